@@ -1,4 +1,4 @@
-//! An agent in forty lines: a model that repeats what it hears, a turn, a fork, two continuations.
+//! A small agent: a model that repeats its input, a turn, a fork, and a continuation of each.
 //!
 //! `cargo run -p forklore-agent --example echo`
 

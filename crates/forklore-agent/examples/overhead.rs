@@ -1,5 +1,5 @@
-//! What the kernel adds to a turn, and what 64 sessions in one process take, over a model that
-//! answers at once and a store in memory.
+//! Measures the time that the kernel adds to a turn and the memory that 64 sessions in one process
+//! use, with a model that answers at once and a store in memory.
 //!
 //! `cargo run --release -p forklore-agent --example overhead`
 
@@ -22,7 +22,7 @@ use futures_util::{FutureExt, StreamExt, stream};
 
 const TURNS: usize = 400;
 const SESSIONS: usize = 64;
-/// Bytes of each answer and of each result.
+/// The size of each answer and of each result, in bytes.
 const BYTES: usize = 2_000;
 
 /// Calls a tool once in each turn, then answers in pieces.
@@ -90,7 +90,7 @@ async fn turns(
     Ok(times)
 }
 
-/// The most memory that the process has had, in MB.
+/// Returns the maximum memory use of the process so far, in MB.
 fn most_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! The port to whoever decides about tool calls: the user's policy, and the person.
+//! The ports that decide about tool calls: the user's policy, and a person.
 
 use forklore_core::SessionId;
 use futures_util::future::BoxFuture;
@@ -6,57 +6,58 @@ use serde::Serialize;
 
 use crate::tool::ToolCall;
 
-/// What the user's configuration says about calls. It is asked once for each call, before the call.
+/// The user's policy for tool calls. It is consulted once for each call, before the call.
 pub trait Policy: Send + Sync {
-    /// Whether a call may be carried out.
+    /// Returns whether a call is allowed.
     fn rule(&self, call: &ToolCall) -> Rule;
 
-    /// The permission that a call needs where its session has a ceiling (SPEC 6).
+    /// Returns the permission that a call needs if its session limits permissions
+    /// (docs/semantics.md, Fork).
     fn permission(&self, call: &ToolCall) -> String {
         call.name.clone()
     }
 }
 
-/// What a policy says about a call.
+/// A policy's decision about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
-    /// It may be carried out.
+    /// The call is allowed.
     Allow,
     /// A person decides.
     Ask,
-    /// It may not.
+    /// The call is denied.
     Deny,
 }
 
-/// Asks a person.
+/// Asks a person for a decision.
 pub trait Approve: Send + Sync {
-    /// Asks whether something may be done. A turn that is interrupted drops the question.
+    /// Asks whether something is allowed. An interrupted turn drops the question.
     fn approve<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer>;
 }
 
-/// What a person is asked.
+/// A question for a person.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Question {
-    /// The session in which it arose.
+    /// The session that asks.
     pub session: SessionId,
-    /// The call that is asked about, where it is one.
+    /// The call that needs approval, if the question is about a call.
     pub call: Option<ToolCall>,
-    /// What is asked. It may hold text of a session: escape it where it is shown.
+    /// The question. It may contain text of a session: escape it for display.
     pub prompt: String,
 }
 
-/// What a person answers.
+/// A person's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// Yes; a note goes into the record, such as that it holds from now on.
+    /// Yes. The optional note is recorded, for example that the answer applies to later calls too.
     Granted(Option<String>),
-    /// No, and why.
+    /// No, with an optional reason.
     Denied(Option<String>),
 }
 
-/// Every call may be carried out: for tests and for tools that can do no harm.
+/// Allows every call: for tests and for harmless tools.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AllowAll;
 
@@ -66,7 +67,7 @@ impl Policy for AllowAll {
     }
 }
 
-/// Nobody is there to ask, so whatever would need an answer is denied.
+/// Denies everything that needs an answer, because no person is available.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nobody;
 

@@ -1,8 +1,9 @@
-//! The name under which providers cache what the requests of a family share.
+//! The prompt-cache key that all sessions of a family send to the provider.
 
 use forklore_core::SessionId;
 
-/// The cache key of a family: the same for all of its sessions, without any private text (SPEC 15).
+/// Returns the prompt-cache key of the family with this root: the same for all of its sessions,
+/// without private text (docs/semantics.md, Model requests).
 #[must_use]
 pub fn cache_key(root: &SessionId) -> String {
     SessionId::derived("forklore", &["cache", root.as_str()])

@@ -1,4 +1,4 @@
-//! What a session works with: all of it the application's.
+//! The configuration of a running session. The application chooses all of it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,28 +13,29 @@ use crate::media::Attached;
 use crate::model::{Model, Options, Request, TokenUsage};
 use crate::tool::{NoTools, ToolSpec, Tools};
 
-/// What a session works with. A child that the kernel makes gets its parent's.
+/// The model, tools, policies and settings of a session. A child made by the kernel inherits them
+/// from its parent.
 #[derive(Clone)]
 pub struct SessionConfig {
-    /// What answers.
+    /// The model that answers.
     pub model: Arc<dyn Model>,
-    /// What it can call.
+    /// The tools that the model can call.
     pub tools: Arc<dyn Tools>,
-    /// What the user's configuration says about calls.
+    /// The user's policy for tool calls.
     pub policy: Arc<dyn Policy>,
-    /// Who is asked.
+    /// Asks a person for approval.
     pub approve: Arc<dyn Approve>,
-    /// Whether the model can hand work to sub-agents, and how.
+    /// Defines whether and how the model can delegate work to sub-agents.
     pub delegation: Option<Arc<dyn Delegation>>,
-    /// Instructions, written as the first message of a session that is empty.
+    /// System instructions, written as the first message of an empty session.
     pub system: Option<String>,
-    /// Numbers.
+    /// Limits, timeouts and prices.
     pub settings: Settings,
 }
 
 impl SessionConfig {
-    /// The request that the next call of the model would send for a session as it is now, without
-    /// the next prompt and without what hooks add.
+    /// Returns the request that the next model call would send for a session in its present state,
+    /// without the next prompt and without what hooks add.
     #[must_use]
     pub fn request(&self, engine: &Engine, view: ModelView) -> Request {
         let ModelView { header, messages, shared, forks, .. } = view;
@@ -44,14 +45,14 @@ impl SessionConfig {
         Request { messages, attached, shared, forks, tools: self.specs(), cache_key, options }
     }
 
-    /// Every tool that the model sees.
+    /// Returns every tool that the model sees.
     pub(crate) fn specs(&self) -> Vec<ToolSpec> {
         let mut specs = self.tools.specs();
         specs.extend(self.delegation.as_ref().map(|delegation| delegation.spec()));
         specs
     }
 
-    /// A model and nothing to call.
+    /// Returns a configuration with this model, no tools and default settings.
     #[must_use]
     pub fn new(model: Arc<dyn Model>) -> Self {
         Self {
@@ -66,35 +67,36 @@ impl SessionConfig {
     }
 }
 
-/// The numbers of a session.
+/// Limits, timeouts and prices of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// How answers are to be.
+    /// Generation parameters of each request.
     pub options: Options,
-    /// What the model costs; none leaves `cost` out of the records.
+    /// The model's prices; `None` leaves `cost` out of the records.
     pub prices: Option<Prices>,
-    /// What one turn may take.
+    /// The budget of one turn.
     pub budget: Budget,
-    /// How often a request is tried before the turn fails.
+    /// Maximum number of attempts of a request before the turn fails.
     pub attempts: u32,
-    /// The pause before the second attempt; each further one is twice as long, with some chance.
+    /// The pause before the second attempt. Each further pause is twice as long, with random
+    /// jitter.
     pub backoff: Duration,
-    /// The longest pause. Where a provider asks for a longer one, the turn fails at once.
+    /// Maximum pause. If a provider asks for a longer one, the turn fails at once.
     pub longest_backoff: Duration,
-    /// How long calls that are cancelled may take to end.
+    /// How long cancelled calls may take to end.
     pub grace: Duration,
-    /// The most bytes of one result that the model gets.
+    /// Maximum length of one tool result for the model, in bytes.
     pub result_bytes: usize,
     /// How long a hook may take.
     pub hook_patience: Duration,
-    /// After how many rounds of calls in a row that all failed in the same way a turn ends; none
-    /// leaves that to the budget.
+    /// Number of consecutive rounds in which all calls fail in the same way, after which a turn
+    /// ends; `None` leaves that to the budget.
     pub stuck_rounds: Option<u32>,
-    /// How full the context may be before the history is compacted, 0 to 1; none never compacts
-    /// by itself.
+    /// How full the context may be before the history is compacted, from 0 to 1; `None` disables
+    /// automatic compaction.
     pub compact_at: Option<f64>,
-    /// How long a turn waits for a session that another runtime holds. It can be interrupted
-    /// meanwhile.
+    /// How long a turn waits for a session that another runtime has leased. An interruption ends
+    /// the wait.
     pub lease_wait: Duration,
 }
 
@@ -117,17 +119,17 @@ impl Default for Settings {
     }
 }
 
-/// What one turn may take; none is no limit. It is looked at before each call of the model; when
-/// the time is over, what runs is interrupted.
+/// The budget of one turn; `None` means no limit. The kernel checks it before each model call. If
+/// the time runs out, the running work is interrupted at once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
-    /// Calls of the model.
+    /// Maximum number of model calls.
     pub model_calls: Option<u32>,
-    /// Tokens, in and out.
+    /// Maximum number of tokens, input and output together.
     pub tokens: Option<u64>,
-    /// Money, in the unit of the prices.
+    /// Maximum cost, in the currency of the prices.
     pub cost: Option<f64>,
-    /// Time.
+    /// Maximum duration.
     pub time: Option<Duration>,
 }
 
@@ -137,24 +139,24 @@ impl Default for Budget {
     }
 }
 
-/// What a million tokens cost, in a currency that the user knows.
+/// Prices per million tokens, in a currency that the user chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
-    /// Of the request.
+    /// Input tokens.
     pub input: f64,
-    /// Of the answer.
+    /// Output tokens.
     pub output: f64,
-    /// Of the request, read from a cache; none is as `input`.
+    /// Input tokens read from the provider's cache; `None` means the price of `input`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached: Option<f64>,
-    /// Of the request, written to a cache; none is as `input`.
+    /// Input tokens written to the provider's cache; `None` means the price of `input`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_written: Option<f64>,
 }
 
 impl Prices {
-    /// What a call cost; none where the provider does not say what it took.
+    /// Returns the cost of a call, or `None` if the provider did not report input or output tokens.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "no request has 2^53 tokens")]
     pub fn cost(&self, usage: &TokenUsage) -> Option<f64> {

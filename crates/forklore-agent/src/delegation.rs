@@ -1,4 +1,5 @@
-//! The port to whoever decides about sub-agents: what a call asks for, and with what it is done.
+//! The port that decides about sub-agents: what a tool call requests, and with which configuration
+//! the sub-agent works.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,37 +9,38 @@ use forklore_core::{Data, Header, Label, SessionId};
 use crate::config::{Budget, SessionConfig};
 use crate::tool::{ToolCall, ToolSpec};
 
-/// A piece of work for a sub-agent. How its configuration comes from its parent's is the
-/// application's matter.
+/// A task for a sub-agent. The application decides how its configuration is derived from its
+/// parent's.
 #[derive(Clone)]
 pub struct Delegate {
-    /// What it is to do.
+    /// The task, as the sub-agent's prompt.
     pub prompt: String,
-    /// The name of the agent, for people who watch.
+    /// The agent's name, for people who watch.
     pub agent: Option<String>,
-    /// A sub-agent of this session that was there before and is given more to do; its id, label and
-    /// so on stay as they are.
+    /// An existing sub-agent of this session that gets this prompt. Its id, label, title,
+    /// configuration, metadata and permissions stay unchanged.
     pub resume: Option<SessionId>,
-    /// Its id; none generates one.
+    /// The id of its session; `None` generates one.
     pub id: Option<SessionId>,
-    /// Its label.
+    /// The label of its session.
     pub label: Option<Label>,
-    /// What it is called.
+    /// The title of its session.
     pub title: Option<String>,
-    /// Its configuration.
+    /// The configuration stored with its session.
     pub config: Option<Data>,
-    /// The application's notes.
+    /// The application's metadata, stored with its session.
     pub metadata: Option<Data>,
-    /// What it may do at most, a subset of what its parent may; none is all of that.
+    /// The permissions of its session, a subset of its parent's; `None` inherits them.
     pub permissions: Option<BTreeSet<String>>,
-    /// What it works with; none is what its parent works with.
+    /// What it runs with; `None` inherits its parent's.
     pub session_config: Option<SessionConfig>,
-    /// What it may take.
+    /// The budget of its turn.
     pub budget: Budget,
 }
 
 impl Delegate {
-    /// A sub-agent that works with what its parent works with.
+    /// Returns a task for a new sub-agent that inherits everything from its parent except the
+    /// budget.
     #[must_use]
     pub fn new(prompt: &str) -> Self {
         Self {
@@ -57,16 +59,16 @@ impl Delegate {
     }
 }
 
-/// Lets the model hand work to sub-agents, as a tool of this name. How deep that goes, and with
-/// what they work, it decides.
+/// Offers delegation to the model as a tool. It decides how deep sub-agents may nest and which
+/// configuration they get.
 pub trait Delegation: Send + Sync {
-    /// The tool as the model sees it.
+    /// Returns the tool as the model sees it.
     fn spec(&self) -> ToolSpec;
 
-    /// What a call asks for; the child's parent is the session of `header`.
+    /// Converts a call into a task; the child's parent is the session of `header`.
     ///
     /// # Errors
-    /// Why it is not done, in words for the model.
+    /// Why the call is refused, as a text for the model.
     fn plan(
         &self,
         call: &ToolCall,
@@ -75,7 +77,7 @@ pub trait Delegation: Send + Sync {
     ) -> Result<Delegate, String>;
 }
 
-/// The session's delegation tool, if it has one and the call is of it.
+/// Returns the session's delegation tool if the call is addressed to it.
 pub(crate) fn delegation_of(
     config: &SessionConfig,
     call: &ToolCall,

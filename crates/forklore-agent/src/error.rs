@@ -1,4 +1,4 @@
-//! Why an agent's session did not do what it was asked.
+//! Errors of an agent's session.
 
 use std::time::Duration;
 
@@ -9,20 +9,21 @@ use serde_json::{Value, json};
 use crate::lease_owner;
 use crate::model::{ModelError, ModelErrorKind};
 
-/// The result of asking a session for something.
+/// The result of an operation on a session.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an agent's session did not do what it was asked. Its log is in order all the same.
+/// An error of an agent's session. The session's log stays consistent.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A verb of the engine refused or failed.
+    /// An operation of the engine was refused or failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The model cannot be asked before something is brought, such as its key. Nothing was stored.
+    /// The model cannot be called until the user provides something, such as an API key. Nothing
+    /// was stored.
     #[error("the model cannot be asked: {0}")]
     NotReady(ModelError),
-    /// Another runtime holds the session.
+    /// Another runtime holds the session's lease.
     #[error(
         "session {session} is running, held by {}; if that is gone, it is free in {} s at the latest",
         source.holder().map_or("another runtime", lease_owner::readable),
@@ -31,68 +32,69 @@ pub enum Error {
     Leased {
         /// The session.
         session: SessionId,
-        /// When the lease runs out unless it is renewed.
+        /// The time until the lease expires, unless it is renewed.
         free_in: Duration,
-        /// What the engine says, with the whole name of the holder.
+        /// The engine's error, with the full name of the lease's owner.
         source: EngineError,
     },
-    /// The model did not answer, and asking again did not help.
+    /// The model did not answer, and retries did not help or were not possible.
     #[error("the model did not answer after {attempts} attempts: {source}")]
     Model {
-        /// How often it was asked.
+        /// Number of attempts.
         attempts: u32,
         /// Why the last attempt failed.
         source: ModelError,
     },
-    /// A hook did not allow it; nothing of it was written.
+    /// A hook denied the operation; nothing of it was written.
     #[error("{what} was denied by {by}: {reason}")]
     Denied {
-        /// What was denied: a prompt, a fork, a session.
+        /// What was denied, such as the prompt, the fork or the session.
         what: &'static str,
-        /// The hook.
+        /// The name of the hook.
         by: String,
-        /// Why, in its words.
+        /// The reason that the hook gave.
         reason: String,
     },
-    /// This runtime is in the middle of a turn.
+    /// This runtime is already running a turn or another operation on the session.
     #[error("session {0} is in the middle of a turn; interrupt it, or fork the session")]
     Running(SessionId),
     /// The session was cleaned up in this process.
     #[error("session {0} was ended here; open it again to go on")]
     Ended(SessionId),
-    /// A session that is to be given more to do is no sub-agent of the one that asks.
+    /// The session to be resumed as a sub-agent is not a child of the session that delegates.
     #[error("session {0} is no sub-agent of this one; name one that it made")]
     NotADelegate(SessionId),
-    /// A fork was to be only planned, and so has no child to go on with.
+    /// The fork request is a dry run, so there is no child to continue with.
     #[error("the fork of session {0} is a plan, which has no child to go on with")]
     IsAPlan(SessionId),
     /// The work was interrupted, and nothing of it was recorded.
     #[error("the work on session {0} was interrupted; nothing of it was recorded")]
     Interrupted(SessionId),
-    /// There is no turn to go on with.
+    /// There is no turn to resume.
     #[error("session {0} has no turn that was interrupted or broken off; give it a prompt")]
     NothingToResume(SessionId),
-    /// A budget was used up.
+    /// A budget is exhausted.
     #[error("the budget of the turn is used up: {0}")]
     Budget(String),
-    /// A value cannot be written as JSON.
+    /// A value cannot be encoded as JSON.
     #[error("cannot be written as JSON: {0}")]
     Json(#[from] forklore_core::data::NotJson),
-    /// The runtime that carries the work is going away.
+    /// A background task was cancelled or panicked, for example because the async runtime shuts
+    /// down.
     #[error("the work was broken off: {0}")]
     Work(#[from] tokio::task::JoinError),
-    /// A file cannot be used.
+    /// A file operation failed.
     #[error("{doing}: {source}")]
     Io {
-        /// What was being done.
+        /// The operation that failed.
         doing: String,
-        /// Why it failed.
+        /// The I/O error.
         source: std::io::Error,
     },
 }
 
 impl Error {
-    /// The kind that scripts see (SPEC 16).
+    /// Returns the error kind that scripts see (docs/semantics.md, Errors).
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -116,7 +118,7 @@ impl Error {
         }
     }
 
-    /// The facts that a script may want besides the kind (SPEC 16).
+    /// Returns the details that scripts get in addition to the kind (docs/semantics.md, Errors).
     #[must_use]
     pub fn details(&self) -> Value {
         match self {
@@ -139,7 +141,7 @@ impl Error {
     }
 }
 
-/// Whole seconds, the last one begun.
+/// Returns a duration in seconds, rounded up.
 fn seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }

@@ -1,4 +1,4 @@
-//! How full a session's context is.
+//! How full a session's context window is.
 
 use forklore_engine::ContextUsage;
 use serde::Serialize;
@@ -7,14 +7,14 @@ use crate::context::Context;
 use crate::notify::KernelEvent;
 use crate::notify::event::ContextGauge;
 
-/// How full a session's context is.
+/// How full a session's context window is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gauge {
-    /// The tokens that the next request takes at least.
+    /// Lower bound of the tokens of the next request.
     pub tokens: u64,
-    /// How many of them are estimated from the length of texts.
+    /// How many of `tokens` are estimated from the length of texts.
     pub estimated: u64,
-    /// The tokens that the model takes, where known.
+    /// The model's context window in tokens, if known.
     pub window: Option<u64>,
 }
 
@@ -23,7 +23,8 @@ impl Gauge {
         Self { tokens: pressure.tokens, estimated: pressure.estimated, window }
     }
 
-    /// The part that is full, where the window is known; more than 1 is too much.
+    /// Returns `tokens` divided by `window`, or `None` if the window is unknown or 0. A value above
+    /// 1 means that the request is too long.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "no context has 2^53 tokens")]
     pub fn fraction(&self) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! What every session of a process shares: the engine, the hooks, the listeners.
+//! The state that every session of a process shares: the engine, the hooks and the listeners.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +10,8 @@ use crate::hook::Hooks;
 use crate::lease_owner;
 use crate::notify::Bus;
 
-/// A handle of the kernel, for sessions and their turns. It knows no session. A clone is the same.
+/// A handle of the kernel for sessions and their turns. It has no reference to any session. A clone
+/// refers to the same kernel.
 #[derive(Clone)]
 pub(crate) struct KernelHandle {
     shared: Arc<Shared>,
@@ -21,7 +22,7 @@ struct Shared {
     hooks: Hooks,
     bus: Bus,
     application: String,
-    /// Leases on their way back whose turns were dropped.
+    /// Tasks that release the leases of turns whose futures were dropped.
     releases: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -39,12 +40,12 @@ impl KernelHandle {
         &self.shared.hooks
     }
 
-    /// Whoever listens to every session.
+    /// Returns the listeners of all sessions.
     pub(crate) fn bus(&self) -> &Bus {
         &self.shared.bus
     }
 
-    /// Carries out a verb where it may block.
+    /// Runs an engine operation on a thread that may block.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         verb: impl FnOnce(&Engine) -> EngineResult<T> + Send + 'static,
@@ -53,24 +54,24 @@ impl KernelHandle {
         Ok(tokio::task::spawn_blocking(move || verb(&engine)).await??)
     }
 
-    /// A name for a runtime that no other one has.
+    /// Returns an owner name for leases that no other runtime has.
     pub(crate) fn new_owner(&self) -> String {
         let unique = self.shared.engine.new_id();
         lease_owner::name(&self.shared.application, unique.as_str())
     }
 
-    /// Remembers a lease that is on its way back.
+    /// Remembers a task that releases a lease.
     pub(crate) fn await_release(&self, release: JoinHandle<()>) {
         let mut releases = self.releases();
         releases.retain(|release| !release.is_finished());
         releases.push(release);
     }
 
-    /// Waits until every lease on its way back has been given back.
+    /// Waits until every such task has finished.
     pub(crate) async fn settle(&self) {
         let releases = std::mem::take(&mut *self.releases());
         for release in releases {
-            // A release that failed leaves a lease that runs out by itself.
+            // If a release fails, the lease expires by itself.
             let _ = release.await;
         }
     }

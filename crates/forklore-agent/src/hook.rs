@@ -1,7 +1,7 @@
-//! Hooks: code of the application that is asked before things happen.
+//! Hooks: code of the application that can observe, change or deny an operation before it happens.
 //!
-//! They are asked in the order of their priority. Each gets the input as the one before it left it.
-//! A hook that fails, panics or hangs is reported (`hook:error`) and passed over.
+//! Hooks run in the order of their priority. Each gets the input as the previous one left it. A
+//! hook that fails, panics or times out is reported (`hook:error`) and skipped.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -16,23 +16,23 @@ use crate::model::Request;
 use crate::notify::Identity;
 use crate::tool::{ToolCall, ToolOutcome};
 
-/// Asked before things happen.
+/// Decides about operations before they happen.
 pub trait Hook: Send + Sync {
-    /// Its name, for reports and records.
+    /// Returns the hook's name, for reports and records.
     fn name(&self) -> &str;
 
-    /// Its priority: lower numbers are asked first.
+    /// Returns the hook's priority: lower numbers run first.
     fn priority(&self) -> i32 {
         0
     }
 
-    /// Whether it wants to be asked about moments of this sort.
+    /// Checks whether the hook wants to decide about operations of this kind.
     fn wants(&self, gate: Gate) -> bool;
 
-    /// Decides what is to happen.
+    /// Decides what happens.
     ///
     /// # Errors
-    /// When the hook does not work; it is then passed over.
+    /// If the hook does not work; it is then skipped.
     fn ask<'a>(&'a self, moment: &'a Moment<'a>) -> BoxFuture<'a, Result<Verdict, HookFailed>>;
 }
 
@@ -41,23 +41,23 @@ pub trait Hook: Send + Sync {
 #[error("{0}")]
 pub struct HookFailed(pub String);
 
-/// The sorts of moments at which hooks are asked.
+/// The kinds of operations that hooks decide about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Gate {
-    /// A session is made ready; for one that does not exist yet, before it is made.
+    /// A session is initialized. If it does not exist yet, hooks run before it is created.
     Ready,
-    /// A child is to be made.
+    /// A child session is about to be created.
     Fork,
-    /// A prompt came in.
+    /// A prompt arrived.
     Prompt,
-    /// A model is to be asked.
+    /// A request is about to be sent to the model.
     Request,
-    /// The history is to be compacted; a no leaves it as it is.
+    /// The history is about to be compacted; a denial leaves it unchanged.
     Compact,
-    /// A tool is to be called.
+    /// A tool is about to be called.
     Call,
-    /// A tool has answered; the answer is not stored yet.
+    /// A tool has returned a result, which is not stored yet.
     Outcome,
 }
 
@@ -75,64 +75,64 @@ impl Gate {
     }
 }
 
-/// A moment, and the session in which it comes.
+/// An operation, and the session in which it happens.
 #[derive(Clone, Debug)]
 pub struct Moment<'a> {
     /// The session.
     pub session: &'a Identity,
-    /// What is about to happen.
+    /// The operation.
     pub input: HookInput<'a>,
 }
 
-/// What is about to happen.
+/// The operation that hooks decide about.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum HookInput<'a> {
-    /// The session is made ready.
+    /// The session is initialized.
     Ready {
-        /// Its configuration.
+        /// The configuration stored with the session.
         config: Option<&'a Data>,
     },
-    /// A child is to be made; the session is the child.
+    /// A child session is about to be created. The moment's session is the child.
     Fork {
         /// A branch or a delegate.
         kind: SessionKind,
-        /// How, where it is not a fresh session of the application.
+        /// The fork request; `None` for a new session with an empty context.
         fork: Option<&'a Fork>,
     },
-    /// A prompt came in. [`Verdict::Modify`] gives another text, as a JSON string.
+    /// A prompt arrived. [`Verdict::Modify`] replaces its text, as a JSON string.
     Prompt {
         /// Its text.
         text: String,
-        /// What goes along with it.
+        /// Its other parts, such as attachments.
         parts: &'a [Part],
     },
-    /// A model is to be asked.
+    /// A request is about to be sent to the model.
     Request {
-        /// What it is to be asked.
+        /// The request.
         request: &'a Request,
     },
-    /// The history is to be compacted.
+    /// The history is about to be compacted.
     Compact {
-        /// What of it.
+        /// The range that is replaced by a summary.
         plan: &'a CompactionPlan,
     },
-    /// A tool is to be called. [`Verdict::Modify`] gives other arguments.
+    /// A tool is about to be called. [`Verdict::Modify`] replaces the arguments.
     Call {
         /// The call.
         call: ToolCall,
     },
-    /// A tool has answered. [`Verdict::Modify`] gives another content.
+    /// A tool has returned a result. [`Verdict::Modify`] replaces the content.
     Outcome {
         /// The call.
         call: &'a ToolCall,
-        /// What it came to.
+        /// The tool's result.
         outcome: ToolOutcome,
     },
 }
 
 impl HookInput<'_> {
-    /// The sort of moment.
+    /// Returns the kind of operation.
     #[must_use]
     pub fn gate(&self) -> Gate {
         match self {
@@ -146,7 +146,7 @@ impl HookInput<'_> {
         }
     }
 
-    /// Whether something can be done with a verdict here; if not, why.
+    /// Checks whether a verdict is possible here, and returns the reason if not.
     fn accepts(&self, verdict: &Verdict) -> Result<(), String> {
         let what = self.gate().what();
         match (verdict, self.gate()) {
@@ -175,39 +175,39 @@ impl HookInput<'_> {
     }
 }
 
-/// The answer of a hook.
+/// A hook's decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Go on.
+    /// Continue.
     Continue,
-    /// Go on with this instead, at a prompt, a call or a result; [`HookInput`] says what it is.
-    /// Elsewhere the hook counts as failed.
+    /// Continue with this data instead, for a prompt, a call or a result; [`HookInput`] says what
+    /// it replaces. For any other operation the hook counts as failed.
     Modify(Data),
-    /// Do not, and why.
+    /// Do not continue, for this reason.
     Deny(String),
-    /// Go on, and send the model this as well, as an injected message: at a prompt, a request, a
-    /// call or a result. Elsewhere the hook counts as failed.
+    /// Continue, and also send the model this text as an injected message: for a prompt, a request,
+    /// a call or a result. For any other operation the hook counts as failed.
     Inject(String),
-    /// Ask the person first.
+    /// Ask a person first, with this question.
     Ask(String),
 }
 
-/// What the hooks made of their input.
+/// The combined decision of all hooks.
 #[derive(Debug)]
 pub(crate) struct HookOutcome<'a> {
     pub(crate) input: HookInput<'a>,
     pub(crate) injected: Vec<String>,
-    /// Questions for the person, each with the hook that asks.
+    /// Questions for a person, each with the name of the hook that asks.
     pub(crate) questions: Vec<(String, String)>,
     /// Whether a person was asked.
     pub(crate) person_approved: bool,
-    /// The hook that denied it, and why.
+    /// The name of the hook that denied the operation, and its reason.
     pub(crate) denied: Option<(String, String)>,
-    /// Hooks that failed, and how.
+    /// The names of hooks that failed, each with the reason.
     pub(crate) failed: Vec<(String, String)>,
 }
 
-/// Hooks in the order in which they are asked.
+/// Hooks in the order in which they run.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks(Vec<Arc<dyn Hook>>);
 

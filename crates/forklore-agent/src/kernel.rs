@@ -1,4 +1,5 @@
-//! What the sessions of one process share: the engine, hooks, sinks, and who is alive.
+//! The state that the sessions of one process share: the engine, hooks, sinks and the live
+//! sessions.
 
 use std::sync::Arc;
 
@@ -13,13 +14,13 @@ use crate::lease_owner;
 use crate::notify::{Bus, Sink, Subscription};
 use crate::session::{AgentSession, Home, Live, NewSession};
 
-/// What the sessions of one process share. A clone is the same kernel.
+/// The state that the sessions of one process share. A clone refers to the same kernel.
 #[derive(Clone)]
 pub struct Kernel {
     home: Home,
 }
 
-/// A kernel that is being put together.
+/// Builds a [`Kernel`].
 #[must_use]
 pub struct KernelBuilder {
     engine: Engine,
@@ -41,13 +42,13 @@ impl KernelBuilder {
         self
     }
 
-    /// Names the application. A runtime that finds a session in use gets this name.
+    /// Sets the application's name. Another runtime that finds a session in use reports this name.
     pub fn application(mut self, name: &str) -> Self {
         name.clone_into(&mut self.application);
         self
     }
 
-    /// The kernel.
+    /// Builds the kernel.
     #[must_use]
     pub fn build(self) -> Kernel {
         let Self { engine, hooks, bus, application } = self;
@@ -57,7 +58,7 @@ impl KernelBuilder {
 }
 
 impl Kernel {
-    /// A kernel over `engine`, to which hooks and sinks can be added.
+    /// Returns a builder for a kernel over `engine`.
     pub fn builder(engine: Engine) -> KernelBuilder {
         KernelBuilder {
             engine,
@@ -67,24 +68,25 @@ impl Kernel {
         }
     }
 
-    /// A session that is to be made. Nothing is stored before it is
-    /// [initialized](AgentSession::initialize), which its first turn does too.
+    /// Returns a new session. Nothing is stored until it is
+    /// [initialized](AgentSession::initialize), which its first turn also does.
     #[must_use]
     pub fn create(&self, new: NewSession, config: SessionConfig) -> AgentSession {
         AgentSession::planned(&self.home, new, config)
     }
 
-    /// A session that exists, to go on with: one of this kernel's, one of another process, or one
-    /// that was imported.
+    /// Opens an existing session to continue it: one of this kernel, one of another process, or an
+    /// imported one.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`: never a new empty session (SPEC 9).
+    /// `not_found`, `corrupt`. It never creates a new empty session instead (docs/semantics.md,
+    /// Writing).
     pub async fn open(&self, id: &SessionId, config: SessionConfig) -> Result<AgentSession> {
         AgentSession::open(&self.home, id, config).await
     }
 
-    /// Whether a runtime holds a session now, as far as its header tells: one whose process is gone
-    /// for certain holds nothing.
+    /// Checks whether a runtime holds the session's lease now, according to its header. A lease
+    /// does not count if the process of its owner is certainly gone.
     #[must_use]
     pub fn is_leased(&self, header: &Header) -> bool {
         let now = self.engine().now();
@@ -94,21 +96,22 @@ impl Kernel {
             .is_some_and(|lease| lease.expires > now && !lease_owner::is_gone(&lease.owner))
     }
 
-    /// Listens to every session of this kernel. The queue holds `capacity` notifications; a
-    /// listener that is slower learns how many it missed.
+    /// Subscribes to the notifications of all sessions of this kernel. Ephemeral notifications are
+    /// dropped while the queue has `capacity` entries, others while it has 16 times as many. The
+    /// listener gets the number of those that it missed.
     #[must_use]
     pub fn subscribe(&self, capacity: usize) -> Subscription {
         self.home.kernel.bus().subscribe(capacity)
     }
 
-    /// The verbs over the store.
+    /// Returns the engine over the store.
     #[must_use]
     pub fn engine(&self) -> &Engine {
         self.home.kernel.engine()
     }
 
-    /// Waits until every lease of a turn whose future was dropped has been given back. A program
-    /// calls it before it ends, so that nobody finds the session held.
+    /// Waits until every lease of a turn whose future was dropped is released. Call it before the
+    /// program ends, so that no other runtime finds the session locked.
     pub async fn settle(&self) {
         self.home.kernel.settle().await;
     }

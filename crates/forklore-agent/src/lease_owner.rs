@@ -1,14 +1,15 @@
-//! The name under which a runtime holds leases. People read who it is, and another runtime on the
-//! same machine reads whether its process is gone, so that nobody waits for a lease to run out
-//! whose holder was killed.
+//! The owner name under which a runtime takes leases. It tells people who the owner is, and it
+//! tells another runtime on the same machine whether the owner's process is gone, so that nobody
+//! has to wait for the lease of a killed process to expire.
 //!
-//! Only where there is no doubt a holder counts as gone: the same start of the same machine and the
-//! same namespaces, so that a number means the same process here and there, and no process of this
-//! number, or one that began at another time. Linux tells all of that; elsewhere a lease runs out.
+//! An owner counts as gone only if there is no doubt: the boot of the machine and the namespaces
+//! are the same, so that a process id means the same process, and no process has this id or the one
+//! that has it started at another time. Only Linux provides all of this; on other systems the lease
+//! must expire.
 
 use std::process;
 
-/// A name that no other runtime has: of the application, its process, and something unique.
+/// Returns a name that no other runtime has, made from the application, its process and `unique`.
 pub(crate) fn name(application: &str, unique: &str) -> String {
     let id = process::id();
     let readable = format!("{application} (process {id}, {unique})");
@@ -19,12 +20,12 @@ pub(crate) fn name(application: &str, unique: &str) -> String {
     }
 }
 
-/// What people need of a name.
+/// Returns the part of an owner name that people need.
 pub(crate) fn readable(name: &str) -> &str {
     parts(name).map_or(name, |(readable, _)| readable)
 }
 
-/// Whether the process of this holder is gone for certain.
+/// Checks whether the owner's process is certainly gone.
 pub(crate) fn is_gone(name: &str) -> bool {
     let Some((_, process)) = parts(name) else { return false };
     let Some(here) = system::here() else { return false };
@@ -47,8 +48,8 @@ mod system {
     use rustix::io::Errno;
     use rustix::process::{Pid, test_kill_process};
 
-    /// This machine since its start, and the namespaces in which processes have numbers and
-    /// beginnings.
+    /// Identifies this boot of this machine, and the namespaces to which process ids and start
+    /// times belong.
     pub(super) fn here() -> Option<String> {
         let read = |path| fs::read_to_string(path).ok();
         let boot = read("/proc/sys/kernel/random/boot_id")?;
@@ -60,19 +61,19 @@ mod system {
             let number = link.to_str()?.split_once('[')?.1.strip_suffix(']')?;
             Some(number.to_owned())
         };
-        // What `/proc` shows may be the processes of another namespace.
+        // `/proc` may show the processes of another namespace.
         let status = read("/proc/self/status")?;
         let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
         if numbers.trim() != std::process::id().to_string() {
             return None;
         }
         let pids = namespace("pid")?;
-        // Systems without namespaces of time have one time for all.
+        // Systems without time namespaces have one time for all.
         let times = namespace("time").unwrap_or_else(|| "none".to_owned());
         Some(format!("on {host}, boot {}, namespaces {pids} {times}", boot.trim()))
     }
 
-    /// When a process began, in the system's own unit.
+    /// Returns the start time of a process, in the system's own unit.
     pub(super) fn began(id: u32) -> Option<String> {
         Some(Stat::of(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)?.began.to_owned())
     }
@@ -80,7 +81,8 @@ mod system {
     pub(super) fn is_gone(id: u32, began: &str) -> bool {
         match fs::read_to_string(format!("/proc/{id}/stat")) {
             Ok(stat) => Stat::of(&stat).is_some_and(|now| now.began != began || now.is_dead()),
-            // Processes of others may be hidden; a signal that is not sent tells them apart.
+            // Other users' processes may be hidden in `/proc`; sending signal 0 reveals whether one
+            // exists.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let id = i32::try_from(id).ok().and_then(Pid::from_raw);
                 id.is_some_and(|id| test_kill_process(id) == Err(Errno::SRCH))
@@ -89,7 +91,7 @@ mod system {
         }
     }
 
-    /// What `/proc/PID/stat` says of a process.
+    /// Fields of `/proc/PID/stat`.
     struct Stat<'a> {
         state: &'a str,
         threads: &'a str,
@@ -98,14 +100,15 @@ mod system {
 
     impl<'a> Stat<'a> {
         fn of(stat: &'a str) -> Option<Self> {
-            // The name of the program, in parentheses, may hold anything.
+            // The program's name, in parentheses, may contain any character.
             let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
             // These are fields 3, 20 and 22 of proc(5).
             Some(Self { state: fields.next()?, threads: fields.nth(16)?, began: fields.nth(1)? })
         }
 
-        /// Whether it has ended, and only nobody has asked how. One whose first thread has ended
-        /// looks the same while others run.
+        /// Checks whether the process has ended, including a zombie that its parent has not waited
+        /// for. A process whose main thread has ended looks like a zombie while other threads run,
+        /// so the number of threads counts too.
         fn is_dead(&self) -> bool {
             matches!(self.state, "X" | "x")
                 || self.state == "Z" && matches!(self.threads, "0" | "1")
@@ -139,7 +142,7 @@ mod tests {
         Command::new("sleep").arg("1000").stdout(Stdio::null()).spawn().unwrap()
     }
 
-    /// The name of a runtime in another process.
+    /// The owner name of a runtime in another process.
     fn name_of(child: &Child) -> String {
         let (here, id) = (system::here().unwrap(), child.id());
         let began = system::began(id).unwrap();

@@ -1,13 +1,14 @@
-//! The kernel of an agent whose sessions fork.
+//! The kernel of an agent whose sessions can fork.
 //!
-//! It is mechanism only: [sessions that run](AgentSession), turns, [notifications](notify),
-//! [hooks](hook), and the ports through which a turn reaches the world, [`Model`](model::Model),
-//! [`Tools`](tool::Tools) and [`Approve`](approve::Approve). Which model, which tools, how a child's
-//! configuration is merged and who is asked for permission stay with the application.
+//! It contains mechanism only: [sessions that run](AgentSession), turns, [notifications](notify),
+//! [hooks](hook), and the ports through which a turn reaches the outside world:
+//! [`Model`](model::Model), [`Tools`](tool::Tools) and [`Approve`](approve::Approve). The
+//! application decides which model and tools to use, how a child's configuration is merged, and who
+//! grants permission.
 //!
-//! A [`Kernel`] is what the sessions of one process share: the engine over a store, hooks, sinks.
-//! An [`AgentSession`] is one session that can run turns. What a turn says is appended to the log
-//! as it happens, so a process that dies leaves a session that another one opens and goes on with.
+//! A [`Kernel`] is shared by the sessions of one process: the engine over a store, hooks and sinks.
+//! An [`AgentSession`] is one session that can run turns. A turn appends its output to the log as
+//! it arrives, so if the process dies, another process can open the session and continue it.
 
 pub mod approve;
 mod cache_key;

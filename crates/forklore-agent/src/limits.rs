@@ -1,8 +1,8 @@
-//! How much one answer of a model may be. No model says so much; whatever does is no answer, and
-//! nothing more of it is read.
+//! Size limits of one answer of a model. No real model exceeds them; an answer that does is an
+//! error, and the kernel stops reading it.
 //!
-//! What an answer becomes has to fit into events of 16 MiB and a batch of 64 MiB (SPEC 17), also
-//! where each of its bytes has to be escaped, which makes six of it.
+//! The events made from an answer must fit into events of 16 MiB and a batch of 64 MiB
+//! (docs/semantics.md, Limits), even if every byte must be escaped, which makes it six bytes.
 
 use std::fmt;
 
@@ -10,24 +10,25 @@ use forklore_core::limits;
 
 use crate::model::StreamEvent;
 
-/// The text for people, all of it, in bytes: four times what the longest answers have.
+/// Maximum length of all text for people in an answer, in bytes: four times the length of the
+/// longest answers of today's models.
 pub const TEXT_BYTES: usize = 2 << 20;
-/// What the model thinks aloud, all of it, in bytes.
+/// Maximum length of all readable reasoning, in bytes.
 pub const THINKING_BYTES: usize = 1 << 20;
-/// What its provider wants back with its thoughts, all of it, in bytes of JSON.
+/// Maximum length of all data that the provider requires back with its reasoning, in bytes of JSON.
 pub const OPAQUE_BYTES: usize = 8 << 20;
-/// The arguments of its calls, all of them, in bytes.
+/// Maximum length of the arguments of all calls together, in bytes.
 pub const ARGUMENTS_BYTES: usize = 2 << 20;
-/// The name of a tool that is called, and likewise the id of a call, in bytes.
+/// Maximum length of a called tool's name, and of a call's id, in bytes.
 pub const NAME_BYTES: usize = 1 << 10;
-/// Its calls.
+/// Maximum number of calls.
 pub const CALLS: usize = 128;
-/// Its blocks: texts, thoughts and calls.
+/// Maximum number of blocks: texts, reasoning and calls.
 pub const BLOCKS: usize = 1_000;
 
-/// How many bytes one can become where it is escaped.
+/// Maximum number of bytes that one byte becomes when it is escaped.
 const ESCAPED: usize = 6;
-// Each event can be stored, and all of them at once.
+// Each event can be stored alone, and all of them in one batch.
 const _: () = assert!(TEXT_BYTES * ESCAPED < limits::EVENT_BYTES);
 const _: () = assert!(ARGUMENTS_BYTES * ESCAPED < limits::EVENT_BYTES);
 const _: () = assert!(THINKING_BYTES * ESCAPED + OPAQUE_BYTES < limits::EVENT_BYTES);
@@ -38,22 +39,22 @@ const _: () = assert!(
         < limits::BATCH_BYTES
 );
 
-/// What an answer has too much of.
+/// The limit that an answer exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TooMuch {
-    /// Text: more than [`TEXT_BYTES`].
+    /// More text than [`TEXT_BYTES`].
     Text,
-    /// Thinking: more than [`THINKING_BYTES`].
+    /// More reasoning than [`THINKING_BYTES`].
     Thinking,
-    /// What is to go back with thoughts: more than [`OPAQUE_BYTES`].
+    /// More data to send back with reasoning than [`OPAQUE_BYTES`].
     Opaque,
-    /// Arguments: more than [`ARGUMENTS_BYTES`].
+    /// More arguments than [`ARGUMENTS_BYTES`].
     Arguments,
-    /// A name or an id: longer than [`NAME_BYTES`].
+    /// A name or an id longer than [`NAME_BYTES`].
     Name,
-    /// Calls: more than [`CALLS`].
+    /// More calls than [`CALLS`].
     Calls,
-    /// Blocks: more than [`BLOCKS`].
+    /// More blocks than [`BLOCKS`].
     Blocks,
 }
 
@@ -72,11 +73,11 @@ impl fmt::Display for TooMuch {
     }
 }
 
-/// How much of an answer has come.
+/// Measures an answer as it arrives.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measure {
     text: usize,
-    /// What was thought aloud, and what whole thoughts repeat of it.
+    /// Bytes of streamed reasoning. `thoughts` counts the complete blocks, which repeat it.
     thinking: usize,
     thoughts: usize,
     opaque: usize,
@@ -85,7 +86,8 @@ pub(crate) struct Measure {
 }
 
 impl Measure {
-    /// Counts a piece. Of a text that does not fit, `Err` has how many of its bytes do.
+    /// Counts a piece. If a text exceeds the limit, the error has the number of its bytes that
+    /// still fit.
     pub(crate) fn take(&mut self, piece: &StreamEvent) -> Result<(), (TooMuch, usize)> {
         match piece {
             StreamEvent::Text(text) => {

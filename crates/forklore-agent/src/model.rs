@@ -1,4 +1,5 @@
-//! The port to models: a request goes out, pieces of an answer come back (SPEC 15).
+//! The port to language models: a request goes out, a stream of answer pieces comes back
+//! (docs/semantics.md, Model requests).
 
 use std::time::Duration;
 
@@ -11,170 +12,175 @@ use crate::media::{Attached, Capabilities};
 pub use crate::notify::event::{EndReason, TokenUsage};
 use crate::tool::{ToolCall, ToolSpec};
 
-/// A model that answers requests. Implementations retry nothing: the turn loop does.
+/// A model that answers requests. Implementations do not retry; the turn loop does.
 pub trait Model: Send + Sync {
-    /// Which one it is.
+    /// Returns the provider and the name of the model.
     fn name(&self) -> &ModelName;
 
-    /// How many tokens a request and its answer may have, where known.
+    /// Returns the limit of a request and its answer together, in tokens, if known.
     fn context_window(&self) -> Option<u64>;
 
-    /// What a request to it may carry besides text; nothing by default. The kernel reads the bytes
-    /// of such attachments into [`Request::attached`].
+    /// Returns which attachments a request to it may carry; none by default. The kernel reads the
+    /// bytes of those attachments into [`Request::attached`].
     fn takes(&self) -> Capabilities {
         Capabilities::default()
     }
 
-    /// Whether it can be asked at all. The kernel calls this before it makes a session or stores a
-    /// prompt, so that a missing key is reported first. Sends nothing.
+    /// Checks whether the model can be called at all, without sending anything. The kernel calls
+    /// this before it creates a session or stores a prompt, so that a missing API key is reported
+    /// first.
     ///
     /// # Errors
-    /// What the person has to bring first.
+    /// What the user must provide first.
     fn ready(&self) -> ModelResult<()> {
         Ok(())
     }
 
-    /// Sends a request; the answer comes in pieces. Dropping the stream ends the request.
+    /// Sends a request and returns the answer as a stream of pieces. Dropping the stream cancels
+    /// the request.
     ///
     /// # Errors
-    /// When the request was not accepted; what goes wrong later comes as an item of the stream,
-    /// which then ends.
+    /// If the request was not accepted. A later failure is an item of the stream, which then ends.
     fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<AnswerStream<'a>>>;
 
-    /// The body that [`stream`](Self::stream) would send, byte for byte, without sending it.
+    /// Returns the body that [`stream`](Self::stream) would send, byte for byte, without sending
+    /// it.
     ///
     /// # Errors
-    /// When the request cannot be written in the provider's form.
+    /// If the request cannot be encoded in the provider's format.
     fn body(&self, request: &Request) -> ModelResult<Vec<u8>>;
 }
 
-/// The pieces of an answer, in order; [`StreamEvent::End`] is the last of a whole one. What is more than
-/// [an answer may be](crate::limits) is not listened to.
+/// The pieces of an answer, in order. A complete answer ends with [`StreamEvent::End`]. The kernel
+/// stops reading when an answer exceeds its [limits](crate::limits).
 pub type AnswerStream<'a> = BoxStream<'a, ModelResult<StreamEvent>>;
 
-/// The result of asking a model.
+/// The result of a model call.
 pub type ModelResult<T> = Result<T, ModelError>;
 
-/// Which model answers: reasoning is sent only to the one that wrote it (SPEC 15).
+/// Identifies a model. Reasoning is sent back only to the model that wrote it (docs/semantics.md,
+/// Model requests).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ModelName {
-    /// Who serves it, such as `anthropic`.
+    /// The provider, such as `anthropic`.
     pub provider: String,
-    /// Its name there.
+    /// The provider's name for the model.
     pub model: String,
 }
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// The history as the model sees it: `inspect` of the session, then what this turn adds.
+    /// The history as the model sees it: `inspect` of the session, then what this turn added.
     pub messages: Vec<Message>,
-    /// The attachments that the messages name, as far as the model takes them.
+    /// The attachments that the messages reference, as far as the model accepts them.
     pub attached: Attached,
-    /// How many of the first messages the session shares with its parent.
+    /// Number of leading messages that the session shares with its parent.
     pub shared: usize,
-    /// The same for each fork on the way from the root, the oldest first: a provider that caches
-    /// up to marked places gets marks there, and the same ones in parent and child.
+    /// The same number for each fork on the path from the root, oldest first. A provider that
+    /// caches up to marked positions gets its marks there, and they are the same in parent and
+    /// child.
     pub forks: Vec<usize>,
-    /// The tools that may be called.
+    /// The tools that the model may call.
     pub tools: Vec<ToolSpec>,
-    /// The same for all sessions of a family: made from the root's id, at most 96 bytes.
+    /// The prompt-cache key, the same for all sessions of a family: derived from the root's id, at
+    /// most 96 bytes.
     pub cache_key: String,
-    /// How the answer is to be.
+    /// Generation parameters.
     pub options: Options,
 }
 
-/// How an answer is to be; none leaves it to the provider.
+/// Generation parameters of a request. `None` leaves a value to the provider.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// The most tokens of the answer.
+    /// Maximum length of the answer, in tokens.
     pub max_output_tokens: Option<u32>,
-    /// How free the choice of words is.
+    /// The sampling temperature.
     pub temperature: Option<f64>,
-    /// Whether a tool must be called.
+    /// Whether the model must call a tool.
     pub must_call: bool,
-    /// How long to wait for the next piece.
+    /// Maximum time to wait for the next piece of the answer.
     pub patience: Option<Duration>,
 }
 
-/// A part of an answer, as it is streamed.
+/// One item of a streamed answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StreamEvent {
-    /// More text.
+    /// A piece of text.
     Text(String),
-    /// More of what the model thinks aloud.
+    /// A piece of the model's readable reasoning.
     Thinking(String),
-    /// A block of reasoning is whole; `opaque` is what its provider wants back with it.
+    /// A complete block of reasoning.
     Thought {
-        /// The readable part, whole.
+        /// The complete readable text of the block.
         text: String,
-        /// What the provider wants back, such as a signature.
+        /// Data that the provider requires back with the block, such as a signature.
         opaque: Option<Data>,
     },
-    /// A call is whole.
+    /// A complete tool call.
     Call(ToolCall),
-    /// What the answer takes so far, where the provider says it before the end: all that is known
-    /// of one that is broken off.
+    /// The usage so far, if the provider reports it before the end. It is the only usage known of
+    /// an answer that breaks off.
     Usage {
-        /// What it takes, counted from its beginning.
+        /// Tokens used since the beginning of the answer.
         usage: TokenUsage,
-        /// The provider's name for the request.
+        /// The provider's id of the request.
         request_id: Option<String>,
     },
-    /// The answer is whole.
+    /// The end of a complete answer.
     End(End),
 }
 
-/// How an answer ended.
+/// The end of a complete answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct End {
-    /// Why.
+    /// Why the answer ended.
     pub reason: EndReason,
-    /// What it took.
+    /// Tokens that the request and its answer used.
     pub usage: TokenUsage,
-    /// The provider's name for the request.
+    /// The provider's id of the request.
     pub request_id: Option<String>,
 }
 
-/// Why a model did not answer. Says nothing of keys.
+/// An error of a model call. It contains no API keys.
 #[derive(Debug, thiserror::Error)]
 #[error("{provider}: {message}")]
 pub struct ModelError {
-    /// Who serves the model.
+    /// The provider that serves the model.
     pub provider: String,
-    /// What went wrong, in a sentence.
+    /// What went wrong, in one sentence.
     pub message: String,
-    /// What can be done about it.
+    /// Classifies the failure by what can be done about it.
     pub kind: ModelErrorKind,
-    /// What lies behind it.
+    /// The underlying error.
     #[source]
     pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-/// What can be done about a failed request.
+/// Classifies a failed request by what can be done about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModelErrorKind {
-    /// The key is missing or wrong: nothing, until the person changes it.
+    /// The API key is missing or wrong. Nothing helps until the user changes it.
     Key,
     /// The model or the address does not exist.
     NotFound,
-    /// The request itself is not accepted.
+    /// The provider rejects the request itself.
     Invalid,
-    /// The history does not fit: compact it.
+    /// The history exceeds the context window; compact it.
     TooLong,
-    /// Later, after this time where the provider says so.
+    /// Retry later: after this duration, if the provider names one.
     Later(Option<Duration>),
-    /// Nobody answers there, or no more: perhaps later.
+    /// The server does not answer or the connection broke. A retry may help.
     Unreachable,
-    /// Nothing came in time: perhaps later.
+    /// No data arrived within the timeout. A retry may help.
     TimedOut,
-    /// The answer makes no sense.
+    /// The answer is malformed.
     Malformed,
 }
 
 impl ModelErrorKind {
-    /// Whether the same request may do better later.
+    /// Checks whether the same request may succeed later.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Later(_) | Self::Unreachable | Self::TimedOut)

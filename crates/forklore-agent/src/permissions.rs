@@ -1,4 +1,4 @@
-//! What a session may do at most, and tools cut down to that.
+//! The permissions of a session, and tools restricted to them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,7 +8,8 @@ use futures_util::future::BoxFuture;
 use crate::approve::Policy;
 use crate::tool::{CallContext, ToolCall, ToolOutcome, ToolSpec, Tools};
 
-/// A session's ceiling (SPEC 6): the permissions it has, or no limit. It only ever gets lower.
+/// A session's ceiling (docs/semantics.md, Fork): the only permissions that it can have, or no
+/// limit. A session's ceiling never widens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ceiling(Option<BTreeSet<String>>);
 
@@ -19,7 +20,8 @@ impl From<Option<BTreeSet<String>>> for Ceiling {
 }
 
 impl Ceiling {
-    /// What is below both: what a child gets that asks for `other` below this one.
+    /// Returns the permissions that both ceilings allow: what a child gets if it requests `other`
+    /// and its parent has this one.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         Self(match (&self.0, &other.0) {
@@ -28,20 +30,20 @@ impl Ceiling {
         })
     }
 
-    /// Whether a permission is below it.
+    /// Checks whether the ceiling allows a permission.
     #[must_use]
     pub fn allows(&self, permission: &str) -> bool {
         self.0.as_ref().is_none_or(|permissions| permissions.contains(permission))
     }
 
-    /// The permissions, as a session's header has them.
+    /// Returns the permissions, as a session's header stores them; `None` means no limit.
     #[must_use]
     pub fn into_permissions(self) -> Option<BTreeSet<String>> {
         self.0
     }
 }
 
-/// Tools, limited to those that a ceiling allows. A model does not see the others.
+/// Tools restricted to those that a ceiling allows. The model does not see the others.
 pub struct Below {
     tools: Arc<dyn Tools>,
     policy: Arc<dyn Policy>,
@@ -49,7 +51,7 @@ pub struct Below {
 }
 
 impl Below {
-    /// These tools below a ceiling; the policy says which permission each needs.
+    /// Restricts `tools` to `ceiling`. The policy determines which permission each tool needs.
     #[must_use]
     pub fn new(tools: Arc<dyn Tools>, policy: Arc<dyn Policy>, ceiling: Ceiling) -> Self {
         Self { tools, policy, ceiling }
@@ -79,7 +81,7 @@ impl Tools for Below {
     }
 }
 
-/// The permission that a tool of this name needs.
+/// Returns the permission that the tool of this name needs.
 pub(crate) fn permission(policy: &dyn Policy, tool: &str) -> String {
     let arguments = forklore_core::Data::null();
     policy.permission(&ToolCall { id: String::new(), name: tool.to_owned(), arguments })

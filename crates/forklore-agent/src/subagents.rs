@@ -1,4 +1,4 @@
-//! A tool by which a model hands work to sub-agents, ready to use.
+//! A ready-made tool with which a model delegates work to sub-agents.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,23 +16,23 @@ use crate::tool::{ToolCall, ToolSpec};
 /// The tool's name.
 pub const DELEGATE: &str = "delegate";
 
-/// The most characters of a sub-agent's name.
+/// Maximum length of a sub-agent's name, in characters.
 const NAME: usize = 80;
 
-/// How far handing down may go, as a user's configuration says it.
+/// Limits of delegation, as in a user's configuration.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// How deep sub-agents may have sub-agents: with 1 only the session that a person talks to has
-    /// any, with 0 none.
+    /// How deep sub-agents may nest: with 1 only the session that a person talks to has sub-agents,
+    /// with 0 there are none.
     pub depth: u32,
-    /// How often the model of a sub-agent may be arguments.
+    /// Maximum number of model calls of a sub-agent's turn.
     pub model_calls: u32,
-    /// How many tokens it may take, in and out.
+    /// Maximum number of tokens of a sub-agent's turn, input and output together.
     pub tokens: Option<u64>,
-    /// What it may cost, in the unit of the prices.
+    /// Maximum cost of a sub-agent's turn, in the currency of the prices.
     pub cost: Option<f64>,
-    /// How many seconds it may work.
+    /// Maximum duration of a sub-agent's turn, in seconds.
     pub seconds: Option<u64>,
 }
 
@@ -42,17 +42,17 @@ impl Default for Limits {
     }
 }
 
-/// Sub-agents with the model and the tools of who calls them, a fresh context, and a budget of
-/// their own. A call may name the few tools that the work needs; more than its parent may, no
-/// sub-agent may.
+/// Delegates to sub-agents with the caller's model and tools, a fresh context and a budget of their
+/// own. A call may restrict the sub-agent to the tools that the task needs. A sub-agent never has
+/// more permissions than its parent.
 #[derive(Clone, Debug)]
 pub struct Subagents {
     limits: Limits,
-    /// How many sub-agents deep the session is that has this.
+    /// The nesting depth of the session that has this tool; 0 is not a sub-agent.
     depth: u32,
 }
 
-/// The arguments of a call.
+/// The arguments of a call of the tool.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object with `task`")]
 struct Arguments {
@@ -62,8 +62,8 @@ struct Arguments {
 }
 
 impl Subagents {
-    /// Sub-agents within these limits, for a session that is none itself; none where the limits
-    /// allow no depth.
+    /// Returns the tool for a session that is not itself a sub-agent, or `None` if the limits allow
+    /// no depth.
     #[must_use]
     pub fn within(limits: Limits) -> Option<Arc<dyn Delegation>> {
         Self { limits, depth: 0 }.offered()

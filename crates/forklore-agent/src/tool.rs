@@ -1,4 +1,4 @@
-//! The port to tools: what may be called, and the calls.
+//! The port to tools: their descriptions and their calls.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use tokio_util::sync::CancellationToken;
 use crate::notify::event::CalledTool;
 pub use crate::notify::event::ToolStep as Step;
 
-/// A set of tools that a turn may call. What may be called without asking is not theirs to decide.
+/// A set of tools that a turn may call. Permissions are decided elsewhere.
 pub trait Tools: Send + Sync {
-    /// The tools there are now, always in the same order while they are the same: they are part of
-    /// the bytes that a family's requests share.
+    /// Returns the tools available now. The order must stay the same while the set is the same,
+    /// because the tools are part of the bytes that a family's requests share.
     fn specs(&self) -> Vec<ToolSpec>;
 
-    /// Carries out a call. Nothing that goes wrong with a tool ends a turn: it is an outcome.
+    /// Executes a call. A tool's failure is an outcome and never ends the turn.
     fn call<'a>(
         &'a self,
         call: &'a ToolCall,
@@ -29,50 +29,50 @@ pub trait Tools: Send + Sync {
 /// A tool as the model sees it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolSpec {
-    /// The name by which it is called.
+    /// The name by which the model calls it.
     pub name: String,
-    /// What it does, for the model.
+    /// A description for the model.
     pub description: String,
     /// The JSON schema of its arguments.
     pub parameters: Data,
 }
 
-/// A call of a tool, as the model made it.
+/// A tool call, as the model made it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolCall {
-    /// The call's id: unique in its session.
+    /// The id of the call, unique in its session.
     pub id: String,
     /// The tool's name.
     pub name: String,
-    /// The arguments, verbatim; not always what the schema asks for.
+    /// The arguments, verbatim. They need not match the schema.
     pub arguments: Data,
 }
 
 impl ToolCall {
-    /// The call as events tell it.
+    /// Returns the call as notifications report it.
     pub(crate) fn to_event(&self) -> CalledTool {
         let (id, name) = (self.id.clone(), self.name.clone());
         CalledTool { id, name, arguments: to_value(&self.arguments) }
     }
 }
 
-/// For whom a call is carried out.
+/// The context in which a tool call runs.
 #[derive(Clone, Debug)]
 pub struct CallContext {
-    /// The session in which the call stands.
+    /// The session that contains the call.
     pub session: SessionId,
-    /// Told to stop when the turn is interrupted.
+    /// Cancelled when the turn is interrupted.
     pub cancelled: CancellationToken,
-    /// Told how far the call is, by tools that say so.
+    /// Receives progress reports from tools that send them.
     pub progress: Progress,
 }
 
-/// The listener of a call's progress; by default nobody.
+/// Receives a call's progress reports; the default ignores them.
 #[derive(Clone, Default)]
 pub struct Progress(Option<Arc<dyn Fn(Step) + Send + Sync>>);
 
 impl Progress {
-    /// Every step goes to `listener`, which must not wait.
+    /// Sends every report to `listener`, which must not block.
     pub fn to(listener: impl Fn(Step) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(listener)))
     }
@@ -91,16 +91,16 @@ impl fmt::Debug for Progress {
     }
 }
 
-/// What came of a call.
+/// The outcome of a tool call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolOutcome {
-    /// What the tool says: a text, or a list of parts.
+    /// The tool's result: a string, or a list of parts.
     pub content: Data,
-    /// Whether it failed.
+    /// Whether the call failed.
     pub is_error: bool,
 }
 
-/// Nothing to call.
+/// An empty set of tools.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoTools;
 
@@ -115,13 +115,13 @@ impl Tools for NoTools {
 }
 
 impl ToolOutcome {
-    /// A text.
+    /// Returns a successful outcome with this text.
     #[must_use]
     pub fn text(text: &str) -> Self {
         Self { content: text_data(text), is_error: false }
     }
 
-    /// A failure, in words for the model.
+    /// Returns a failed outcome with this text for the model.
     #[must_use]
     pub fn failed(text: &str) -> Self {
         Self { content: text_data(text), is_error: true }
@@ -132,7 +132,7 @@ fn text_data(text: &str) -> Data {
     Data::from_checked(Value::from(text).to_string())
 }
 
-/// JSON as a tree of values, as events have it.
+/// Parses JSON into a [`Value`], as notifications contain it; null if it cannot be parsed.
 pub(crate) fn to_value(data: &Data) -> Value {
     data.read().unwrap_or_default()
 }

@@ -1,70 +1,73 @@
-//! `append`: one atomic batch after a session's head.
+//! Types of `append`: one atomic batch of events after a session's head.
 
 use forklore_core::data::NotJson;
 use forklore_core::{Class, Data, EventId, EventType, SessionId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// An event to write.
+/// An event to append.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewEvent {
-    /// What it is.
+    /// The event type.
     #[serde(rename = "type")]
     pub kind: EventType,
-    /// Its payload.
+    /// The payload.
     pub data: Data,
-    /// Its id; none generates one. With ids a repeated append is harmless.
+    /// The event id. `null` generates one. With explicit ids a repeated append is idempotent.
     pub id: Option<EventId>,
-    /// When it happened; none is now.
+    /// When the event happened. `null` means the time of the append.
     pub ts: Option<Timestamp>,
-    /// Its class, for types that begin with `x.`.
+    /// The event class; `null` uses the default class of the type. Types that begin with `x.` may
+    /// set any class but `lineage`; the class of every other type is fixed.
     pub class: Option<Class>,
 }
 
 impl NewEvent {
-    /// An event of this type; its id and time are given when it is written.
+    /// Creates an event of this type. The append assigns its id and timestamp.
     #[must_use]
     pub fn new(kind: EventType, data: Data) -> Self {
         Self { kind, data, id: None, ts: None, class: None }
     }
 
-    /// A message of the person.
+    /// Creates a user message.
     ///
     /// # Errors
-    /// When the text cannot be written as JSON.
+    /// If the text cannot be written as JSON.
     pub fn user(text: &str) -> Result<Self, NotJson> {
         Self::text(EventType::USER_MESSAGE, text)
     }
 
-    /// A message of the model.
+    /// Creates an assistant message.
     ///
     /// # Errors
-    /// When the text cannot be written as JSON.
+    /// If the text cannot be written as JSON.
     pub fn assistant(text: &str) -> Result<Self, NotJson> {
         Self::text(EventType::ASSISTANT_MESSAGE, text)
     }
 
-    /// An event of this type whose `content` is `text`.
+    /// Creates an event of this type with `text` as its `content`.
     ///
     /// # Errors
-    /// When the text cannot be written as JSON.
+    /// If the text cannot be written as JSON.
     pub fn text(kind: EventType, text: &str) -> Result<Self, NotJson> {
         Ok(Self::new(kind, Data::of(&serde_json::json!({ "content": text }))?))
     }
 }
 
-/// A batch, and what its writer expects.
+/// A batch of events, with the session state that its writer expects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct AppendRequest {
-    /// The events, in order.
+    /// The events, in log order.
     pub events: Vec<NewEvent>,
-    /// The head that the writer saw; none writes after whatever is there.
+    /// The head `seq` that the writer last read (-1 for an empty log). If the session has another
+    /// head, the append fails with `conflict`, unless exactly these events already follow `expect`.
+    /// `null` appends after the current head, whatever it is.
     pub expect: Option<i64>,
-    /// The runtime that holds the session's lease, if one does.
+    /// The name under which the caller has leased the session; `null` if it has no lease.
     pub owner: Option<String>,
 }
 
@@ -80,27 +83,28 @@ impl From<NewEvent> for AppendRequest {
     }
 }
 
-/// `append`: a batch for a session.
+/// The request of `append`: one batch for one session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Append {
-    /// The session.
+    /// The session to append to.
     pub session_id: SessionId,
-    /// The batch.
+    /// The batch to append.
     pub batch: AppendRequest,
 }
 
-/// The answer of `append`: where the events are.
+/// The answer of `append`: the log positions of the events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Appended {
-    /// The session.
+    /// The session that was appended to.
     pub session_id: SessionId,
-    /// The log position of the first event.
+    /// The log position (`seq`) of the batch's first event.
     pub from_seq: u64,
-    /// The log position of the last event.
+    /// The log position (`seq`) of the batch's last event.
     pub to_seq: u64,
-    /// The session's last log position; after `to_seq` when the events were there already.
+    /// The session's last log position. Greater than `to_seq` if the batch was already stored and
+    /// other events followed it.
     pub head_seq: i64,
 }

@@ -1,4 +1,5 @@
-//! `attach`: bytes beside the log, and the messages that name them.
+//! Types of `attach`: attachments, whose bytes are stored next to the log, and the messages that
+//! reference them.
 
 use std::path::PathBuf;
 
@@ -6,23 +7,24 @@ use forklore_core::limits::ATTACHMENT_BYTES;
 use forklore_core::{AttachmentId, SessionId};
 use serde::{Deserialize, Serialize};
 
-/// `attach`: what to say about the bytes that are attached.
+/// The request of `attach`: metadata of the attachment and of the message that references it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 #[serde(default)]
 pub struct Attach {
-    /// What they are called.
+    /// The file name or display name of the attachment.
     pub name: Option<String>,
-    /// What they are, like `image/png`.
+    /// The media type, for example `image/png`. Default: `application/octet-stream`.
     pub media_type: String,
-    /// What is said with them.
+    /// Text of the message that references the attachment.
     pub text: Option<String>,
-    /// The most bytes to take.
+    /// The largest accepted size in bytes. Default: 4 GiB.
     pub limit: u64,
-    /// The head that the writer saw; none writes after whatever is there.
+    /// The head `seq` that the writer last read (-1 for an empty log). If the session has another
+    /// head, the call fails with `conflict`. `null` appends after the current head, whatever it is.
     pub expect: Option<i64>,
-    /// The runtime that holds the session's lease, if one does.
+    /// The name under which the caller has leased the session; `null` if it has no lease.
     pub owner: Option<String>,
 }
 
@@ -39,59 +41,59 @@ impl Default for Attach {
     }
 }
 
-/// The answer of `attach`: the bytes, and the message that names them.
+/// The answer of `attach`: the stored attachment and the message that references it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attached {
-    /// The session.
+    /// The session that contains the message.
     pub session_id: SessionId,
-    /// What the message names them by.
+    /// The reference to use in messages: `sha256:` and the digest of the bytes.
     #[serde(rename = "ref")]
     pub id: AttachmentId,
-    /// What they are called.
+    /// The file name or display name of the attachment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What they are.
+    /// The media type.
     pub media_type: String,
-    /// How many there are.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Whether the store did not have them before.
+    /// Whether the store did not have these bytes before.
     pub new: bool,
-    /// The log position of the message.
+    /// The log position (`seq`) of the message.
     pub seq: u64,
     /// The session's last log position.
     pub head_seq: i64,
 }
 
-/// An attachment that a message of a session names.
+/// An attachment that a message of a session references.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NamedAttachment {
-    /// The log position of the message.
+    /// The log position (`seq`) of the message.
     pub seq: u64,
-    /// What it is named by.
+    /// The reference: `sha256:` and the digest of the bytes.
     #[serde(rename = "ref")]
     pub id: AttachmentId,
-    /// What it is called there.
+    /// The attachment's name in that message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it is.
+    /// The media type in that message.
     pub media_type: String,
-    /// How many bytes it has; none when they are missing.
+    /// The size in bytes. Absent if the bytes are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Whether the store lacks its bytes, or has them damaged.
+    /// Whether the store lacks the bytes or has a damaged copy of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missing: bool,
 }
 
-/// The answer of `attach SESSION`: what its messages name.
+/// The answer of `attach SESSION`: the attachments that the session's messages reference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attachments {
     /// The session.
     pub session_id: SessionId,
-    /// The attachments, inherited ones too, in order.
+    /// The attachments in log order, including those of inherited messages.
     pub attachments: Vec<NamedAttachment>,
 }
 
@@ -99,11 +101,11 @@ pub struct Attachments {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttachmentFile {
-    /// The file.
+    /// The path of the written file.
     pub path: PathBuf,
-    /// What a message names it by.
+    /// The reference of the attachment: `sha256:` and the digest of the bytes.
     #[serde(rename = "ref")]
     pub id: AttachmentId,
-    /// How many bytes it has.
+    /// The size in bytes.
     pub bytes: u64,
 }

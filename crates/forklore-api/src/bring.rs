@@ -1,4 +1,4 @@
-//! `bring`: shares a branch's outcome with another branch.
+//! Types of `bring`: records a summary of one branch in another branch.
 
 use std::ops::Range;
 
@@ -11,33 +11,33 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Summarize {
-    /// forklore itself, from the log alone.
+    /// forklore writes it from the log, without a model.
     Deterministic,
-    /// A model, which the application has called.
+    /// A model wrote it; the application called the model.
     ByModel {
-        /// The summary.
+        /// The text of the summary.
         text: String,
-        /// The model that wrote it.
+        /// The name of the model.
         model: String,
-        /// What the call cost: payloads of `provider_usage`, recorded after the summary.
+        /// Usage of the model call, as `provider_usage` payloads. Recorded after the summary.
         #[serde(default)]
         usage: Vec<Data>,
     },
-    /// forklore itself, because no model gave a summary.
+    /// forklore writes it, because a model was requested but returned no summary.
     Fallback {
-        /// Why the model gave none; the summary says so.
+        /// Why the model returned no summary. Recorded in the summary.
         why: String,
-        /// What the call cost all the same.
+        /// Usage of the failed model call, as `provider_usage` payloads.
         #[serde(default)]
         usage: Vec<Data>,
     },
 }
 
 impl Summarize {
-    /// The name of a summary that a model wrote.
+    /// The `strategy` name of summaries that a model wrote.
     pub const BY_MODEL: &str = "model_summary_v1";
 
-    /// How the summary is made, as its `strategy` says.
+    /// Returns the summary's `strategy` name.
     #[must_use]
     pub fn strategy(&self) -> &'static str {
         match self {
@@ -46,13 +46,13 @@ impl Summarize {
         }
     }
 
-    /// A deterministic summary in place of one by a model that was not called.
+    /// Creates a deterministic summary that replaces one by a model that was not called.
     #[must_use]
     pub fn fallback(why: impl Into<String>) -> Self {
         Self::Fallback { why: why.into(), usage: Vec::new() }
     }
 
-    /// What calling a model cost, as payloads of `provider_usage`.
+    /// Returns the usage of the model call, as `provider_usage` payloads.
     #[must_use]
     pub fn usage(&self) -> &[Data] {
         match self {
@@ -62,26 +62,26 @@ impl Summarize {
     }
 }
 
-/// `bring`: which branch's outcome to share, and with which session.
+/// The request of `bring`: which branch to summarize, and which session records the summary.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Bring {
-    /// The branch.
+    /// The branch to summarize.
     #[serde(rename = "from_session_id")]
     pub from: SessionId,
-    /// The session that gets the outcome.
+    /// The session that records the summary.
     #[serde(rename = "into_session_id")]
     pub into: SessionId,
-    /// Who sums it up.
+    /// Who writes the summary.
     #[serde(default = "deterministic")]
     pub summarize: Summarize,
-    /// The part of the branch that was summed up, by index, as a dry run named it: the branch may
-    /// have gone on since. None is all that is new.
+    /// The range of conversation indexes to summarize, as returned by a dry run. Set it if the
+    /// branch may have grown since the dry run. `null` means everything that is new.
     pub part: Option<Range<u64>>,
-    /// The runtime that holds `into_session_id`, if one does.
+    /// The name under which the caller has leased `into_session_id`; `null` if it has no lease.
     pub owner: Option<String>,
-    /// Plan only: nothing is written.
+    /// Whether to return the plan only and write nothing.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -91,7 +91,7 @@ fn deterministic() -> Summarize {
 }
 
 impl Bring {
-    /// The outcome of `from` into `into`, summed up by forklore itself.
+    /// Creates a request to record a deterministic summary of `from` in `into`.
     #[must_use]
     pub fn new(from: SessionId, into: SessionId) -> Self {
         let summarize = Summarize::Deterministic;
@@ -103,31 +103,31 @@ impl Bring {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Brought {
-    /// Whether this call wrote it.
+    /// Whether this call recorded the summary. `false` for dry runs and repetitions.
     pub recorded: bool,
-    /// Whether the same was brought before.
+    /// Whether the same summary was already recorded earlier.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub existing: bool,
-    /// Whether this is only a plan.
+    /// Whether this answer is only a plan.
     pub dry_run: bool,
-    /// The session that gets the outcome.
+    /// The session that records the summary.
     pub session_id: SessionId,
-    /// The branch.
+    /// The summarized branch.
     pub from_session_id: SessionId,
-    /// The branch's label.
+    /// The label of the summarized branch.
     pub label: Label,
-    /// How it is summed up.
+    /// The strategy that made the summary.
     pub strategy: String,
-    /// The first index of the part of the branch.
+    /// The first conversation index of the summarized part.
     pub from_index: u64,
-    /// The index after the last one.
+    /// The conversation index after the last one of the summarized part.
     pub to_index: u64,
-    /// The last answer of the branch's model.
+    /// The last answer of the model in the branch. `null` if there is none.
     pub answer: Option<String>,
-    /// The event that holds the summary.
+    /// The id of the event that contains the summary.
     pub event_id: EventId,
-    /// Its log position.
+    /// The log position (`seq`) of that event.
     pub seq: u64,
-    /// The last log position of the session that gets it.
+    /// The last log position of the session that records the summary.
     pub head_seq: i64,
 }

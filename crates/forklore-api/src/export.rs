@@ -1,41 +1,41 @@
-//! `export` and `resume-in`: a session in another form, plain or an agent's own.
+//! Types of `export` and `resume-in`: a session written in a plain format or in an agent's own.
 
 use std::path::PathBuf;
 
 use forklore_core::Selector;
 use serde::{Deserialize, Serialize};
 
-/// `export`: which agent's form, and how much of the session.
+/// The request of `export`: the target format, and how much of the session to write.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ExportTo {
-    /// The agent's form.
+    /// The name of the agent whose format is written.
     pub dialect: String,
-    /// Up to where; none is the end.
+    /// Where the export ends. `null` exports up to the end of the session.
     pub at: Option<Selector>,
-    /// The folder that the agent is to run in; none is the session's.
+    /// The directory that the agent will run in. `null` uses the session's workspace.
     pub cwd: Option<String>,
 }
 
-/// What an export wrote, and what the form has no words for.
+/// What an export wrote, and what the target format cannot express.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exported {
-    /// Lines written.
+    /// The number of lines written.
     pub events: u64,
-    /// The types that the form has no words for, with counts.
+    /// The event types that the target format cannot express, with counts.
     pub lossy: Vec<LeftOut>,
 }
 
-/// Events of a type that were left out.
+/// Events of one type that were left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOut {
-    /// The type.
+    /// The event type.
     #[serde(rename = "type")]
     pub kind: String,
-    /// How many.
+    /// The number of events left out.
     pub count: u64,
 }
 
@@ -43,28 +43,29 @@ pub struct LeftOut {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExportedFile {
-    /// The file.
+    /// The path of the written file.
     pub path: PathBuf,
-    /// Lines written.
+    /// The number of lines written.
     pub events: u64,
-    /// The types that the form has no words for, with counts.
+    /// The event types that the target format cannot express, with counts.
     pub lossy: Vec<LeftOut>,
 }
 
-/// The answer of `resume-in`: the agent's file, and how to start the agent on it.
+/// The answer of `resume-in`: the agent's session file, and the command that starts the agent on
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResumeIn {
-    /// Whether this is only a plan.
+    /// Whether this answer is only a plan.
     pub dry_run: bool,
-    /// The file.
+    /// The path of the agent's session file.
     pub path: PathBuf,
-    /// The folder that the agent runs in.
+    /// The directory that the agent runs in.
     pub cwd: String,
-    /// The commands to type.
+    /// The shell commands to run.
     pub start: Vec<String>,
-    /// Lines written.
+    /// The number of lines written.
     pub events: u64,
-    /// The types that the agent's form has no words for, with counts.
+    /// The event types that the agent's format cannot express, with counts.
     pub lossy: Vec<LeftOut>,
 }

@@ -1,33 +1,33 @@
-//! The facts of an error: what a script may want to know besides its kind.
+//! The facts of an error: machine-readable details besides its kind.
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{AttachmentId, Label, OpenCall, Selector, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A session of another folder than the one where it was looked for.
+/// A session that was found, but in another workspace than the one searched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Elsewhere {
-    /// Its label.
+    /// The label of the session.
     pub label: Label,
-    /// Its id, by which it is found from everywhere.
+    /// The id of the session. It finds the session from every workspace.
     pub session_id: SessionId,
-    /// Its folder.
+    /// The workspace of the session.
     pub workspace: Workspace,
 }
 
-/// The facts of an error. Which ones there are follows from what was refused.
+/// The facts of an error. The variant depends on what failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged, deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Facts {
-    /// A line of a configuration file is wrong.
+    /// A line of a configuration file is invalid.
     Configuration {
-        /// The line, from 1.
+        /// The line number, from 1.
         line: Option<usize>,
-        /// The file.
+        /// The path of the file.
         path: String,
     },
     /// A selector names no position in the session.
@@ -35,220 +35,221 @@ pub enum Facts {
         /// The selector.
         #[serde(rename = "asked")]
         requested: Selector,
-        /// `out_of_range`.
+        /// Always `out_of_range`.
         reason: String,
         /// The session.
         session_id: SessionId,
-        /// The valid range, in words.
+        /// The valid range, as text.
         valid: String,
     },
-    /// Several events have the id of a selector.
+    /// The event id of a selector matches several events.
     ManyEvents {
-        /// How many.
+        /// The number of matching events.
         count: usize,
-        /// `ambiguous_event`.
+        /// Always `ambiguous_event`.
         reason: String,
-        /// The log positions of the first 20.
+        /// The log positions of the first 20 matches.
         seqs: Vec<u64>,
         /// The session.
         session_id: SessionId,
     },
-    /// A selector keeps nothing.
+    /// The cut of a fork would include no event.
     NothingToFork {
         /// The selector.
         #[serde(rename = "asked")]
         requested: Selector,
-        /// `nothing_to_fork`.
+        /// Always `nothing_to_fork`.
         reason: String,
         /// The session.
         session_id: SessionId,
     },
-    /// The cut leaves calls open.
+    /// The cut leaves tool calls open.
     OpenCalls {
-        /// The first 20 calls.
+        /// The first 20 open calls.
         calls: Vec<OpenCall>,
-        /// How many calls.
+        /// The number of open calls.
         count: usize,
         /// The session.
         session_id: SessionId,
     },
-    /// Branch children still build on the session.
+    /// The session has branch children that still need it.
     HasChildren {
         /// The first 20 children.
         children: Vec<SessionId>,
-        /// How many children.
+        /// The number of children.
         count: usize,
         /// The session.
         session_id: SessionId,
     },
-    /// Another writer was faster.
+    /// Another writer appended to the session first.
     Conflict {
-        /// The head that the caller expected.
+        /// The head `seq` that the caller expected.
         expected: i64,
-        /// The real head.
+        /// The actual head `seq`.
         head_seq: i64,
         /// The session.
         session_id: SessionId,
     },
-    /// Another runtime holds the session, for so long at most.
+    /// Another runtime has leased the session; reported with the remaining time of the lease.
     Running {
-        /// When the lease ends, unless it is renewed.
+        /// Seconds until the lease expires, rounded up, unless its owner renews it.
         free_in_seconds: u64,
-        /// The runtime.
+        /// The owner of the lease.
         owner: Option<String>,
         /// The session.
         session_id: SessionId,
     },
-    /// A runtime holds the session, or held it.
+    /// A runtime has leased the session, or the caller lost its lease.
     Leased {
-        /// The runtime.
+        /// The owner of the lease.
         owner: String,
         /// The session.
         session_id: SessionId,
     },
-    /// Another session of the family has the label.
+    /// Another session of the family already has the label.
     LabelInUse {
         /// The label.
         label: Label,
-        /// That session.
+        /// The session that has the label.
         session_id: SessionId,
     },
-    /// Something at this place cannot be written.
+    /// The store at this location is gone or cannot be written.
     Unwritable {
-        /// The place.
+        /// The location.
         #[serde(rename = "place")]
         location: String,
     },
     /// Stored bytes are damaged.
     Damage {
-        /// Where the bytes are.
+        /// The location of the damaged bytes.
         #[serde(rename = "place")]
         location: String,
-        /// The log position, if it is known.
+        /// The log position. `null` if unknown.
         seq: Option<u64>,
-        /// The session, if it is known.
+        /// The session. `null` if unknown.
         session_id: Option<SessionId>,
     },
-    /// Inherited events are gone.
+    /// Inherited events are missing.
     MissingAncestor {
         /// What is missing.
         missing: String,
         /// The session.
         session_id: SessionId,
     },
-    /// A session of this id is another child than the one asked for.
+    /// A session with the requested child id exists, but it is another child than the requested
+    /// one.
     OtherChild {
         /// What differs.
         differs: String,
         /// The session.
         session_id: SessionId,
     },
-    /// The fork would be deeper than is allowed.
+    /// The fork would exceed the depth limit.
     TooDeep {
-        /// The links of the parent.
+        /// The number of links above the parent.
         links: u64,
-        /// How many are allowed.
+        /// The largest number of links allowed.
         max_fork_depth: u64,
         /// The parent.
         session_id: SessionId,
     },
-    /// Sessions of the file were deleted.
+    /// Sessions that were imported from the file were deleted.
     SourceGone {
-        /// How many.
+        /// The number of deleted sessions.
         count: usize,
-        /// The first 20.
+        /// The first 20 deleted sessions.
         deleted: Vec<SessionId>,
     },
-    /// A reference fits several things.
+    /// A reference matches several sessions or events.
     Ambiguous {
-        /// The first 10.
+        /// The first 10 matches.
         candidates: Vec<String>,
-        /// How many.
+        /// The number of matches.
         count: usize,
     },
-    /// A reference fits sessions of other folders only.
+    /// A reference matches only sessions of other workspaces.
     Elsewhere {
-        /// Those sessions, 10 at most.
+        /// The first 10 matching sessions.
         elsewhere: Vec<Elsewhere>,
     },
-    /// A text is no query.
+    /// The text of a query is invalid.
     Syntax {
-        /// The column, from 1.
+        /// The column number, from 1.
         column: u64,
-        /// The line, from 1.
+        /// The line number, from 1.
         line: u64,
-        /// The line itself.
+        /// The invalid line.
         text: String,
     },
-    /// A hook denied it.
+    /// A hook denied the operation.
     Denied {
-        /// The hook.
+        /// The name of the hook.
         by: String,
-        /// Why.
+        /// Why the hook denied it.
         reason: String,
-        /// What it denied.
+        /// What was denied.
         what: String,
     },
     /// The model did not answer.
     NoAnswer {
-        /// How often it was called.
+        /// The number of attempts.
         attempts: u32,
         /// The provider.
         provider: String,
     },
-    /// The model cannot be called yet.
+    /// The model is not ready to be called.
     Provider {
         /// The provider.
         provider: String,
     },
-    /// An event of a batch is wrong.
+    /// An event of a batch is invalid.
     Line {
-        /// Its number, from 1.
+        /// The number of the event, from 1.
         line: usize,
     },
-    /// An argument is wrong.
+    /// An argument is invalid.
     Reason {
-        /// A word for scripts.
+        /// The reason, as an identifier for scripts.
         reason: String,
     },
     /// The parent lacks a permission.
     Permission {
-        /// The permission.
+        /// The name of the permission.
         permission: String,
     },
-    /// The store lacks an attachment.
+    /// The store does not have an attachment.
     Attachment {
-        /// The attachment.
+        /// The reference of the attachment.
         r#ref: AttachmentId,
     },
-    /// Something changed under the caller.
+    /// Something changed while the caller worked with it.
     What {
         /// What changed.
         what: String,
     },
-    /// It is about one session.
+    /// The error is about one session.
     Session {
         /// The session.
         session_id: SessionId,
     },
-    /// Facts that have no form of their own, or none.
+    /// Facts without a variant of their own. May be empty.
     Other(Map<String, Value>),
 }
 
 impl Facts {
-    /// No facts but the kind.
+    /// Creates facts without any details.
     #[must_use]
     pub fn none() -> Self {
         Self::Other(Map::new())
     }
 
-    /// It is about this session.
+    /// Creates facts that name only a session.
     #[must_use]
     pub fn session(session_id: &SessionId) -> Self {
         Self::Session { session_id: session_id.clone() }
     }
 
-    /// A word for scripts that says why an argument is wrong.
+    /// Creates facts that name only the reason why an argument is invalid.
     #[must_use]
     pub fn reason(reason: impl Into<String>) -> Self {
         Self::Reason { reason: reason.into() }

@@ -1,4 +1,4 @@
-//! `lineage` and `branches`: where a session stands in its family.
+//! Types of `lineage` and `branches`: the relatives of a session.
 
 use forklore_core::report::Problem;
 use forklore_core::{Cut, Label, SessionId, SessionKind};
@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 pub struct Lineage {
     /// The session.
     pub session_id: SessionId,
-    /// The family.
+    /// The root of the session's family.
     pub root_session_id: SessionId,
-    /// Links up to the root.
+    /// The number of parent links between the session and its root.
     pub depth: u64,
-    /// The parent first, the root last.
+    /// The ancestors, from the parent to the root.
     pub ancestors: Vec<Relative>,
-    /// The children, by cut, then by time, then by id.
+    /// The children, ordered by cut, then creation time, then id.
     pub children: Vec<Relative>,
-    /// The last child of this page, if there are more.
+    /// The last child of this page, to continue from. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<SessionId>,
     /// Children whose header cannot be read.
@@ -26,22 +26,22 @@ pub struct Lineage {
     pub problems: Vec<Problem>,
 }
 
-/// An ancestor or a child.
+/// An ancestor or a child of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Relative {
     /// The session.
     pub session_id: SessionId,
-    /// Its label, if its header is there.
+    /// The session's label. `null` if its header is missing.
     pub label: Option<Label>,
-    /// How it came to be.
+    /// The session's kind: root, branch or delegate.
     pub kind: Option<SessionKind>,
-    /// Where in its parent it begins.
+    /// The position in its parent's log at which the session begins.
     pub cut: Option<Cut>,
-    /// Whether it was deleted.
+    /// Whether the session was deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
-    /// Whether the store lacks it.
+    /// Whether the store does not have the session.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missing: bool,
 }
@@ -50,11 +50,11 @@ pub struct Relative {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Branches {
-    /// The family.
+    /// The root of the family.
     pub root_session_id: SessionId,
-    /// The root and its branches, in the order of the tree, without delegates.
+    /// The root and its branches in tree order, without delegates.
     pub branches: Vec<Branch>,
-    /// The last branch of this page, if there are more.
+    /// The last branch of this page, to continue from. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<SessionId>,
     /// Sessions whose header cannot be read.
@@ -62,22 +62,22 @@ pub struct Branches {
     pub problems: Vec<Problem>,
 }
 
-/// One continuation.
+/// One branch of a family.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Branch {
-    /// Its label.
+    /// The branch's label.
     pub label: Label,
-    /// The session.
+    /// The branch's session.
     pub session_id: SessionId,
-    /// What it continues.
+    /// The session that the branch was forked from. `null` for the root.
     pub parent_session_id: Option<SessionId>,
-    /// Where in its parent it begins.
+    /// The position in the parent's log at which the branch begins. `null` for the root.
     pub cut: Option<Cut>,
-    /// Its last log position.
+    /// The branch's last log position.
     pub head_seq: i64,
-    /// How many conversation events it has.
+    /// The number of conversation events in the branch's history.
     pub head_index: u64,
-    /// How many events it wrote itself.
+    /// The number of events that the branch wrote itself.
     pub own_events: u64,
 }

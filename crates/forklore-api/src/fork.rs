@@ -1,4 +1,4 @@
-//! `fork`: another continuation of a session, or a sub-agent of it.
+//! Types of `fork`: creates another continuation of a session, or a sub-agent of it.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Summarize;
 
-/// `fork`: the child to make.
+/// The request of `fork`: the child to create.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -16,36 +16,37 @@ pub struct Fork {
     /// The session to fork.
     #[serde(rename = "parent_session_id")]
     pub parent: SessionId,
-    /// Where; none is the end, or the end of the last closed turn while one runs.
+    /// Where to cut the parent. `null` cuts at the end, or at the end of the last closed turn while
+    /// a turn runs.
     pub at: Option<Selector>,
-    /// The child's id; none generates one. With an id the fork can be repeated safely.
+    /// The child's id. `null` generates one. With an explicit id the fork is idempotent.
     pub id: Option<SessionId>,
-    /// The child's label; none makes one from the id.
+    /// The child's label. `null` derives one from the id.
     pub label: Option<Label>,
-    /// What the child is called.
+    /// The child's title.
     pub title: Option<String>,
-    /// A branch or a delegate.
+    /// The child's kind: branch or delegate.
     #[serde(default = "branch")]
     pub kind: SessionKind,
-    /// How the prefix is stored.
+    /// How the child stores its inherited prefix: shared or copied.
     #[serde(default)]
     pub strategy: Strategy,
-    /// What happens to calls that the cut leaves open.
+    /// What happens to tool calls that the cut leaves open.
     #[serde(default)]
     pub tool_calls: ToolCallPolicy,
-    /// The summary to record after the prefix; none records none.
+    /// The summary to record after the prefix. `null` records none.
     pub summarize: Option<Summarize>,
-    /// For whom the child acts; none inherits.
+    /// The principal for whom the child acts. `null` inherits the parent's.
     pub principal: Option<String>,
-    /// What the child may do, a subset of what its parent may; none inherits.
+    /// The child's permissions, a subset of its parent's. `null` inherits the parent's.
     pub permissions: Option<BTreeSet<String>>,
-    /// The child's folder; none is the parent's.
+    /// The child's workspace. `null` uses the parent's.
     pub workspace: Option<Workspace>,
-    /// The application's notes.
+    /// Metadata of the child, set by the application. forklore does not interpret it.
     pub metadata: Option<Data>,
-    /// The application's configuration.
+    /// Configuration of the child, set by the application. forklore does not interpret it.
     pub config: Option<Data>,
-    /// Plan only: nothing is written.
+    /// Whether to return the plan only and write nothing.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -55,7 +56,7 @@ fn branch() -> SessionKind {
 }
 
 impl Fork {
-    /// A fork of `parent` at its end, with every default.
+    /// Creates a request that forks `parent` at its end, with all defaults.
     #[must_use]
     pub fn of(parent: SessionId) -> Self {
         Self {
@@ -77,7 +78,7 @@ impl Fork {
         }
     }
 
-    /// The same fork at another position.
+    /// Returns the same request with another cut.
     #[must_use]
     pub fn at(mut self, at: Selector) -> Self {
         self.at = Some(at);
@@ -85,49 +86,50 @@ impl Fork {
     }
 }
 
-/// The answer of `fork`: the child, or the plan of it.
+/// The answer of `fork`: the child, or the plan for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Forked {
-    /// Whether this call made the child.
+    /// Whether this call created the child.
     pub recorded: bool,
-    /// Whether the child was there already, as asked for.
+    /// Whether an identical child with the requested id already existed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub existing: bool,
-    /// Whether this is only a plan.
+    /// Whether this answer is only a plan.
     pub dry_run: bool,
-    /// The command line that makes exactly this child, on a dry run of the program.
+    /// The command line that creates exactly this child. Only in dry runs of the command-line
+    /// program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apply: Option<String>,
-    /// The parent.
+    /// The parent session.
     pub parent_session_id: SessionId,
-    /// The child.
+    /// The child session.
     pub child_session_id: SessionId,
-    /// The family.
+    /// The root of the family.
     pub root_session_id: SessionId,
-    /// A branch or a delegate.
+    /// The child's kind: branch or delegate.
     pub kind: SessionKind,
     /// The child's label.
     pub label: Label,
-    /// How the prefix is stored.
+    /// How the child stores its inherited prefix: shared or copied.
     pub strategy: Strategy,
-    /// Where the child begins.
+    /// The position in the parent's log at which the child begins.
     pub cut: Cut,
-    /// Where it would have begun, if a running turn or open calls moved the cut.
+    /// The original cut, if a running turn or open calls moved it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjusted_from: Option<Cut>,
-    /// Where the cut was before open calls moved it; not a part of the JSON.
+    /// The original cut, if open calls moved it. Not part of the JSON.
     #[serde(skip)]
     pub requested: Option<Cut>,
-    /// How many events it inherits.
+    /// The number of inherited events.
     pub event_count: u64,
-    /// How many open calls got a synthetic result.
+    /// The number of open calls that got a synthetic result.
     pub synthetic_results: usize,
     /// Whether a summary is recorded after the prefix.
     pub would_record_branch_summary: bool,
     /// The child's last log position.
     pub head_seq: i64,
-    /// The command line that goes on in the child, from the program.
+    /// The command line that continues in the child. Only set by the command-line program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume_command: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `doctor`: what a look at a store from outside finds.
+//! Types of `doctor`: checks of a store and its environment.
 
 use forklore_core::report::Check;
 use serde::{Deserialize, Serialize};
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Doctor {
-    /// Whether no check found a problem.
+    /// Whether all checks passed.
     pub ok: bool,
-    /// The checks, in order.
+    /// The checks, in the order in which they ran.
     pub checks: Vec<Check>,
 }

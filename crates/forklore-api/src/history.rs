@@ -1,4 +1,4 @@
-//! `log`, `replay`, `inspect` and `diff`: what is in a session.
+//! Types of `log`, `replay`, `inspect` and `diff`: the contents of sessions.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use forklore_core::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// `log`: which events to print.
+/// The range of a `log` request: which events to return.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct LogRange {
-    /// The first log position.
+    /// The first log position to return.
     pub from: u64,
-    /// The last log position; none is the end.
+    /// The last log position to return. `null` returns up to the end.
     pub to: Option<u64>,
-    /// Only what the session wrote itself.
+    /// Whether to return only events that the session wrote itself.
     pub own: bool,
 }
 
@@ -25,31 +25,31 @@ pub struct LogRange {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventLine {
-    /// The event's id.
+    /// The id of the event.
     pub id: EventId,
     /// The session that was read.
     pub session_id: SessionId,
-    /// That session's parent.
+    /// The parent of that session. `null` for a root.
     pub parent_id: Option<SessionId>,
-    /// The root of its family.
+    /// The root of the session's family.
     pub root_id: SessionId,
     /// The log position.
     pub seq: u64,
-    /// When it happened.
+    /// When the event happened.
     pub ts: Timestamp,
-    /// What it is.
+    /// The event type.
     #[serde(rename = "type")]
     pub kind: EventType,
-    /// Its class, if it is not the one of its type.
+    /// The event class. Absent if it is the default class of the type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
-    /// Where it was first written, if another session wrote it.
+    /// Where the event was first written. Only on inherited events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// Which agent's record it is.
+    /// The agent in whose format the event is stored. Only on imported events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
-    /// Its payload, spelled as it was stored.
+    /// The payload, with strings and numbers as they were written.
     pub data: Data,
 }
 
@@ -57,22 +57,22 @@ pub struct EventLine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
-    /// Its index.
+    /// The conversation index of the event, from 0.
     pub index: u64,
-    /// Its log position.
+    /// The log position of the event.
     pub seq: u64,
-    /// Who speaks.
+    /// The role of the message.
     pub role: Role,
-    /// The text or the parts.
+    /// The content: a string or a list of parts.
     pub content: Content,
-    /// Whether it was interrupted: the part that came.
+    /// Whether the message was interrupted, so that `content` is incomplete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
-    /// The present label of the session that wrote it.
+    /// The current label of the session that wrote the event.
     pub branch: Option<Label>,
-    /// Where it was first written.
+    /// Where the event was first written.
     pub origin: RecordOrigin,
-    /// When it happened; not a part of the JSON.
+    /// When the event happened. Not part of the JSON.
     #[serde(skip)]
     pub ts: Timestamp,
 }
@@ -81,56 +81,56 @@ pub struct Record {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordOrigin {
-    /// The session.
+    /// The session that wrote the event.
     pub session_id: SessionId,
-    /// The log position there.
+    /// The log position of the event in that session.
     pub seq: u64,
-    /// The event's id.
+    /// The id of the event.
     pub id: EventId,
 }
 
-/// The answer of `inspect`: a session as its model sees it.
+/// The answer of `inspect`: the session as the model would receive it.
 ///
-/// The messages are a list, or an iterator where they are read one by one.
+/// `Sent` is a list, or an iterator if the messages are read one by one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Inspection<Sent = Vec<Message>> {
     /// The messages, in order.
     pub messages: Sent,
-    /// Whether every call had its result without repair.
+    /// Whether every call had a result in the log, so that the view added none.
     pub balanced: bool,
-    /// How many calls the view had to answer.
+    /// The number of open calls for which the view added a result.
     pub open_results: usize,
-    /// How many results stand in for ones that never came.
+    /// The number of synthetic results, in the log and in the view.
     pub synthetic_results: usize,
-    /// What was left out, by type.
+    /// The number of items left out of the view, by type.
     pub excluded: BTreeMap<String, u64>,
 }
 
-/// The answer of `diff`: two histories side by side, conversation events only.
+/// The answer of `diff`: a comparison of two histories, by conversation events.
 ///
-/// What each has alone is a list, or an iterator where it is read record by record.
+/// `Alone` is a list, or an iterator if the records are read one by one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference<Alone = Vec<Record>> {
-    /// The last event in common; none when they share nothing.
+    /// The last common event. `null` if the histories have none.
     pub ancestor: Option<Ancestor>,
-    /// How many events are in common.
+    /// The number of common events.
     pub common: u64,
-    /// What the first has alone.
+    /// The records that only the first session has.
     pub only_a: Alone,
-    /// What the second has alone.
+    /// The records that only the second session has.
     pub only_b: Alone,
 }
 
-/// The last event in common, where it was first written.
+/// The last common event, by where it was first written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ancestor {
-    /// The session that wrote it.
+    /// The session that wrote the event.
     pub session_id: SessionId,
-    /// Its index, the same in both histories.
+    /// The conversation index of the event, the same in both histories.
     pub index: u64,
-    /// Its log position in that session.
+    /// The log position of the event in the session that wrote it.
     pub seq: u64,
 }

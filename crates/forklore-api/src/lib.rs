@@ -1,8 +1,8 @@
-//! The contract of forklore: what every verb takes and answers, as JSON and as Rust types.
+//! The forklore contract: the request and the answer of every verb, as JSON and as Rust types.
 //!
-//! The program's `--json` prints these types; a server, a binding or a protocol takes and gives the
-//! same ones. [`read`] takes a request from JSON: it refuses fields that it does not know, and its
-//! error names the place in the text that is wrong.
+//! The program's `--json` prints these types. A server, a language binding or a protocol accepts
+//! and returns the same types. [`read`] parses a request from JSON: it rejects unknown fields, and
+//! its error names the path of the invalid value.
 //!
 //! ```
 //! use forklore_api::{Fork, read};
@@ -15,11 +15,11 @@
 //! # Ok::<(), forklore_api::Malformed>(())
 //! ```
 //!
-//! `docs/semantics.md` says what each verb does; `docs/reference/json.md` and
-//! `docs/reference/forklore.schema.json` are generated from this crate. An answer may gain fields,
-//! so a reader passes over fields that it does not know.
+//! `docs/semantics.md` specifies each verb. `docs/reference/json.md` and
+//! `docs/reference/forklore.schema.json` are generated from this crate. Answers may gain fields, so
+//! readers must ignore fields that they do not know.
 //!
-//! The crate holds data only: no file, no clock, no store.
+//! The crate contains only data types. It uses no file, no clock and no store.
 
 mod append;
 mod attach;

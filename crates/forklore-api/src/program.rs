@@ -1,4 +1,4 @@
-//! Answers of verbs that are about the program itself.
+//! Types of the verbs that concern the command-line program itself.
 
 use std::path::PathBuf;
 
@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompletionScript {
-    /// The shell.
+    /// The name of the shell.
     pub shell: String,
-    /// Its script.
+    /// The completion script.
     pub script: String,
 }
 
@@ -18,9 +18,9 @@ pub struct CompletionScript {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManPage {
-    /// The page's name.
+    /// The name of the page.
     pub page: String,
-    /// The page, in roff.
+    /// The page in roff.
     pub text: String,
 }
 
@@ -28,9 +28,9 @@ pub struct ManPage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManPages {
-    /// The folder.
+    /// The directory that the pages were written to.
     pub dir: PathBuf,
-    /// The pages written.
+    /// The names of the written pages.
     pub pages: Vec<String>,
 }
 
@@ -38,9 +38,9 @@ pub struct ManPages {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GraphFile {
-    /// The file.
+    /// The path of the written file.
     pub path: PathBuf,
-    /// How many triples are in it.
+    /// The number of triples in the file.
     pub triples: u64,
 }
 
@@ -48,6 +48,6 @@ pub struct GraphFile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Vocabulary {
-    /// The vocabulary or the shapes, in Turtle.
+    /// The ontology or the shapes, in Turtle.
     pub turtle: String,
 }

@@ -1,8 +1,8 @@
-//! Reading requests and answers from JSON.
+//! Parses requests and answers from JSON.
 
 use serde::de::DeserializeOwned;
 
-/// JSON that is not what was expected, and where in it.
+/// JSON that does not match the expected type, with the location of the error.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{source}", at(path, *line))]
 pub struct Malformed {
@@ -12,13 +12,14 @@ pub struct Malformed {
 }
 
 impl Malformed {
-    /// The path of the value that is wrong, like `batch.events[1].type`; `.` is the whole text.
+    /// Returns the path of the invalid value, for example `batch.events[1].type`. `.` stands for
+    /// the whole text.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The line that is wrong, from 1, where many were read.
+    /// Returns the number of the invalid line, from 1, if the value was one line of many.
     #[must_use]
     pub fn line(&self) -> Option<usize> {
         self.line
@@ -30,12 +31,13 @@ fn at(path: &str, line: Option<usize>) -> String {
     if path == "." { line } else { format!("{line}{path}: ") }
 }
 
-/// Reads one value of the contract from JSON text.
+/// Parses one value of the contract from JSON text.
 ///
 /// # Errors
-/// When the text is no JSON, or not such a value; the error names the path of what is wrong.
+/// If the text is not JSON or does not match the type. The error names the path of the invalid
+/// value.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Malformed> {
-    // Where the text ends too early nothing has a path.
+    // If the text ends too early, serde reports no path.
     let failed = |path: String, source| {
         let path = if path == "?" { ".".to_owned() } else { path };
         Malformed { path, line: None, source }
@@ -47,10 +49,10 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Malformed> {
     Ok(value)
 }
 
-/// Reads one line of many, numbered from 1.
+/// Parses one line of a text with many; `line` is its number, from 1.
 ///
 /// # Errors
-/// As of [`read`]; the error names the line too.
+/// As for [`read`]. The error also names the line.
 pub fn read_line<T: DeserializeOwned>(line: usize, text: &str) -> Result<T, Malformed> {
     read(text).map_err(|error| Malformed { line: Some(line), ..error })
 }

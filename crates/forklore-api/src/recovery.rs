@@ -1,4 +1,4 @@
-//! `verify --repair`: what can still be read of a damaged store, in a new one.
+//! Types of `verify --repair`: copies what is readable of a damaged store into a new store.
 
 use forklore_core::SessionId;
 use serde::{Deserialize, Serialize};
@@ -7,47 +7,47 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recovery {
-    /// Sessions recovered, without what is left of deleted ones.
+    /// The number of recovered sessions, without the remains of deleted ones.
     pub sessions: u64,
-    /// Events recovered, shared ones once.
+    /// The number of recovered events. Shared events count once.
     pub events: u64,
-    /// Files of agents that can be restored from the new store.
+    /// The number of imported files that can be restored from the new store.
     pub sources: u64,
-    /// Attachments recovered.
+    /// The number of recovered attachments.
     pub attachments: u64,
     /// What could not be read.
     pub lost: Vec<LostPiece>,
 }
 
-/// Something that could not be read.
+/// Something that a recovery could not read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LostPiece {
-    /// The session, if it is known.
+    /// The session. `null` if unknown.
     pub session_id: Option<SessionId>,
-    /// The log position, if it is about one.
+    /// The log position of the event, if the loss concerns an event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// What it is.
+    /// What was lost.
     pub what: LostKind,
-    /// Why, in words.
+    /// Why it could not be read.
     pub reason: String,
 }
 
-/// What a recovery may lose.
+/// What a recovery can lose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LostKind {
-    /// A session, or what its header said.
+    /// A session, or the data in its header.
     Header,
-    /// An event: a marker of the type `x.lost` takes its position.
+    /// An event. A marker event of type `x.lost` takes its log position.
     Event,
-    /// An event's `data`: the marker has its id, time and class.
+    /// The `data` of an event. The marker event has the lost event's id, timestamp and class.
     Data,
-    /// The file that sessions were read from: it cannot be restored any more.
+    /// An imported file. It can no longer be restored.
     Source,
-    /// The bytes of an attachment; the messages that name it stay.
+    /// The bytes of an attachment. The messages that reference it remain.
     Attachment,
 }
 
@@ -57,7 +57,7 @@ pub enum LostKind {
 pub struct Recovered {
     /// The new store.
     pub store: String,
-    /// What is in it, and what is not.
+    /// What the new store contains, and what was lost.
     #[serde(flatten)]
     pub recovery: Recovery,
 }

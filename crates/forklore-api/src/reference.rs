@@ -1,6 +1,6 @@
-//! The contract's JSON Schema, and the page for people that is made from it.
+//! The contract's JSON Schema, and the reference page in Markdown that is generated from it.
 //!
-//! Both are kept in `docs/reference`; a test makes them again and compares.
+//! Both files are stored in `docs/reference`. A test regenerates and compares them.
 
 use std::fmt::Write;
 
@@ -17,17 +17,17 @@ use crate::{
     StatsAnswer, Tree, Verification, Vocabulary,
 };
 
-/// What a verb of the program prints under `--json`.
+/// A type that a verb of the program prints under `--json`.
 struct Answer {
-    /// What is typed.
+    /// The command line of the verb.
     verb: &'static str,
-    /// The type's name.
+    /// The name of the answer's type.
     name: String,
-    /// Whether each line is one, and has no `ok`.
+    /// Whether the verb prints one such value per line, without `ok`.
     lines: bool,
 }
 
-/// The schema of a type that a verb takes or gives.
+/// Adds the schema of a request or answer type and returns the type's name.
 fn add<T: JsonSchema>(generator: &mut SchemaGenerator) -> String {
     generator.subschema_for::<T>();
     T::schema_name().into_owned()
@@ -92,7 +92,7 @@ fn generated() -> (Vec<Answer>, Map<String, Value>) {
     (answers, generator.take_definitions(true))
 }
 
-/// The JSON Schema of every request and every answer.
+/// Returns the JSON Schema of every request and every answer.
 #[must_use]
 pub fn schema() -> Value {
     let (answers, definitions) = generated();
@@ -109,7 +109,7 @@ pub fn schema() -> Value {
     })
 }
 
-/// The page for people.
+/// Returns the reference page in Markdown.
 #[must_use]
 pub fn page() -> String {
     let (answers, definitions) = generated();
@@ -170,7 +170,7 @@ fn describe(page: &mut String, name: &str, definition: &Value) {
     }
 }
 
-/// The fields of an object, as a table.
+/// Writes the fields of an object as a table.
 fn fields(page: &mut String, definition: &Value) {
     let Some(properties) = definition.get("properties").and_then(Value::as_object) else { return };
     let required: Vec<_> =
@@ -183,7 +183,7 @@ fn fields(page: &mut String, definition: &Value) {
     }
 }
 
-/// One of several forms of a type.
+/// Describes one variant of a type.
 fn one_of(variant: &Value) -> String {
     if let Some(word) = variant.get("const") {
         return format!("`{word}`");
@@ -201,7 +201,7 @@ fn one_of(variant: &Value) -> String {
     properties.iter().map(field).collect::<Vec<_>>().join(", ")
 }
 
-/// The type of a value, in a few words.
+/// Describes the type of a value in a few words.
 fn kind(schema: &Value) -> String {
     if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
         return link(name.rsplit('/').next().unwrap_or(name));
@@ -227,7 +227,7 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-/// A text without links of rustdoc, which lead nowhere on a page.
+/// Replaces rustdoc links by their text, because their targets do not exist on the page.
 fn without_links(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,34 +1,34 @@
-//! `delete` and `detach`.
+//! Types of `delete` and `detach`.
 
 use forklore_core::SessionId;
 use serde::{Deserialize, Serialize};
 
-/// What a delete does about descendants.
+/// What `delete` does about the descendants of the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DeleteMode {
-    /// Branch children that were not detached refuse it.
+    /// Refuse if the session has branch children that were not detached.
     #[default]
     Refuse,
-    /// They are deleted too.
+    /// Delete the descendants too.
     Cascade,
-    /// They keep what they need; nothing is copied.
+    /// The children retain the events that they inherit. Nothing is copied.
     DetachChildren,
 }
 
-/// `delete`: the session to delete.
+/// The request of `delete`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Delete {
-    /// The session.
+    /// The session to delete.
     #[serde(rename = "session_id")]
     pub session: SessionId,
-    /// What happens to its descendants.
+    /// What to do about the session's descendants.
     #[serde(default)]
     pub mode: DeleteMode,
-    /// Only say what would go.
+    /// Whether to report only what would be deleted.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -37,12 +37,13 @@ pub struct Delete {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Deleted {
-    /// The sessions that are gone, in the order in which they went.
+    /// The deleted sessions, in the order of their deletion.
     pub deleted: Vec<SessionId>,
-    /// How many of them left a nameless segment that others need; a dry run does not know it.
+    /// The number of deleted sessions whose segment stays because other sessions still read it.
+    /// Unknown in a dry run.
     #[serde(rename = "kept_segments")]
     pub retained_segments: u64,
-    /// Whether this is only a plan.
+    /// Whether this answer is only a plan.
     pub dry_run: bool,
 }
 
@@ -52,6 +53,6 @@ pub struct Deleted {
 pub struct Detached {
     /// The session.
     pub session_id: SessionId,
-    /// How many events were copied; none the second time.
+    /// The number of copied events. 0 if the session was already detached.
     pub copied_events: u64,
 }

@@ -1,4 +1,4 @@
-//! `restore`: the files of an imported session, byte for byte.
+//! Types of `restore`: writes the files of an imported session back, byte for byte.
 
 use std::path::PathBuf;
 
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RestoredFile {
-    /// The file.
+    /// The path of the written file.
     pub path: PathBuf,
-    /// How many bytes it has.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Where it was read from.
+    /// The path from which the file was imported.
     pub source: String,
-    /// How often it had been rewritten in place.
+    /// The revision of the file: how often it had been rewritten in place.
     pub revision: u64,
 }
 
@@ -22,11 +22,11 @@ pub struct RestoredFile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RestoredFiles {
-    /// The folder.
+    /// The directory that the files were written to.
     pub path: PathBuf,
-    /// The files.
+    /// The written files.
     pub files: Vec<WrittenFile>,
-    /// How many bytes they have together.
+    /// The total size in bytes.
     pub bytes: u64,
     /// Files whose bytes were deleted with a session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -40,13 +40,13 @@ pub struct RestoredFiles {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WrittenFile {
-    /// Its name, seen from the session's own file.
+    /// The path relative to the session's own file.
     pub name: String,
-    /// Where it was written.
+    /// The path of the written file.
     pub path: PathBuf,
-    /// How many bytes it has.
+    /// The size in bytes.
     pub bytes: u64,
-    /// How often it had been rewritten in place.
+    /// The revision of the file: how often it had been rewritten in place.
     pub revision: u64,
 }
 
@@ -54,7 +54,7 @@ pub struct WrittenFile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DamagedFile {
-    /// Its name, seen from the session's own file.
+    /// The path relative to the session's own file.
     pub name: String,
     /// What is wrong, in words.
     pub message: String,

@@ -1,4 +1,4 @@
-//! A session, and the verbs that make, list and name sessions.
+//! The session type, and the types of the verbs that create, list, show and label sessions.
 
 use std::collections::BTreeSet;
 
@@ -9,69 +9,69 @@ use forklore_core::{Cut, Data, Header, Label, SessionId, SessionKind, Strategy};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// A session without its events.
+/// A session's metadata and counts, without its events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Session {
-    /// Its id.
+    /// The session's id.
     pub id: SessionId,
     /// The id of the family's root.
     pub root_id: SessionId,
-    /// The session that it was forked from; none for a root.
+    /// The session that it was forked from. `null` for a root.
     pub parent_id: Option<SessionId>,
-    /// How it came to be.
+    /// The session's kind: root, branch or delegate.
     pub kind: SessionKind,
-    /// Its name in the family.
+    /// The session's label, unique in its family.
     pub label: Label,
-    /// What people call it.
+    /// The session's title, for display.
     pub title: Option<String>,
-    /// Where in its parent it begins.
+    /// The position in the parent's log at which the session begins. `null` for a root.
     pub cut: Option<Cut>,
-    /// How its prefix is stored.
+    /// How the session stores its inherited prefix: shared or copied.
     pub strategy: Option<Strategy>,
-    /// The folder that it belongs to.
+    /// The workspace that the session belongs to.
     pub workspace: Workspace,
-    /// For whom it acts.
+    /// The principal for whom the session acts.
     pub principal: Option<String>,
-    /// The most that it may do; none is no limit.
+    /// The session's permissions: an upper limit on what it may do. `null` means no limit.
     pub permissions: Option<BTreeSet<String>>,
-    /// The application's notes.
+    /// Metadata set by the application.
     pub metadata: Option<Data>,
-    /// Which agent's records it was read from.
+    /// The agent from whose records the session was imported.
     pub dialect: Option<String>,
-    /// When it was made.
+    /// When the session was created.
     pub created: Timestamp,
-    /// When it was last written.
+    /// When the session was last written to.
     pub updated: Timestamp,
-    /// Its last log position; -1 when it is empty.
+    /// The last log position. -1 if the log is empty.
     pub head_seq: i64,
-    /// How many conversation events it has.
+    /// The number of conversation events, including inherited ones.
     pub head_index: u64,
-    /// How many events it wrote itself.
+    /// The number of events that the session wrote itself.
     pub own_events: u64,
-    /// Links up to the root.
+    /// The number of parent links between the session and its root.
     pub depth: u64,
-    /// Whether a runtime holds it now.
+    /// Whether a runtime has leased the session.
     pub status: Status,
-    /// Whether its prefix is its own copy.
+    /// Whether the session has its own copy of its prefix.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub detached: bool,
-    /// The session of its file that the agent would resume.
+    /// Of an imported file with several branches, the session that its agent would resume.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leaf: Option<SessionId>,
-    /// The file that it was read from.
+    /// The file from which the session was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The session whose beginning it repeats.
+    /// The session whose beginning this imported session repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy_of: Option<CopyOf>,
-    /// Whether it was deleted.
+    /// Whether the session was deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
 }
 
 impl Session {
-    /// The session of this header, as it is at `now`.
+    /// Creates the value from a header. `now` decides whether a lease is still active.
     #[must_use]
     pub fn of(header: &Header, now: Timestamp) -> Self {
         let running = header.leased_by_other(None, now).is_some();
@@ -105,18 +105,18 @@ impl Session {
     }
 }
 
-/// Whether a runtime holds a session.
+/// Whether a runtime has leased a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Nobody runs it.
+    /// No runtime has leased the session.
     Idle,
-    /// A runtime holds it.
+    /// A runtime has leased the session.
     Running,
 }
 
-/// The answer of the verbs that make, name or show one session.
+/// The answer of the verbs that create, label or show one session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionAnswer {
@@ -125,41 +125,41 @@ pub struct SessionAnswer {
 }
 
 impl SessionAnswer {
-    /// The answer about the session of this header, as it is at `now`.
+    /// Creates the answer from a header. `now` decides whether a lease is still active.
     #[must_use]
     pub fn of(header: &Header, now: Timestamp) -> Self {
         Self { session: Session::of(header, now) }
     }
 }
 
-/// `new`: the session to make.
+/// The request of `new`: the session to create.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Create {
-    /// Its id; none generates one.
+    /// The session's id. `null` generates one.
     pub id: Option<SessionId>,
-    /// What it is called.
+    /// The session's title.
     pub title: Option<String>,
-    /// Its label; a root's is `main`.
+    /// The session's label. The label of a root is `main`.
     pub label: Option<Label>,
-    /// Its folder.
+    /// The session's workspace.
     pub workspace: Workspace,
-    /// For whom it acts.
+    /// The principal for whom the session acts.
     pub principal: Option<String>,
-    /// The most that it may do; none is no limit.
+    /// The session's permissions: an upper limit on what it may do. `null` means no limit.
     pub permissions: Option<BTreeSet<String>>,
-    /// The application's notes.
+    /// Metadata set by the application. forklore does not interpret it.
     pub metadata: Option<Data>,
-    /// The application's configuration.
+    /// Configuration set by the application. forklore does not interpret it.
     pub config: Option<Data>,
-    /// The session whose delegate it is; none makes a root.
+    /// The parent, if the session is a delegate. `null` creates a root.
     #[serde(rename = "parent_session_id")]
     pub parent: Option<SessionId>,
 }
 
 impl Create {
-    /// A root in `workspace`, with every default.
+    /// Creates a request for a root in `workspace`, with all defaults.
     #[must_use]
     pub fn in_workspace(workspace: Workspace) -> Self {
         Self {
@@ -176,30 +176,30 @@ impl Create {
     }
 }
 
-/// `list`: which sessions to list.
+/// The request of `list`: which sessions to list.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ListRequest {
-    /// Those of this workspace; none is all.
+    /// Lists only sessions of this workspace. `null` lists all workspaces.
     pub workspace: Option<Workspace>,
-    /// Those of this kind; none is all but delegates.
+    /// Lists only sessions of this kind. `null` lists all but delegates.
     pub kind: Option<SessionKind>,
-    /// Those updated since then.
+    /// Lists only sessions updated since this time.
     pub since: Option<Timestamp>,
-    /// How many at most; 0 is all.
+    /// The largest number of sessions to return. 0 means no limit.
     pub limit: usize,
-    /// Those after this position, which an earlier answer gave as `next`.
+    /// The position to continue from: the `next` of an earlier answer.
     pub after: Option<String>,
 }
 
-/// The answer of `list`: sessions, the last updated first.
+/// The answer of `list`: one page of sessions, the most recently updated first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionPage {
     /// The sessions.
     pub sessions: Vec<Session>,
-    /// Where the next page begins; none on the last.
+    /// The position of the next page. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     /// Sessions whose header cannot be read.

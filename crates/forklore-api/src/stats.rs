@@ -1,4 +1,4 @@
-//! `stats`: how much there is, what sharing saved, what model calls cost.
+//! Types of `stats`: counts, the space saved by sharing, and the usage of model calls.
 
 use forklore_core::header::Usage;
 use forklore_core::report::Problem;
@@ -9,78 +9,79 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stats {
-    /// Sessions that were not deleted.
+    /// The number of sessions that were not deleted.
     pub sessions: u64,
-    /// Events that they wrote themselves.
+    /// The number of events that these sessions wrote themselves.
     pub own_events: u64,
-    /// Events that they inherited.
+    /// The number of events that these sessions inherit.
     pub inherited_events: u64,
-    /// Payload bytes that they wrote themselves.
+    /// The payload bytes that these sessions wrote themselves.
     pub bytes: u64,
-    /// Payload bytes that they inherited without storing them again.
+    /// The payload bytes that these sessions inherit without storing them again.
     pub saved_bytes: u64,
-    /// What their own model calls cost, deleted sessions included.
+    /// Usage of the model calls of these sessions, including deleted sessions.
     pub usage: Usage,
-    /// The size of the store's files, for the whole store.
+    /// The size of the store's files in bytes. Only for the whole store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store_bytes: Option<u64>,
-    /// Sessions whose header cannot be read; they are in no sum.
+    /// Sessions whose header cannot be read. They are not part of any sum.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
 
-/// Whose usage to report.
+/// The sessions whose usage to report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum UsageScope {
     /// What one session wrote itself.
     Session(SessionId),
-    /// Every session of the family of this one.
+    /// All sessions in the family of this session.
     Family(SessionId),
-    /// Every session of the store.
+    /// All sessions of the store.
     Everything,
 }
 
-/// What model calls cost, by model and by session. Deleted sessions are not in it.
+/// Usage of model calls, by model and by session, without deleted sessions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageReport {
-    /// All of it.
+    /// The total usage.
     pub usage: Usage,
-    /// By model, the dearest first.
+    /// Usage by model, the most expensive first.
     pub models: Vec<ModelUsage>,
-    /// By session, the oldest first, without those that cost nothing.
+    /// Usage by session: originals before copies, then the oldest first. Sessions without usage are
+    /// left out.
     pub by_session: Vec<SessionUsage>,
-    /// Sessions that cannot be read to their end.
+    /// Sessions that could not be read completely.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
 
-/// What the calls of one model cost.
+/// Usage of one model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelUsage {
-    /// The model, if the records name it.
+    /// The model. `null` if the records do not name it.
     pub model: Option<String>,
-    /// How many calls.
+    /// The number of calls.
     pub calls: u64,
-    /// Their cost.
+    /// Usage of these calls.
     #[serde(flatten)]
     pub usage: Usage,
 }
 
-/// What the calls of one session cost.
+/// Usage of one session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionUsage {
     /// The session.
     pub session_id: SessionId,
-    /// Its label.
+    /// The session's label.
     pub label: Label,
-    /// What people call it.
+    /// The session's title.
     pub title: Option<String>,
-    /// The cost.
+    /// Usage of the session's model calls.
     #[serde(flatten)]
     pub usage: Usage,
 }
@@ -92,20 +93,22 @@ pub struct StatsAnswer {
     /// The sums.
     #[serde(flatten)]
     pub stats: Stats,
-    /// What the inherited history of the one session cost; `usage` does not contain it.
+    /// Usage recorded in the history that the session inherits. Not contained in `usage`. Only for
+    /// a single session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inherited_usage: Option<Usage>,
-    /// The cost by model and by session, if it was asked for.
+    /// Usage by model and by session, if requested.
     #[serde(flatten)]
     pub calls: Option<UsageByModel>,
 }
 
-/// What model calls cost, without the sum.
+/// Usage of model calls by model and by session, without the total.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageByModel {
-    /// By model, the dearest first.
+    /// Usage by model, the most expensive first.
     pub models: Vec<ModelUsage>,
-    /// By session, the oldest first, without those that cost nothing.
+    /// Usage by session: originals before copies, then the oldest first. Sessions without usage are
+    /// left out.
     pub by_session: Vec<SessionUsage>,
 }

@@ -1,4 +1,4 @@
-//! `tree`: families with their forks and delegates.
+//! Types of `tree`: families with their forks and delegates.
 
 use forklore_core::header::CopyOf;
 use forklore_core::report::Problem;
@@ -7,26 +7,26 @@ use forklore_core::{Cut, Label, SessionId, SessionKind};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// `tree`: which trees to show.
+/// The request of `tree`: which families to show.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct TreeRequest {
-    /// The family of this session; none is every family of the workspace.
+    /// Shows only the family of this session. `null` shows every family of the workspace.
     #[serde(rename = "session_id")]
     pub session: Option<SessionId>,
-    /// The workspace; none is all.
+    /// The workspace. `null` shows all workspaces.
     pub workspace: Option<Workspace>,
-    /// Families after this position, which an earlier answer gave as `next`.
+    /// The position to continue from: the `next` of an earlier answer.
     pub after: Option<String>,
 }
 
-/// Trees as a list: each node before its children.
+/// Trees as a flat list: each node precedes its children.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trees {
-    /// The nodes; a root has depth 0.
+    /// The nodes. Roots have depth 0.
     pub nodes: Vec<TreeNode>,
-    /// Where the next families begin.
+    /// The position of the next page. `None` on the last page.
     pub next: Option<String>,
     /// Sessions whose header cannot be read.
     pub problems: Vec<Problem>,
@@ -38,25 +38,25 @@ pub struct Trees {
 pub struct TreeNode {
     /// The session.
     pub session_id: SessionId,
-    /// Its header's fields; none of a missing one.
+    /// The fields of the session's header. Absent if the header is missing.
     #[serde(flatten)]
     pub header: Option<NodeHeader>,
-    /// Whether a child names it but the store lacks it.
+    /// Whether a child names this session as its parent but the store does not have it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missing: bool,
-    /// Whether its header cannot be read.
+    /// Whether the session's header cannot be read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub damaged: bool,
-    /// Whether it was deleted; it is shown because others descend from it.
+    /// Whether the session was deleted. It is shown because other sessions descend from it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
-    /// Whether its parent links run in a circle.
+    /// Whether the session's parent links form a cycle.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cycle: bool,
-    /// The branches whose outcome was brought into it.
+    /// The branches of which this session recorded a summary.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub brought: Vec<BroughtMark>,
-    /// Links below the root of its tree; not a part of the JSON.
+    /// The number of links below the root of its tree. Not part of the JSON.
     #[serde(skip)]
     pub depth: usize,
 }
@@ -65,56 +65,56 @@ pub struct TreeNode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NodeHeader {
-    /// Its parent; not a part of the JSON.
+    /// The parent session. Not part of the JSON.
     #[serde(skip)]
     pub parent: Option<SessionId>,
-    /// Its label.
+    /// The session's label.
     pub label: Label,
-    /// What it is called.
+    /// The session's title.
     pub title: Option<String>,
-    /// How it came to be.
+    /// The session's kind: root, branch or delegate.
     pub kind: SessionKind,
-    /// Whose records it holds, if an agent wrote them.
+    /// The agent from whose records the session was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
-    /// Where in its parent it begins.
+    /// The position in the parent's log at which the session begins. `null` for a root.
     pub cut: Option<Cut>,
-    /// How many events it wrote itself.
+    /// The number of events that the session wrote itself.
     pub own_events: u64,
-    /// Its last log position.
+    /// The session's last log position.
     pub head_seq: i64,
-    /// How many conversation events it has.
+    /// The number of conversation events, including inherited ones.
     pub head_index: u64,
-    /// How many bytes it wrote itself.
+    /// The payload bytes that the session wrote itself.
     pub own_bytes: u64,
-    /// When it was made.
+    /// When the session was created.
     pub created: Timestamp,
-    /// When it was last written.
+    /// When the session was last written to.
     pub updated: Timestamp,
-    /// The session whose beginning it repeats.
+    /// The session whose beginning this imported session repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy_of: Option<CopyOf>,
 }
 
-/// A branch whose outcome was brought into a session.
+/// A branch of which a session recorded a summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BroughtMark {
-    /// The log position of its summary.
+    /// The log position of the summary.
     pub seq: u64,
-    /// The branch.
+    /// The summarized branch.
     pub session_id: SessionId,
-    /// The branch's label then.
+    /// The label that the branch had when it was summarized.
     pub label: String,
 }
 
-/// The answer of `tree`: each node with everything below it, down to the last level shown.
+/// The answer of `tree`: nested nodes, down to the deepest level shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tree {
     /// The roots.
     pub trees: Vec<NestedNode>,
-    /// Where the next families begin.
+    /// The position of the next page. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     /// Sessions whose header cannot be read.
@@ -129,12 +129,12 @@ pub struct NestedNode {
     /// The session.
     #[serde(flatten)]
     pub node: TreeNode,
-    /// Its children, as far as they are shown.
+    /// The children that are shown.
     pub children: Vec<NestedNode>,
-    /// Whether it has children that are not shown.
+    /// Whether the session has children that are not shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// How many sessions below it are not shown.
+    /// The number of descendants that are not shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub descendants: Option<usize>,
 }
@@ -146,8 +146,8 @@ pub struct FlatNode {
     /// The session.
     #[serde(flatten)]
     pub node: TreeNode,
-    /// Links below the root of its tree.
+    /// The number of links below the root of its tree.
     pub depth: usize,
-    /// The session above it.
+    /// The parent session.
     pub parent_session_id: Option<SessionId>,
 }

@@ -1,4 +1,4 @@
-//! Why a conversation at a terminal did not do what it was asked to do.
+//! The errors of a conversation at a terminal.
 
 use forklore_core::ErrorKind;
 use forklore_host::ConfigError;
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use crate::Stop;
 
-/// The result of a command.
+/// The result of a command of the conversation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a command failed. Whatever was stored before stays stored.
+/// Why a command failed. A failure never removes what was already stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A verb of the host refused or failed.
+    /// An operation of the host was refused or failed.
     #[error(transparent)]
     Host(#[from] forklore_host::Error),
     /// A signal stopped the program before its work ended.
@@ -34,7 +34,7 @@ impl From<ConfigError> for Error {
 }
 
 impl Error {
-    /// The kind that scripts see (semantics, section 16).
+    /// Returns the error kind that scripts match on (docs/semantics.md, Errors).
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -43,7 +43,7 @@ impl Error {
         }
     }
 
-    /// The facts of the error, for scripts.
+    /// Returns the details of the error as a JSON object, for scripts.
     #[must_use]
     pub fn details(&self) -> Value {
         match self {
@@ -52,7 +52,8 @@ impl Error {
         }
     }
 
-    /// Whether another program runs a turn in the session or wrote to it. A fork can continue.
+    /// Checks whether another program runs a turn in the session or has written to it. The
+    /// conversation can then continue in a fork.
     pub(crate) fn is_in_use(&self) -> bool {
         matches!(self, Self::Host(error) if error.is_in_use())
     }

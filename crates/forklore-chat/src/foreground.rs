@@ -1,4 +1,4 @@
-//! A host in the foreground of a program: on a runtime of its own, interrupted by signals.
+//! A host in the foreground of a program: it has its own async runtime, and signals interrupt it.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,41 +12,42 @@ use tokio::runtime::Runtime;
 use crate::signals::Signals;
 use crate::{Error, Result, Stop};
 
-/// A host in the foreground of a program.
+/// Runs a host in the foreground of a program.
 ///
-/// The first signal interrupts what runs; it then ends with what it has. A second signal waits for
-/// nothing.
+/// The first signal cancels the running operation, which then returns what it has so far. A second
+/// signal drops the operation without waiting for it.
 pub struct Foreground {
     host: Arc<Host>,
-    /// Listens to signals while no verb does, so that none is lost between two verbs.
+    /// Listens for signals between two operations, so that none is lost. An operation takes it
+    /// while it runs.
     signals: Mutex<Option<Signals>>,
-    // Dropped last: the others still work on it.
+    // Declared last, so dropped last: the other fields still use it.
     runtime: Runtime,
 }
 
-/// A turn without a terminal.
+/// The result of a turn that ran without interaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadlessTurn {
     /// The turn.
     pub turn: Turn,
-    /// Who interrupted it.
+    /// The signal that interrupted it, if any.
     pub stopped: Option<Stop>,
 }
 
-/// An exploration that ended.
+/// The result of an exploration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explored {
-    /// A row for each continuation.
+    /// One row for each continuation.
     pub rows: Vec<Row>,
-    /// Who interrupted it.
+    /// The signal that interrupted it, if any.
     pub stopped: Option<Stop>,
 }
 
 impl Foreground {
-    /// A runtime, and on it the host that `make` makes.
+    /// Starts a runtime, and creates the host on it with `make`.
     ///
     /// # Errors
-    /// When the system gives no threads, or `make` fails.
+    /// When the system cannot start threads, or when `make` fails.
     pub fn new(make: impl FnOnce() -> forklore_host::Result<Host>) -> Result<Self> {
         let failed = |source| {
             Error::from(forklore_host::Error::Io { doing: "starting threads".to_owned(), source })
@@ -63,23 +64,24 @@ impl Foreground {
         Ok(Self { host, signals: Mutex::default(), runtime })
     }
 
-    /// The host.
+    /// Returns the host.
     #[must_use]
     pub fn host(&self) -> &Arc<Host> {
         &self.host
     }
 
-    /// Runs a verb of the host to its end. Signals do not interrupt it.
+    /// Runs an operation of the host to its end. Signals do not interrupt it.
     pub fn block_on<T>(&self, verb: impl Future<Output = T>) -> T {
-        // Erased, so that the runtime's loop is compiled once for each answer, not for each verb.
+        // Boxed, so that the runtime's loop is compiled once per result type, not once per
+        // operation.
         let verb: Pin<Box<dyn Future<Output = T> + '_>> = Box::pin(verb);
         self.runtime.block_on(verb)
     }
 
-    /// Starts the tool servers. Returns a message for each one that does not start.
+    /// Starts the tool servers. Returns one message for each server that did not start.
     ///
     /// # Errors
-    /// [`Error::Stopped`] when a signal arrives before all have started.
+    /// [`Error::Stopped`] when a signal arrives before all servers have started.
     pub fn start_tools(&self) -> Result<Vec<String>> {
         let mut signals = self.signals();
         let started = self.block_on(async {
@@ -95,8 +97,8 @@ impl Foreground {
     /// Runs one turn; see [`Host::run_turn`].
     ///
     /// # Errors
-    /// As [`Host::run_turn`]; [`Error::Stopped`] when a signal ended the turn before it began, or
-    /// two did later.
+    /// The errors of [`Host::run_turn`]. [`Error::Stopped`] when a signal arrived and the turn
+    /// failed or never began, or when a second signal ended it.
     pub fn run_turn(
         &self,
         start: &Start,
@@ -113,17 +115,17 @@ impl Foreground {
         }
     }
 
-    /// Explores; see [`explore`]. `changed` gets each row that changed.
+    /// Runs an exploration; see [`explore`]. Calls `changed` with each row that changed.
     ///
     /// # Errors
-    /// As [`explore`].
+    /// The errors of [`explore`].
     pub fn explore(
         &self,
         request: &Explore,
         changed: &mut impl FnMut(usize, &Row),
     ) -> Result<Explored> {
         let cancel = CancellationToken::new();
-        // After a second signal these are the rows.
+        // The result if a second signal ends the exploration.
         let mut latest: Vec<Row> = Vec::new();
         let mut follow = |at: usize, row: &Row| {
             changed(at, row);
@@ -139,7 +141,7 @@ impl Foreground {
         }
     }
 
-    /// Closes the host. A signal meanwhile waits for nothing.
+    /// Closes the host. The first signal ends the wait for it.
     pub fn close(&self) {
         let mut signals = self.signals();
         self.block_on(async {
@@ -150,7 +152,8 @@ impl Foreground {
         });
     }
 
-    /// Runs a verb. The first signal cancels it; a second one drops it, and there is no result.
+    /// Runs an operation. The first signal cancels it; a second one drops it, and there is no
+    /// result. Also returns the first signal.
     fn interruptible<T>(
         &self,
         cancel: &CancellationToken,
@@ -178,7 +181,7 @@ impl Foreground {
         ended
     }
 
-    /// Spawns work that goes on while the calling thread waits for a person.
+    /// Spawns work that runs on while the calling thread waits for user input.
     pub(crate) fn spawn<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -187,18 +190,18 @@ impl Foreground {
         self.runtime.spawn(work)
     }
 
-    /// The signals that no verb has taken yet.
+    /// Returns the listener with every signal that no operation has handled yet.
     pub(crate) fn signals(&self) -> Signals {
         let listening = self.listening().take();
         listening.unwrap_or_else(|| self.listen())
     }
 
-    /// The signals that arrive from now on.
+    /// Returns a listener for the signals that arrive from now on.
     pub(crate) fn listen(&self) -> Signals {
         Signals::listen(&self.runtime)
     }
 
-    /// Listens on for the next verb.
+    /// Stores the listener, so that the next operation receives the signals that arrive meanwhile.
     fn go_on_listening(&self, signals: Signals) {
         *self.listening() = Some(signals);
     }

@@ -1,9 +1,9 @@
-//! The terminal of a conversation that forks.
+//! The terminal front end of a conversation whose sessions can fork.
 //!
-//! [`Foreground`] runs the verbs of a [host] for a program at a terminal: on a
-//! runtime of its own, interrupted by signals. [`Chat`] is a conversation in which a person types
-//! lines; the commands of the conversation begin with a slash. What a verb of the program prints,
-//! the program prints for a command too ([`Views`]).
+//! [`Foreground`] runs the operations of a [host] for a program at a terminal: it owns the async
+//! runtime, and signals interrupt the running operation. [`Chat`] is an interactive conversation:
+//! the user types lines, and a line that begins with a slash is a command. Some commands show the
+//! same output as a subcommand of the program; the program implements [`Views`] to print it.
 
 mod chat;
 mod command;

@@ -6,21 +6,21 @@ use futures_util::FutureExt;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Who stops the program.
+/// Which signal stops the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The person, with Ctrl-C (SIGINT).
+    /// SIGINT: the user pressed Ctrl-C.
     Interrupt,
-    /// Another program (SIGTERM).
+    /// SIGTERM: another program requested the end.
     Terminate,
-    /// The terminal that is gone (SIGHUP).
+    /// SIGHUP: the terminal was closed.
     HangUp,
 }
 
 impl Stop {
     const ALL: [Self; 3] = [Self::Interrupt, Self::Terminate, Self::HangUp];
 
-    /// The exit code of the program: 128 and the signal's number, as shells have it.
+    /// Returns the exit code of the program: 128 plus the signal's number, as shells report it.
     #[must_use]
     pub fn exit_code(self) -> u8 {
         let number = self.signal().as_raw_value();
@@ -36,20 +36,20 @@ impl Stop {
     }
 }
 
-/// The signals that arrive from its creation on. None is missed.
+/// Receives every stop signal that arrives after its creation; none is lost.
 pub(crate) struct Signals(Vec<(Stop, Signal)>);
 
 impl Signals {
-    /// Listens from now on. A signal that the system does not deliver is left out.
+    /// Starts to listen. A signal for which the system allows no handler is left out.
     pub(crate) fn listen(runtime: &Runtime) -> Self {
         let _inside = runtime.enter();
-        // Under `nohup` the program outlives its terminal.
+        // Under `nohup` SIGHUP is ignored, and the program outlives its terminal.
         let wanted = Stop::ALL.iter().filter(|stop| **stop != Stop::HangUp || !outlives_terminal());
         let listened = wanted.filter_map(|stop| Some((*stop, signal(stop.signal()).ok()?)));
         Self(listened.collect())
     }
 
-    /// The next signal that ends a conversation. Ctrl-C does not: it interrupts a turn.
+    /// Waits for the next signal that ends a conversation. Ctrl-C does not: it interrupts a turn.
     pub(crate) async fn end(&mut self) -> Stop {
         loop {
             let stop = self.next().await;
@@ -59,12 +59,12 @@ impl Signals {
         }
     }
 
-    /// A signal that has arrived already.
+    /// Returns a signal that has already arrived, without waiting.
     pub(crate) fn arrived(&mut self) -> Option<Stop> {
         self.next().now_or_never()
     }
 
-    /// The next signal.
+    /// Waits for the next signal.
     pub(crate) async fn next(&mut self) -> Stop {
         std::future::poll_fn(|context| {
             let arrived = self.0.iter_mut().find_map(|(stop, signal)| {
@@ -76,12 +76,12 @@ impl Signals {
     }
 }
 
-/// Whether the program was started to ignore the end of its terminal.
+/// Checks whether the program was started with SIGHUP ignored (as `nohup` does).
 fn outlives_terminal() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    // The first bit is that of signal 1, SIGHUP.
+    // The lowest bit stands for signal 1, SIGHUP.
     ignored.is_some_and(|mask| mask & 1 == 1)
 }
 

@@ -1,4 +1,4 @@
-//! What the program around a conversation shows for it.
+//! The output that a conversation delegates to the program that embeds it.
 
 use std::path::PathBuf;
 
@@ -8,49 +8,50 @@ use forklore_host::explore::{Explore, Row};
 
 use crate::Explored;
 
-/// Something that the program shows as its own verb of that name does.
+/// Something that the program shows exactly as its subcommand of that name does.
 #[derive(Clone, Debug)]
 pub enum View {
-    /// The branches of a session's family.
+    /// The branches of the session's family.
     Branches(Header),
-    /// The tree of a session's family.
+    /// The tree of the session's family.
     Tree(Header),
-    /// Two sessions compared.
+    /// The differences between two sessions.
     Diff(Box<(Header, Header)>),
-    /// What was said in a session, up to a cut.
+    /// The conversation of a session, up to a cut if there is one.
     Replay(Header, Option<Selector>),
-    /// What the model of a session would receive.
+    /// The request that the model of a session would receive.
     Inspect(Header),
-    /// What a session holds and costs.
+    /// The size, usage and cost of a session.
     Stats(Header),
     /// The sessions of the folder.
     List,
-    /// A session written into a new file, in the format of an agent.
+    /// Exports a session into a new file, in the format of an agent.
     Export {
-        /// The session.
+        /// The session to export.
         session: Header,
-        /// The format.
+        /// The name of the agent whose format is written.
         to: String,
-        /// The file.
+        /// The path of the new file.
         file: PathBuf,
     },
-    /// What was brought, into which session.
+    /// The result of `/bring` and the session that received it.
     Brought(Box<Brought>, Header),
-    /// An exploration that ended.
+    /// An exploration that ended: the request and its result.
     Explored(Box<Explore>, Explored),
 }
 
-/// Shows the row of this number anew.
+/// Redraws the row with this number.
 pub type ShowRow = Box<dyn FnMut(usize, &Row)>;
 
-/// The program around a conversation.
+/// Implemented by the program that embeds a conversation.
 pub trait Views {
-    /// Carries the verb of a view out and shows its answer, or what is wrong.
+    /// Runs the subcommand that matches the view and shows its output, or its error.
     fn show(&mut self, view: View);
 
-    /// Shows rows of an exploration while they change, until the returned function is dropped.
+    /// Shows `rows` rows of an exploration while they change. The display ends when the returned
+    /// function is dropped.
     fn follow(&mut self, rows: usize) -> ShowRow;
 
-    /// The agents in whose format a session can be exported.
+    /// Returns the names of the agents in whose format a session can be exported.
     fn formats(&self) -> Vec<String>;
 }

@@ -1,4 +1,4 @@
-//! The agents of this machine: where each keeps its sessions, and how a person names the place.
+//! The agents on this machine: where each stores its sessions, and how a user types that path.
 
 use std::path::{Path, PathBuf};
 
@@ -6,13 +6,13 @@ use etcetera::home_dir;
 use forklore::formats::homes::{self, AgentHome};
 use forklore_sanitize::shell;
 
-/// The agents whose sessions can be read, and where each keeps them or would.
+/// Returns the agents whose sessions can be read, with the paths where each stores them by default.
 pub(crate) fn all() -> Vec<AgentHome> {
     let home = home_dir().ok();
     home.map_or_else(Vec::new, |home| homes::of(&home, &|variable| std::env::var_os(variable)))
 }
 
-/// Those that keep sessions here, each with the places that are there.
+/// Returns the agents that have sessions on this machine, each with its existing paths.
 pub(crate) fn here() -> Vec<AgentHome> {
     let mut homes = all();
     for agent in &mut homes {
@@ -22,7 +22,7 @@ pub(crate) fn here() -> Vec<AgentHome> {
     homes
 }
 
-/// The command that imports these places.
+/// Returns the command that imports these paths.
 pub(crate) fn import_command<'a>(places: impl IntoIterator<Item = &'a PathBuf>) -> String {
     let words = places.into_iter().map(|place| typed(place));
     ["forklore".to_owned(), "import".to_owned()]
@@ -32,7 +32,7 @@ pub(crate) fn import_command<'a>(places: impl IntoIterator<Item = &'a PathBuf>) 
         .join(" ")
 }
 
-/// A path as it is typed: below the home folder with `~`.
+/// Formats a path as a user types it: quoted for a shell, and below the home folder with `~`.
 pub(crate) fn typed(path: &Path) -> String {
     let home = home_dir().ok();
     match home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {

@@ -1,4 +1,5 @@
-//! What the commands share: the store, opened when first needed, and where names are looked up.
+//! What the commands share: the store, opened on first use, and the scope in which names are
+//! resolved.
 
 use std::cell::OnceCell;
 
@@ -24,7 +25,8 @@ impl App {
         Self { globals, engine: OnceCell::new() }
     }
 
-    /// The verbs over the store. Opening it may make it, so names are checked before.
+    /// Returns the engine, and opens the store on first use. Opening can create the store, so
+    /// commands validate names before they call this.
     ///
     /// # Errors
     /// When the store cannot be used.
@@ -36,15 +38,15 @@ impl App {
         Ok(self.engine.get_or_init(|| engine))
     }
 
-    /// Which store is meant; nothing is opened.
+    /// Returns the URL of the store without opening it.
     ///
     /// # Errors
-    /// When the URL names no store, or there is no home directory.
+    /// When the URL is not that of a store, or there is no home directory.
     pub(crate) fn store_url(&self) -> Result<StoreUrl> {
         store::url(self.globals.store.as_deref())
     }
 
-    /// Says what should be known about where the store lies, once it was used.
+    /// Warns about the location of the store, if it was used and there is something to warn about.
     pub(crate) fn warn(&self, output: &mut Output) {
         let used = self.engine.get().and_then(|_| self.store_url().ok());
         if let Some(warning) = used.and_then(|url| url.warning()) {
@@ -52,24 +54,25 @@ impl App {
         }
     }
 
-    /// The folder that new sessions belong to.
+    /// Returns the folder that new sessions belong to.
     ///
     /// # Errors
-    /// When the current directory is gone.
+    /// When the current directory was deleted.
     pub(crate) fn workspace(&self) -> Result<Workspace> {
         workspace::of(self.globals.workspace.as_deref())
     }
 
-    /// Where `last`, labels and lists look.
+    /// Returns the scope in which `last`, labels and lists are resolved: a workspace, or the whole
+    /// store with `--all`.
     ///
     /// # Errors
-    /// When the current directory is gone.
+    /// When the current directory was deleted.
     pub(crate) fn scope(&self) -> Result<Scope> {
         let workspace = if self.globals.all { None } else { Some(self.workspace()?) };
         Ok(Scope { workspace })
     }
 
-    /// The session that a verb may change: never a file.
+    /// Returns the session for a command that may change it. A session file is refused.
     ///
     /// # Errors
     /// `invalid_args`, `not_found`.
@@ -83,10 +86,10 @@ impl App {
         }
     }
 
-    /// The session that a verb reads or forks; a file is imported first.
+    /// Returns the session for a command that reads or forks it. A session file is imported first.
     ///
     /// # Errors
-    /// `invalid_args`, `not_found`, or what the import comes to.
+    /// `invalid_args`, `not_found`, or an error of the import.
     pub(crate) fn session(&self, reference: &SessionRef, output: &mut Output) -> Result<Header> {
         match reference {
             SessionRef::Stored(_) => self.stored(reference),

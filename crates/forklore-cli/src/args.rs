@@ -1,4 +1,4 @@
-//! The command line: options for every verb, and the verbs.
+//! The command line: the options of every command, and the commands.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -30,19 +30,19 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
 }
 
-/// The command line, with its help.
+/// Returns the definition of the command line, with its help.
 pub(crate) fn command() -> clap::Command {
     help::grouped(Cli::command())
 }
 
-/// Reads the command line.
+/// Parses the command line.
 ///
 /// # Errors
-/// Help, the version or a usage error, all of which end the program here.
+/// For a usage error, help or the version, which are printed here. Returns the exit code.
 pub(crate) fn read() -> Result<(Cli, Output), ExitCode> {
     let words: Vec<OsString> = std::env::args_os().collect();
     let parsed = command().try_get_matches_from(&words);
-    // A store from the environment is there for the next command too.
+    // A store from the environment also applies to the next command, so hints need not name it.
     let is_typed =
         |matches: &ArgMatches| matches.value_source("store") == Some(ValueSource::CommandLine);
     let parsed =
@@ -63,7 +63,7 @@ pub(crate) fn read() -> Result<(Cli, Output), ExitCode> {
     }
 }
 
-/// The settings of a command line that could not be understood, as far as they can be seen.
+/// Guesses the output settings of a command line that could not be parsed.
 fn guessed(words: &[OsString]) -> Settings {
     let words = || words.iter().take_while(|word| *word != "--");
     let has = |flag: &str| words().any(|word| word == flag);
@@ -79,16 +79,16 @@ fn guessed(words: &[OsString]) -> Settings {
     Settings { json: has("--json"), silent: has("-q"), verbose: false, color, store: None }
 }
 
-/// A usage error as an answer: clap's sentence and tips without its usage block.
+/// Turns a usage error into an answer: clap's sentence and tips, without its usage block.
 fn usage(error: &clap::Error, words: &[OsString]) -> Failure {
     let verb = words.iter().filter_map(|word| word.to_str()).find(|word| Command::is_verb(word));
     usage_of(error, verb)
 }
 
-/// The same of the verb that was meant.
+/// Turns a usage error of `verb` into an answer.
 pub(crate) fn usage_of(error: &clap::Error, verb: Option<&str>) -> Failure {
     let mut text = error.render().to_string();
-    // A hostile name is not repeated (SPEC 2), wherever in the line it stood.
+    // A hostile name is not repeated (docs/semantics.md, Envelope), wherever it is in the line.
     for (_, value) in error.context() {
         if let ContextValue::String(value) = value
             && !value.chars().all(|c| c == ' ' || c.is_ascii_graphic())
@@ -101,7 +101,7 @@ pub(crate) fn usage_of(error: &clap::Error, verb: Option<&str>) -> Failure {
         .lines()
         .map(str::trim)
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
-        // That a flag could be meant as a value is no help with a mistyped flag.
+        // That a flag can be passed as a value does not help with a mistyped flag.
         .filter(|line| !line.is_empty() && !line.starts_with("tip: to pass"))
         .collect::<Vec<_>>()
         .join(" ");

@@ -1,10 +1,10 @@
-//! Arguments that are one of a few words.
+//! Arguments that accept one of a few words.
 
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-/// One of a few words, each shown in the help.
+/// Returns a parser that accepts one of these words; the help shows them.
 pub(crate) fn choice<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
 where
     T: FromStr<Err: std::error::Error + Send + Sync> + Clone + Send + Sync + 'static,

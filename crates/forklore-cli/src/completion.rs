@@ -1,8 +1,8 @@
-//! What a shell may put where the cursor is: the verbs and options, and the sessions of the store.
+//! Shell completion: the commands and options, and the sessions of the store.
 //!
 //! The script of `forklore completions SHELL` runs the program with [`ASKED`] in its environment.
-//! Such a run answers and does nothing else; it never makes a store, and is silent about whatever
-//! goes wrong: the line that is being typed is no place for errors.
+//! Such a run prints completions and does nothing else. It never creates a store, and it reports no
+//! errors, because they would appear in the line that the user is typing.
 
 use std::collections::HashMap;
 use std::env;
@@ -23,23 +23,23 @@ use crate::args::Cli;
 use crate::output::ShortIds;
 use crate::{store, workspace};
 
-/// The variable by which a shell says that it asks.
+/// The environment variable that a shell sets to request completions.
 const COMPLETION_VARIABLE: &str = "FORKLORE_COMPLETE";
-/// The arguments, of any verb, that name a session.
+/// The names of the arguments, of any command, that take a session.
 const SESSIONS: [&str; 6] = ["session", "a", "b", "parent", "branch", "into"];
-/// Else bash takes what stands behind an `@` for a word of its own, the name of a host.
+/// Otherwise bash treats the text after an `@` as a separate word, a host name.
 const WHOLE_LABELS: &str = "COMP_WORDBREAKS=${COMP_WORDBREAKS//@/}\n";
-/// Sessions of the workspace that are offered.
+/// The maximum number of sessions of the workspace that are offered.
 const OFFERED: usize = 200;
 
-/// Answers a shell that asks; whether one did.
+/// Answers a request of a shell for completions. Returns whether there was one.
 pub(crate) fn answered() -> bool {
     let here = env::current_dir().ok();
     let asked = CompleteEnv::with_factory(command).var(COMPLETION_VARIABLE);
     asked.try_complete(env::args_os(), here.as_deref()).unwrap_or(true)
 }
 
-/// The script that lets a shell ask, by the shell's name; none for a shell that is not known.
+/// Returns the completion script for a shell, or `None` if the shell is unknown.
 pub(crate) fn script(shell: &str) -> Option<String> {
     let mut script = Vec::new();
     let known = Shells::builtins();
@@ -54,7 +54,7 @@ pub(crate) fn script(shell: &str) -> Option<String> {
     String::from_utf8(script).ok()
 }
 
-/// The command line, with what completes a session.
+/// Returns the command line, with completion for the arguments that take a session.
 fn command() -> clap::Command {
     let names = |arg: &clap::Arg| SESSIONS.contains(&arg.get_id().as_str());
     let completer = || ArgValueCompleter::new(sessions);
@@ -63,7 +63,7 @@ fn command() -> clap::Command {
     })
 }
 
-/// What could stand where a session is named.
+/// Returns the completions for an argument that takes a session: paths if it looks like one.
 fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
     let text = typed.to_string_lossy();
     if text.contains('/') || text.contains('~') {
@@ -76,7 +76,7 @@ fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
     offered.into_iter().filter(fits).collect()
 }
 
-/// The last sessions of this folder, if there is a store.
+/// Returns the most recent sessions of this folder, or `None` if there is no store.
 fn listing() -> Option<Listing> {
     let url = store::url(env::var("FORKLORE_STORE").ok().as_deref()).ok()?;
     if !exists(&url) {
@@ -94,7 +94,7 @@ fn exists(url: &StoreUrl) -> bool {
     url.path().is_some_and(Path::exists)
 }
 
-/// `last`, the labels that mean one session, and the ids.
+/// Returns `last`, the labels that only one of these sessions has, and the ids.
 fn candidates(sessions: &[Header]) -> Vec<CompletionCandidate> {
     let mut labels: HashMap<&Label, usize> = HashMap::new();
     for header in sessions {
@@ -106,7 +106,7 @@ fn candidates(sessions: &[Header]) -> Vec<CompletionCandidate> {
     let labelled = sessions.iter().filter(|header| labels.get(&header.label) == Some(&1));
     offered.extend(labelled.map(|header| candidate(&format!("@{}", header.label), header)));
     offered.extend(sessions.iter().map(|header| candidate(short.get(&header.id), header)));
-    // Stored text becomes part of a line that somebody runs.
+    // The shell puts this stored text into a command line, so only plain characters are allowed.
     let plain = |c: char| c.is_ascii_alphanumeric() || "@-_.".contains(c);
     offered.retain(|candidate| candidate.get_value().to_string_lossy().chars().all(plain));
     offered

@@ -1,4 +1,4 @@
-//! How the program ends: exit codes of SPEC 16.
+//! How the program ends: signals, and the exit codes (docs/semantics.md, Errors).
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;
@@ -14,33 +14,32 @@ use signal_hook::low_level::pipe;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 
-/// Whether a signal ends the program at once.
+/// Whether a signal ends the program immediately.
 static AT_ONCE: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(true)));
 
-/// Ends the program with 130 on Ctrl-C, whatever it is doing: what it has not committed is as if
-/// it never began.
+/// Makes Ctrl-C end the program immediately with exit code 130. Uncommitted work leaves no trace.
 pub(crate) fn on_interrupt() {
     let at_once = AT_ONCE.clone();
     let code = i32::from(ErrorKind::Interrupted.exit_code());
-    // Without a handler Ctrl-C still ends the program, only with the system's own status.
+    // Without a handler, Ctrl-C still ends the program, but with the system's own status.
     let _ = flag::register_conditional_shutdown(SIGINT, code, at_once);
 }
 
-/// How a verb that goes on until it is stopped was ended.
+/// How a command that runs until it is stopped was ended.
 pub(crate) struct Ended(Arc<AtomicBool>);
 
 impl Ended {
-    /// Whether by Ctrl-C, and not by being told to.
+    /// Checks whether Ctrl-C ended the command, rather than SIGTERM.
     pub(crate) fn by_interrupt(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// From now on the first Ctrl-C or SIGTERM sets `stop` and calls `wake`, so that the verb can end
-/// by itself; a second one ends the program at once.
+/// From now on, the first Ctrl-C or SIGTERM sets `stop` and calls `wake`, so that the command can
+/// end by itself. A second one ends the program immediately.
 ///
 /// # Errors
-/// When signals cannot be waited for.
+/// When signal handlers cannot be registered.
 pub(crate) fn gently(
     stop: &Arc<AtomicBool>,
     wake: impl FnOnce() + Send + 'static,
@@ -58,43 +57,44 @@ pub(crate) fn gently(
         pipe::register(signal, tell.try_clone().map_err(failed)?).map_err(failed)?;
     }
     std::thread::spawn(move || {
-        // Whatever comes, or that nothing can come any more, ends the waiting.
+        // A signal, or an error because no signal can arrive any more, ends the wait.
         let _ = told.read(&mut [0]);
         wake();
     });
     Ok(Ended(interrupted))
 }
 
-/// From now on signals are somebody else's affair: a conversation interrupts a turn with them.
+/// Disables the immediate exit on Ctrl-C: a conversation handles signals itself and interrupts a
+/// turn.
 pub(crate) fn leave_interrupts() {
     AT_ONCE.store(false, Ordering::Relaxed);
 }
 
-/// From now on Ctrl-C ends the program at once again.
+/// Enables the immediate exit on Ctrl-C again.
 pub(crate) fn heed_interrupts() {
     AT_ONCE.store(true, Ordering::Relaxed);
 }
 
-/// Lets a write beyond the system's limit for files fail like one to a full disk, instead of ending
-/// the program.
+/// Makes a write beyond the system's file size limit fail like a write to a full disk, instead of
+/// ending the program (SIGXFSZ).
 pub(crate) fn on_file_limit() {
     let ignored = Arc::new(AtomicBool::new(false));
-    // Without a handler the program ends; what it had not committed is as if it never began.
+    // Without a handler, the program ends; uncommitted work leaves no trace.
     let _ = flag::register(SIGXFSZ, ignored);
 }
 
-/// Reports a failure, if there was one, and gives the exit code.
+/// Reports the failure, if there is one, and returns the exit code.
 pub(crate) fn code(done: Result<(), Failure>, output: &mut Output) -> ExitCode {
     let Err(failure) = done else {
         return ExitCode::SUCCESS;
     };
-    // Who closed the pipe has seen enough.
+    // A reader that closed the pipe has seen enough.
     if failure.is_closed_pipe() {
         return ExitCode::SUCCESS;
     }
     match output.failure(&failure) {
-        // The error itself found no way out as an answer. A terminal that is gone is why it was
-        // stopped.
+        // The error itself could not be written as an answer. After a stop signal that is expected:
+        // the terminal may be closed.
         Err(error) if !error.is_closed_pipe() && !failure.is_stop() => {
             let _ = output.failure(&error);
             ExitCode::from(error.exit_code())

@@ -1,4 +1,4 @@
-//! Why the program did not do what it was asked, as scripts and people are told (SPEC 16).
+//! The errors of the program, as reported to scripts and users (docs/semantics.md, Errors).
 
 use std::error::Error as _;
 use std::io;
@@ -15,34 +15,34 @@ use crate::hints::next;
 /// The result of a command.
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// Why a command was not carried out.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// A verb refused or failed.
+    /// An operation of the engine was refused or failed.
     #[error(transparent)]
     Engine(#[from] Error),
     /// The store could not be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// A conversation did not go on.
+    /// A conversation failed.
     #[error(transparent)]
     Chat(#[from] forklore_chat::Error),
-    /// The command line makes no sense, or asks for what this program cannot do.
+    /// The command line is invalid, or requests something that this program cannot do.
     #[error("{message}")]
     Refused {
-        /// The kind that scripts see.
+        /// The kind that scripts match on.
         kind: ErrorKind,
-        /// What is wrong.
+        /// The message for the user.
         message: String,
-        /// The facts that a script may want.
+        /// Details for scripts.
         details: Value,
-        /// What the caller may do next.
+        /// What the caller can do next.
         next: Vec<String>,
     },
     /// A file could not be read or written.
     #[error("{doing}: {source}")]
     File {
-        /// What was being done.
+        /// The operation that failed.
         doing: String,
         /// Why it failed.
         source: io::Error,
@@ -50,10 +50,10 @@ pub(crate) enum Failure {
     /// The answer could not be written.
     #[error("writing the answer: {0}")]
     Answer(#[from] io::Error),
-    /// The answer is out already and says what is wrong; only the exit code is left.
+    /// The answer is already written and contains the problems; only the exit code is left.
     #[error("the answer names {0} problems")]
     Answered(ErrorKind),
-    /// The program was told to stop, and did; only the exit code is left.
+    /// A signal stopped the program; only the exit code is left.
     #[error("stopped")]
     Stopped(Stop),
 }
@@ -65,22 +65,23 @@ impl From<forklore_host::Error> for Failure {
 }
 
 impl Failure {
-    /// A command line that makes no sense.
+    /// Returns the error for an invalid command line.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::refused(ErrorKind::InvalidArgs, message)
     }
 
-    /// A refusal of this kind.
+    /// Returns a refusal of this kind.
     pub(crate) fn refused(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self::Refused { kind, message: message.into(), details: json!({}), next: Vec::new() }
     }
 
-    /// A name outside the grammar; the text itself is not repeated (SPEC 2).
+    /// Returns the error for a syntactically invalid name. The message does not repeat the name,
+    /// which may be hostile (docs/semantics.md, Envelope).
     pub(crate) fn name(what: &'static str) -> impl Fn(IdError) -> Self {
         move |source| Self::Engine(Error::Name { what, source })
     }
 
-    /// The same refusal with a way on.
+    /// Adds a suggested command to a refusal.
     pub(crate) fn or_try(mut self, command: impl Into<String>) -> Self {
         if let Self::Refused { next, .. } = &mut self {
             next.push(command.into());
@@ -88,7 +89,7 @@ impl Failure {
         self
     }
 
-    /// The kind that scripts see.
+    /// Returns the kind that scripts match on.
     pub(crate) fn kind(&self) -> ErrorKind {
         match self {
             Self::Engine(error) => error.kind(),
@@ -100,7 +101,7 @@ impl Failure {
                 io::ErrorKind::NotFound => ErrorKind::NotFound,
                 io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
                 io::ErrorKind::AlreadyExists => ErrorKind::AlreadyExists,
-                // A name that is too long, or that this system cannot spell.
+                // A name that is too long, or that this system cannot encode.
                 io::ErrorKind::InvalidFilename => ErrorKind::InvalidArgs,
                 _ => ErrorKind::Internal,
             },
@@ -109,7 +110,7 @@ impl Failure {
         }
     }
 
-    /// With what the program ends. Who stopped it is told as shells tell it.
+    /// Returns the exit code. For a signal it is the code that shells use: 128 plus its number.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Stopped(stop) | Self::Chat(forklore_chat::Error::Stopped(stop)) => {
@@ -119,7 +120,7 @@ impl Failure {
         }
     }
 
-    /// The facts that a script may want besides the kind.
+    /// Returns details for scripts in addition to the kind.
     pub(crate) fn details(&self) -> Value {
         match self {
             Self::Engine(error) => error.details(),
@@ -130,12 +131,12 @@ impl Failure {
         }
     }
 
-    /// The same facts as the contract has them.
+    /// Returns the same details in the form of the output schema.
     pub(crate) fn facts(&self) -> Facts {
         serde_json::from_value(self.details()).unwrap_or_else(|_| Facts::none())
     }
 
-    /// What the user may do next, as commands or sentences.
+    /// Returns what the user can do next, as commands or sentences.
     pub(crate) fn next_actions(&self) -> Vec<String> {
         match self {
             Self::Engine(error) => next::engine(error),
@@ -147,7 +148,7 @@ impl Failure {
         }
     }
 
-    /// Lines at the end of the message that are to be written into a file.
+    /// Returns the lines at the end of the message that the user should write into a file.
     pub(crate) fn lines_to_write(&self) -> Option<&'static str> {
         match self {
             Self::Chat(forklore_chat::Error::Host(forklore_host::Error::Config(error))) => {
@@ -157,7 +158,7 @@ impl Failure {
         }
     }
 
-    /// What lies behind the message, outermost first.
+    /// Returns the causes of the error, outermost first.
     pub(crate) fn causes(&self) -> Vec<String> {
         let mut causes = Vec::new();
         let mut next = self.source();
@@ -168,12 +169,12 @@ impl Failure {
         causes
     }
 
-    /// Whether the program was told to stop.
+    /// Checks whether a signal stopped the program.
     pub(crate) fn is_stop(&self) -> bool {
         matches!(self, Self::Stopped(_) | Self::Chat(forklore_chat::Error::Stopped(_)))
     }
 
-    /// Whether the reader of the answer went away.
+    /// Checks whether the reader of the answer closed the pipe.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         match self {
             Self::Answer(source) | Self::Engine(Error::Io { source, .. }) => {

@@ -1,4 +1,4 @@
-//! Options that every verb takes.
+//! Options of every command.
 
 use std::path::PathBuf;
 
@@ -44,7 +44,7 @@ pub(crate) struct Globals {
 }
 
 impl Globals {
-    /// How the caller wants to be answered.
+    /// Returns the output settings that the options request.
     pub(crate) fn settings(&self, store_is_typed: bool) -> Settings {
         Settings {
             json: self.json,

@@ -1,8 +1,8 @@
-//! The help of the program: its commands by what they are for.
+//! The help of the program, with the commands grouped by purpose.
 
 use clap::builder::StyledStr;
 
-/// What the commands are for, in the order of a first reading.
+/// The groups of commands, in the order in which a new user reads them.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Talk to an agent", &["chat", "resume", "explore"]),
     ("Write", &["new", "append", "attach", "import", "fork", "bring", "label", "detach", "delete"]),
@@ -18,7 +18,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Set up", &["completions", "man", "help"]),
 ];
 
-/// The program with that help.
+/// Returns the program with grouped help.
 pub(crate) fn grouped(program: clap::Command) -> clap::Command {
     let template = template(&program);
     program.help_template(template)
@@ -31,7 +31,7 @@ fn template(program: &clap::Command) -> StyledStr {
     let (heading, literal) = (styles.get_header(), styles.get_literal());
     let mut text = StyledStr::from("{about}\n\n{usage-heading} {usage}\n");
     for (name, verbs) in GROUPS {
-        // Writing into memory cannot fail.
+        // Writing to memory cannot fail.
         let _ = write!(text, "\n{heading}{name}:{heading:#}\n");
         for verb in verbs {
             let Some(about) = about(program, verb) else { continue };
@@ -42,7 +42,7 @@ fn template(program: &clap::Command) -> StyledStr {
     text
 }
 
-/// What a command does; none for one that this program was built without.
+/// Returns the description of a command, or `None` if this build does not contain the command.
 fn about(program: &clap::Command, verb: &str) -> Option<String> {
     if verb == "help" {
         return Some("Print this, or the help of a command with its examples".to_owned());
@@ -67,7 +67,7 @@ mod tests {
         let once: BTreeSet<_> = grouped.iter().copied().filter(|verb| *verb != "help").collect();
         assert_eq!(grouped.len(), once.len() + 1);
         assert!(verbs.is_subset(&once), "{verbs:?}");
-        // Without a feature, some are in a group only.
+        // Without the `graph` feature, some commands are in a group but not in the program.
         assert!(cfg!(not(feature = "graph")) || once == verbs, "{once:?}");
     }
 }

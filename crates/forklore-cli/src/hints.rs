@@ -1,4 +1,4 @@
-//! What to type next. Libraries name the thing and the cause; commands are added here.
+//! Suggested commands. Libraries report the subject and the cause; the commands are added here.
 
 pub(crate) mod next;
 
@@ -6,20 +6,21 @@ use forklore::api::{Fork, Forked, Summarize};
 use forklore::core::SessionId;
 use forklore_sanitize::shell::quoted;
 
-/// The commands of one run of the program.
+/// Writes the commands that one run of the program suggests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hints {
-    /// The store that the command line named. Without it the next command would use another one.
+    /// The store named on the command line. Without it, the next command would use another store.
     store: Option<String>,
 }
 
 impl Hints {
-    /// The commands of a run whose command line named this store.
+    /// Creates the hints of a run. `store` is the store named on its command line.
     pub(crate) fn of(store: Option<String>) -> Self {
         Self { store }
     }
 
-    /// A command, or a sentence that ends with one after `: `, as it is typed to use the same store.
+    /// Adds `--store` to a command, or to a sentence that ends with a command after `: `, so that
+    /// it uses the same store.
     pub(crate) fn typed(&self, text: &str) -> String {
         let Some(store) = &self.store else { return text.to_owned() };
         let (before, command) = match text.rsplit_once(": forklore ") {
@@ -36,19 +37,19 @@ impl Hints {
         format!("{before}forklore --store {} {command}", quoted(store))
     }
 
-    /// The command that goes on in a session.
+    /// Returns the command that continues a session.
     pub(crate) fn resume(&self, session: &SessionId) -> String {
         self.typed(&format!("forklore resume {session}"))
     }
 
-    /// The command that makes exactly the child that was planned.
+    /// Returns the command that creates exactly the planned child.
     pub(crate) fn apply(&self, request: &Fork, planned: &Forked) -> String {
         let mut words = vec!["forklore".to_owned(), "fork".into(), request.parent.to_string()];
         let mut option = |name: &str, value: &str| {
             words.push(format!("--{name}"));
             words.push(quoted(value));
         };
-        // Open calls move the cut again in the same way.
+        // The requested cut: open tool calls will move it again in the same way.
         option("at", &planned.requested.as_ref().unwrap_or(&planned.cut).selector().to_string());
         option("id", planned.child_session_id.as_str());
         option("label", planned.label.as_str());

@@ -1,4 +1,4 @@
-//! The program `forklore`: sessions of AI agents, kept, forked, compared and replayed.
+//! The `forklore` program: stores, forks, compares and replays sessions of AI agents.
 
 mod agents;
 mod app;
@@ -21,8 +21,8 @@ use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
 
-/// The system's allocator gives what a page of events took back to the system, and asks for it
-/// again for the next page: reading takes twice as long.
+/// Replaces the system's allocator, which returns the memory of each page of events to the system
+/// and requests it again for the next page: with it, reading takes twice as long.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

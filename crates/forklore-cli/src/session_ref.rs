@@ -1,4 +1,4 @@
-//! How a command line names a session: checked before any store is opened.
+//! References to sessions on the command line. Their syntax is checked before any store is opened.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 
-/// A reference whose grammar has been checked.
+/// A reference with valid syntax.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SessionRef {
     /// An id or a part of one, `last`, `@label` or `REF@label`.
@@ -19,10 +19,10 @@ pub(crate) enum SessionRef {
 }
 
 impl SessionRef {
-    /// Checks a reference. Only a path holds `/` or `\`.
+    /// Parses a reference. Text with `/` or `\` is a path; no other reference contains them.
     ///
     /// # Errors
-    /// `invalid_args` for what could name no session; the text is not repeated.
+    /// `invalid_args` for invalid syntax; the message does not repeat the text.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         if text.contains(['/', '\\']) {
             return Ok(Self::File(PathBuf::from(text)));
@@ -42,12 +42,13 @@ impl SessionRef {
     }
 }
 
-/// Reads a session file and gives the session that its agent would resume; the file's others
-/// become part of the answer. A file known already is read on, never a second time.
+/// Imports a session file and returns the session that its agent would resume. The file's other
+/// sessions become part of the answer. Of a file that was imported before, only new records are
+/// read.
 ///
 /// # Errors
-/// `not_found` without the path, which may be a hostile id (SPEC 2); `invalid_args` when no
-/// agent's records are in the file.
+/// `not_found`, without the path because it may be a hostile id (docs/semantics.md, Envelope);
+/// `invalid_args` when the file contains no agent's records.
 pub(crate) fn import(app: &App, path: &Path, output: &mut Output) -> Result<Header> {
     if !path.is_file() {
         let gone = Failure::refused(ErrorKind::NotFound, "there is no such session file");

@@ -1,4 +1,4 @@
-//! Which store a command works on.
+//! Selects and opens the store of a command.
 
 use std::fs::DirBuilder;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 /// Opens the store that `--store` or `FORKLORE_STORE` names, or the default one.
 ///
 /// # Errors
-/// When the URL names no store or the store cannot be used.
+/// When the URL is not that of a store, or the store cannot be used.
 pub(crate) fn open(url: Option<&str>) -> Result<Engine> {
     let url = self::url(url)?;
     if let StoreUrl::Sqlite(path) = &url
@@ -22,10 +22,10 @@ pub(crate) fn open(url: Option<&str>) -> Result<Engine> {
     Ok(blocking::open_url(&url)?)
 }
 
-/// The store that `--store` or `FORKLORE_STORE` names, or the default one.
+/// Returns the URL that `--store` or `FORKLORE_STORE` names, or that of the default store.
 ///
 /// # Errors
-/// When the URL names no store, or there is no home directory.
+/// When the URL is not that of a store, or there is no home directory.
 pub(crate) fn url(url: Option<&str>) -> Result<StoreUrl> {
     match url {
         None | Some("" | "sqlite:") => default_url(),
@@ -33,7 +33,7 @@ pub(crate) fn url(url: Option<&str>) -> Result<StoreUrl> {
     }
 }
 
-/// `forklore/sessions.db` in the platform's data directory.
+/// Returns the default: `forklore/sessions.db` in the platform's data directory.
 fn default_url() -> Result<StoreUrl> {
     let dirs = etcetera::base_strategy::choose_native_strategy().map_err(|_| {
         Failure::invalid(
@@ -43,10 +43,10 @@ fn default_url() -> Result<StoreUrl> {
     Ok(StoreUrl::Sqlite(dirs.data_dir().join("forklore").join("sessions.db")))
 }
 
-/// Makes a folder that nobody else can read, unless it is there.
+/// Creates a folder that only its owner can access, unless it exists.
 ///
 /// # Errors
-/// When it cannot be made.
+/// When it cannot be created.
 pub(crate) fn make_private(folder: &Path) -> Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);

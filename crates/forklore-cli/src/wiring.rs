@@ -1,4 +1,4 @@
-//! The user's configuration, and a host with the models and tools that it names.
+//! Reads the user's configuration and creates a host with its models and tools.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,14 @@ use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 
-/// The variable that names another configuration than the user's usual one.
+/// The environment variable with the path of another configuration file.
 const VARIABLE: &str = "FORKLORE_CONFIG";
 
-/// A host with the models and tools that the user has configured, and with tools that need no
-/// approval in this run.
+/// Creates a host with the configured models and tools. Tools that match `allowed` need no approval
+/// in this run.
 ///
 /// # Errors
-/// When the configuration does not say what it should, there is no such model, or the store cannot
-/// be used.
+/// When the configuration is invalid, the model is not configured, or the store cannot be used.
 pub(crate) fn foreground(
     app: &App,
     model: Option<&str>,
@@ -28,7 +27,7 @@ pub(crate) fn foreground(
     output: &mut Output,
 ) -> Result<Foreground> {
     let configured = configured(app, output)?;
-    // Before a store is opened, which may make it: without a model there is nothing to do.
+    // Before the store is opened, which can create it: without a model there is nothing to do.
     configured.model(model).map_err(Error::from)?;
     let engine = app.engine()?.clone();
     let allowed = allowed.to_vec();
@@ -36,7 +35,8 @@ pub(crate) fn foreground(
     Ok(foreground)
 }
 
-/// What the user has configured. Files of a project's folder are ignored, and a remark says so.
+/// Reads the user's configuration. Configuration files in a project's folder are ignored, with a
+/// remark.
 pub(crate) fn configured(app: &App, output: &mut Output) -> Result<Configured> {
     let configured = Configured::read(&path()?).map_err(Error::from)?;
     for path in ignored_in(Path::new(app.workspace()?.as_str())) {
@@ -47,10 +47,10 @@ pub(crate) fn configured(app: &App, output: &mut Output) -> Result<Configured> {
     Ok(configured)
 }
 
-/// The user's names of the models by their providers' names, where the two differ and one name
-/// stands for one model.
+/// Maps the providers' names of models to the user's names for them. Contains only models whose two
+/// names differ and whose provider's name is used by one model only.
 pub(crate) fn names() -> HashMap<String, String> {
-    // Reading sessions needs no sound configuration.
+    // An invalid configuration does not prevent reading sessions.
     let Some(configured) = path().ok().and_then(|path| Configured::read(&path).ok()) else {
         return HashMap::new();
     };
@@ -60,7 +60,7 @@ pub(crate) fn names() -> HashMap<String, String> {
     named.map(|(name, model)| (model.model.clone(), name.clone())).collect()
 }
 
-/// The configuration's file.
+/// Returns the path of the configuration file.
 fn path() -> Result<PathBuf> {
     if let Some(path) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
         return Ok(PathBuf::from(path));
@@ -68,10 +68,10 @@ fn path() -> Result<PathBuf> {
     Ok(folders()?.config_dir().join("forklore").join("config.toml"))
 }
 
-/// The file of the lines that were typed, in a folder for its owner alone.
+/// Returns the path of the history of typed lines, in a folder that only its owner can access.
 ///
 /// # Errors
-/// When the folder cannot be made.
+/// When the folder cannot be created.
 pub(crate) fn history_file() -> Result<PathBuf> {
     let folder = folders()?.data_dir().join("forklore");
     crate::store::make_private(&folder)?;

@@ -1,4 +1,4 @@
-//! Which folder's sessions a command is about (SPEC 14).
+//! Determines the folder whose sessions a command uses (docs/semantics.md, Workspaces).
 
 use std::path::{Path, PathBuf};
 
@@ -6,12 +6,13 @@ use forklore::core::workspace::Workspace;
 
 use crate::failure::{Failure, Result};
 
-/// The workspace of `folder`, or of the current directory.
+/// Returns the workspace of `folder`, or of the current directory.
 ///
-/// A folder that is gone may still have sessions: its path is then taken as it stands.
+/// A deleted folder may still have sessions, so its absolute path is then used without resolving
+/// it.
 ///
 /// # Errors
-/// When the current directory is gone.
+/// When the current directory was deleted.
 pub(crate) fn of(folder: Option<&Path>) -> Result<Workspace> {
     let path = match folder {
         Some(folder) => canonical(folder)?,

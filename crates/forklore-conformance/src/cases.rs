@@ -1,4 +1,5 @@
-//! The cases, each with its number for ever; a new one gets the next number of its group.
+//! The list of all conformance cases. A case's number never changes; a new case gets the next
+//! number of its group.
 
 use std::fmt;
 
@@ -40,39 +41,40 @@ use super::machine;
 /// One case of the contract.
 #[derive(Debug)]
 pub struct Case {
-    /// Its number.
+    /// The number of the case.
     pub number: u16,
-    /// What it is about.
+    /// The group that the case belongs to.
     pub group: &'static str,
-    /// What it says.
+    /// The statement that the case checks.
     pub name: &'static str,
-    /// What a store must offer for it.
+    /// The capability that a store needs for the case.
     pub needs: Capability,
-    /// The case itself.
+    /// The function that runs the case.
     pub run: fn(&mut Scene<'_>),
 }
 
-/// What a store can do beyond the base of the contract.
+/// A capability of a store beyond the base of the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capability {
-    /// Nothing more: every store.
+    /// No extra capability: required of every store.
     Base,
-    /// What was written is there when it is opened again, and two handles may be open at once.
+    /// Data persists when the store is reopened, and two handles may be open at once.
     Durable,
-    /// Several processes may use it at once.
+    /// Several processes may use the store at once.
     Processes,
-    /// It gives back the space of what was deleted.
+    /// The store frees the space of deleted data.
     Maintenance,
-    /// It keeps the sources of imported sessions.
+    /// The store records the sources of imported sessions.
     Sources,
-    /// It keeps attachments.
+    /// The store stores attachments.
     Attachments,
-    /// Attachments are there when it is opened again, and several processes may keep the same.
+    /// Attachments persist when the store is reopened, and several processes may store the same
+    /// one.
     SharedAttachments,
 }
 
 impl Capability {
-    /// Its name, as in `suite!`.
+    /// Returns the capability's name, as written in `suite!`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -88,7 +90,7 @@ impl Capability {
 }
 
 impl Capability {
-    /// Whether a store with these capabilities offers it.
+    /// Checks whether a store with these capabilities offers this one.
     #[must_use]
     pub fn is_offered_by(self, store: Capabilities) -> bool {
         match self {
@@ -109,12 +111,12 @@ impl fmt::Display for Case {
     }
 }
 
-/// The number of the case called `name`.
+/// Returns the number of the case called `name`.
 fn number(name: &str) -> u16 {
     CASES.iter().find(|case| case.name == name).map(|case| case.number).expect("a listed case")
 }
 
-/// Hands the list of all cases to another macro of this crate, behind what that one wants first.
+/// Passes the list of all cases to the macro `$then` of this crate, after `$first`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __forklore_cases {

@@ -1,4 +1,4 @@
-//! Events for tests: short to write, the same on every run.
+//! Events for tests: short to write and identical in every run.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,22 +7,22 @@ use forklore_core::{Class, Data, Event, EventId, EventType, payload};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// A clock that moves by a millisecond whenever it is asked, and names events by the count.
+/// A deterministic clock and event id generator. Each call advances it by one millisecond.
 #[derive(Debug, Default)]
 pub struct Clock(AtomicU64);
 
 impl Clock {
-    /// One that has moved so often.
+    /// Creates a clock that starts at `ticks`.
     pub(super) fn beginning_at(ticks: u64) -> Self {
         Self(AtomicU64::new(ticks))
     }
 
-    /// The next moment: whole milliseconds after 2026-01-01, and a microsecond.
+    /// Advances the clock and returns the new time (see [`at_tick`]).
     pub fn now(&self) -> Timestamp {
         at_tick(self.tick())
     }
 
-    /// The next name for an event, a UUIDv7.
+    /// Advances the clock and returns the next event id, a UUIDv7.
     pub fn event_id(&self) -> EventId {
         let tick = self.tick();
         let mut random = [0; 10];
@@ -35,17 +35,17 @@ impl Clock {
     }
 }
 
-/// The moment `ticks` milliseconds and a microsecond after 2026-01-01.
+/// Returns 2026-01-01T00:00:00Z plus `ticks` milliseconds and one microsecond.
 #[must_use]
 pub fn at_tick(ticks: u64) -> Timestamp {
     let micros = 1_767_225_600_000_001 + i64::try_from(ticks).unwrap() * 1000;
     Timestamp::from_microsecond(micros).unwrap()
 }
 
-/// An event about to be: what is not said is filled in by a [`Clock`].
+/// An event to be built. A [`Clock`] supplies the id and the time if they are not set.
 ///
 /// # Panics
-/// What the engine would refuse ends the case.
+/// If the engine would reject the event.
 #[derive(Clone, Debug)]
 pub struct Draft {
     kind: EventType,
@@ -57,7 +57,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// An event of any type with any payload, spelt as given.
+    /// Creates an event of any type. The payload text is used as given.
     #[must_use]
     pub fn new(kind: &str, data: impl Into<String>) -> Self {
         Self {
@@ -74,35 +74,35 @@ impl Draft {
         Self::new(kind, data.to_string())
     }
 
-    /// Gives it a class of its own.
+    /// Sets the event class.
     #[must_use]
     pub fn class(mut self, class: Class) -> Self {
         self.class = Some(class);
         self
     }
 
-    /// Gives it a native id.
+    /// Sets a native event id.
     #[must_use]
     pub fn id(mut self, id: &str) -> Self {
         self.id = Some(id.parse().unwrap());
         self
     }
 
-    /// Says when it happened.
+    /// Sets the timestamp.
     #[must_use]
     pub fn ts(mut self, ts: Timestamp) -> Self {
         self.ts = Some(ts);
         self
     }
 
-    /// Says whose form its payload has.
+    /// Sets the dialect: the agent whose format the payload has.
     #[must_use]
     pub fn dialect(mut self, dialect: &str) -> Self {
         self.dialect = Some(dialect.into());
         self
     }
 
-    /// The event, checked as the engine would check it.
+    /// Builds the event with the same payload checks as the engine.
     #[must_use]
     pub fn build(self, clock: &Clock) -> Event {
         let data = Data::parse(&self.data).unwrap();
@@ -119,31 +119,31 @@ impl Draft {
     }
 }
 
-/// What a system message says.
+/// Creates a system message.
 #[must_use]
 pub fn system(text: &str) -> Draft {
     Draft::of("system_message", &json!({"content": text}))
 }
 
-/// A person speaks: a turn begins.
+/// Creates a user message. It begins a turn.
 #[must_use]
 pub fn user(text: &str) -> Draft {
     Draft::of("user_message", &json!({"content": text}))
 }
 
-/// A reminder in the person's name: no turn.
+/// Creates an injected user message. It begins no turn.
 #[must_use]
 pub fn injected(text: &str) -> Draft {
     Draft::of("user_message", &json!({"content": text, "injected": true}))
 }
 
-/// The model speaks.
+/// Creates an assistant message.
 #[must_use]
 pub fn assistant(text: &str) -> Draft {
     Draft::of("assistant_message", &json!({"content": text}))
 }
 
-/// The model calls tools, each `(call id, tool)`.
+/// Creates an assistant message that calls tools, each given as `(call id, tool)`.
 #[must_use]
 pub fn asks(calls: &[(&str, &str)]) -> Draft {
     let part = |(id, name): &(&str, &str)| json!({"type": "tool_call", "id": id, "name": name, "arguments": {}});
@@ -151,25 +151,25 @@ pub fn asks(calls: &[(&str, &str)]) -> Draft {
     Draft::of("assistant_message", &json!({"content": parts}))
 }
 
-/// A tool answers.
+/// Creates a tool result.
 #[must_use]
 pub fn result(call_id: &str, text: &str) -> Draft {
     Draft::of("tool_result", &json!({"call_id": call_id, "content": text}))
 }
 
-/// Somebody allowed a call: evidence, inherited.
+/// Creates a permission decision that allows a call. Class evidence, inherited.
 #[must_use]
 pub fn permission(call_id: &str) -> Draft {
     Draft::of("permission_decision", &json!({"call_id": call_id, "decision": "allow"}))
 }
 
-/// A workflow went on: evidence, inherited.
+/// Creates a workflow event. Class evidence, inherited.
 #[must_use]
 pub fn workflow(name: &str) -> Draft {
     Draft::of("workflow_event", &json!({"name": name}))
 }
 
-/// A stretch of the conversation was replaced by a summary: context, inherited.
+/// Creates a compaction of a range of conversation indexes. Class context, inherited.
 #[must_use]
 pub fn compaction(from_index: u64, to_index: u64) -> Draft {
     Draft::of(
@@ -178,25 +178,25 @@ pub fn compaction(from_index: u64, to_index: u64) -> Draft {
     )
 }
 
-/// A model call was paid for: audit, never inherited.
+/// Creates a record of a model call's usage. Class audit, never inherited.
 #[must_use]
 pub fn usage(input: u64, output: u64) -> Draft {
     Draft::of("provider_usage", &json!({"input": input, "output": output}))
 }
 
-/// A turn failed: audit, never inherited.
+/// Creates a record of a failed turn. Class audit, never inherited.
 #[must_use]
 pub fn failed(error: &str) -> Draft {
     Draft::of("turn_failed", &json!({"error": error}))
 }
 
-/// The first event of a child: lineage, never inherited.
+/// Creates the first event of a child. Class lineage, never inherited.
 #[must_use]
 pub fn session_fork() -> Draft {
     Draft::of("session_fork", &json!({"kind": "branch"}))
 }
 
-/// `turns` turns of a question and an answer.
+/// Creates `turns` turns, each a question and an answer.
 #[must_use]
 pub fn turns(turns: usize) -> Vec<Draft> {
     (1..=turns)
@@ -204,7 +204,7 @@ pub fn turns(turns: usize) -> Vec<Draft> {
         .collect()
 }
 
-/// What the events say was spent, as a caller of a store sums it up.
+/// Sums up the usage recorded in the events, as a caller of a store does.
 #[must_use]
 pub fn usage_of(events: &[Event]) -> Usage {
     let mut sum = Usage::default();
@@ -213,7 +213,7 @@ pub fn usage_of(events: &[Event]) -> Usage {
     sum
 }
 
-/// A history with something of every class: two turns, calls, and a call left open.
+/// Creates a history with events of every class but lineage: two turns with calls, one left open.
 #[must_use]
 pub fn rich() -> Vec<Draft> {
     vec![

@@ -1,30 +1,31 @@
-//! How a test gets a store: fresh, opened again, or joined from another process.
+//! How a test gets a store: a fresh one, one opened again, or one joined from another process.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use forklore_store::port::Store;
 
-/// Makes the stores that tests try. A closure that gives a [`Handle`] is one, for stores that are
-/// gone with their last handle; [`Directory`] is one for stores that live in a directory.
+/// Creates the stores under test. A closure that returns a [`Handle`] implements this trait for
+/// stores that end with their last handle. [`Directory`] implements it for stores that live in a
+/// directory.
 pub trait Factory: Sync {
-    /// A place with an empty store that nobody else uses.
+    /// Creates a location with an empty store that nothing else uses.
     fn fresh(&self) -> Box<dyn TestStore>;
 
-    /// Opens the store at a [`TestStore::address`] that another process has told. Only asked of
+    /// Opens the store at a [`TestStore::address`] that another process passed on. Only called for
     /// stores that offer `processes`.
     fn join(&self, address: &str) -> Handle {
         panic!("this factory makes no stores that processes share: {address}")
     }
 }
 
-/// Where one store lives. Dropping it removes the store.
+/// The location of one store. Dropping it removes the store.
 pub trait TestStore: Send + Sync {
-    /// Opens the store. While another handle is open it is a second one on the same store; after
-    /// the last is dropped, a `durable` store still has everything.
+    /// Opens the store. If another handle is open, this is a second handle on the same store. After
+    /// the last handle is dropped, a `durable` store still has all data.
     fn open(&self) -> Handle;
 
-    /// Where another process finds the store.
+    /// Returns the address at which another process finds the store.
     fn address(&self) -> String {
         String::new()
     }
@@ -38,12 +39,12 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// A handle on a store of its own.
+    /// Wraps a store that only this handle uses.
     pub fn new(store: impl Store + 'static) -> Self {
         Self { store: Arc::new(store) }
     }
 
-    /// A handle on a store that others may use too.
+    /// Wraps a store that others may use too.
     pub fn shared(store: Arc<dyn Store>) -> Self {
         Self { store }
     }
@@ -55,7 +56,7 @@ impl<F: Fn() -> Handle + Sync> Factory for F {
     }
 }
 
-/// A store in memory is where its handles are.
+/// A memory store has no location of its own: each open returns the same handle.
 impl TestStore for Handle {
     fn open(&self) -> Handle {
         self.clone()
@@ -66,7 +67,8 @@ impl TestStore for Handle {
 pub struct Directory<F>(F);
 
 impl<F: Fn(&Path) -> Handle> Directory<F> {
-    /// Stores that `open` opens in the directory of a path, or makes there when it is empty.
+    /// Creates a factory that calls `open` with a directory. `open` opens the store in it or, if
+    /// the directory is empty, creates one.
     pub fn new(open: F) -> Self {
         Self(open)
     }

@@ -1,6 +1,6 @@
-//! The contract of a store, as numbered cases that anyone's store can run.
+//! The contract of a store, as numbered cases that any store implementation can run.
 //!
-//! Three lines in a test file make a test of each case, named after what it says:
+//! Three lines in a test file create one test per case, named after what the case checks:
 //!
 //! ```no_run
 //! use forklore_conformance::{Directory, Handle, suite};
@@ -13,16 +13,17 @@
 //! # fn main() {}
 //! ```
 //!
-//! What stands behind the semicolon are the [`Capability`]s that the store offers; cases of a
-//! capability that is not offered are not made, base cases always are. A store that does not live
-//! in a directory implements [`Factory`] itself; one that lives in memory is a closure. [`run`]
-//! does the same inside one test or program and prints a table.
+//! The list after the semicolon contains the [`Capability`]s that the store offers. Base cases are
+//! always created; cases of other capabilities are not. A store that does not live in a directory
+//! implements [`Factory`] itself; for a memory store a closure suffices. [`run`] runs the cases
+//! inside one test or program and returns a report that prints as a table.
 //!
-//! `docs/conformance.md` in the repository says the same at length, and what each group of cases
-//! is about.
+//! `docs/conformance.md` in the repository explains this in more detail and describes each group of
+//! cases.
 //!
-//! The cases need no clock and no randomness. The state machine (group `machine`) prints its seed;
-//! `FORKLORE_SEED` repeats a run and `FORKLORE_CASES` says how many histories to try.
+//! The cases depend on no clock and no randomness. Only the state machine (group `machine`) is
+//! random: it prints its seed. `FORKLORE_SEED` repeats a run, and `FORKLORE_CASES` sets the number
+//! of histories.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Random histories, compared with a plain model after every step.
+//! Random histories, compared with a simple model after every step.
 
 mod call;
 mod compare;
@@ -14,11 +14,12 @@ use self::step::{Step, plain_step, racing_step, reopening_step};
 use super::scene::Scene;
 use proptest::strategy::{BoxedStrategy, Strategy};
 
-/// The most steps in one history; half as many on average.
+/// Maximum number of steps in one history. The average is half as many.
 const STEPS: usize = 100;
-/// Histories of one caller tried, and half as many of the others, unless `FORKLORE_CASES` says otherwise.
+/// Number of histories with one caller, unless `FORKLORE_CASES` sets another; the other kinds run
+/// half as many.
 const HISTORIES: u32 = 64;
-/// How long a failing history is made shorter, in milliseconds.
+/// Time limit for shrinking a failing history, in milliseconds.
 const SHRINKING: u32 = 20_000;
 
 pub(super) fn histories_agree_with_a_plain_model(scene: &Scene<'_>) {

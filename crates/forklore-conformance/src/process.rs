@@ -1,4 +1,4 @@
-//! Cases with several processes: the test program runs itself again with the same case.
+//! Cases with several processes: the test program starts itself again with the same case.
 
 use std::env;
 use std::process::{Child, Command, Stdio};
@@ -6,12 +6,12 @@ use std::process::{Child, Command, Stdio};
 use super::factory::Factory;
 use super::scene::Scene;
 
-/// Which process this is.
+/// The role of this process in a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// The one that made the store and watches the others.
+    /// The process that created the store and watches the others.
     First,
-    /// One that was started by the first, with what it was told to do.
+    /// A process that the first one started, with the word that it got as its role.
     Other(String),
 }
 
@@ -19,7 +19,7 @@ const CASE: &str = "FORKLORE_CONFORMANCE_CASE";
 const ROLE: &str = "FORKLORE_CONFORMANCE_ROLE";
 const ADDRESS: &str = "FORKLORE_CONFORMANCE_ADDRESS";
 
-/// The scene of a process that was started for case `number`; none in any other process.
+/// Returns the scene if this process was started for case `number`, else `None`.
 pub(super) fn joined(factory: &dyn Factory, number: u16) -> Option<Scene<'_>> {
     let started_for = env::var(CASE).ok()?;
     let role = Role::Other(env::var(ROLE).expect("a role"));
@@ -27,13 +27,13 @@ pub(super) fn joined(factory: &dyn Factory, number: u16) -> Option<Scene<'_>> {
     (started_for == number.to_string()).then(|| Scene::joined(factory, role, &address))
 }
 
-/// Whether this process was started for some case.
+/// Checks whether this process was started for a case.
 pub(super) fn is_other() -> bool {
     env::var_os(CASE).is_some()
 }
 
 impl Scene<'_> {
-    /// What this process was told to do; none for the first one.
+    /// Returns the role that this process was given; `None` in the first process.
     pub fn argument(&self) -> Option<&str> {
         match &self.role {
             Role::First => None,
@@ -41,10 +41,10 @@ impl Scene<'_> {
         }
     }
 
-    /// Starts another process that runs case `number` on the same store and is told `role`.
+    /// Starts another process that runs case `number` on the same store with `role` as its role.
     ///
     /// # Panics
-    /// When it cannot be started.
+    /// If the process cannot be started.
     pub fn start(&self, number: u16, role: &str) -> Child {
         let program = env::current_exe().expect("the path of this program");
         Command::new(program)
@@ -61,7 +61,7 @@ impl Scene<'_> {
     /// Waits for a process that [`Scene::start`] started.
     ///
     /// # Panics
-    /// When it failed.
+    /// If the process failed.
     pub fn finish(&self, child: Child) {
         let output = child.wait_with_output().expect("the end of the process");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -69,8 +69,8 @@ impl Scene<'_> {
     }
 }
 
-/// What makes the test program run this test alone. The test's thread bears its name, unless the
-/// program was asked for this test alone already.
+/// Returns the arguments that make the test program run only the current test. The test's thread
+/// bears the test's name, unless the program was already started for this test alone.
 fn test_arguments() -> Vec<String> {
     let thread = std::thread::current();
     match thread.name() {

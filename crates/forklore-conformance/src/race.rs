@@ -1,11 +1,11 @@
-//! Two threads that begin at the same moment.
+//! Runs two threads that begin at the same time.
 
 use std::sync::Barrier;
 
-/// Runs both at once and gives what they came to.
+/// Runs both closures at the same time and returns their results.
 ///
 /// # Panics
-/// When one of them does.
+/// If one of them panics.
 pub fn race<A: Send, B: Send>(
     first: impl FnOnce() -> A + Send,
     second: impl FnOnce() -> B + Send,

@@ -1,4 +1,4 @@
-//! Runs the cases one after the other and tells the results as a table.
+//! Runs the cases one after the other and prints the results as a table.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,14 +8,14 @@ use super::factory::Factory;
 use super::process;
 use super::scene::Scene;
 
-/// What a case came to.
+/// The outcome of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The store keeps it.
+    /// The store fulfils the case.
     Pass,
-    /// The store breaks it; what was found.
+    /// The store violates the case; contains the failure message.
     Fail(String),
-    /// It needs a capability that the store does not offer.
+    /// The case needs a capability that the store does not offer.
     NotOffered,
 }
 
@@ -26,8 +26,8 @@ pub struct Report {
     pub outcomes: Vec<(&'static Case, Outcome)>,
 }
 
-/// Runs the base cases among `cases`, mostly [`super::CASES`], and those of the capabilities that
-/// the store says it has.
+/// Runs those of `cases` (usually [`super::CASES`]) that are base cases or need a capability that
+/// the store reports.
 pub fn run(factory: &dyn Factory, cases: &'static [Case]) -> Report {
     let offered = factory.fresh().open().store.capabilities();
     let outcome = |case: &'static Case| {
@@ -43,11 +43,12 @@ pub fn run(factory: &dyn Factory, cases: &'static [Case]) -> Report {
 /// Runs one case by its number.
 ///
 /// # Panics
-/// When the store breaks it, or there is no case of that number.
+/// If the store violates the case, does not offer its capability, or no case has this number.
 pub fn run_one(factory: &dyn Factory, number: u16) {
     let case = CASES.iter().find(|case| case.number == number).expect("a case of this number");
     if process::is_other() {
-        // Started for one case: the others, and the first process's part of this one, are not ours.
+        // This process was started for one case only. It skips the others and the first process's
+        // part.
         if let Some(mut scene) = process::joined(factory, number) {
             (case.run)(&mut scene);
         }
@@ -70,7 +71,7 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
 }
 
 impl Report {
-    /// The cases that the store breaks.
+    /// Returns the cases that the store violates, with their messages.
     pub fn failures(&self) -> impl Iterator<Item = (&'static Case, &str)> {
         self.outcomes.iter().filter_map(|(case, outcome)| match outcome {
             Outcome::Fail(why) => Some((*case, &**why)),
@@ -78,10 +79,10 @@ impl Report {
         })
     }
 
-    /// Prints the table and ends the test with all failures, if there are any.
+    /// Prints the table and panics with all failures, if there are any.
     ///
     /// # Panics
-    /// When a case failed.
+    /// If a case failed.
     pub fn expect_pass(&self) {
         println!("{self}");
         let failures: Vec<_> =

@@ -1,4 +1,4 @@
-//! A store with a clock, and the steps of a test in a few words.
+//! A store with a clock, and helpers that express the steps of a test briefly.
 
 use std::sync::Arc;
 
@@ -17,43 +17,43 @@ use forklore_store::port::{
     Page, Query, Removed, Store,
 };
 
-/// One store under test, and short words for what a case does with it.
+/// One store under test, with short helpers for the operations of a case.
 ///
 /// # Panics
-/// Where a word gives no `Result`, a refusal of the store ends the case.
+/// Helpers that return no `Result` panic if the store returns an error.
 pub struct Scene<'f> {
-    /// What made the store.
+    /// The factory that created the store.
     pub factory: &'f dyn Factory,
-    /// What time it is, and how events are called.
+    /// Supplies timestamps and event ids.
     pub clock: Clock,
-    /// Which process this is, in cases that use several.
+    /// The role of this process, in cases that use several.
     pub(super) role: Role,
     test_store: Option<Box<dyn TestStore>>,
     handle: Option<Handle>,
 }
 
-/// The id that `text` is.
+/// Parses a session id.
 ///
 /// # Panics
-/// When it is none.
+/// If `text` is not a valid id.
 #[must_use]
 pub fn id(text: &str) -> SessionId {
     text.parse().unwrap()
 }
 
-/// The label that `text` is.
+/// Parses a label.
 ///
 /// # Panics
-/// When it is none.
+/// If `text` is not a valid label.
 #[must_use]
 pub fn label(text: &str) -> Label {
     text.parse().unwrap()
 }
 
-/// Asserts that a call was refused with this very error.
+/// Asserts that a call failed with exactly this error.
 ///
 /// # Panics
-/// When it succeeded or failed in another way.
+/// If it succeeded or failed with another error.
 #[track_caller]
 pub fn refused<T: std::fmt::Debug>(result: Result<T>, error: &forklore_store::Error) {
     let told = result.expect_err("the call should have been refused");
@@ -61,7 +61,7 @@ pub fn refused<T: std::fmt::Debug>(result: Result<T>, error: &forklore_store::Er
 }
 
 impl<'f> Scene<'f> {
-    /// A scene on a fresh store.
+    /// Creates a scene with a fresh store.
     pub fn new(factory: &'f dyn Factory) -> Self {
         let test_store = factory.fresh();
         Self {
@@ -73,17 +73,17 @@ impl<'f> Scene<'f> {
         }
     }
 
-    /// A scene on a second handle of the same store. Its clock names other events.
+    /// Creates a scene with a second handle on the same store. Its clock generates other event ids.
     ///
     /// # Panics
-    /// In another process than the one that made the store.
+    /// In another process than the one that created the store.
     pub fn sharing(first: &Self) -> Self {
         let clock = Clock::beginning_at(1 << 20);
         let handle = Some(first.test_store().open());
         Self { factory: first.factory, clock, role: Role::First, handle, test_store: None }
     }
 
-    /// A scene on the store that another process told of.
+    /// Creates a scene with the store at the address that another process passed on.
     pub(super) fn joined(factory: &'f dyn Factory, role: Role, address: &str) -> Self {
         Self {
             factory,
@@ -98,36 +98,36 @@ impl<'f> Scene<'f> {
         self.handle.as_ref().expect("an open store")
     }
 
-    /// The store.
+    /// Returns the store.
     pub fn store(&self) -> &dyn Store {
         &*self.handle().store
     }
 
-    /// The store's attachments; asked for by cases of that capability only.
+    /// Returns the store's attachments. Only cases of that capability may call it.
     pub fn attachments(&self) -> Arc<dyn Attachments> {
         self.store().attachments().expect("a store that keeps attachments")
     }
 
-    /// Collects what nobody needs, where the store can.
+    /// Runs garbage collection, if the store supports maintenance.
     pub(super) fn collect(&self) {
         if self.store().capabilities().maintenance {
             self.store().gc().unwrap();
         }
     }
 
-    /// Packs everything, where the store can.
+    /// Packs the whole store, if the store supports maintenance.
     pub fn pack(&self) {
         if self.store().capabilities().maintenance {
             self.store().pack(self.clock.now() + jiff::SignedDuration::from_hours(1)).unwrap();
         }
     }
 
-    /// Where the store lives.
+    /// Returns the location of the store.
     pub fn test_store(&self) -> &dyn TestStore {
         &**self.test_store.as_ref().expect("the process that made the store")
     }
 
-    /// Gives away where the store lives; dropping it deletes the store under the open handle.
+    /// Hands over the location of the store. Dropping it deletes the store under the open handle.
     pub(super) fn take_test_store(&mut self) -> Box<dyn TestStore> {
         self.test_store.take().expect("the process that made the store")
     }
@@ -138,7 +138,7 @@ impl<'f> Scene<'f> {
         self.handle = Some(self.test_store().open());
     }
 
-    /// A session about to be made: a root.
+    /// Builds a root session that is not stored yet.
     pub fn draft(&self, session: &str, events: Vec<Draft>) -> NewSession {
         let events = self.build(events);
         NewSession {
@@ -161,8 +161,8 @@ impl<'f> Scene<'f> {
         }
     }
 
-    /// A session about to be made: a child of `parent` that keeps `kept` inheritable events. Its
-    /// label is its id.
+    /// Builds a child of `parent` that is not stored yet and inherits the first `kept` inheritable
+    /// events. Its label is its id.
     pub fn child_draft(
         &self,
         parent: &str,
@@ -186,12 +186,13 @@ impl<'f> Scene<'f> {
         }
     }
 
-    /// The events that the drafts become.
+    /// Builds the events from the drafts.
     pub fn build(&self, drafts: Vec<Draft>) -> Vec<Event> {
         drafts.into_iter().map(|draft| draft.build(&self.clock)).collect()
     }
 
-    /// The cut behind the inheritable event number `kept`; where there is none, a cut that says so.
+    /// Returns the cut after the inheritable event number `kept`. If that event does not exist,
+    /// returns a cut with this number anyway.
     pub fn cut(&self, session: &str, kept: u64) -> Cut {
         let nowhere = Cut { inheritable: kept, ..Cut::default() };
         let Ok(page) = self.store().read(&id(session), &forward(At::Inheritable(kept), 1, true))
@@ -207,27 +208,27 @@ impl<'f> Scene<'f> {
         Cut::behind(last.counts, last.seq, last.event.id, conversation, next_is_turn)
     }
 
-    /// Makes a root.
+    /// Creates a root.
     #[track_caller]
     pub fn root(&self, session: &str, events: Vec<Draft>) -> Header {
         self.store().create(self.draft(session, events)).unwrap()
     }
 
-    /// Makes a child that shares its parent's events.
+    /// Creates a child that shares its parent's events.
     #[track_caller]
     pub fn fork(&self, parent: &str, child: &str, kept: u64, tail: Vec<Draft>) -> Header {
         let new = self.child_draft(parent, child, kept, Strategy::ShareV1, tail);
         self.store().create(new).unwrap()
     }
 
-    /// Makes a child that copies its parent's events.
+    /// Creates a child that copies its parent's events.
     #[track_caller]
     pub fn copy(&self, parent: &str, child: &str, kept: u64, tail: Vec<Draft>) -> Header {
         let new = self.child_draft(parent, child, kept, Strategy::ReplayV1, tail);
         self.store().create(new).unwrap()
     }
 
-    /// Makes a delegate called at `kept`.
+    /// Creates a delegate that was called at `kept`.
     #[track_caller]
     pub fn delegate(&self, parent: &str, child: &str, kept: u64, tail: Vec<Draft>) -> Header {
         let new = self.child_draft(parent, child, kept, Strategy::ShareV1, tail);
@@ -235,32 +236,32 @@ impl<'f> Scene<'f> {
         self.store().create(new).unwrap()
     }
 
-    /// An append of the drafts, at whatever head.
+    /// Builds an append of the drafts that expects no particular head.
     pub fn appending(&self, drafts: Vec<Draft>) -> Append {
         let events = self.build(drafts);
         let usage = usage_of(&events);
         Append { events, expect: None, owner: None, usage, now: self.clock.now() }
     }
 
-    /// Appends at whatever head.
+    /// Appends events without an expected head.
     #[track_caller]
     pub fn append(&self, session: &str, drafts: Vec<Draft>) -> Appended {
         self.store().append(&id(session), self.appending(drafts)).unwrap()
     }
 
-    /// The session's header.
+    /// Returns the session's header.
     #[track_caller]
     pub fn header(&self, session: &str) -> Header {
         self.store().header(&id(session)).unwrap()
     }
 
-    /// One page, forward.
+    /// Reads one page forward.
     #[track_caller]
     pub fn page(&self, session: &str, at: At, limit: usize) -> Page {
         self.store().read(&id(session), &forward(at, limit, false)).unwrap()
     }
 
-    /// All pages of a query put together, each checked against its limit.
+    /// Reads all pages of a query and checks that none exceeds its limit.
     #[track_caller]
     pub fn pages(&self, session: &str, query: &Query) -> Vec<LogEntry> {
         let mut query = query.clone();
@@ -284,19 +285,20 @@ impl<'f> Scene<'f> {
         }
     }
 
-    /// The whole assembled history.
+    /// Reads the whole assembled history.
     #[track_caller]
     pub fn log(&self, session: &str) -> Vec<LogEntry> {
         self.pages(session, &forward(At::Seq(0), 1000, false))
     }
 
-    /// What the events of the history say, in short: the text of `content`, else the type.
+    /// Returns a short text for each event of the history: the text of `content`, else the event
+    /// type.
     #[track_caller]
     pub fn texts(&self, session: &str) -> Vec<String> {
         self.log(session).iter().map(|stored| text(&stored.event)).collect()
     }
 
-    /// Changes something.
+    /// Changes the session's header.
     #[track_caller]
     pub fn change(&self, session: &str, change: &Change) -> Changed {
         self.store().change(&id(session), change).unwrap()
@@ -308,7 +310,7 @@ impl<'f> Scene<'f> {
         self.change(session, &Change::Detach)
     }
 
-    /// Takes the lease for `owner`, for so long.
+    /// Takes the lease for `owner` for the duration `lasts`.
     ///
     /// # Errors
     /// Those of [`Store::change`].
@@ -326,7 +328,7 @@ impl<'f> Scene<'f> {
         self.store().remove(&ids, children, self.clock.now())
     }
 
-    /// Deletes sessions, as a caller does who thinks that it is `now`.
+    /// Deletes sessions as a caller whose clock shows `now`.
     ///
     /// # Errors
     /// Those of [`Store::remove`].
@@ -335,42 +337,42 @@ impl<'f> Scene<'f> {
         self.store().remove(&ids, Children::Refuse, now)
     }
 
-    /// Deletes one session; its children keep what they need.
+    /// Deletes one session. Its children retain what they inherit.
     #[track_caller]
     pub fn delete(&self, session: &str) -> Removed {
         self.remove(&[session], Children::Retain).unwrap()
     }
 
-    /// Asserts that verification finds nothing wrong.
+    /// Asserts that verification finds no problems.
     #[track_caller]
     pub fn assert_sound(&self) {
         assert_eq!(self.store().verify(None).unwrap().problems, []);
     }
 }
 
-/// A lease that outlasts any test.
+/// A lease duration that is longer than any test.
 pub const LONG: SignedDuration = SignedDuration::from_hours(1);
 
-/// A query forward from `at`.
+/// Creates a query that reads forward from `at`.
 #[must_use]
 pub fn forward(at: At, limit: usize, bare: bool) -> Query {
     Query { at, direction: Direction::Forward, limit, bare }
 }
 
-/// A query backward from `at`.
+/// Creates a query that reads backward from `at`.
 #[must_use]
 pub fn backward(at: At, limit: usize, bare: bool) -> Query {
     Query { at, direction: Direction::Backward, limit, bare }
 }
 
-/// The text of an event's `content`, else its type.
+/// Returns the text of the event's `content`, else its type.
 #[must_use]
 pub fn text(event: &Event) -> String {
     let data: serde_json::Value = event.data.read().unwrap_or_default();
     data["content"].as_str().map_or_else(|| event.kind.to_string(), str::to_owned)
 }
 
-/// The counts that a history of these events has behind its last.
+/// Computes the counts after the last of these events.
 #[must_use]
 pub fn counts_of(log: &[LogEntry]) -> Counts {
     let mut open = forklore_core::OpenCalls::default();

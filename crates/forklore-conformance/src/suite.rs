@@ -1,7 +1,7 @@
-//! `suite!`: a test for each case.
+//! The `suite!` macro: creates a test for each case.
 
-/// Makes a test of each case, in a module for each group: `suite!(factory)` of the base cases,
-/// `suite!(factory; durable, maintenance)` of those of these capabilities too.
+/// Creates a test for each case, in one module per group. `suite!(factory)` creates the base cases;
+/// `suite!(factory; durable, maintenance)` also creates those of these capabilities.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __forklore_suite {
@@ -21,7 +21,7 @@ macro_rules! __forklore_tests {
     };
 }
 
-/// Passes a group on when its capability is base or among those offered.
+/// Passes a group on if its capability is `base` or one of the offered ones.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __forklore_offered {

@@ -1,4 +1,4 @@
-//! Attachments as files of a folder: what others may do to them, and who may see them.
+//! Tests of attachments as files in a directory: foreign changes to them, and their permissions.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test")]
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! The suite tells good attachments from broken ones.
+//! Tests that the suite detects broken attachment stores.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use std::io::{self, Read};
@@ -15,7 +15,7 @@ use forklore_store::port::{
     Transaction, Verification,
 };
 
-/// What attachments get wrong.
+/// A defect of the attachments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Flaw {
     CutsTheLastByte,
@@ -62,7 +62,7 @@ impl Broken {
         }
     }
 
-    /// The same attachment as it is now, whatever it was when it was listed.
+    /// Returns the current state of an attachment, whatever it was when it was listed.
     fn now(&self, listed: &Attachment) -> Attachment {
         self.inner.find(&listed.id).unwrap().unwrap_or_else(|| listed.clone())
     }
@@ -121,7 +121,7 @@ impl Attachments for Broken {
     }
 }
 
-/// A store that is sound but for its attachments.
+/// A store that is correct except for its attachments.
 struct Keeps {
     store: MemoryStore,
     attachments: Arc<Broken>,

@@ -1,4 +1,4 @@
-//! The memory store keeps the whole contract.
+//! Tests that the memory store fulfils the whole contract.
 
 use forklore_conformance::{Handle, suite};
 use forklore_store::memory::MemoryStore;

@@ -1,4 +1,4 @@
-//! The suite tells good stores from broken ones, and says so in a table.
+//! Tests that the suite detects broken stores and reports them in a table.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use std::time::Duration;
@@ -13,7 +13,7 @@ use forklore_store::port::{
 use forklore_store::{Error, Result};
 use jiff::Timestamp;
 
-/// What a store gets wrong.
+/// A defect of the store.
 #[derive(Clone, Copy, Debug)]
 enum Flaw {
     IgnoresExpectedHead,
@@ -59,7 +59,7 @@ struct Broken {
 }
 
 impl Broken {
-    /// What the flaw makes of a write before the store sees it.
+    /// Applies the flaw to a write before the store sees it.
     fn spoil(&self, write: &mut Write) -> Result<()> {
         match (self.flaw, write) {
             (Flaw::TakesAnyCut, Write::Create(new)) => {
@@ -87,7 +87,7 @@ impl Broken {
         Ok(())
     }
 
-    /// What the flaw makes of the store's answer to a write.
+    /// Applies the flaw to the store's answer to a write.
     fn misreport(&self, write: &Write, written: Written) -> Result<Written> {
         match (self.flaw, write, written) {
             (
@@ -105,7 +105,7 @@ impl Broken {
         }
     }
 
-    /// Forgets the writes before the last where the flaw is that.
+    /// Commits a transaction, changed by those flaws that concern whole transactions.
     fn take(&self, transaction: Transaction) -> Result<Committed> {
         let Transaction { mut writes, source, attachments } = transaction;
         if matches!(self.flaw, Flaw::CommitsOneByOne) {
@@ -190,7 +190,7 @@ impl Store for Broken {
     }
 }
 
-/// Whether a case of the suite finds the flaw.
+/// Checks whether the case `by` detects the flaw.
 fn is_caught(flaw: Flaw, by: &str) -> bool {
     let factory = move || Handle::new(Broken { inner: MemoryStore::default(), flaw });
     let case = CASES.iter().find(|case| case.name == by).expect("a case of this name");

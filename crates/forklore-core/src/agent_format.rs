@@ -1,8 +1,8 @@
-//! What forklore asks of the session files of one agent (SPEC 11).
+//! The interface that reads the session files of one agent (docs/semantics.md, Sources).
 //!
-//! A record is stored byte for byte; its dialect says what it is when it is read in, and shows it
-//! as a message when somebody asks. A later version of a dialect may show a record differently,
-//! but never changes what was fixed when it was stored.
+//! A record is stored byte for byte. Its format classifies the record when it is imported, and
+//! renders it as a message when it is read. A later version of a format may render a record
+//! differently, but never changes what was fixed when the record was stored.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -19,253 +19,264 @@ use crate::kind::{Class, EventType};
 use crate::message::{Content, Message};
 use crate::usage::Usage;
 
-/// The session files of one agent.
+/// The format of one agent's session files.
 pub trait AgentFormat: Send + Sync {
-    /// The name kept with each event, like `claude`.
+    /// Returns the format's name, which is stored with each event, such as `claude`.
     fn name(&self) -> &'static str;
 
-    /// Whether a file with this path and beginning looks like one of the agent's.
+    /// Checks whether a file with this path and first bytes looks like one of the agent's.
     fn detect(&self, path: &Path, head: &[u8]) -> bool;
 
-    /// The other agent that wrote a file with this path and beginning, where its files look like
-    /// this agent's and cannot be read.
+    /// Returns the name of the other agent that wrote a file with this path and first bytes, if its
+    /// files look like this agent's but cannot be read.
     fn lookalike(&self, path: &Path, head: &[u8]) -> Option<&'static str> {
         let _ = (path, head);
         None
     }
 
-    /// Whether a file in a folder may be the agent's, by its name alone.
+    /// Checks by the name alone whether a file in a folder may be one of the agent's.
     fn may_own(&self, path: &Path) -> bool {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
     }
 
-    /// Whether a file that the dialect recognises is one JSON document rather than lines. It is
-    /// read whole, as one [`Line::Several`].
+    /// Checks whether a file that the format recognises is one JSON document instead of lines. A
+    /// document is read whole, as one [`Line::Several`].
     fn is_document(&self, path: &Path, head: &[u8]) -> bool {
         let _ = (path, head);
         false
     }
 
-    /// A reader for one file: at its beginning, or where an earlier reader stopped that left
-    /// this [`LineReader::memory`].
+    /// Returns a reader for one file. It starts at the file's beginning, or, given `memory`, where
+    /// an earlier reader stopped that returned this [`LineReader::memory`].
     fn reader(&self, path: &Path, memory: Option<&str>) -> Box<dyn LineReader>;
 
-    /// A stored record as a message; none when it is no part of the conversation. A compaction
-    /// and a branch summary read as what the model gets to see at their place.
+    /// Renders a stored record as a message; `None` if it is not part of the conversation. A
+    /// compaction and a branch summary render as what the model sees at their position.
     fn view(&self, kind: &EventType, data: &Data) -> Option<Message>;
 
-    /// What a stored record says a call of a model cost, where its [`Record::usage`] did not say
-    /// it when it was read.
+    /// Returns the usage of a model call from a stored record, if [`Record::usage`] did not give it
+    /// when the record was imported.
     fn call_usage(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
         let _ = (kind, data);
         None
     }
 
-    /// The model that a stored record says is asked from then on, where calls do not name theirs.
+    /// Returns the model that a stored record selects for the calls after it, if calls do not name
+    /// their own.
     fn model_of_turn(&self, kind: &EventType, data: &Data) -> Option<String> {
         let _ = (kind, data);
         None
     }
 
-    /// What a stored `history_compaction` stands in for; its view is what is put there.
+    /// Returns the range that a stored `history_compaction` replaces. What replaces it is
+    /// [`AgentFormat::instead`].
     fn compaction(&self, data: &Data) -> Option<Covers> {
         let _ = data;
         None
     }
 
-    /// The number that a stored record has in its file, where compactions go by it.
+    /// Returns the number of a stored record in its file, if compactions refer to records by
+    /// number.
     fn number(&self, data: &Data) -> Option<u64> {
         let _ = data;
         None
     }
 
-    /// What the model sees in place of what a stored `history_compaction` covers.
+    /// Returns the messages that the model sees in place of the range that a stored
+    /// `history_compaction` covers.
     fn instead(&self, data: &Data) -> Vec<Message> {
         self.view(&EventType::HISTORY_COMPACTION, data).into_iter().collect()
     }
 
-    /// What a stored record changes about how an earlier one is sent; the last such record counts.
+    /// Returns the change that a stored record makes to how an earlier record is sent. If several
+    /// records change the same one, the last one counts.
     fn edit(&self, kind: &EventType, data: &Data) -> Option<Edit> {
         let _ = (kind, data);
         None
     }
 
-    /// Where the agent keeps what it calls its sessions, if not in the session files themselves:
-    /// the list that goes with the file at `path`, and the id of the file's session in it.
+    /// Returns where the agent stores the titles of its sessions, if not in the session files: the
+    /// list file for the session file at `path`, and the id of that session in the list.
     fn names(&self, path: &Path) -> Option<(PathBuf, String)> {
         let _ = path;
         None
     }
 
-    /// What one line of such a list says: an id, and what its session is called from then on.
+    /// Parses one line of such a list: a session id, and the title of that session from this line
+    /// on.
     fn named(&self, line: &str) -> Option<(String, String)> {
         let _ = line;
         None
     }
 
-    /// Whether copies of records do not have the ids of their originals: the agent gives them
-    /// others, or none.
+    /// Checks whether the agent gives a copied record an id different from the original's, or none.
     fn renames_copies(&self) -> bool {
         false
     }
 
-    /// Whether two records of one type say the same, so that one may be a copy of the other. What
-    /// differs between them is short.
+    /// Checks whether two records of one type have the same meaning, so that one may be a copy of
+    /// the other. The caller has already checked that they differ in few bytes only.
     fn says_the_same(&self, kind: &EventType, a: &Data, b: &Data) -> bool {
         self.view(kind, a) == self.view(kind, b)
     }
 
-    /// Folders outside its own with session files that the file at `path` may continue
+    /// Returns folders outside the file's own whose session files the file at `path` may continue
     /// ([`FileFacts::base`]).
     fn base_folders(&self, path: &Path) -> Vec<PathBuf> {
         let _ = path;
         Vec::new()
     }
 
-    /// The native id that the name of a session file in such a folder gives.
+    /// Returns the native id that the name of a session file in such a folder contains.
     fn id_in_name<'p>(&self, path: &'p Path) -> Option<&'p str> {
         let _ = path;
         None
     }
 
-    /// A document in which the agent tells of the session in the file at `path`, apart from it.
+    /// Returns the path of a separate document that describes the session in the file at `path`.
     fn metadata_file(&self, path: &Path) -> Option<PathBuf> {
         let _ = path;
         None
     }
 
-    /// What such a document tells.
+    /// Parses such a document.
     fn read_metadata(&self, document: &str) -> FileFacts {
         let _ = document;
         FileFacts::default()
     }
 
-    /// The session file that a file without a session of its own belongs to, by its path: the
-    /// output of a tool, say. Such files are kept byte for byte beside that one.
+    /// Returns the session file that a file without its own session belongs to, derived from its
+    /// path: for example, of the output of a tool. Such a sidecar file is stored byte for byte with
+    /// that session file.
     fn belongs_to(&self, path: &Path) -> Option<PathBuf> {
         let _ = path;
         None
     }
 
-    /// The folder in which files lie that belong to the session file at `path`.
+    /// Returns the folder with the files that belong to the session file at `path`.
     fn belongings(&self, path: &Path) -> Option<PathBuf> {
         let _ = path;
         None
     }
 
-    /// How the agent's session files are written; none when forklore cannot.
+    /// Returns the writer for the agent's session files; `None` if forklore cannot write them.
     fn export(&self) -> Option<&dyn Export> {
         None
     }
 }
 
-/// The part of a conversation that a compaction of another agent stands in for.
+/// The part of a conversation that a compaction of another agent replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Covers {
     /// Everything before the compaction.
     AllBefore,
-    /// Everything before the record of this native id.
+    /// Everything before the record with this native id.
     Before(String),
-    /// Everything before the record that stands behind so many others in its file.
+    /// Everything before the record that has this many records before it in its file.
     BeforeIndex(u64),
-    /// Everything up to and with the record of this [number](AgentFormat::number).
+    /// Everything up to and including the record with this [number](AgentFormat::number).
     Through(u64),
 }
 
-/// How an earlier record is sent from here on.
+/// A change to how an earlier record is sent from this position on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
     /// The native id of that record.
     pub target: String,
-    /// What it says now, its speaker being the same; nothing is sent of it where this is none.
+    /// Its new content, with the same role; `None` if it is no longer sent.
     pub instead: Option<Content>,
 }
 
-/// Reads the lines of one file in order. It holds what earlier lines said about later ones.
+/// Reads the lines of one file in order, and remembers what earlier lines say about later ones.
 pub trait LineReader: Send {
-    /// What one line is. `line` begins with `{`, is UTF-8 and has no line break; bytes that were
-    /// not UTF-8 have been replaced. A document comes as one line, whatever is in it.
+    /// Classifies one line. `line` begins with `{`, is UTF-8 and has no line break; bytes that were
+    /// not UTF-8 have been replaced. A document is passed as one line, whatever it contains.
     fn read(&mut self, line: &str) -> Line;
 
-    /// What a reader of the lines still to come must know; kept with the source.
+    /// Returns the state that a reader of the remaining lines needs; it is stored with the source.
     fn memory(&self) -> Option<String> {
         None
     }
 
-    /// The same as of before the line that was read last, should it have to be read once more.
+    /// Returns [`LineReader::memory`] as it was before the last line, in case that line is read
+    /// again.
     fn memory_before(&self) -> Option<String> {
         self.memory()
     }
 }
 
-/// What one line of a session file is.
+/// One line of a session file, classified.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Line {
-    /// An event.
+    /// A single event.
     Record(Box<Record>),
-    /// Events that stand inside it, as those of a document do.
+    /// Several events that the line contains, such as those of a document.
     Several(Several),
-    /// A record about the file or about other records: kept with the source, no event.
+    /// A record about the file or about other records. It is stored with the source and is not an
+    /// event.
     Side(FileFacts),
-    /// Not one JSON object: kept with the source and reported, with the reason.
+    /// Text that is not one JSON object. It is stored with the source and reported with this
+    /// reason.
     Damage(String),
 }
 
-/// A text that holds records. What stands between them is kept with the source.
+/// A text that contains records. The bytes between them are stored with the source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Several {
-    /// Its records, in the order in which they are to be taken, which need not be that of the
-    /// text: each with the bytes that it is. None may overlap another.
+    /// The records with their byte ranges, in the order in which to import them, which may differ
+    /// from their order in the text. The ranges must not overlap.
     pub records: Vec<(Range<usize>, Record)>,
-    /// What the rest of it tells.
+    /// What the text outside the records says about the session.
     pub facts: FileFacts,
-    /// From where on it cannot be read, and why.
+    /// The byte offset from which the text cannot be read, and the reason.
     pub damage: Option<(usize, String)>,
 }
 
-/// What a line tells about its session as a whole.
+/// What a line says about its session as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileFacts {
-    /// The session's native id, where the file name does not tell it. The first one counts.
+    /// The session's native id, if the file name does not contain it. The first value counts.
     pub native_id: Option<String>,
-    /// The folder the agent worked in. The first one counts.
+    /// The working directory of the agent. The first value counts.
     pub cwd: Option<String>,
-    /// What the session is called; empty for no longer anything. The last one counts. Not kept
-    /// with the others: it is a text of the session, and goes with it (SPEC 10).
+    /// The session's title; empty removes the title. The last value counts. It is not serialized
+    /// with the other fields, because it is text of the session and is deleted with it
+    /// (docs/semantics.md, Delete, detach).
     #[serde(skip)]
     pub title: Option<String>,
-    /// When it was made. The first one counts.
+    /// When the session was created. The first value counts.
     pub created: Option<Timestamp>,
-    /// The path or the native id of the session that its beginning was copied from. The first one
-    /// counts.
+    /// The path or the native id of the session from which its beginning was copied. The first
+    /// value counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copied_from: Option<String>,
-    /// The native id of the session that called it as a sub-agent. The first one counts.
+    /// The native id of the session that called it as a sub-agent. The first value counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
-    /// Where it begins inside the session of another file. The first one counts.
+    /// Where it branches off the session of another file. The first value counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
-    /// What is not as the agent writes it, or of a kind that this version does not know. It is
-    /// reported; what can be read is read all the same.
+    /// A description of something that the agent does not write this way, or of a kind that this
+    /// version does not know. It is reported; the readable rest is imported nevertheless.
     #[serde(skip)]
     pub irregular: Option<String>,
 }
 
-/// The beginning of a session that stands in another file.
+/// The beginning of a session that is stored in another file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
-    /// The native id of that file's session.
+    /// The native id of the session in that file.
     pub native_id: String,
-    /// The number behind that of the last record that belongs to the beginning. Records of such
-    /// files have their numbers as [`Record::key`].
+    /// The number after that of the last record that belongs to the beginning. Records of such
+    /// files have their number as [`Record::key`].
     pub end: u64,
-    /// How many bytes of that file the beginning is, where that is told.
+    /// The length of the beginning in that file, in bytes, if the line gives it.
     pub bytes: Option<u64>,
 }
 
 impl FileFacts {
-    /// Adds what a later line tells.
+    /// Merges the facts of a later line: the first value counts, except for the title, where the
+    /// last one does. `irregular` is not merged.
     pub fn learn(&mut self, later: Self) {
         fn first<T>(known: &mut Option<T>, later: Option<T>) {
             if known.is_none() {
@@ -289,33 +300,35 @@ impl FileFacts {
 pub struct Record {
     /// The record's native id.
     pub native_id: Option<String>,
-    /// How other records refer to it, where that is not by its native id.
+    /// The key by which other records refer to it, if that is not its native id.
     pub key: Option<String>,
     /// Which record it continues.
     pub parent: Parent,
-    /// When it was written, if it says so.
+    /// When it was written, if the record says so.
     pub ts: Option<Timestamp>,
-    /// What it is.
+    /// The type of the event.
     pub kind: EventType,
-    /// What forks do with it.
+    /// The class, which decides what forks do with the event.
     pub class: Class,
-    /// What it does to calls and turns.
+    /// How it changes open calls and turns.
     pub effect: Effect,
-    /// Whether it is nothing but results of calls, which join the session that made the calls
-    /// wherever the record's parent stands (parallel calls).
+    /// Whether it contains only results of calls. Such a record joins the session that made the
+    /// calls, whatever the record's parent is (parallel calls).
     pub only_results: bool,
-    /// Whether it belongs to a sub-agent whose records stand in the same file.
+    /// Whether it belongs to a sub-agent whose records are in the same file.
     pub sidechain: bool,
-    /// Whether the agent would resume at it, should no later record say so too.
+    /// Whether the agent would resume at it, unless a later record is a leaf too.
     pub leaf: bool,
-    /// What it says was spent, where that is all it is about (SPEC 3).
+    /// The usage that it reports, if it has no other purpose (docs/semantics.md, Types, classes,
+    /// inheritance).
     pub usage: Usage,
-    /// What it tells of the session as a whole.
+    /// What it says about the session as a whole.
     pub facts: FileFacts,
 }
 
 impl Record {
-    /// A record of this kind that continues the one before it and says nothing else.
+    /// Creates a record of this type that continues the record before it, with all other fields at
+    /// their defaults.
     #[must_use]
     pub fn of(kind: EventType) -> Self {
         Self {
@@ -335,42 +348,43 @@ impl Record {
     }
 }
 
-/// Which record another continues.
+/// The parent of a record in the tree of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parent {
     /// The record before it: the file has no tree.
     Previous,
-    /// None: it is a root of the file's tree.
+    /// No parent: it is a root of the file's tree.
     None,
-    /// The latest record of this native id, or of this [key](Record::key).
+    /// The latest record with this native id or this [key](Record::key).
     Id(String),
 }
 
-/// The dialects a program knows, asked in order.
+/// The formats that a program supports, in the order in which they are tried.
 #[derive(Clone, Copy)]
 pub struct AgentFormats<'a>(pub &'a [&'a dyn AgentFormat]);
 
 impl<'a> AgentFormats<'a> {
-    /// The dialect of this name.
+    /// Returns the format of this name.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&'a dyn AgentFormat> {
         self.0.iter().copied().find(|dialect| dialect.name() == name)
     }
 
-    /// The first dialect that recognises the file.
+    /// Returns the first format that recognises the file.
     #[must_use]
     pub fn detect(&self, path: &Path, head: &[u8]) -> Option<&'a dyn AgentFormat> {
         self.0.iter().copied().find(|dialect| dialect.detect(path, head))
     }
 
-    /// The agent that wrote the file, where that is one whose files are recognised but not read.
+    /// Returns the agent that wrote the file, if its files are recognised but cannot be read.
     #[must_use]
     pub fn unsupported(&self, path: &Path, head: &[u8]) -> Option<&'static str> {
         self.0.iter().find_map(|dialect| dialect.lookalike(path, head))
     }
 }
 
-/// The id of the session read from a file, before anything about it is known to be taken.
+/// Returns the `attempt`-th candidate for the id of an imported session, without checking whether
+/// the id is free. Attempt 0 is the native id; `None` if that is not a valid session id.
 #[must_use]
 pub fn session_id(dialect: &str, native_id: &str, attempt: usize) -> Option<SessionId> {
     if attempt == 0 {

@@ -1,4 +1,5 @@
-//! Attachments: bytes beside the log that an event names by their digest (SPEC 12).
+//! Attachments: bytes stored next to the log, which events name by digest (docs/semantics.md,
+//! Attachments).
 
 mod mention;
 
@@ -9,41 +10,41 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use mention::{Mention, Named, mentions};
 
-/// What every name of an attachment begins with.
+/// The prefix of every attachment name.
 const SCHEME: &str = "sha256:";
 
-/// The name of an attachment: the sha256 of its bytes, written `sha256:` and 64 hex digits.
+/// The name of an attachment: the SHA-256 of its bytes, written as `sha256:` and 64 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AttachmentId([u8; 32]);
 
-/// Why a text names no attachment.
+/// The error of a text that is not an attachment name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an attachment is named by sha256: and 64 hex digits")]
 pub struct NoAttachmentId;
 
 impl AttachmentId {
-    /// The name of the bytes of this sha256.
+    /// Returns the name of the bytes with this SHA-256.
     #[must_use]
     pub fn of(digest: [u8; 32]) -> Self {
         Self(digest)
     }
 
-    /// The 64 hex digits.
+    /// Returns the 64 hex digits in lower case, without `sha256:`.
     #[must_use]
     pub fn hex(&self) -> String {
         crate::id::hex(&self.0)
     }
 
-    /// Whether a `ref` is meant to name an attachment of a store, if perhaps in a wrong spelling.
+    /// Checks whether a `ref` is meant to name an attachment of a store, even if it is malformed.
     #[must_use]
     pub fn is_meant_by(reference: &str) -> bool {
         reference.starts_with(SCHEME)
     }
 
-    /// The name whose 64 hex digits these are.
+    /// Parses the 64 hex digits, without `sha256:`.
     ///
     /// # Errors
-    /// When they are not.
+    /// `NoAttachmentId` if the text is not exactly 64 hex digits.
     pub fn from_hex(hex: &str) -> Result<Self, NoAttachmentId> {
         let mut digest = [0; 32];
         let mut digits = hex.bytes().map(|digit| char::from(digit).to_digit(16));

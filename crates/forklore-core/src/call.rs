@@ -1,21 +1,23 @@
-//! Tool calls: what an event does to them, and which are open.
+//! Tool calls: how an event changes them, and which are open.
 
 use serde::{Deserialize, Serialize};
 
-/// What an event does to calls and turns. Worked out once, when it is written, and stored.
+/// How an event changes open calls and turns. It is computed once, when the event is written, and
+/// stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Effect {
-    /// A real user message: a turn begins, and calls still open are given up (SPEC 6.2).
+    /// Whether the event is a real user message: it starts a turn and abandons calls that are still
+    /// open (docs/semantics.md, Fork).
     pub starts_turn: bool,
-    /// The calls it makes and answers, in order.
+    /// The calls that it opens and closes, in order.
     pub calls: Vec<CallStep>,
 }
 
-/// A tool call made or answered.
+/// A tool call that is opened or closed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallStep {
-    /// The assistant asks for a tool.
+    /// The assistant calls a tool.
     Open(OpenCall),
     /// The result of the call with this id.
     Close(String),
@@ -31,12 +33,12 @@ pub struct OpenCall {
     pub name: String,
 }
 
-/// The calls without a result, in the order they were made.
+/// The open tool calls (those without a result), oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenCalls(Vec<OpenCall>);
 
 impl OpenCalls {
-    /// Follows one event.
+    /// Applies one event. Opening a call that is already open changes nothing.
     pub fn step(&mut self, effect: &Effect) {
         if effect.starts_turn {
             self.0.clear();
@@ -53,19 +55,19 @@ impl OpenCalls {
         }
     }
 
-    /// The calls, oldest first.
+    /// Returns the open calls, oldest first.
     #[must_use]
     pub fn calls(&self) -> &[OpenCall] {
         &self.0
     }
 
-    /// How many there are.
+    /// Returns the number of open calls.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.0.len() as u64
     }
 
-    /// Whether every call has its result.
+    /// Checks whether every call has its result.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

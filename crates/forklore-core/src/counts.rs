@@ -1,32 +1,32 @@
-//! Running counts: what lets a fork find any place without reading the log.
+//! Running counts, which let a fork find any position without reading the log.
 //!
-//! Each stored event carries the counts of everything up to and including itself. They grow with
-//! the position (all but `open`), so one search finds the event at a cut, and its counts are all
-//! the coordinates of that cut.
+//! Each stored event carries the counts of everything up to and including itself. All counts but
+//! `open` grow with the position. So one binary search finds the event at a cut, and its counts
+//! give all coordinates of that cut.
 
 use serde::{Deserialize, Serialize};
 
 use crate::call::OpenCalls;
 use crate::event::Event;
 
-/// How much of each sort stands up to and including an event.
+/// The number of things of each kind up to and including an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Counts {
-    /// Inheritable events: what a fork behind this event would take over.
+    /// Inheritable events: what a fork after this event would inherit.
     #[serde(rename = "kept")]
     pub inheritable: u64,
-    /// Conversation events: the index that the next one would get.
+    /// Conversation events, which is also the index of the next one.
     pub index: u64,
-    /// Turns begun.
+    /// Turns started.
     pub turns: u64,
     /// Bytes of `data` in the inheritable events.
     pub bytes: u64,
-    /// Calls without a result.
+    /// Tool calls without a result.
     pub open: u64,
 }
 
 impl Counts {
-    /// The counts behind one more event, where `open` are the calls open behind it.
+    /// Returns the counts after one more event. `open` are the calls that are open after it.
     #[must_use]
     pub fn after(self, event: &Event, open: &OpenCalls) -> Self {
         let kept = u64::from(event.class.is_inherited());
@@ -39,7 +39,8 @@ impl Counts {
         }
     }
 
-    /// These counts, taken from where a span starts, as counts of the whole history.
+    /// Converts counts that start at a span into counts of the whole history. `base` are the counts
+    /// before the span.
     #[must_use]
     pub fn based_on(self, base: Self) -> Self {
         Self {

@@ -1,4 +1,5 @@
-//! Where a child begins: selectors, and the place they come to (SPEC 5).
+//! Cuts, the positions at which children begin, and the selectors that name them
+//! (docs/semantics.md, Where to cut).
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,35 +9,35 @@ use serde::{Deserialize, Serialize};
 use crate::counts::Counts;
 use crate::id::EventId;
 
-/// How a person or program names a place in a session's log.
+/// A position in a session's log, as a person or program names it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Selector {
-    /// `start`: nothing is kept.
+    /// `start`: before everything; no event is inherited.
     Start,
-    /// `end`: everything is kept.
+    /// `end`: after everything; all inheritable events are inherited.
     End,
-    /// `seq:N`: events up to log position N; negative counts from the end.
+    /// `seq:N`: after log position N; a negative N counts from the end.
     Seq(i64),
-    /// `message:N`: conversation events up to and including number N; negative from the end.
+    /// `message:N`: after conversation event N, from 0; a negative N counts from the end.
     Message(i64),
-    /// `index:N`: exactly N conversation events.
+    /// `index:N`: after exactly N conversation events.
     Index(u64),
-    /// `turn:N`: up to and including turn N, from 1; negative from the end.
+    /// `turn:N`: after turn N, from 1; a negative N counts from the end.
     Turn(i64),
-    /// `event:ID`: up to and including the event of this id.
+    /// `event:ID`: after the event with this id.
     Event(EventId),
 }
 
-/// Why a selector names no place.
+/// Why a selector names no position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CutError {
-    /// The text is no selector.
+    /// The text is not a selector.
     #[error(
         "a cut is start, end, seq:N, message:N, index:N, turn:N or event:ID; this is none of them"
     )]
     Syntax,
-    /// An index counts what is kept.
+    /// An index is a number of conversation events, so it cannot be negative.
     #[error(
         "an index counts the messages kept, from 0 on; for a place from the end say message:-N"
     )]
@@ -44,56 +45,56 @@ pub enum CutError {
     /// The number lies outside the session.
     #[error("{requested} is out of range: {valid}")]
     OutOfRange {
-        /// The selector as asked.
+        /// The selector as requested.
         requested: Selector,
-        /// The range that would do, in words.
+        /// The valid range, in words.
         valid: String,
     },
-    /// Nothing would be kept, and nobody said `start`.
+    /// The cut would inherit nothing, and the selector is not `start` or `index:0`.
     #[error("{requested} keeps nothing; to begin with an empty history say start")]
     NothingToFork {
-        /// The selector as asked.
+        /// The selector as requested.
         requested: Selector,
     },
-    /// No event has the id.
+    /// No event of the session has the id.
     #[error("no event of the session has the id asked for")]
     NoSuchEvent,
     /// More than one event has the id.
     #[error("{count} events have that id; name one by its seq")]
     ManyEvents {
-        /// Where they stand, the first 20.
+        /// The log positions of the first 20 of these events.
         seqs: Vec<u64>,
-        /// How many there are.
+        /// The number of events with this id.
         count: usize,
     },
 }
 
-/// How far a session reaches, as far as cuts are concerned.
+/// The length of a session, as far as cuts need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// The last log position, -1 when empty.
+    /// The last log position, -1 if the log is empty.
     pub head_seq: i64,
-    /// The counts behind the last event.
+    /// The counts after the last event.
     pub counts: Counts,
 }
 
-/// A selector checked against an extent: what is left to look up.
+/// A selector whose numbers have been checked against an [`Extent`]: the position left to look up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CutPoint {
-    /// Behind this many inheritable events.
+    /// After this many inheritable events.
     Inheritable(u64),
-    /// Behind the last inheritable event at or before this log position.
+    /// After the last inheritable event at or before this log position.
     Seq(u64),
-    /// Behind the conversation event of this index, from 0.
+    /// After the conversation event with this index, from 0.
     Index(u64),
-    /// Before the event that begins this turn, from 1.
+    /// Before the event that starts this turn, from 1.
     BeforeTurn(u64),
-    /// Behind the event of this id.
+    /// After the event with this id.
     Event(EventId),
 }
 
 impl Selector {
-    /// Checks the numbers against `extent` and says what to look up.
+    /// Checks the numbers against `extent` and returns the position to look up.
     ///
     /// # Errors
     /// `OutOfRange` with the valid range; numbers are never clipped.
@@ -124,7 +125,8 @@ impl Selector {
         }
     }
 
-    /// Whether keeping nothing is what was asked for (SPEC 5).
+    /// Checks whether the selector explicitly requests an empty history (docs/semantics.md, Where
+    /// to cut).
     #[must_use]
     pub fn allows_empty(&self) -> bool {
         matches!(self, Self::Start | Self::Index(0))
@@ -168,8 +170,8 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// The cut behind the inheritable event with `counts`, `seq` and `id`; `next_is_turn` says
-    /// whether the next inheritable event begins a turn or there is none.
+    /// Builds the cut after the inheritable event with `counts`, `seq` and `id`. `next_is_turn` is
+    /// true if the next inheritable event starts a turn, or if there is none.
     #[must_use]
     pub fn behind(
         counts: Counts,
@@ -188,7 +190,7 @@ impl Cut {
         }
     }
 
-    /// The selector that gives this cut again, whatever is appended to the parent.
+    /// Returns a selector that resolves to this cut again, whatever is appended to the parent.
     #[must_use]
     pub fn selector(&self) -> Selector {
         self.seq.map_or(Selector::Start, |seq| Selector::Seq(signed(seq)))
@@ -212,7 +214,7 @@ impl fmt::Display for Selector {
 impl FromStr for Selector {
     type Err = CutError;
     fn from_str(text: &str) -> Result<Self, CutError> {
-        // A number too large for any log is a number all the same: out of range, no bad syntax.
+        // A number too large for any log is still a number: out of range, not a syntax error.
         fn number<T: FromStr>(n: &str, min: T, max: T) -> Result<T, CutError> {
             let digits = n.strip_prefix('-').unwrap_or(n);
             if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {

@@ -1,4 +1,4 @@
-//! Verbatim JSON: the payload of an event as it was written (SPEC 2).
+//! Verbatim JSON: the payload of an event as it was written (docs/semantics.md, Envelope).
 
 use std::borrow::Cow;
 
@@ -6,60 +6,61 @@ use bytestring::ByteString;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// A JSON text on one line whose spelling is kept: unknown fields, key order and the digits of
+/// A JSON text on one line that is stored verbatim: unknown fields, key order and the digits of
 /// numbers survive every read and write.
 ///
-/// A clone is cheap, and many may be parts of one text that a store read at once.
+/// Cloning is cheap: several values may share one text that a store read at once.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Data(ByteString);
 
-/// A text that is not one JSON value.
+/// The error of a text that is not one JSON value.
 #[derive(Debug, thiserror::Error)]
 #[error("not valid JSON: {0}")]
 pub struct NotJson(#[from] serde_json::Error);
 
 impl Data {
-    /// Checks that `text` is one JSON value and keeps it; line breaks between tokens become spaces.
+    /// Checks that `text` is one JSON value and stores it; line breaks between tokens become
+    /// spaces.
     ///
     /// # Errors
-    /// When it is not JSON.
+    /// If the text is not one JSON value.
     pub fn parse(text: &str) -> Result<Self, NotJson> {
         let _: &RawValue = serde_json::from_str(text)?;
         let text = text.trim_matches([' ', '\t', '\r', '\n']);
         if text.contains(['\n', '\r']) {
-            // Inside a JSON string these two are always escaped, so only white space changes.
+            // JSON strings always escape these two characters, so only white space changes.
             return Ok(Self(text.replace(['\n', '\r'], " ").into()));
         }
         Ok(Self(text.into()))
     }
 
-    /// Takes text that a store or a dialect has already checked.
+    /// Wraps text that a store or an agent format has already checked.
     #[must_use]
     pub fn from_checked(text: impl Into<ByteString>) -> Self {
         Self(text.into())
     }
 
-    /// `null`.
+    /// Returns the JSON value `null`.
     #[must_use]
     pub const fn null() -> Self {
         Self(ByteString::from_static("null"))
     }
 
-    /// The JSON form of `value`.
+    /// Serializes `value` as JSON.
     ///
     /// # Errors
-    /// When `value` cannot be written as JSON.
+    /// If `value` cannot be serialized as JSON.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, NotJson> {
         Ok(Self(serde_json::to_string(value)?.into()))
     }
 
-    /// The JSON text.
+    /// Returns the JSON text.
     #[must_use]
     pub fn get(&self) -> &str {
         &self.0
     }
 
-    /// The text in a form that strings can be read from, see [`without_lone_surrogates`].
+    /// Returns the text in a form whose strings can be decoded, see [`without_lone_surrogates`].
     #[must_use]
     pub fn readable(&self) -> Cow<'_, Self> {
         match without_lone_surrogates(&self.0) {
@@ -68,17 +69,17 @@ impl Data {
         }
     }
 
-    /// The fields of `T`, read from the text.
+    /// Deserializes a `T` from the text.
     ///
     /// # Errors
-    /// When a field is missing or of another type.
+    /// If a field is missing or has another type.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
         serde_json::from_str(&self.0)
     }
 }
 
-/// JSON text in which an escaped half of a surrogate pair, which is valid JSON but no Unicode, is
-/// the replacement character. Agents that cut texts in the middle of an emoji write such halves.
+/// Replaces each escaped half of a surrogate pair by the replacement character. Such a half is
+/// valid JSON but not Unicode. Agents that truncate texts in the middle of an emoji write them.
 #[must_use]
 pub fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
     if !json.contains("\\ud") && !json.contains("\\uD") {
@@ -103,7 +104,7 @@ pub fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The UTF-16 unit that an escape at the beginning of `text` stands for.
+/// Parses the `\uXXXX` escape at the beginning of `text` as a UTF-16 code unit.
 fn unit(text: &str) -> Option<u16> {
     u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
 }

@@ -1,11 +1,13 @@
-//! The common beginning of two histories, by the identity of their events (SPEC 7).
+//! The common beginning of two histories, compared by the origin of their events
+//! (docs/semantics.md, Reading).
 
-/// How many conversation events two histories have in common from the beginning. The shorter one
-/// has `len`, and `same` says whether both hold the same event at an index, by its origin.
+/// Returns the number of conversation events that two histories have in common from the beginning.
+/// `len` is the length of the shorter one. `same` checks whether both have the same event at an
+/// index, by its origin.
 ///
-/// A session inherits what its parent held up to a place, and nothing else from anybody. So
-/// histories that hold the same event hold the same events before it, and one search finds where
-/// they part, however long the common beginning is.
+/// A session inherits the history of its parent up to a cut, and nothing from any other session. So
+/// two histories that share an event also share all events before it. A binary search therefore
+/// finds where they part, however long the common beginning is.
 ///
 /// # Errors
 /// The first error of `same`.
@@ -34,7 +36,7 @@ mod tests {
     use super::*;
     use crate::event::Origin;
 
-    /// Histories of one family: each takes over a beginning of an earlier one, and goes on.
+    /// Histories of one family: each one inherits a beginning of an earlier one and appends to it.
     fn family() -> impl Strategy<Value = Vec<Vec<Origin>>> {
         let session = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..20_u64);
         prop::collection::vec(session, 2..12).prop_map(|sessions| {

@@ -1,4 +1,4 @@
-//! The line that an event is printed as (SPEC 2).
+//! The JSON line as which an event is printed (docs/semantics.md, Envelope).
 
 use std::io;
 
@@ -28,11 +28,11 @@ struct Envelope<'a> {
     dialect: Option<&'a str>,
 }
 
-/// Writes the event as one JSON line without its line break: the envelope of SPEC 2, then `data`
-/// exactly as stored. `origin` is given for inherited events only.
+/// Writes the event as one JSON line without its line break: the envelope, then `data` exactly as
+/// stored. `origin` is given for inherited events only.
 ///
 /// # Errors
-/// When `out` cannot be written.
+/// If writing to `out` fails.
 pub fn write_envelope(
     out: &mut impl io::Write,
     header: &Header,
@@ -53,7 +53,7 @@ pub fn write_envelope(
         dialect: event.dialect.as_deref(),
     };
     let head = serde_json::to_string(&envelope)?;
-    // `data` comes last and is spliced in as text, so that no read parses it.
+    // `data` comes last and is inserted as text, so no read has to parse it.
     out.write_all(head.strip_suffix('}').unwrap_or(&head).as_bytes())?;
     out.write_all(b",\"data\":")?;
     out.write_all(event.data.get().as_bytes())?;

@@ -1,4 +1,4 @@
-//! The kinds of failure that every answer is sorted into (SPEC 16).
+//! The error kinds that every failure is classified by (docs/semantics.md, Errors).
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// The exit code of a program that ends with this failure.
+    /// Returns the exit code of a program that ends with this error.
     #[must_use]
     pub fn exit_code(self) -> u8 {
         match self {
@@ -51,7 +51,7 @@ impl ErrorKind {
         }
     }
 
-    /// The kind's name in the error envelope.
+    /// Returns the kind's name in the error envelope.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

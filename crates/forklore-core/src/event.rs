@@ -1,4 +1,4 @@
-//! An event, and where it was first written (SPEC 2).
+//! Events and their origins (docs/semantics.md, Envelope).
 
 use std::sync::Arc;
 
@@ -11,27 +11,28 @@ use crate::id::{EventId, SessionId};
 use crate::kind::{Class, EventType};
 use crate::payload;
 
-/// One immutable record, as it is handed to a store and comes back from it.
+/// One immutable record, as a store receives and returns it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Its name; not unique.
+    /// The event's id, which is not unique.
     pub id: EventId,
-    /// When it happened, to the microsecond.
+    /// When the event happened, with a precision of microseconds.
     pub ts: Timestamp,
-    /// What it is.
+    /// The event's type.
     pub kind: EventType,
-    /// What forks do with it; fixed here for ever.
+    /// The class, which decides what forks do with the event. It never changes.
     pub class: Class,
-    /// Whose form `data` has, where it is not forklore's own.
+    /// The agent format of `data`; `None` if it is forklore's own.
     pub dialect: Option<Arc<str>>,
-    /// What it does to calls and turns.
+    /// How the event changes open calls and turns.
     pub effect: Effect,
     /// The payload, verbatim.
     pub data: Data,
 }
 
 impl Event {
-    /// Whether it is an answer of forklore's own that was interrupted (SPEC 4).
+    /// Checks whether it is an interrupted assistant message in forklore's own format
+    /// (docs/semantics.md, Payloads of forklore's own events).
     #[must_use]
     pub fn is_partial(&self) -> bool {
         self.dialect.is_none() && payload::is_partial(&self.kind, &self.data)
@@ -48,7 +49,7 @@ pub struct Origin {
     pub seq: u64,
 }
 
-/// `ts` cut to the microseconds that every store keeps.
+/// Truncates `ts` to microseconds, the precision that every store retains.
 #[must_use]
 pub fn to_micros(ts: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(ts.as_microsecond()).unwrap_or(ts)

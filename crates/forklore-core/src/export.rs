@@ -1,7 +1,7 @@
-//! The port to writers of agents' session files.
+//! The interface for writing agents' session files.
 //!
-//! A file is written as a stream: the agent's own records as they were stored, changed only where a
-//! new file must differ, and all other messages in the agent's form.
+//! A file is written as a stream. The agent's own records are written as they were stored, changed
+//! only where a new file must differ; all other messages are converted to the agent's format.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,19 +13,19 @@ use crate::event::Event;
 use crate::id::{EventId, SessionId};
 use crate::message::Message;
 
-/// Writes the session files of one agent, and knows where the agent looks for them.
+/// Writes the session files of one agent, and finds where the agent looks for them.
 pub trait Export: Send + Sync {
-    /// Makes a writer for one file.
+    /// Creates a writer for one file.
     fn writer(&self, file: &NewFile) -> Box<dyn FileWriter>;
 
     /// Returns the agent's folder, or `None` if it reads session files from anywhere.
     fn home(&self) -> Option<Home>;
 
-    /// Returns where the file goes. `read` reads a small file of the agent's folder.
+    /// Returns the path for the file. `read` reads a small file below the agent's folder.
     fn destination(&self, file: &NewFile, read: &dyn Fn(&Path) -> Option<String>) -> Placement;
 
-    /// How many records stand in the file of the agent's own up to this one, where a new file can
-    /// go on behind it without a copy of them.
+    /// Returns the number of records in the agent's own file up to and including `last`, if a new
+    /// file can continue after it without copying them.
     fn records_up_to(&self, last: &Event) -> Option<u64> {
         let _ = last;
         None
@@ -35,108 +35,110 @@ pub trait Export: Send + Sync {
     fn start(&self, file: &NewFile, path: &str) -> Vec<Vec<String>>;
 }
 
-/// The folder in which an agent keeps its files.
+/// The folder in which an agent stores its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Home {
-    /// The environment variable that names it.
+    /// The environment variable that overrides it.
     pub variable: &'static str,
-    /// Whether the variable names the folder that holds `folder`, like a home directory.
+    /// Whether the variable names the parent of `folder`, like a home directory, and not the folder
+    /// itself.
     pub holds: bool,
-    /// Where it lies below the home directory otherwise, with `/`.
+    /// The folder's default path relative to the home directory, with `/`.
     pub folder: &'static str,
 }
 
-/// Where a session file goes.
+/// The location of a session file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
-    /// The file, below the agent's folder.
+    /// The path of the file, relative to the agent's folder.
     pub path: PathBuf,
-    /// Small files that the agent wants to find there too, with what they say. They are made where
-    /// they are missing and never changed.
+    /// Small files that the agent expects in its folder too, with their contents. They are created
+    /// if they are missing, and never changed.
     pub companions: Vec<(PathBuf, String)>,
 }
 
-/// A session file to be written.
+/// A session file to write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewFile {
-    /// A UUID, from which the agent's own id of the session is made.
+    /// A UUID, from which the agent's own id of the session is derived.
     pub id: SessionId,
-    /// The folder that the agent is to work in.
+    /// The working directory for the agent.
     pub cwd: String,
-    /// What time it is.
+    /// The current time.
     pub now: Timestamp,
-    /// What the session is called.
+    /// The session's title.
     pub title: Option<String>,
-    /// The file that the session was read from.
+    /// The file from which the session was imported.
     pub original: Option<Original>,
-    /// What stays in the original's file; none copies everything.
+    /// The part that stays in the original's file; `None` copies everything.
     pub shared: Option<Shared>,
 }
 
 /// The beginning of a session that stays in another file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shared {
-    /// The id by which the agent knows that file.
+    /// The id by which the agent refers to that file.
     pub file_id: String,
-    /// How many records stand in it up to the end of the beginning.
+    /// The number of records in that file up to the end of the beginning.
     pub records: u64,
-    /// Where the beginning ends in it.
+    /// The byte offset in that file at which the beginning ends.
     pub bytes: u64,
 }
 
-/// The file that a session goes on from.
+/// The file that a session continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Original {
-    /// Where it was seen.
+    /// The path at which it was found.
     pub path: String,
-    /// The id by which its agent knows it.
+    /// The id by which its agent refers to it.
     pub native_id: String,
 }
 
 impl NewFile {
-    /// A UUID of the file's own, the same one for the same number.
+    /// Returns a UUID for use in this file. The same number gives the same UUID.
     #[must_use]
     pub fn fresh_id(&self, number: u64) -> String {
         EventId::derived(&self.id, number).as_str().to_owned()
     }
 }
 
-/// Writes one session file. The order of calls is the order of the methods.
+/// Writes one session file. Call the methods in the order in which they are declared.
 pub trait FileWriter {
     /// Writes the beginning of the file, before the first event.
     ///
     /// # Errors
-    /// If `out` cannot be written; the same for every method.
+    /// If writing to `out` fails.
     fn begin(&mut self, out: &mut dyn Write) -> io::Result<()>;
 
     /// Writes a record of the agent's own. Returns whether the agent will see it.
     ///
     /// # Errors
-    /// When `out` cannot be written.
+    /// If writing to `out` fails.
     fn record(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool>;
 
     /// Writes a message that is not a record of the agent's. An answer of the model comes as one
-    /// message. The results of its calls follow, each in a message of its own, in the order of the
-    /// calls and with the names of their tools.
+    /// message. The results of its calls follow, each in its own message, in the order of the calls
+    /// and with the names of their tools.
     ///
     /// # Errors
-    /// When `out` cannot be written.
+    /// If writing to `out` fails.
     fn message(&mut self, timed: &TimedMessage<'_>, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Passes on a line of the original file that was no event, after all events.
+    /// Writes a line of the original file that was not an event, after all events. By default, the
+    /// line is dropped.
     ///
     /// # Errors
-    /// When `out` cannot be written.
+    /// If writing to `out` fails.
     fn side(&mut self, line: &str, out: &mut dyn Write) -> io::Result<()> {
         let _ = (line, out);
         Ok(())
     }
 
-    /// Writes what stands behind the last event, and says what of the messages has no place in
-    /// the agent's form: kinds of parts, with their counts.
+    /// Writes what follows the last event. Returns the parts of messages that the agent's format
+    /// cannot represent: their kinds, with counts.
     ///
     /// # Errors
-    /// When `out` cannot be written.
+    /// If writing to `out` fails.
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<BTreeMap<String, u64>>;
 }
 

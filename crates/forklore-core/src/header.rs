@@ -1,4 +1,5 @@
-//! A session's header: its lineage and what was said when it was made (SPEC 1, 6, 9).
+//! Session headers: the lineage of a session and its settings (docs/semantics.md, Words, Fork and
+//! Writing).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,78 +16,78 @@ use crate::kind::SessionKind;
 pub use crate::usage::Usage;
 use crate::workspace::Workspace;
 
-/// Everything a store knows of a session besides its events.
+/// Everything that a store records about a session, except its events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
     /// The session's id.
     pub id: SessionId,
     /// The id of the family's root.
     pub root_id: SessionId,
-    /// The session it came from; none for a root.
+    /// The parent session; `None` for a root.
     pub parent_id: Option<SessionId>,
-    /// How it came to be.
+    /// Whether it is a root, a branch or a delegate.
     pub kind: SessionKind,
     /// Its name in the family.
     pub label: Label,
-    /// What people call it.
+    /// The title that people see.
     pub title: Option<String>,
-    /// Where in the parent it begins; none for a root.
+    /// The position in the parent at which it begins; `None` for a root.
     pub cut: Option<Cut>,
-    /// How its prefix is stored; none for a root.
+    /// How its prefix is stored; `None` for a root.
     pub strategy: Option<Strategy>,
-    /// What was asked for calls that the cut leaves open; none for a root.
+    /// The policy requested for calls that the cut leaves open; `None` for a root.
     pub tool_calls: Option<ToolCallPolicy>,
-    /// The counts of what it inherited; `inheritable` is their number.
+    /// The counts of the inherited events; `inheritable` is their number.
     pub inherited: Counts,
-    /// The counts behind its last event, inherited ones included.
+    /// The counts after its last event, including inherited events.
     pub counts: Counts,
-    /// The events it wrote itself, `session_fork` included.
+    /// The number of events that it wrote itself, including `session_fork`.
     pub own_events: u64,
-    /// The bytes of their `data`.
+    /// The bytes of `data` in these events.
     pub own_bytes: u64,
-    /// What its own calls of models cost.
+    /// The usage of its own model calls.
     pub usage: Usage,
     /// The folder it belongs to.
     pub workspace: Workspace,
-    /// For whom it acts. Recorded, never decided by.
+    /// On whose behalf it acts. The store records it and never decides by it.
     pub principal: Option<String>,
-    /// The ceiling of what it may do; absent is no ceiling.
+    /// The ceiling on what it may do; `None` means no ceiling.
     pub permissions: Option<BTreeSet<String>>,
-    /// The application's own notes.
+    /// The application's own metadata.
     pub metadata: Option<Data>,
     /// The application's own configuration.
     pub config: Option<Data>,
-    /// Which agent's records it was read from.
+    /// The agent format of the records that it was imported from.
     pub dialect: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created: Timestamp,
-    /// When it was last written.
+    /// When it was last written to.
     pub updated: Timestamp,
-    /// Links up to the root.
+    /// The number of parent links up to the root.
     pub depth: u64,
-    /// Who runs it now.
+    /// The lease of the runtime that runs it now.
     pub lease: Option<Lease>,
-    /// Whether its prefix is its own copy.
+    /// Whether it has its own copy of its prefix.
     pub detached: bool,
-    /// The session of its file that the agent would resume.
+    /// The session from the same file that the agent would resume.
     pub leaf: Option<SessionId>,
-    /// The file it was read from.
+    /// The file it was imported from.
     pub source: Option<String>,
     /// The session whose beginning it repeats.
     pub copy_of: Option<CopyOf>,
-    /// That it was deleted, and when.
+    /// Set if it was deleted.
     pub deleted: Option<Tombstone>,
 }
 
 impl Header {
-    /// The last log position, -1 when empty.
+    /// Returns the last log position, -1 if the log is empty.
     #[must_use]
     pub fn head_seq(&self) -> i64 {
         i64::try_from(self.inherited.inheritable + self.own_events).unwrap_or(i64::MAX) - 1
     }
 
-    /// Where its own events begin: a child's `session_fork` is position 0, its tail follows the
-    /// inherited events.
+    /// Returns the log position of the session's own event number `position`. A child's
+    /// `session_fork` is at position 0; its tail follows the inherited events.
     #[must_use]
     pub fn seq_of_own(&self, position: u64) -> u64 {
         if self.parent_id.is_some() && position > 0 {
@@ -96,47 +97,48 @@ impl Header {
         }
     }
 
-    /// The payload bytes of its history that other sessions keep for it.
+    /// Returns the payload bytes of its history that are stored with other sessions.
     #[must_use]
     pub fn shared_bytes(&self) -> u64 {
         let shares = self.strategy == Some(Strategy::ShareV1) && !self.detached;
         if shares { self.inherited.bytes } else { 0 }
     }
 
-    /// Whether a runtime other than `owner` holds it at `now`.
+    /// Returns the lease if a runtime other than `owner` has it at `now`.
     #[must_use]
     pub fn leased_by_other(&self, owner: Option<&str>, now: Timestamp) -> Option<&Lease> {
         self.lease.as_ref().filter(|lease| lease.holds_at(now) && Some(&*lease.owner) != owner)
     }
 }
 
-/// Who runs a session, until when, and where the turn began (SPEC 9).
+/// The right of a runtime to write a session for the length of a turn (docs/semantics.md, Writing).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// The runtime that holds it.
+    /// The runtime that has the lease.
     pub owner: String,
-    /// When it ends unless renewed.
+    /// When it expires, unless renewed.
     pub expires: Timestamp,
-    /// The head at which its turn began: the end of the last closed turn.
+    /// The head at which its turn began, which is the end of the last closed turn.
     pub began_at: i64,
 }
 
-/// The longest time that a lease holds without being renewed.
+/// The longest validity of a lease without renewal.
 pub const LONGEST_LEASE: SignedDuration = SignedDuration::from_hours(24);
 
 impl Lease {
-    /// Whether it holds at `now`. One that ends later than any lease taken by now was taken by a
-    /// clock that has been set back since: it holds nobody off.
+    /// Checks whether it is valid at `now`. A lease that expires more than [`LONGEST_LEASE`] after
+    /// `now` was granted by a clock that has since been set back; it blocks nobody.
     #[must_use]
     pub fn holds_at(&self, now: Timestamp) -> bool {
         self.expires > now && self.expires.duration_since(now) <= LONGEST_LEASE
     }
 }
 
-/// What is left of a deleted session besides its place in the tree (SPEC 10).
+/// The rest of a deleted session, apart from its position in the tree (docs/semantics.md, Delete,
+/// detach).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tombstone {
-    /// When it was deleted.
+    /// When the session was deleted.
     pub deleted: Timestamp,
 }
 
@@ -178,7 +180,7 @@ pub enum ToolCallPolicy {
     Verbatim,
 }
 
-/// A text that is none of the words of a choice.
+/// The error of a text that is not one of the words of an enum.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected one of {0}")]
 pub struct NotAChoice(&'static str);
@@ -186,7 +188,7 @@ pub struct NotAChoice(&'static str);
 macro_rules! words {
     ($name:ident, $all:literal, $($variant:ident = $word:literal),*) => {
         impl $name {
-            /// The word that names it.
+            /// Returns the word for the variant.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),* }

@@ -1,7 +1,7 @@
-//! Names that only parse: session ids, labels and event ids (SPEC 2).
+//! Session ids, labels and event ids (docs/semantics.md, Envelope).
 //!
-//! A value of these types has passed the grammar; no path, query or screen is ever built from
-//! text that has not.
+//! A value of these types has passed the grammar. No path, query or screen output is ever built
+//! from text that has not.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,19 +16,19 @@ use uuid::fmt::Hyphenated;
 
 use crate::limits::{EVENT_ID_BYTES, ID_BYTES, LABEL_BYTES};
 
-/// Why a text is no id or label. It never repeats the text, which may be hostile (SPEC 2).
+/// Why a text is not a valid id or label. The error never repeats the text, which may be hostile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdError {
-    /// Nothing, or more bytes than allowed.
+    /// The text is empty or longer than allowed.
     #[error("a name has 1 to {max} bytes, this one has {len}")]
     Length {
-        /// The bytes given.
+        /// The length of the text, in bytes.
         len: usize,
-        /// The most that are allowed.
+        /// The longest length allowed, in bytes.
         max: usize,
     },
-    /// The first character is no letter, digit or `_`.
+    /// The first character is not a letter, a digit or `_`.
     #[error("a name begins with a letter, a digit or `_`")]
     First,
     /// A later character is outside the grammar.
@@ -36,16 +36,16 @@ pub enum IdError {
         "a name holds letters, digits, marks, `_`, `-` and `.`; character {at} is none of them"
     )]
     Character {
-        /// Its place, counted from 1.
+        /// The position of the character, counted from 1.
         at: usize,
     },
-    /// The text is not in Unicode's composed form.
+    /// The text is not in Unicode normalization form C.
     #[error("a name is written in Unicode normalization form C")]
     NotComposed,
-    /// `last` is how people name the latest session, so nothing else is called that.
+    /// `last` names the latest session, so it cannot be an id or label.
     #[error("`last` names the latest session and cannot be a name")]
     Reserved,
-    /// An event id holds a control character.
+    /// An event id contains a control character.
     #[error("an event id holds no control characters")]
     Control,
 }
@@ -79,7 +79,7 @@ macro_rules! name_type {
         pub struct $name($text);
 
         impl $name {
-            /// The name as it was written.
+            /// Returns the name as it was written.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -123,7 +123,7 @@ macro_rules! name_type {
 }
 
 name_type!(
-    /// A session's name: opaque, composed, unique without regard to case.
+    /// A session's id: opaque, in Unicode normalization form C, unique without regard to case.
     ///
     /// ```
     /// use forklore_core::SessionId;
@@ -135,13 +135,13 @@ name_type!(
 );
 
 name_type!(
-    /// A branch's name, unique in its family (SPEC 6).
+    /// A session's label, unique in its family (docs/semantics.md, Fork).
     Label(Arc<str>),
     |text| check_name(text, LABEL_BYTES)
 );
 
 name_type!(
-    /// An event's name: a UUID or what the agent that wrote it used. Not unique (SPEC 2).
+    /// An event's id: a UUID, or the id that the agent used which wrote it. Not unique.
     EventId(ByteString),
     |text| {
         if text.is_empty() || text.len() > EVENT_ID_BYTES {
@@ -155,38 +155,39 @@ name_type!(
 );
 
 impl SessionId {
-    /// The id under which two spellings that differ only in case are the same.
+    /// Returns the case-folded id. Ids that differ only in case have the same folded form.
     #[must_use]
     pub fn fold(&self) -> String {
         self.0.to_uppercase().to_lowercase().nfc().collect()
     }
 
-    /// A new id for a session that begins at `unix_millis`, made of that time and `random`.
+    /// Generates a UUIDv7 for a session that begins at `unix_millis`, from that time and `random`.
     #[must_use]
     pub fn generate(unix_millis: u64, random: [u8; 10]) -> Self {
         let uuid = uuid::Builder::from_unix_timestamp_millis(unix_millis, &random).into_uuid();
         Self(uuid.to_string().into())
     }
 
-    /// The id of a session read from another agent's file when its native id is not usable, and
-    /// of a branch found inside such a file: `<dialect>-<16 hex of sha256(parts)>` (SPEC 11).
+    /// Derives the id of an imported session whose native id is not usable, or of a branch found
+    /// inside an imported file: `<dialect>-<16 hex of sha256(dialect, parts)>` (docs/semantics.md,
+    /// Sources).
     ///
     /// # Errors
-    /// When `dialect` is no name.
+    /// If `dialect` is not a valid name.
     pub fn derived(dialect: &str, parts: &[&str]) -> Result<Self, IdError> {
         format!("{dialect}-{}", &digest_hex(dialect, parts)[..16]).parse()
     }
 }
 
 impl Label {
-    /// The label of every root.
+    /// Returns `main`, the label of every root.
     #[must_use]
     pub fn main() -> Self {
         Self("main".into())
     }
 
-    /// The label a fork gets when none is given: `fork-` and the first hex digits of sha256(id);
-    /// the n-th attempt shows two digits more than the one before (SPEC 6).
+    /// Returns the label of a fork that was given none: `fork-` and the first 8 hex digits of
+    /// sha256(id). Each further attempt adds two digits (docs/semantics.md, Fork).
     #[must_use]
     pub fn of_fork(id: &SessionId, attempt: usize) -> Self {
         let hex = hex(&Sha256::digest(id.as_str().as_bytes()));
@@ -196,25 +197,26 @@ impl Label {
 }
 
 impl EventId {
-    /// A new id for an event written at `unix_millis`.
+    /// Generates a UUIDv7 for an event written at `unix_millis`, from that time and `random`.
     #[must_use]
     pub fn generate(unix_millis: u64, random: [u8; 10]) -> Self {
         let uuid = uuid::Builder::from_unix_timestamp_millis(unix_millis, &random).into_uuid();
         Self(uuid.to_string().into())
     }
 
-    /// The UUID that the id spells in the way UUIDs are usually spelled, if it does.
+    /// Returns the bytes of the UUID, if the id is a UUID in canonical form (lower case, with
+    /// hyphens).
     #[must_use]
     pub fn uuid(&self) -> Option<[u8; 16]> {
         let text = self.as_str();
         if text.len() != Hyphenated::LENGTH || text.bytes().any(|byte| byte.is_ascii_uppercase()) {
             return None;
         }
-        // Of this length no other spelling is accepted.
+        // At this length, the parser accepts no other form.
         uuid::Uuid::try_parse(text).ok().map(uuid::Uuid::into_bytes)
     }
 
-    /// The ids that spell these UUIDs, as parts of one text: so a store reads many of them fast.
+    /// Returns the ids of these UUIDs. They share one text, so a store reads many of them fast.
     #[must_use]
     pub fn of_uuids(uuids: &[[u8; 16]]) -> Vec<Self> {
         let mut text = String::with_capacity(uuids.len() * Hyphenated::LENGTH);
@@ -228,15 +230,15 @@ impl EventId {
         ids.map(|id| Self(text.slice_ref(id))).collect()
     }
 
-    /// The id of an event that has none of its own: a UUIDv8 made from its session and a number
-    /// (its byte offset in a file, its seq in a fork), so that making it twice gives it twice.
+    /// Derives the id of an event that has none of its own: a UUIDv8 from its session and a number
+    /// (its byte offset in a file, its seq in a fork). Repeating the derivation gives the same id.
     #[must_use]
     pub fn derived(session: &SessionId, number: u64) -> Self {
         Self::named(session, &number.to_string())
     }
 
-    /// The same of a session and what the event is there, for one that has no number before it is
-    /// written.
+    /// Derives the same kind of id from the session and a description of the event, for an event
+    /// that has no number before it is written.
     #[must_use]
     pub fn named(session: &SessionId, what: &str) -> Self {
         let digest = Sha256::digest(format!("{session}\n{what}").as_bytes());
@@ -252,7 +254,7 @@ fn digest_hex(first: &str, rest: &[&str]) -> String {
     let mut hash = Sha256::new();
     hash.update(first.as_bytes());
     for part in rest {
-        // A separator that no part can hold keeps ("a","bc") and ("ab","c") apart.
+        // A separator that no part can contain distinguishes ("a","bc") from ("ab","c").
         hash.update([0]);
         hash.update(part.as_bytes());
     }

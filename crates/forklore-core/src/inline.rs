@@ -1,5 +1,5 @@
-//! Images, documents and the like that stand in a part themselves, as base64, in the forms of the agents and
-//! providers that write them.
+//! Images, documents and similar data that a part contains as base64, in the formats of the agents
+//! and providers that write them.
 
 use std::borrow::Cow;
 
@@ -8,24 +8,24 @@ use serde_json::value::RawValue;
 
 use crate::message::{Content, Message, Part};
 
-/// An image or a document that stands in a part.
+/// An image or a document that is embedded in a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inline<'a> {
-    /// What it is said to be, like `image/png`.
+    /// The media type that the part declares, like `image/png`.
     pub media_type: Cow<'a, str>,
-    /// Its bytes, as base64. Nobody has checked that.
+    /// The bytes as base64, which has not been validated.
     pub base64: Cow<'a, str>,
-    /// What it is called, where that is said.
+    /// The file name, if the part has one.
     pub name: Option<Cow<'a, str>>,
 }
 
-/// What stands in the JSON of a part; none where it is no such part, or names an address. Nothing
-/// is copied unless it is written with escapes.
+/// Returns the data embedded in the JSON of a part; `None` if it is not such a part, or refers to a
+/// URL. Strings are borrowed, unless they contain escapes.
 #[must_use]
 pub fn inline(part: &str) -> Option<Inline<'_>> {
     let part = Fields::of(part)?;
     let name = part.name();
-    // Gemini; Anthropic; whoever speaks OpenAI's form.
+    // Gemini; Anthropic; users of OpenAI's format.
     for nested in [part.inline_data, part.source, part.file].into_iter().flatten() {
         if let Some(found) = Fields::of(nested.get()).and_then(|fields| fields.itself()) {
             return Some(Inline { name: found.name.or(name), ..found });
@@ -44,7 +44,8 @@ pub fn inline(part: &str) -> Option<Inline<'_>> {
     part.itself()
 }
 
-/// How many images and documents stand in a message itself, and how many bytes they are as base64.
+/// Returns the number of images and documents embedded in a message, and their total size in bytes
+/// of base64.
 #[must_use]
 pub fn inline_bytes(message: &Message) -> (u64, u64) {
     let Content::Parts(parts) = &message.content else { return (0, 0) };
@@ -67,7 +68,7 @@ pub fn inline_bytes(message: &Message) -> (u64, u64) {
     sum
 }
 
-/// The fields of all forms together, unread.
+/// The fields of all formats, not yet decoded.
 #[derive(Deserialize)]
 struct Fields<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -110,7 +111,7 @@ impl<'a> Fields<'a> {
         names.into_iter().flatten().find_map(text).filter(|name| !name.is_empty())
     }
 
-    /// Bytes that stand in these fields.
+    /// Returns the data that these fields contain directly, not in a nested object.
     fn itself(&self) -> Option<Inline<'a>> {
         if let Some(found) = self.file_data.and_then(text).and_then(data_url) {
             return Some(Inline { name: self.name(), ..found });
@@ -121,7 +122,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The text of a JSON string.
+/// Decodes a JSON string; `None` if the value is not a string.
 fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
     let json = raw.get();
     let inside = json.strip_prefix('"')?.strip_suffix('"')?;
@@ -131,10 +132,10 @@ fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str(json).ok().map(Cow::Owned)
 }
 
-/// What a `data:` address holds.
+/// Decodes a base64 `data:` URL.
 fn data_url(url: Cow<'_, str>) -> Option<Inline<'_>> {
     let (head, base64) = url.strip_prefix("data:")?.split_once(";base64,")?;
-    // Parameters, such as a character set, say nothing of an image.
+    // Parameters, such as a character set, are irrelevant to an image.
     let media_type = head.split(';').next().unwrap_or(head).to_owned();
     let begin = url.len() - base64.len();
     let base64 = match url {

@@ -1,4 +1,5 @@
-//! Types of events, the class that decides what is inherited, and kinds of sessions (SPEC 3).
+//! Types of events, the class that decides what is inherited, and kinds of sessions
+//! (docs/semantics.md, Types, classes, inheritance).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -30,43 +31,44 @@ impl Class {
     pub const ALL: [Self; 5] =
         [Self::Conversation, Self::Evidence, Self::Context, Self::Lineage, Self::Audit];
 
-    /// Whether a fork takes such an event over when it stands before the cut.
+    /// Checks whether a fork inherits events of this class that come before the cut.
     #[must_use]
     pub fn is_inherited(self) -> bool {
         matches!(self, Self::Conversation | Self::Evidence | Self::Context)
     }
 
-    /// Whether such an event has an index.
+    /// Checks whether events of this class have an index.
     #[must_use]
     pub fn is_conversation(self) -> bool {
         self == Self::Conversation
     }
 
-    /// The number a store may keep in its place.
+    /// Returns the number that a store may write in place of the class.
     #[must_use]
     pub fn code(self) -> u8 {
         self as u8
     }
 
-    /// The class of a [`Class::code`].
+    /// Returns the class with this [`Class::code`].
     #[must_use]
     pub fn from_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
     }
 }
 
-/// The name of an event's type: one of forklore's own, or any other, which is kept (SPEC 3).
+/// The type of an event: one of forklore's own or any other name, which is retained
+/// (docs/semantics.md, Types, classes, inheritance).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventType(Cow<'static, str>);
 
-/// A text that is no type name.
+/// The error of a text that is not a valid type name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a type has 1 to {TYPE_BYTES} of a-z, 0-9, `_`, `.`, `-` and begins with a letter")]
 pub struct NotAType;
 
 macro_rules! own_types {
     ($($constant:ident = $name:literal, $class:ident;)*) => {
-        /// forklore's own types. Everything else is kept under the name it came with.
+        /// forklore's own types. Any other type is stored under its original name.
         impl EventType {
             $(#[doc = concat!("`", $name, "`")]
             pub const $constant: Self = Self(Cow::Borrowed($name));)*
@@ -97,8 +99,9 @@ own_types! {
 }
 
 impl EventType {
-    /// `x.<owner>.<name>`: the type of a record that has none of forklore's own. What is outside
-    /// the grammar of types becomes `_`.
+    /// Returns the type `x.<owner>.<name>` for a record that is not of one of forklore's own types.
+    /// Upper case becomes lower case, and other characters outside the grammar of types become `_`.
+    /// The name is truncated to [`TYPE_BYTES`] characters.
     #[must_use]
     pub fn extension(owner: &str, name: &str) -> Self {
         let plain = |c: char| match c.to_ascii_lowercase() {
@@ -109,31 +112,31 @@ impl EventType {
         Self(Cow::Owned(full.chars().map(plain).take(TYPE_BYTES).collect()))
     }
 
-    /// The type's name.
+    /// Returns the type's name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether forklore knows the type and reads its payload.
+    /// Checks whether it is one of forklore's own types, whose payloads forklore parses.
     #[must_use]
     pub fn is_own(&self) -> bool {
         Self::own(&self.0).is_some()
     }
 
-    /// Whether a writer may give the type a class: it begins with `x.`.
+    /// Checks whether a writer may choose the class of this type: its name begins with `x.`.
     #[must_use]
     pub fn is_extension(&self) -> bool {
         self.0.starts_with("x.")
     }
 
-    /// The class of the type where the writer gave none; unknown types are audit.
+    /// Returns the default class of the type. For unknown types, it is [`Class::Audit`].
     #[must_use]
     pub fn class(&self) -> Class {
         Self::own(&self.0).map_or(Class::Audit, |(_, class)| class)
     }
 
-    /// Whether only the engine may write it (SPEC 9).
+    /// Checks whether only the engine may write events of this type (docs/semantics.md, Writing).
     #[must_use]
     pub fn is_reserved(&self) -> bool {
         *self == Self::SESSION_FORK || *self == Self::BRANCH_SUMMARY

@@ -1,8 +1,8 @@
-//! What forklore's sessions, events, cuts and lineage are.
+//! The data model of forklore: sessions, events, cuts and lineage.
 //!
 //! Pure data and pure functions: no I/O, no clock, no async. Everything here can be tested by
-//! calling it, and every store, verb and dialect speaks in these types. The meaning of each is
-//! fixed in `docs/semantics.md`; the section is named where a rule is kept.
+//! calling it, and every store, command and agent format uses these types. `docs/semantics.md`
+//! defines the meaning of each; comments name its section.
 
 pub mod agent_format;
 pub mod attachment;

@@ -1,30 +1,30 @@
-//! The sizes that forklore refuses to exceed (SPEC 17). All in bytes unless said.
+//! The sizes that forklore enforces, in bytes unless stated otherwise (docs/semantics.md, Limits).
 
-/// One event written by a program, its `data` alone.
+/// The largest `data` of one event written by a program.
 pub const EVENT_BYTES: usize = 16 << 20;
-/// Events in one append.
+/// The largest number of events in one append.
 pub const BATCH_EVENTS: usize = 10_000;
-/// One append, all `data` together.
+/// The largest total of `data` in one append.
 pub const BATCH_BYTES: usize = 64 << 20;
-/// A session id.
+/// The longest session id.
 pub const ID_BYTES: usize = 235;
-/// An event id; native ids of other agents are kept as they are up to here.
+/// The longest event id. Native ids of other agents up to this length are stored unchanged.
 pub const EVENT_ID_BYTES: usize = 512;
-/// A label.
+/// The longest label.
 pub const LABEL_BYTES: usize = 64;
-/// An event type.
+/// The longest event type.
 pub const TYPE_BYTES: usize = 64;
-/// A title.
+/// The longest title.
 pub const TITLE_BYTES: usize = 500;
-/// A principal.
+/// The longest principal.
 pub const PRINCIPAL_BYTES: usize = 256;
-/// The metadata of a session, and likewise its config.
+/// The largest metadata of a session, and likewise its config.
 pub const METADATA_BYTES: usize = 64 << 10;
-/// One line of an imported file; a longer one is kept as a byte range of its source.
+/// The longest line of an imported file. A longer one is stored as a byte range of its source.
 pub const IMPORTED_LINE_BYTES: usize = 256 << 20;
-/// An imported file that is one document; of a larger one nothing is read.
+/// The largest imported file that is one document. A larger one is not read at all.
 pub const IMPORTED_DOCUMENT_BYTES: u64 = 256 << 20;
-/// An attachment.
+/// The largest attachment.
 pub const ATTACHMENT_BYTES: u64 = 4 << 30;
-/// The name of an attachment, and likewise its media type.
+/// The longest name of an attachment, and likewise its media type.
 pub const ATTACHMENT_NAME_BYTES: usize = 255;

@@ -1,24 +1,24 @@
-//! Spans: a session's history as stretches of its ancestors' segments (DESIGN of shared prefixes).
+//! Spans: the history of a session as ranges of its ancestors' segments.
 //!
 //! A session's own events are one segment. Ancestry never changes after a fork, so a history is a
-//! list of spans fixed at fork time, and reading it is one range read per span. Long lists are cut
-//! into pages that descendants share; each page points at its predecessor and, further back, at
-//! one more (a skew-binary list), so that a place deep in an old history is found in O(log depth).
+//! list of spans fixed at fork time. Reading it takes one range read per span. Long lists are split
+//! into pages that descendants share. Each page points to its predecessor and to one page further
+//! back (a skew-binary list), so a position deep in an old history is found in O(log depth).
 
 use crate::counts::Counts;
 
-/// A stretch of one segment, from its beginning up to a position.
+/// A range of one segment, from its beginning up to a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
     /// The segment, by the store's own number.
     pub segment: u64,
-    /// The position behind the last event taken.
+    /// The end of the range (exclusive): the position after the last event of the span.
     pub to: u64,
     /// The counts of the reader's history before this span.
     pub base: Counts,
 }
 
-/// One of the counts that grow with every event, by which a place can be searched.
+/// A count that grows with the events, by which a position can be searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
     /// Inheritable events.
@@ -30,7 +30,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// This count of `counts`.
+    /// Returns this count of `counts`.
     #[must_use]
     pub fn of(self, counts: &Counts) -> u64 {
         match self {
@@ -41,23 +41,24 @@ impl Unit {
     }
 }
 
-/// Bytes that are no list of spans.
+/// The error of bytes that are not an encoded list of spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a list of spans: byte {at} ends or overflows a number")]
 pub struct NotSpans {
-    /// The offset of the number that cannot be read.
+    /// The offset of the number that cannot be decoded.
     pub at: usize,
 }
 
-/// The span of a list in which the count reaches `want` first, by its place; none when it is
-/// reached before the list begins.
+/// Returns the index of the span in which the count first reaches `want`; `None` if the count
+/// reaches it before the list begins.
 #[must_use]
 pub fn holding(spans: &[Span], unit: Unit, want: u64) -> Option<usize> {
     spans.partition_point(|span| unit.of(&span.base) < want).checked_sub(1)
 }
 
-/// The list as a child sees it that keeps `kept` inheritable events, the last of which stands
-/// right before position `to` of the span that holds it. Empty when it keeps nothing of the list.
+/// Returns the list as inherited by a child with `kept` inheritable events. `to` is the position
+/// after the last of these events, in the segment of its span. The result is empty if the child
+/// inherits nothing of the list.
 #[must_use]
 pub fn cut_back(spans: &[Span], kept: u64, to: u64) -> Vec<Span> {
     let mut spans: Vec<_> =
@@ -68,15 +69,17 @@ pub fn cut_back(spans: &[Span], kept: u64, to: u64) -> Vec<Span> {
     spans
 }
 
-/// Whether the page behind one of this depth jumps as far as that one's jump does, and not just
-/// to it: so jumps double as the list grows (the skew-binary rule). The first page has depth 0 and
-/// jumps to itself.
+/// Decides the jump of a new page from the page before it, which has `depth`. `jump` is the depth
+/// that this page jumps to, and `jump_of_jump` is the depth that the page there jumps to. If true,
+/// the new page jumps to `jump_of_jump`; otherwise, it jumps to the page before it. So jumps double
+/// as the list grows (the skew-binary rule). The first page has depth 0 and jumps to itself.
 #[must_use]
 pub fn jumps_further(depth: u64, jump: u64, jump_of_jump: u64) -> bool {
     depth > 0 && depth - jump == jump - jump_of_jump
 }
 
-/// The spans in few bytes: varints, the counts as steps from one span to the next.
+/// Encodes the spans compactly, as varints. Counts are encoded as differences from the span before,
+/// except for `open`.
 #[must_use]
 pub fn encode(spans: &[Span]) -> Vec<u8> {
     let mut out = Vec::with_capacity(spans.len() * 12);
@@ -93,10 +96,10 @@ pub fn encode(spans: &[Span]) -> Vec<u8> {
     out
 }
 
-/// The spans that [`encode`] wrote.
+/// Decodes spans encoded by [`encode`].
 ///
 /// # Errors
-/// When the bytes are none.
+/// If the bytes are not an encoded list of spans.
 pub fn decode(bytes: &[u8]) -> Result<Vec<Span>, NotSpans> {
     let mut from = Varints { bytes, at: 0 };
     let mut spans = Vec::new();

@@ -1,4 +1,5 @@
-//! The common view of a conversation event, whichever agent wrote it (SPEC 4).
+//! Messages: the common view of conversation events, whichever agent wrote them (docs/semantics.md,
+//! Payloads of forklore's own events).
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +22,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Who speaks in an event of this type; none where nobody does.
+    /// Returns the role of an event of this type; `None` if it is not a message.
     #[must_use]
     pub fn of(kind: &EventType) -> Option<Self> {
         match kind.as_str() {
@@ -125,13 +126,13 @@ pub enum Part {
 }
 
 impl Message {
-    /// A message of text.
+    /// Creates a message with plain text.
     #[must_use]
     pub fn text(role: Role, text: impl Into<String>) -> Self {
         Self { role, content: Content::Text(text.into()) }
     }
 
-    /// A message of parts; a single text part becomes plain text.
+    /// Creates a message with parts; a single text part becomes plain text.
     #[must_use]
     pub fn parts(role: Role, mut parts: Vec<Part>) -> Self {
         if let [Part::Text { text }] = parts.as_mut_slice() {
@@ -140,7 +141,7 @@ impl Message {
         Self { role, content: Content::Parts(parts) }
     }
 
-    /// The text for people in it, parts joined by line breaks.
+    /// Returns the text parts of the message, joined by line breaks.
     #[must_use]
     pub fn plain_text(&self) -> String {
         match &self.content {
@@ -155,7 +156,7 @@ impl Message {
         }
     }
 
-    /// Its parts; plain text is one part.
+    /// Returns the message's parts; plain text becomes one part.
     #[must_use]
     pub fn to_parts(&self) -> Vec<Part> {
         match &self.content {

@@ -1,7 +1,7 @@
-//! Reading messages back from JSON.
+//! Deserialization of messages.
 //!
-//! Serde's own reader for tagged enums buffers what it reads, and a buffered value has lost its
-//! spelling. Payloads keep theirs ([`Data`]), so these readers never buffer.
+//! Serde's derived deserializer for tagged enums buffers its input, which would change the text of
+//! the JSON. Payloads are stored verbatim ([`Data`]), so these implementations never buffer.
 
 use std::fmt;
 
@@ -40,7 +40,7 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
-/// Every field that a part of some type has.
+/// The fields of all part types together.
 #[derive(Deserialize)]
 struct Fields {
     #[serde(rename = "type")]
@@ -68,7 +68,7 @@ struct Fields {
     value: Option<Data>,
 }
 
-/// A field that is there, `null` included.
+/// Deserializes a field that is present, even if it is `null`.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Data>, D::Error> {
     Data::deserialize(deserializer).map(Some)
 }

@@ -1,4 +1,5 @@
-//! Payloads of forklore's own events: what must be in them, what they do, how they read (SPEC 4).
+//! Payloads of forklore's own events: required fields, effects on calls and turns, and conversion
+//! to messages (docs/semantics.md, Payloads of forklore's own events).
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -9,7 +10,7 @@ use crate::kind::{Class, EventType};
 use crate::message::{Content, Message, Part, Role};
 use crate::usage::Usage;
 
-/// Why a payload was refused.
+/// Why a payload was rejected.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PayloadError {
@@ -18,30 +19,30 @@ pub enum PayloadError {
     Missing {
         /// The event's type.
         kind: EventType,
-        /// What it lacks, in words.
+        /// The fields that the type requires, in words.
         needs: &'static str,
     },
-    /// A field has the wrong form.
+    /// The payload cannot be parsed.
     #[error("a {kind} cannot be read: {source}")]
     Form {
         /// The event's type.
         kind: EventType,
-        /// What the JSON reader says.
+        /// The error of the JSON parser.
         source: serde_json::Error,
     },
-    /// A class was given to a type that has its own.
+    /// The writer gave a class to a type whose class is fixed.
     #[error("the class of {kind} is fixed; only types that begin with `x.` may be given one")]
     ClassFixed {
         /// The event's type.
         kind: EventType,
     },
-    /// A class that only the engine writes.
+    /// The writer gave the lineage class, which only the engine writes.
     #[error("no event but session_fork is of class lineage")]
     LineageClass,
 }
 
-/// The fields of all own types together, unread: each type looks at its own, and what stands in
-/// the others is kept, whatever it is.
+/// The fields of all own types together, not yet decoded. Each type decodes its own fields; the
+/// others may have any content.
 #[derive(Deserialize)]
 struct Fields<'a> {
     #[serde(borrow, default)]
@@ -92,7 +93,7 @@ fn is_true(raw: Raw<'_>) -> bool {
     raw.is_some_and(|raw| raw.get() == "true")
 }
 
-/// The value of a field that holds a `T`.
+/// Decodes the value of a field; `None` if it is not a `T`.
 fn value<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
 }
@@ -105,10 +106,11 @@ fn is_text(raw: Raw<'_>) -> bool {
     raw.is_some_and(|raw| raw.get().starts_with('"'))
 }
 
-/// Checks a payload that a program wants to append, settles its class, and works out what it does.
+/// Checks a payload that a program wants to append. Returns its class and its effect on calls and
+/// turns.
 ///
 /// # Errors
-/// When a required field of SPEC 4 is missing or a class is given where none may be.
+/// If a required field is missing or a class is given that the type does not allow.
 pub fn check(
     kind: &EventType,
     class: Option<Class>,
@@ -195,16 +197,16 @@ fn effect(kind: &EventType, data: &Data, fields: &Fields<'_>) -> Result<Effect, 
     Ok(effect)
 }
 
-/// The message in the payload of an own conversation event; none for any other type.
+/// Converts the payload of an own conversation event to a message; `None` for any other type.
 ///
 /// # Errors
-/// When the payload does not have the form of SPEC 4.
+/// If the payload does not have the required form.
 pub fn message(kind: &EventType, data: &Data) -> Result<Option<Message>, serde_json::Error> {
     let data = &*data.readable();
     spoken(kind, data, &data.read()?)
 }
 
-/// Whether the payload is that of an answer that was interrupted: `partial` (SPEC 4).
+/// Checks whether the payload is that of an interrupted assistant message: `partial` is true.
 #[must_use]
 pub fn is_partial(kind: &EventType, data: &Data) -> bool {
     #[derive(Deserialize)]
@@ -233,10 +235,11 @@ fn spoken(
     }))
 }
 
-/// Reads `content`: a text, or a list of parts.
+/// Parses `content`: a string or a list of parts. A missing value gives an empty text, and any
+/// other value one [`Part::Other`].
 ///
 /// # Errors
-/// When it is neither.
+/// If the string or the list cannot be parsed.
 pub fn content(raw: Option<&RawValue>) -> Result<Content, serde_json::Error> {
     let Some(raw) = raw else { return Ok(Content::Text(String::new())) };
     if raw.get().starts_with('[') {
@@ -298,7 +301,7 @@ fn tool_result(fields: &Fields<'_>) -> Part {
     }
 }
 
-/// The cost that a `provider_usage` payload tells of; what it does not tell is 0.
+/// Parses the usage in a `provider_usage` payload. Missing and malformed values are 0.
 #[must_use]
 pub fn usage(data: &Data) -> Usage {
     #[derive(Deserialize, Default)]

@@ -1,4 +1,4 @@
-//! What stores report of themselves: what is wrong, what a sweep freed, what a checkup found.
+//! Reports that stores make about themselves: problems, freed space and the results of checks.
 
 use std::borrow::Cow;
 

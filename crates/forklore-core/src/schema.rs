@@ -1,4 +1,4 @@
-//! The JSON Schema of the types that write their own JSON.
+//! JSON Schemas of the types with handwritten serialization.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Files that hold many sessions at once, as databases do: each session is read as if it were a
-//! file of lines (SPEC 11).
+//! Files that contain many sessions at once, such as databases. Each session is read as if it were
+//! a file of lines (docs/semantics.md, Sources).
 
 use std::io::{BufRead, Write};
 use std::path::Path;
@@ -8,35 +8,35 @@ use jiff::Timestamp;
 
 /// Finds the sessions in files of one agent.
 pub trait SessionContainer: Send + Sync {
-    /// The name of the dialect that the lines are in.
+    /// Returns the name of the agent format of the lines.
     fn dialect(&self) -> &'static str;
 
-    /// Whether a file in a folder may hold sessions, by its path alone.
+    /// Checks by the path alone whether a file in a folder may contain sessions.
     fn may_own(&self, path: &Path) -> bool;
 
-    /// Whether a file with this path and beginning is one to be opened.
+    /// Checks whether a file with this path and first bytes should be opened.
     fn detect(&self, path: &Path, head: &[u8]) -> bool;
 
-    /// Opens what is in the file now; what happens to it later is not seen.
+    /// Opens a snapshot of the file; later changes to it are not visible.
     ///
     /// # Errors
-    /// When it cannot be read, or is of a kind that is not known.
+    /// If the file cannot be read, or is of an unknown kind.
     fn open(&self, path: &Path) -> Result<Box<dyn Inside>, ExpandError>;
 }
 
-/// The sessions in a file.
+/// The sessions in an open file.
 pub trait Inside {
-    /// All of them.
+    /// Returns all sessions.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     fn sessions(&mut self) -> Result<Vec<Found>, ExpandError>;
 
-    /// Writes the lines of a session that are not among those that are `known`, and says what is
-    /// wrong with it. The lines known are what earlier calls wrote.
+    /// Writes the lines of a session that are not among the `known` lines, which earlier calls
+    /// wrote. Returns the problems found in the session.
     ///
     /// # Errors
-    /// When they cannot be read, or not be written.
+    /// If the lines cannot be read or written.
     fn lines(
         &mut self,
         id: &str,
@@ -45,25 +45,25 @@ pub trait Inside {
     ) -> Result<Vec<Trouble>, ExpandError>;
 }
 
-/// What is wrong with a session.
+/// A problem with a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// Something of it is not there yet.
+    /// Part of the session has not been written yet.
     Unfinished(String),
-    /// Something of it belongs to nothing.
+    /// Part of the session belongs to nothing else in it.
     Damage(String),
 }
 
-/// A session in a file.
+/// A session found in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The agent's id for it.
+    /// The agent's id of the session.
     pub id: String,
-    /// The session that called it.
+    /// The session that called it as a sub-agent.
     pub caller: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created: Option<Timestamp>,
-    /// A number that is another one when anything about the session is.
+    /// A number that changes whenever anything about the session changes.
     pub state: i64,
 }
 
@@ -76,16 +76,16 @@ pub enum ExpandError {
     Unreadable {
         /// What is wrong, in words.
         what: String,
-        /// What says so, where that is another error.
+        /// The error that caused it, if any.
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
-    /// It is not what this version knows how to read.
+    /// The file has a format or version that this program cannot read.
     #[error("{0}")]
     UnknownVersion(String),
     /// A file could not be read or written.
     #[error("{doing}: {source}")]
     Io {
-        /// What was done.
+        /// The operation that failed.
         doing: String,
         /// Why it failed.
         source: std::io::Error,

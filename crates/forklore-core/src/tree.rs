@@ -1,4 +1,5 @@
-//! A family as a tree: arranged without recursion, whatever its shape (SPEC 7).
+//! Families as trees, arranged without recursion, whatever their shape (docs/semantics.md,
+//! Reading).
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,32 +8,32 @@ use jiff::Timestamp;
 use crate::header::Header;
 use crate::id::SessionId;
 
-/// One node in pre-order.
+/// One node of a tree in pre-order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Which session; the place in the list given, or none for a parent that is missing.
+    /// The index of the session in the list given; `None` for a missing parent.
     pub at: Option<usize>,
     /// The session's id.
     pub id: SessionId,
-    /// Links below the root of this tree.
+    /// The number of links below the root of this tree.
     pub depth: usize,
-    /// What is wrong with it.
+    /// The problem with the node, if any.
     pub mark: Option<Mark>,
 }
 
-/// What is wrong with a node.
+/// A problem with a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// Its children name it, but it is not in the store.
+    /// Its children refer to it, but it is not among the sessions.
     Missing,
-    /// Its parent links run in a circle; it stands where the circle was found.
+    /// Its parent links form a cycle. Only the first session found in the cycle is marked.
     Cycle,
 }
 
-/// Arranges sessions as trees in pre-order; children by cut, time of making, id.
+/// Arranges sessions as trees in pre-order; siblings are sorted by cut, creation time and id.
 ///
-/// Every session given appears exactly once. A parent that is not among them gets a node of its
-/// own, marked missing; of a circle the first session met is the root, marked.
+/// Every session given appears exactly once. A parent that is not among them gets its own node,
+/// marked as missing. In a cycle, the first session found is the root and is marked.
 #[must_use]
 pub fn arrange(sessions: &[Header]) -> Vec<Placed> {
     let known: HashMap<&SessionId, usize> =
@@ -59,7 +60,7 @@ pub fn arrange(sessions: &[Header]) -> Vec<Placed> {
         walk.from(id, at, at.is_none().then_some(Mark::Missing));
     }
     for header in sessions {
-        // Whatever no root leads to hangs in a circle.
+        // A session that no root leads to belongs to a cycle, or descends from one.
         if !walk.seen.contains(&header.id) {
             walk.from(&header.id, known.get(&header.id).copied(), Some(Mark::Cycle));
         }

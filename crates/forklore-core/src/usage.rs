@@ -1,4 +1,4 @@
-//! What calls of models took.
+//! The usage of model calls: tokens and cost.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,8 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// The tokens of requests and answers. Whoever told them may have told anything.
+    /// Returns the sum of input and output tokens. It saturates, because records may report any
+    /// number.
     #[must_use]
     pub fn tokens(&self) -> u64 {
         self.input.saturating_add(self.output)

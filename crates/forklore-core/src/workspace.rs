@@ -1,4 +1,5 @@
-//! The folder a session belongs to, and the short key made of its path (SPEC 14).
+//! Workspaces: the folders that sessions belong to, and short keys derived from their paths
+//! (docs/semantics.md, Workspaces).
 
 use std::borrow::Cow;
 
@@ -14,7 +15,8 @@ use crate::id::hex;
 pub struct Workspace(String);
 
 impl Workspace {
-    /// The workspace of `path`; trailing slashes go, and in a Windows path `\` becomes `/`.
+    /// Returns the workspace of `path`. It removes trailing slashes, and in a Windows path replaces
+    /// `\` by `/`.
     #[must_use]
     pub fn new(path: &str) -> Self {
         let path = if is_windows(path) { Cow::Owned(path.replace('\\', "/")) } else { path.into() };
@@ -22,13 +24,13 @@ impl Workspace {
         Self(if stripped.is_empty() && !path.is_empty() { "/" } else { stripped }.to_owned())
     }
 
-    /// The path.
+    /// Returns the path.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The last component of the path, or `root`.
+    /// Returns the last component of the path, or `root` if there is none.
     #[must_use]
     pub fn name(&self) -> &str {
         match self.0.rsplit('/').next() {
@@ -37,7 +39,8 @@ impl Workspace {
         }
     }
 
-    /// The key: the name, made safe and short, and 12 hex digits of the path's sha256.
+    /// Returns the key: the name, sanitized and truncated to 32 characters, and 12 hex digits of
+    /// the path's SHA-256.
     ///
     /// ```
     /// use forklore_core::workspace::Workspace;

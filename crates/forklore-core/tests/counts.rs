@@ -1,4 +1,4 @@
-//! Running counts: what stands before a place, however the history is split.
+//! Running counts: the events before a position are counted the same, however the history is split.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use forklore_core::{
@@ -37,7 +37,7 @@ fn log() -> impl Strategy<Value = Vec<Event>> {
     prop::collection::vec(event(), 0..40)
 }
 
-/// The counts behind each event.
+/// Returns the counts after each event.
 fn running(events: &[Event]) -> Vec<Counts> {
     let mut open = OpenCalls::default();
     let mut counts = Counts::default();

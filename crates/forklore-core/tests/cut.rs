@@ -1,4 +1,4 @@
-//! Selectors: their spelling, and their numbers against a session's extent.
+//! Selectors: parsing and printing, and checking their numbers against a session's extent.
 #![allow(clippy::unwrap_used)]
 
 use forklore_core::cut::{CutPoint, Extent};
@@ -17,7 +17,8 @@ fn selector() -> impl Strategy<Value = Selector> {
     ]
 }
 
-/// A session of some size: turns within conversation within kept within log.
+/// A session's extent: at most as many turns as conversation events, at most as many of these as
+/// inheritable events, and at most as many of these as log positions.
 fn extent() -> impl Strategy<Value = Extent> {
     (0..8u64, 0..8u64, 0..8u64, 0..8u64).prop_map(|(turns, other, evidence, audit)| {
         let index = turns + other;

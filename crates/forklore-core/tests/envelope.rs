@@ -87,7 +87,7 @@ fn an_inherited_event_names_parent_and_origin() {
     assert_eq!(line(&header("b", Some("a")), 3, Some(&origin), &event), want);
 }
 
-/// JSON texts in spellings that a reader might change.
+/// JSON texts in forms that a parser might change.
 fn spelling() -> impl Strategy<Value = String> {
     let text = any::<String>().prop_map(|text| serde_json::to_string(&text).unwrap());
     let token = prop_oneof![

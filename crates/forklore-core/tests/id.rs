@@ -1,11 +1,11 @@
-//! What parses as a name, for texts made to break it.
+//! Parsing of ids and labels, with hostile texts.
 #![allow(clippy::unwrap_used)]
 
 use forklore_core::{EventId, Label, SessionId};
 use proptest::prelude::*;
 use unicode_normalization::is_nfc;
 
-/// Characters that matter here, among ordinary ones.
+/// Characters that the grammar treats specially, mixed with ordinary ones.
 fn nasty() -> impl Strategy<Value = String> {
     let special = "/\\.:*?\"<>|%$ \t\r\n\0\x1b\u{7f}\u{85}\u{301}\u{345}\u{200b}\u{200d}\u{202e}\
                    \u{2028}\u{feff}-_~İıſßŉǰΐΣςﬁⅷⓐ１Ａ\u{1f600}";
@@ -14,7 +14,7 @@ fn nasty() -> impl Strategy<Value = String> {
     prop::collection::vec(c, 0..12).prop_map(String::from_iter)
 }
 
-/// Texts of the grammar.
+/// Texts that match the grammar.
 fn proper() -> impl Strategy<Value = String> {
     "[\\p{L}\\p{Nd}_][\\p{L}\\p{Nd}_.-]{0,30}"
         .prop_filter("composed and not reserved", |text| {

@@ -1,4 +1,4 @@
-//! Lists of spans: written and read, searched, cut back, and the jumps between their pages.
+//! Lists of spans: encoding and decoding, searching, cutting back, and the jumps between pages.
 #![allow(clippy::indexing_slicing, reason = "a wrong place ends the test")]
 
 use forklore_core::Counts;
@@ -16,13 +16,13 @@ fn counts() -> impl Strategy<Value = Counts> {
     })
 }
 
-/// Any spans at all: the encoding assumes nothing of them.
+/// Arbitrary spans: the encoding makes no assumptions about them.
 fn any_spans() -> impl Strategy<Value = Vec<Span>> {
     let span = (any::<u64>(), any::<u64>(), counts());
     vec(span.prop_map(|(segment, to, base)| Span { segment, to, base }), 0..40)
 }
 
-/// Spans as a store makes them: each gives at least one event.
+/// Spans as a store makes them: each one contributes at least one event.
 fn history() -> impl Strategy<Value = Vec<Span>> {
     vec((1..9u64, 0..9u64, 0..3u64), 1..40).prop_map(|steps| {
         let mut base = Counts::default();
@@ -77,7 +77,7 @@ proptest! {
     }
 }
 
-/// The jumps of the first pages of a list: of each the depth it leads to.
+/// Returns the jumps of the first pages of a list, as the depths that they lead to.
 fn jumps(pages: usize) -> Vec<u64> {
     let mut jumps = vec![0];
     for depth in 1..pages as u64 {

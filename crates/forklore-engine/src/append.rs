@@ -1,4 +1,4 @@
-//! `append`: one atomic batch behind the head (SPEC 9).
+//! `append`: adds one atomic batch after the head.
 
 use forklore_api::{AppendRequest, NewEvent};
 use forklore_core::header::Usage;
@@ -10,9 +10,10 @@ use jiff::Timestamp;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Adds events behind the head of a session, all or none, durable when it returns (SPEC 9).
+    /// Appends events after the head of a session, all or none. They are durable when the function
+    /// returns.
     ///
-    /// A writer that says which head it saw is told when another was faster:
+    /// A writer that passes the head it saw gets `conflict` if another writer was faster:
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -32,7 +33,8 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `invalid_args` naming the event, `conflict` with the real head, `busy`, `not_found`.
+    /// `invalid_args` with the number of the event, `conflict` with the actual head, `busy`,
+    /// `not_found`.
     pub fn append(&self, session: &SessionId, request: &AppendRequest) -> Result<Appended> {
         let now = self.now();
         check_size(&request.events)?;
@@ -72,7 +74,7 @@ impl Engine {
         })
     }
 
-    /// A compaction's range must lie wholly before the compaction itself (SPEC 4).
+    /// Checks that the range of each compaction lies wholly before the compaction itself.
     fn check_compactions(&self, session: &SessionId, events: &[Event]) -> Result<()> {
         if !events.iter().any(|event| event.kind == EventType::HISTORY_COMPACTION) {
             return Ok(());

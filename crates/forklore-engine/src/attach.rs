@@ -1,4 +1,4 @@
-//! `attach`: bytes beside the log, and the message that names them (SPEC 12).
+//! `attach`: stores bytes outside the log, and appends the message that names them.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -12,8 +12,8 @@ use serde_json::json;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Adds a message of the person that names these bytes, which are kept first, once whoever
-    /// names them (SPEC 12). They are read to their end in constant memory.
+    /// Stores the bytes as an attachment and appends a user message that names it. Equal bytes are
+    /// stored only once. Reads `bytes` to the end in constant memory.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -37,9 +37,9 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `unsupported` when the store keeps no attachments, `invalid_args` for too many bytes or a
-    /// bad name, and those of [`append`](Engine::append). The bytes may then be kept all the
-    /// same: the next gc takes them.
+    /// `unsupported` if the store has no attachments, `invalid_args` for too many bytes or an
+    /// invalid name or media type, and the errors of [`append`](Engine::append). The bytes may then
+    /// be stored already; the next `gc` removes them.
     pub fn attach(
         &self,
         session: &SessionId,
@@ -47,7 +47,7 @@ impl Engine {
         request: &Attach,
     ) -> Result<Attached> {
         check(request)?;
-        // Before anything is read, which may take long.
+        // Before reading the bytes, which may take long.
         self.show(session)?;
         let held = self.put_attachment(bytes, request.limit)?;
         let append = AppendRequest {
@@ -68,30 +68,30 @@ impl Engine {
         })
     }
 
-    /// Keeps bytes for a message of the program's own, at most `limit` of them: a part
-    /// `{type:"attachment",ref,media_type,name?}` names them (SPEC 4). Until the answer is
-    /// dropped no gc takes them, so drop it when the message is written.
+    /// Stores bytes, at most `limit` of them, for a message that the caller writes. A part
+    /// `{type:"attachment",ref,media_type,name?}` names them. No `gc` removes them before the
+    /// returned pin is dropped, so drop it after the message is written.
     ///
     /// # Errors
-    /// `unsupported` when the store keeps no attachments, `invalid_args` for too many bytes.
+    /// `unsupported` if the store has no attachments, `invalid_args` for too many bytes.
     pub fn put_attachment(&self, bytes: &mut dyn Read, limit: u64) -> Result<Pin> {
         Ok(self.attachments_of_store()?.put(bytes, limit)?)
     }
 
-    /// Where the store keeps attachments.
+    /// Returns the attachment storage, or `unsupported` if the store has none.
     pub(crate) fn attachments_of_store(&self) -> Result<&dyn Attachments> {
         let kept = self.attachments.as_ref();
         let kept = kept.ok_or_else(|| Error::Unsupported("this store keeps no attachments".into()));
         Ok(&**kept?.store())
     }
 
-    /// Holds what payloads about to be written mention and the store has, so that no gc that has
-    /// read their session already takes it.
+    /// Pins the stored attachments that these payloads mention, before they are written. Without
+    /// the pins, a `gc` that already read the session could remove them.
     pub fn hold_mentioned<'d>(&self, data: impl IntoIterator<Item = &'d Data>) -> Vec<Pin> {
         let Some(kept) = &self.attachments else { return Vec::new() };
         let mentions = data.into_iter().flat_map(attachment::mentions);
         let named: BTreeSet<_> = mentions.map(|mention| mention.id).collect();
-        // What is missing or damaged may be named all the same.
+        // A message may name a missing or damaged attachment.
         named.iter().filter_map(|id| kept.store().pin(id).ok().flatten()).collect()
     }
 }
@@ -121,7 +121,7 @@ fn check(request: &Attach) -> Result<()> {
     Ok(())
 }
 
-/// The message that names an attachment.
+/// Builds the message that names an attachment.
 fn message(id: AttachmentId, request: &Attach) -> Result<NewEvent> {
     let mut part = json!({"type": "attachment", "ref": id, "media_type": request.media_type});
     if let (Some(name), Some(part)) = (&request.name, part.as_object_mut()) {

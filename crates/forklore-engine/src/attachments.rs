@@ -1,4 +1,4 @@
-//! Reading attachments: those that a session names, and their bytes (SPEC 12).
+//! Reads attachments: those that a session names, and their bytes.
 
 mod mentioned;
 mod soundness;
@@ -16,8 +16,8 @@ pub(crate) use soundness::StoredAttachments;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// The attachments that the messages of a session name, inherited ones too, in order
-    /// (SPEC 12). A missing one is told, and fails nothing.
+    /// Returns the attachments that the messages of a session name, inherited messages included, in
+    /// log order. A missing attachment is marked `missing` and is not an error.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -45,19 +45,18 @@ impl Engine {
         Ok(named)
     }
 
-    /// The bytes of all attachments.
+    /// Returns the total size of all attachments in bytes.
     pub(crate) fn attachment_bytes(&self) -> Result<u64> {
         let Some(kept) = &self.attachments else { return Ok(0) };
         Ok(kept.store().list()?.iter().map(|attachment| attachment.bytes).sum())
     }
 
-    /// Writes the bytes of an attachment to `out`; how many there are. Whether they are sound is
-    /// known at their end only: after an error, what was written is of no use.
+    /// Writes the bytes of an attachment to `out` and returns their number. The digest is verified
+    /// only at the end: after an error, discard what was written.
     ///
     /// # Errors
-    /// `not_found` when the store has not got it, `corrupt` when its bytes are not those that were
-    /// attached, `unsupported` when the store keeps no attachments, or what writing to `out` came
-    /// to.
+    /// `not_found` if the store does not have the attachment, `corrupt` if its bytes do not match
+    /// its digest, `unsupported` if the store has no attachments, or the error of writing to `out`.
     pub fn read_attachment(&self, id: &AttachmentId, out: &mut dyn Write) -> Result<u64> {
         let bytes = self.attachments_of_store()?.open(id)?;
         let bytes = bytes.ok_or(Error::NoAttachment(*id))?;

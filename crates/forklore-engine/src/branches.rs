@@ -1,4 +1,4 @@
-//! `branches`: a family's continuations by label (SPEC 7).
+//! `branches`: the branches of a family, by label.
 
 use forklore_api::{Branch, Branches};
 use forklore_core::{SessionId, SessionKind};
@@ -8,7 +8,8 @@ use crate::list::problems;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// The branches of the family of a session (SPEC 7).
+    /// Returns the branches of the family of a session. Delegates and deleted sessions are left
+    /// out.
     ///
     /// # Errors
     /// `not_found`.

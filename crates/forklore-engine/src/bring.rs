@@ -1,4 +1,4 @@
-//! `bring`: what a branch came to, told to another one (SPEC 8).
+//! `bring`: records in one session what a branch did.
 
 use std::ops::Range;
 
@@ -12,15 +12,16 @@ use serde::Deserialize;
 use crate::summary::{BranchSummary, Of, usage_events};
 use crate::{Engine, Error, Result};
 
-/// Of a longer answer the beginning is brought; the branch keeps the whole.
+/// Only this much of a longer answer is brought; the branch has all of it.
 const ANSWER_BYTES: usize = 64 << 10;
-/// Another writer may be faster so often before it is told to the caller.
+/// Number of attempts after conflicts with other writers, before the caller gets `conflict`.
 const ATTEMPTS: usize = 5;
 
 impl Engine {
-    /// Tells a session what a branch did since they parted, or since it was last brought there,
-    /// with its last answer: as one `branch_summary` behind the head, which changes no history
-    /// (SPEC 8). To bring the same again is harmless.
+    /// Records in the session `into` what the branch `from` did since the two diverged, or since it
+    /// was last brought there, with its last answer. Appends one `branch_summary` after the head,
+    /// which changes no history, and the usage of the summary call, if any. Bringing the same part
+    /// again records nothing.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -41,8 +42,9 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `not_found`, `invalid_args` (reason `same_session`, or `nothing_to_bring` where the branch
-    /// says nothing that the session does not), `busy`, `conflict` when others keep writing.
+    /// `not_found`, `invalid_args` (reason `same_session`, or `nothing_to_bring` if the branch has
+    /// nothing of its own, or `part` if the requested part is out of range), `busy`, `conflict` if
+    /// others keep writing.
     pub fn bring(&self, request: &Bring) -> Result<Brought> {
         if request.from == request.into {
             let message = "a session cannot be brought into itself";
@@ -51,7 +53,7 @@ impl Engine {
         let mut attempt = 1;
         loop {
             match self.try_to_bring(request) {
-                // Somebody wrote to it meanwhile, perhaps the same: look again.
+                // Another writer appended meanwhile, perhaps the same summary: check again.
                 Err(Error::Store(StoreError::Conflict { .. })) if attempt < ATTEMPTS => {
                     attempt += 1;
                 }
@@ -121,7 +123,8 @@ impl Engine {
         Ok(Event { id: id.clone(), ts: self.now(), kind, class, dialect: None, effect, data })
     }
 
-    /// What of `from` is not in `into`, in its history or as a summary; of that `asked`, if given.
+    /// Returns the part of `from` that `into` has neither in its history nor as a summary, limited
+    /// to `asked` if given.
     fn not_yet_brought(
         &self,
         from: &Header,
@@ -171,14 +174,14 @@ impl Engine {
     }
 }
 
-/// What there is to bring.
+/// The part to bring.
 enum Part {
     New(Of),
-    /// Nothing: all of it was brought, by this event.
+    /// Nothing: this event already brought all of it.
     Brought(Of, Existing),
 }
 
-/// The event that told a part.
+/// An event that brought a part.
 struct Existing {
     id: EventId,
     seq: u64,
@@ -192,7 +195,7 @@ struct Recorded {
     to_index: u64,
 }
 
-/// The part of `branch` that a summary tells, if it was brought, and how it was summed up.
+/// Parses a summary that brought a part of `branch`: the strategy, and the part.
 fn recorded_of(data: &Data, branch: &SessionId) -> Option<(&'static str, Recorded)> {
     #[derive(Deserialize)]
     struct Summary {
@@ -206,7 +209,7 @@ fn recorded_of(data: &Data, branch: &SessionId) -> Option<(&'static str, Recorde
     (of.session_id == *branch).then_some((known, of))
 }
 
-/// Which branch a summary tells of, if it was brought: what it was called, and its id.
+/// Parses a summary that was brought: the label of the branch at the time, and its id.
 pub(crate) fn brought_by(data: &Data) -> Option<(String, SessionId)> {
     #[derive(Deserialize)]
     struct Summary {
@@ -217,14 +220,15 @@ pub(crate) fn brought_by(data: &Data) -> Option<(String, SessionId)> {
     Some((brought_from, of.session_id))
 }
 
-/// The same part, summed up in the same way, is the same event: told twice at once it is told once.
+/// Derives the event id from the part and the strategy, so that two writers who bring the same part
+/// at once record one event.
 fn event_id(of: &Of, by: &Summarize) -> EventId {
     let what = format!("brought {} {} {}", by.strategy(), of.from_index, of.to_index);
     EventId::named(&of.session_id, &what)
 }
 
-/// The id of a record of what the summary cost. It follows from the summary's, so that a repeated
-/// append is recognised.
+/// Derives the id of a usage event from the id of the summary, so that a repeated append is
+/// recognized.
 fn usage_id(brought: &Brought, at: usize) -> EventId {
     EventId::named(&brought.from_session_id, &format!("usage {at} of {}", brought.event_id))
 }

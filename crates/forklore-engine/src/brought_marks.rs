@@ -1,4 +1,4 @@
-//! Which sessions of a tree were told what another branch came to (SPEC 7, 8).
+//! Marks the sessions of a tree into which other branches were brought.
 
 use forklore_api::{BroughtMark, TreeNode, Trees};
 use forklore_core::EventType;
@@ -7,16 +7,17 @@ use forklore_store::port::{At, Direction, Query};
 use crate::Engine;
 use crate::bring::brought_by;
 
-/// Headers do not say it, so the events of the sessions shown are looked through, without their
-/// data: of trees that have no more than these, so that a tree stays quick whatever its size.
+/// Maximum number of own events, over all sessions of the trees, for which marks are computed.
+/// Headers do not contain the marks, so the events must be read, without their data. The limit
+/// bounds the time for large trees.
 const MOST_EVENTS: u64 = 20_000;
-/// Events read at a time.
+/// Events per read.
 const PAGE: usize = 1_000;
 
 impl Engine {
-    /// Adds to each session of the trees of which branches it was told by [`bring`](Self::bring).
-    /// Sessions that wrote more than 20,000 events together are not looked through; whether they
-    /// were is the answer. Of a session that is damaged, what can be read is told.
+    /// Adds to each session of the trees the branches that [`bring`](Self::bring) brought into it.
+    /// Returns `false` and adds nothing if these sessions wrote more than 20,000 events together.
+    /// Of a damaged session, adds what can be read.
     pub fn mark_brought(&self, trees: &mut Trees) -> bool {
         let events: u64 = trees.nodes.iter().filter(|node| is_readable(node)).map(own).sum();
         if events > MOST_EVENTS {
@@ -28,14 +29,14 @@ impl Engine {
         true
     }
 
-    /// What the node's own events tell of other branches, as far as they can be read.
+    /// Returns the marks in the node's own events, as far as these can be read.
     fn marks_of(&self, node: &TreeNode) -> Vec<BroughtMark> {
         let mut told = Vec::new();
         let mut from = first_own(node);
         loop {
             let query =
                 Query { at: At::Seq(from), direction: Direction::Forward, limit: PAGE, bare: true };
-            // `verify` names what is damaged; here it is only no mark.
+            // Damage only ends the search here; `verify` reports it.
             let Ok(page) = self.store().read(&node.session_id, &query) else { return told };
             let Some(last) = page.events.last() else { return told };
             from = last.seq + 1;
@@ -67,7 +68,7 @@ fn own(node: &TreeNode) -> u64 {
     node.header.as_ref().map_or(0, |known| known.own_events)
 }
 
-/// Where the events begin that it wrote behind what it inherits, or one before.
+/// Returns the seq of the first event after the inherited ones, or the one before it.
 fn first_own(node: &TreeNode) -> u64 {
     let head = node.header.as_ref().map_or(-1, |known| known.head_seq);
     u64::try_from(head + 1).unwrap_or(0).saturating_sub(own(node))

@@ -1,18 +1,18 @@
-//! Time and chance, so that tests can hold both still.
+//! Time and randomness, which tests can replace to get fixed values.
 
 use jiff::Timestamp;
 use uuid::Uuid;
 
-/// Where the engine takes the time and its random bits from.
+/// Supplies the engine with the current time and random bits.
 pub trait Clock: Send + Sync {
-    /// What time it is.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 
-    /// Random bits for an id.
+    /// Returns 80 random bits for an id.
     fn random(&self) -> [u8; 10];
 }
 
-/// The system's clock and random numbers.
+/// The system clock and random numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -22,8 +22,8 @@ impl Clock for SystemClock {
     }
 
     fn random(&self) -> [u8; 10] {
-        // A UUIDv7 ends in 74 random bits and counts up within a millisecond, which keeps the
-        // ids of one process in the order they were made.
+        // A UUIDv7 ends in 74 random bits and counts up within a millisecond. So ids made by one
+        // process sort in the order of their creation.
         let mut random = [0; 10];
         random.copy_from_slice(&Uuid::now_v7().as_bytes()[6..]);
         random

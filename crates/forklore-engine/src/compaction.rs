@@ -1,4 +1,4 @@
-//! Where a history is compacted: the beginning goes into a summary, the end stays as it is.
+//! Plans where to compact a history: a summary replaces the beginning, the end stays unchanged.
 
 use forklore_core::summary::Summary;
 use forklore_core::{Message, Role, SessionId};
@@ -7,23 +7,24 @@ use forklore_store::port::At;
 use crate::summary::Of;
 use crate::{Engine, Result};
 
-/// The part of the history, of four, that stays as it is.
+/// The divisor for the part that stays unchanged: a quarter of the bytes.
 const RETAINED_FRACTION: u64 = 4;
 
 /// What a compaction would cover.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompactionPlan {
-    /// The first index covered: instructions at the beginning stay.
+    /// The first covered index. System messages at the beginning are not covered.
     pub from_index: u64,
-    /// The index behind the last one covered.
+    /// The index after the last covered one.
     pub to_index: u64,
-    /// What the model has seen of it so far, earlier summaries in place of what they cover.
+    /// What the model has received of that part so far, with earlier summaries in place of what
+    /// they cover.
     pub messages: Vec<Message>,
-    /// The same told without a model.
+    /// The deterministic summary of that part, made without a model.
     pub summary: Summary,
 }
 
-/// A place behind which no call is open.
+/// A position after which no call is open.
 struct Position {
     index: u64,
     seq: u64,
@@ -33,9 +34,9 @@ struct Position {
 }
 
 impl Engine {
-    /// What a compaction of a session would cover now: as much as leaves a quarter, up to the
-    /// beginning of a turn where there is one, and never between a call and its result. None when
-    /// there is nothing to cover.
+    /// Plans a compaction of a session. It leaves about a quarter of the uncompacted bytes, ends at
+    /// the beginning of a turn if possible, and never separates a call from its result. Returns
+    /// `None` if there is nothing to cover.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.

@@ -1,5 +1,5 @@
-//! How full the context of a session's model is: what its last call told, and what came since. A
-//! fork inherits it with the history (SPEC 15).
+//! How full the context of a session's model is: the token count that the last model call reported,
+//! plus an estimate of what was written after it. A fork inherits it with the history.
 
 use forklore_core::inline::inline_bytes;
 use forklore_core::{EventType, Header, Message, SessionId, payload};
@@ -9,23 +9,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Engine, Result};
 
-/// Bytes of text for each token, where nobody counted: a rule of thumb.
+/// Estimated bytes of text per token, if no provider counted them: a rule of thumb.
 const BYTES_PER_TOKEN: u64 = 4;
-/// Tokens of an image: a rule of thumb, too.
+/// Estimated tokens of an image: also a rule of thumb.
 const IMAGE_TOKENS: u64 = 1_600;
 const PAGE: usize = 64;
 
-/// How many tokens a session's next request takes at least.
+/// Number of tokens that the next request of a session takes at least.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ContextUsage {
-    /// The tokens.
+    /// All tokens, estimated ones included.
     pub tokens: u64,
-    /// How many of them are estimated from the length of texts.
+    /// The part of `tokens` that is estimated from the length of texts.
     pub estimated: u64,
 }
 
 impl ContextUsage {
-    /// What is added by so many bytes of messages.
+    /// Adds the estimated tokens of `bytes` bytes of messages.
     #[must_use]
     pub fn and_bytes(self, bytes: u64) -> Self {
         let tokens = bytes / BYTES_PER_TOKEN;
@@ -36,18 +36,19 @@ impl ContextUsage {
     }
 }
 
-/// What the way back through a log came to.
+/// The result of the backward search through a log.
 enum Found {
-    /// A call of a model, behind which so many bytes were written.
+    /// A model call that used `tokens`; `bytes` bytes of inheritable events were written after it.
     Call { tokens: u64, bytes: u64 },
-    /// A compaction: what was counted before it says nothing any more.
+    /// A compaction: token counts from before it no longer apply.
     Compaction,
-    /// Nothing in what the session wrote itself.
+    /// The session's own events contain neither.
     Nothing,
 }
 
 impl Engine {
-    /// How full the context is.
+    /// Returns how full the context is. Uses the last model call since the last compaction, also of
+    /// an ancestor; without one, estimates the messages that the model would receive.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -65,10 +66,10 @@ impl Engine {
                 Found::Nothing => {}
             }
             links += 1;
-            // A delegate has nothing of its parent's context.
+            // A delegate has none of its parent's context.
             let parent =
                 at.parent_id.filter(|_| at.inherited.inheritable > 0 && links <= header.depth);
-            // A history stays readable when the header above it is gone.
+            // A history stays readable if the header of its parent is gone.
             let parent = parent.and_then(|parent| self.store().header(&parent).ok());
             next = match (parent, at.cut.and_then(|cut| cut.seq)) {
                 (Some(parent), Some(cut)) => {
@@ -86,8 +87,8 @@ impl Engine {
         Ok(ContextUsage::default().and_bytes(bytes))
     }
 
-    /// The last event that stands behind a cut and is not inherited: what the last answer before
-    /// the cut took is told behind it.
+    /// Returns the seq of the last event in the run of non-inherited events after a cut. The usage
+    /// of the last answer before the cut is recorded there.
     fn last_behind(&self, header: &Header, cut: u64) -> Result<u64> {
         let at = At::Seq(cut + 1);
         let query = Query { at, direction: Direction::Forward, limit: PAGE, bare: true };
@@ -96,7 +97,8 @@ impl Engine {
         Ok(behind.last().map_or(cut, |event| event.seq))
     }
 
-    /// The last call of a model among what a session wrote itself up to and including `seq`.
+    /// Finds the last model call among the events that the session wrote itself, up to and
+    /// including `seq`.
     fn last_call(&self, header: &Header, seq: u64, bytes: u64) -> Result<Found> {
         let mut next = Some(seq);
         while let Some(seq) = next.take() {
@@ -134,7 +136,7 @@ fn tokens_of(stored: &LogEntry) -> Option<u64> {
         #[serde(default)]
         purpose: Option<IgnoredAny>,
     }
-    // What was asked aside, a summary for instance, says nothing of the conversation.
+    // A call with a `purpose`, such as a summary, says nothing about the conversation's size.
     if event.data.read::<Recorded>().is_ok_and(|told| told.purpose.is_some()) {
         return None;
     }
@@ -142,7 +144,8 @@ fn tokens_of(stored: &LogEntry) -> Option<u64> {
     Some(usage.tokens()).filter(|tokens| *tokens > 0)
 }
 
-/// The bytes of a message, with an image counted as what models take of one.
+/// Returns the bytes of a message. Each inline image counts as `IMAGE_TOKENS` instead of its
+/// base64.
 fn message_bytes(message: &Message) -> u64 {
     let all = serde_json::to_string(message).map_or(0, |text| text.len() as u64);
     let (images, base64) = inline_bytes(message);

@@ -1,4 +1,4 @@
-//! `new`: a root session, or a delegate of a parent (SPEC 1, 6).
+//! `new`: creates a root session, or a delegate of a parent.
 
 use forklore_api::{Create, Fork};
 use forklore_core::header::Usage;
@@ -9,11 +9,11 @@ use forklore_store::port::NewSession;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Makes a session (SPEC 1, 6).
+    /// Creates a root session, or a delegate if the request names a parent.
     ///
     /// # Errors
-    /// `already_exists` (the id, also of a deleted session), `invalid_args`, `not_found` (the
-    /// parent).
+    /// `already_exists` (the id is in use, or belonged to a deleted session), `invalid_args`,
+    /// `not_found` (the parent).
     pub fn create(&self, request: &Create) -> Result<Header> {
         check(request)?;
         if let Some(parent) = &request.parent {

@@ -1,4 +1,4 @@
-//! From a selector to a cut: one search, whatever the length of the history (SPEC 5).
+//! Resolves a selector to a cut with one indexed lookup, whatever the length of the history.
 
 use forklore_core::cut::{CutPoint, Extent};
 use forklore_core::{Cut, CutError, Header, OpenCalls, Selector};
@@ -8,7 +8,7 @@ use crate::{Engine, Error, Result};
 
 const BACK_EVENTS: usize = 64;
 
-/// A cut, and how many calls it leaves open.
+/// A cut, and the number of calls it leaves open.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     pub(crate) cut: Cut,
@@ -16,15 +16,17 @@ pub(crate) struct Found {
 }
 
 impl Engine {
-    /// The cut that `selector` names in the session of `header` (SPEC 5).
+    /// Returns the cut that `selector` names in the session of `header` (docs/semantics.md, Where
+    /// to cut).
     ///
     /// # Errors
-    /// `invalid_args` when it is out of range or keeps nothing without saying so.
+    /// `invalid_args` if the selector is out of range, or if it selects nothing and is not `start`
+    /// or `index:0`.
     pub fn cut(&self, header: &Header, selector: &Selector) -> Result<Cut> {
         Ok(self.find_cut(header, selector)?.cut)
     }
 
-    /// The same, with what it leaves open.
+    /// Like [`Engine::cut`], and counts the calls that the cut leaves open.
     pub(crate) fn find_cut(&self, header: &Header, selector: &Selector) -> Result<Found> {
         let found = self.search(header, selector)?;
         if found.cut.inheritable == 0 && !selector.allows_empty() {
@@ -88,7 +90,8 @@ impl Engine {
         self.behind_first(header, At::Inheritable(kept))
     }
 
-    /// The cut behind the event at `at`; mostly one page holds the next inheritable event too.
+    /// Returns the cut after the event at `at`. In most cases the page of two events contains the
+    /// next inheritable event too, so one read is enough.
     fn behind_first(&self, header: &Header, at: At) -> Result<Found> {
         let missing = format!("the event at {at:?}");
         let query = Query { at, direction: Direction::Forward, limit: 2, bare: true };
@@ -117,21 +120,22 @@ impl Engine {
         Ok(self.store().read(&header.id, &query)?.events.pop())
     }
 
-    /// The calls that a cut leaves open: read back no further than to where none was.
+    /// Returns the calls that a cut leaves open. Reads back only as far as the last event after
+    /// which no call was open.
     pub fn open_calls(&self, header: &Header, cut: &Cut) -> Result<OpenCalls> {
         let mut effects = Vec::new();
         self.back_to_closed(header, cut, |event| effects.push(event.event.effect))?;
         Ok(effects.into_iter().rev().collect())
     }
 
-    /// The last cut at or before `cut` that leaves no call open.
+    /// Returns the last cut at or before `cut` that leaves no call open.
     pub(crate) fn cut_without_open_calls(&self, header: &Header, cut: &Cut) -> Result<Cut> {
         let closed = self.back_to_closed(header, cut, |_| {})?;
         Ok(self.after_inheritable(header, closed.map_or(0, |event| event.counts.inheritable))?.cut)
     }
 
-    /// Walks back from `cut` over the events behind which calls are open, and returns the first
-    /// behind which none is.
+    /// Walks back from `cut` over the events after which a call is open. Returns the first event
+    /// after which no call is open.
     fn back_to_closed(
         &self,
         header: &Header,
@@ -139,7 +143,7 @@ impl Engine {
         mut visit: impl FnMut(LogEntry),
     ) -> Result<Option<LogEntry>> {
         let mut next = cut.seq;
-        // Nearly always the first event ends the walk.
+        // In nearly all cases the first event ends the walk.
         let mut limit = 1;
         while let Some(seq) = next {
             let query =

@@ -1,4 +1,4 @@
-//! `delete`: sessions go, what others need stays (SPEC 10).
+//! `delete`: removes sessions and retains what others still need.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,14 +10,15 @@ use jiff::Timestamp;
 
 use crate::{Engine, Result};
 
-/// How often a cascade begins again because a branch was made below it meanwhile.
+/// Number of attempts of a cascade; it restarts if a branch was created in the subtree meanwhile.
 const TRIES: usize = 8;
 
 impl Engine {
-    /// Deletes a session, with its delegates unless they have branch children (SPEC 10).
+    /// Deletes a session, with its delegates unless they have branch children (docs/semantics.md,
+    /// Delete, detach).
     ///
     /// # Errors
-    /// `has_children`, `busy`, `not_found`. Then nothing was deleted.
+    /// `has_children`, `busy`, `not_found`. In each case nothing was deleted.
     pub fn delete(&self, request: &Delete) -> Result<Deleted> {
         let now = self.now();
         let mut tries = TRIES;
@@ -44,7 +45,7 @@ impl Engine {
                         dry_run: false,
                     });
                 }
-                // A branch was made since the family was read: it belongs to the set.
+                // A branch was created after the family was read, so it belongs to the set.
                 Err(StoreError::HasChildren { .. })
                     if request.mode == DeleteMode::Cascade && tries > 0 => {}
                 Err(refused) => return Err(refused.into()),
@@ -52,24 +53,24 @@ impl Engine {
         }
     }
 
-    /// The sessions that the request deletes, as the store has them now.
+    /// Returns the sessions that the request deletes, from the current headers.
     fn closed_set(&self, request: &Delete) -> Result<Set> {
         let header = self.show(&request.session)?;
         let filter = Filter { family: Some(header.root_id.clone()), ..Filter::default() };
-        // Who builds on whom must be known of each: a damaged header may be a descendant's.
+        // A damaged header is an error here, because it may belong to a descendant.
         let family = Family::of(self.store.sessions(&filter, None, 0)?.all()?);
         let sessions = family.closed_set(&header, request.mode == DeleteMode::Cascade);
         Ok(Set { sessions, family })
     }
 }
 
-/// The sessions that go together, and the family that they are of.
+/// The sessions to delete together, and their family.
 struct Set {
     sessions: Vec<SessionId>,
     family: Family,
 }
 
-/// The living sessions of a family by parent.
+/// The living sessions of a family, by parent.
 struct Family {
     children: HashMap<SessionId, Vec<Header>>,
     leases: HashMap<SessionId, Lease>,
@@ -92,12 +93,12 @@ impl Family {
         self.children.get(id).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether `child` reads through its parent: a branch that was not detached.
+    /// Checks whether `child` reads history through its parent: it is a branch and not detached.
     fn builds_on_parent(child: &Header) -> bool {
         child.kind == SessionKind::Branch && !child.detached
     }
 
-    /// What goes with `header`, leaves first.
+    /// Returns the sessions to delete with `header`, descendants before ancestors.
     fn closed_set(&self, header: &Header, cascade: bool) -> Vec<SessionId> {
         let mut set = vec![header.id.clone()];
         let mut seen = HashSet::from([header.id.clone()]);
@@ -115,12 +116,12 @@ impl Family {
                 }
             }
         }
-        // Parents were found before their children.
+        // The walk found parents before their children.
         set.reverse();
         set
     }
 
-    /// Refuses while one of the sessions runs a turn.
+    /// Returns an error if one of the sessions is leased.
     fn refuse_leased(&self, set: &[SessionId], now: Timestamp) -> Result<()> {
         for session in set {
             if let Some(lease) = self.leases.get(session).filter(|lease| lease.holds_at(now)) {

@@ -1,4 +1,4 @@
-//! `detach`: a prefix of one's own (SPEC 10).
+//! `detach`: gives a session its own copy of the prefix it inherits.
 
 use forklore_api::Detached;
 use forklore_core::SessionId;
@@ -7,8 +7,9 @@ use forklore_store::port::Change;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Copies the assembled prefix of a session into a segment of its own. Everything that can be
-    /// read stays the same; its ancestors may then be deleted (SPEC 10).
+    /// Copies the assembled prefix of a session into the session's own segment. Every read gives
+    /// the same answer as before, and its ancestors may then be deleted (docs/semantics.md, Delete,
+    /// detach).
     ///
     /// # Errors
     /// `not_found`, `missing_ancestor`.

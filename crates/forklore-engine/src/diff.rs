@@ -1,4 +1,4 @@
-//! `diff`: what two histories share, and what each has alone (SPEC 7).
+//! `diff`: what two histories have in common, and what each has alone.
 
 use std::collections::HashSet;
 
@@ -10,8 +10,8 @@ use forklore_store::port::At;
 use crate::{Engine, Replay, Result};
 
 impl Engine {
-    /// Compares two sessions, of one family or of two (SPEC 7). For histories that have so much
-    /// alone that it may not fit in memory see [`Engine::compare`].
+    /// Compares two sessions, of one family or of two. If their differing parts may not fit in
+    /// memory, see [`Engine::compare`].
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -21,8 +21,8 @@ impl Engine {
         Ok(Difference { ancestor, common, only_a, only_b })
     }
 
-    /// The same, in constant memory: what each has alone is read as it is taken. What they share
-    /// is not read, however long it is.
+    /// Like [`Engine::diff`], in constant memory: the records of each side are read as the
+    /// iterators advance. The common part is not read, whatever its length.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -45,7 +45,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`; of each record the last two.
+    /// `not_found`, `corrupt`, `missing_ancestor`; each record may fail with the last two.
     pub fn compare(&self, a: &SessionId, b: &SessionId) -> Result<Difference<Replay>> {
         let (a, b) = (self.show(a)?, self.show(b)?);
         let (end_a, end_b) = (a.counts.index, b.counts.index);
@@ -67,8 +67,8 @@ impl Engine {
         })
     }
 
-    /// The identity of the conversation event of this index, which is there. What a copy repeats
-    /// is its original's (SPEC 1).
+    /// Returns the identity of the conversation event at this index, which must exist. An event
+    /// that a copy repeats has the identity of the original's event.
     fn origin(&self, session: &SessionId, index: u64) -> Result<Origin> {
         let mut origin = self.written(session, index)?;
         let mut seen = HashSet::new();
@@ -77,7 +77,7 @@ impl Engine {
         {
             match self.written(&original, index) {
                 Ok(found) => origin = found,
-                // The copy outlived it.
+                // The original was deleted, the copy was not.
                 Err(error) if error.kind() == ErrorKind::NotFound => break,
                 Err(error) => return Err(error),
             }
@@ -85,11 +85,11 @@ impl Engine {
         Ok(origin)
     }
 
-    /// The session that this one repeats at this index, if it is a copy of one.
+    /// Returns the session that this one repeats at this index, if it is a copy.
     fn original_at(&self, session: &SessionId, index: u64) -> Result<Option<SessionId>> {
         let copy_of = match self.store().header(session) {
             Ok(header) => header.copy_of,
-            // What is left of a deleted session is no copy of anything.
+            // A session whose header is gone cannot be a copy.
             Err(StoreError::NotFound(_)) => None,
             Err(error) => return Err(error.into()),
         };
@@ -97,7 +97,7 @@ impl Engine {
         Ok(repeats.map(|copy_of| copy_of.session_id))
     }
 
-    /// Where the conversation event of this index was first written.
+    /// Returns where the conversation event at this index was first written.
     fn written(&self, session: &SessionId, index: u64) -> Result<Origin> {
         let found = self.event_at(session, At::Index(index))?;
         let missing = || StoreError::MissingAncestor {

@@ -1,4 +1,4 @@
-//! Why a verb was not carried out (SPEC 16).
+//! The errors of the engine (docs/semantics.md, Errors).
 
 use forklore_api::Elsewhere;
 use forklore_core::call::OpenCall;
@@ -9,138 +9,138 @@ use forklore_core::{AttachmentId, CutError, ErrorKind, Selector, SessionId};
 use forklore_store::Error as StoreError;
 use serde_json::{Value, json};
 
-/// Of sessions elsewhere, and of their folders, so many are named.
+/// Maximum number of folders named in the message of [`Error::Elsewhere`].
 const NAMED: usize = 3;
 
-/// The result of a verb.
+/// The result of an engine operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a verb was not carried out. Nothing was written.
+/// Why an operation failed. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The store refused or failed.
+    /// The store refused the operation or failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The selector names no place in the session.
+    /// The selector does not resolve to a cut in the session.
     #[error("session {session}: {source}")]
     Cut {
         /// The session.
         session: SessionId,
-        /// Why.
+        /// The reason.
         #[source]
         source: CutError,
     },
-    /// A name is not in the grammar; it is not repeated.
+    /// A name does not match the grammar. The error does not repeat it.
     #[error("the {what} is not valid: {source}")]
     Name {
-        /// What it was to name.
+        /// What the name stands for, such as `session id`.
         what: &'static str,
-        /// Why.
+        /// The reason.
         source: IdError,
     },
-    /// An event to append is not in order.
+    /// An event to append is invalid.
     #[error("event {line}: {source}")]
     Event {
-        /// Its number in the batch, from 1.
+        /// The number of the event in the batch, from 1.
         line: usize,
-        /// Why.
+        /// The reason.
         source: PayloadError,
     },
-    /// An argument makes no sense.
+    /// An argument is invalid.
     #[error("{message}")]
     Invalid {
-        /// A word for scripts.
+        /// A fixed word for scripts.
         reason: &'static str,
-        /// What is wrong.
+        /// A message for people.
         message: String,
     },
-    /// The cut leaves calls open, and the policy is to refuse.
+    /// The cut leaves calls open, and the policy is to refuse that.
     #[error("the cut leaves {} tool calls open", calls.len())]
     OpenCalls {
         /// The parent.
         session: SessionId,
-        /// The calls.
+        /// The open calls.
         calls: Vec<OpenCall>,
     },
-    /// A child of this id exists, and is not the one asked for.
+    /// A session with this id exists, but it is not the child that the request describes.
     #[error("session {id} already exists, and is another child than the one asked for: {differs}")]
     OtherChild {
         /// The id.
         id: SessionId,
-        /// What differs.
+        /// The first property that differs.
         differs: &'static str,
     },
-    /// The child would have a permission that its parent has not.
+    /// The child would have a permission that its parent does not have.
     #[error("the parent does not have the permission {0:?}")]
     Permission(String),
-    /// The fork would be deeper than is allowed.
+    /// The fork would exceed the maximum depth.
     #[error("session {session} is {links} forks deep already, and {max} are allowed")]
     TooDeep {
         /// The parent.
         session: SessionId,
-        /// Its links since the root or the last detached session.
+        /// The parent's number of links since the root or the last detached session.
         links: u64,
-        /// How many are allowed.
+        /// The maximum depth.
         max: u64,
     },
-    /// Parent links run in a circle.
+    /// The parent links form a cycle.
     #[error("the ancestors of session {0} run in a circle")]
     Cycle(SessionId),
-    /// A reference fits no session.
+    /// A reference matches no session.
     #[error("no session fits {what}")]
     NoMatch {
-        /// How it was referred to; never the text itself where that is hostile.
+        /// A description of the reference. Never contains untrusted text.
         what: String,
     },
-    /// A reference fits no session of this folder, but some of other folders.
+    /// A reference matches no session of this workspace, but some in other workspaces.
     #[error("no session of this folder fits {what}, but {}", do_fit(found))]
     Elsewhere {
-        /// How it was referred to.
+        /// A description of the reference.
         what: String,
-        /// The sessions of other folders, the last written first, 10 at most.
+        /// Up to 10 matching sessions of other workspaces, most recently updated first.
         found: Vec<Elsewhere>,
     },
-    /// The session was not read from a file.
+    /// The session was not imported from a file.
     #[error("session {0} was not read from a file")]
     NoSource(SessionId),
-    /// A reference fits several sessions.
+    /// A reference matches several sessions.
     #[error("{count} sessions fit {what}")]
     Ambiguous {
-        /// How they were referred to.
+        /// A description of the reference.
         what: String,
-        /// The first 10.
+        /// The first 10 matches.
         candidates: Vec<SessionId>,
-        /// How many there are.
+        /// Number of matches.
         count: usize,
     },
-    /// The store has not got the bytes of an attachment.
+    /// The store does not have the bytes of an attachment.
     #[error("the store has not got the bytes of the attachment {0}")]
     NoAttachment(AttachmentId),
-    /// A file cannot be written back: sessions read from it are gone (SPEC 10).
+    /// A file cannot be restored, because sessions read from it were deleted.
     #[error("the file cannot be restored: {} of its sessions were deleted", sessions.len())]
     SourceGone {
-        /// The sessions.
+        /// The deleted sessions.
         sessions: Vec<SessionId>,
     },
-    /// The store cannot do it.
+    /// The store does not support the operation.
     #[error("{0}")]
     Unsupported(String),
-    /// What is saved goes into an empty store only.
+    /// The target of a recovery is not empty.
     #[error("the store to save into holds sessions already")]
     NotEmpty,
-    /// Reading a file or writing an answer failed.
+    /// Reading a file or writing the output failed.
     #[error("{doing}: {source}")]
     Io {
-        /// What was being done.
+        /// The operation that failed.
         doing: String,
-        /// Why it failed.
+        /// The cause.
         source: std::io::Error,
     },
 }
 
 impl Error {
-    /// Who holds the session, where that is why.
+    /// Returns the owner of the lease, if the operation failed because the session is leased.
     #[must_use]
     pub fn holder(&self) -> Option<&str> {
         match self {
@@ -149,7 +149,7 @@ impl Error {
         }
     }
 
-    /// The kind that scripts see.
+    /// Returns the error kind, which determines the exit code.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -178,7 +178,7 @@ impl Error {
         }
     }
 
-    /// The facts that a script may want besides the kind.
+    /// Returns the facts that a script may need besides the kind, as a JSON object.
     #[must_use]
     pub fn details(&self) -> Value {
         match self {
@@ -209,12 +209,12 @@ impl Error {
         }
     }
 
-    /// An argument that makes no sense: a word for scripts, and what is wrong.
+    /// Builds an error for an invalid argument, from a fixed word for scripts and a message.
     pub fn invalid(reason: &'static str, message: impl Into<String>) -> Self {
         Self::Invalid { reason, message: message.into() }
     }
 
-    /// A failure of the system, and what was being done.
+    /// Builds an error for an I/O failure, from the operation that failed and its cause.
     pub fn io(doing: impl Into<String>, source: std::io::Error) -> Self {
         Self::Io { doing: doing.into(), source }
     }

@@ -1,4 +1,4 @@
-//! A session's events as a stream in constant memory, over the pages of a store.
+//! Streams a session's events in constant memory, one page of the store at a time.
 
 use std::sync::Arc;
 
@@ -8,26 +8,26 @@ use forklore_store::port::{At, Direction, LogEntry, Page, Query};
 
 use crate::{Engine, Result};
 
-/// The first page is small, so that the first event is there at once.
+/// The size of the first page: small, so that the first event arrives at once.
 const FIRST_EVENTS: usize = 16;
 const PAGE_EVENTS: usize = 512;
 
-/// Events in rising seq. After an error it ends.
+/// Iterates over events in ascending seq. Ends after the first error.
 pub struct Events {
     store: Arc<dyn Store>,
     session: SessionId,
-    /// What to read next; none at the end.
+    /// Where the next page starts; `None` at the end.
     next: Option<At>,
-    /// The most events of the next page.
+    /// The maximum number of events in the next page.
     limit: usize,
-    /// Whether damage lies ahead.
+    /// Whether a read met damage. Pages then stay small.
     near_damage: bool,
     page: std::vec::IntoIter<LogEntry>,
 }
 
 impl Engine {
-    /// The events of a session from `at` on, read a page at a time: in constant memory, however
-    /// long the history is.
+    /// Returns the events of a session from `at` on. They are read one page at a time: in constant
+    /// memory, whatever the length of the history.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -49,8 +49,8 @@ impl Engine {
     /// # }
     /// ```
     ///
-    /// Each item may be an error: `not_found`, `corrupt`, `missing_ancestor`. The events before it
-    /// have come then, and nothing comes behind it.
+    /// An item may be an error: `not_found`, `corrupt`, `missing_ancestor`. All events before it
+    /// come first; nothing follows it.
     #[must_use]
     pub fn events(&self, session: &SessionId, at: At) -> Events {
         Events {
@@ -63,7 +63,7 @@ impl Engine {
         }
     }
 
-    /// One event without its `data`, where there is one.
+    /// Returns one event without its `data`, or `None` if there is none at `at`.
     pub(crate) fn event_at(&self, session: &SessionId, at: At) -> Result<Option<LogEntry>> {
         let query = Query { at, direction: Direction::Forward, limit: 1, bare: true };
         Ok(self.store().read(session, &query)?.events.pop())
@@ -83,7 +83,8 @@ impl Events {
         Ok(())
     }
 
-    /// One page, a small one where a larger one holds damage: what stands before it can be read.
+    /// Reads one page. If it contains damage, halves the page until the events before the damage
+    /// can be read.
     fn read(&mut self, at: &At) -> Result<Page> {
         loop {
             let limit = self.limit;

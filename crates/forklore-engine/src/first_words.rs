@@ -1,16 +1,17 @@
-//! What a session is about where it has no title: what the person said first.
+//! The first user message of a session, which describes a session that has no title.
 
 use forklore_core::{Header, Role};
 use forklore_store::port::At;
 
 use crate::{Engine, Result};
 
-/// Who has said nothing in so many events is not looked at further.
+/// The search stops after this number of events.
 const LOOKED_AT: usize = 200;
 
 impl Engine {
-    /// What the person said first in a session itself; where that is nothing yet, in the history
-    /// that it inherited.
+    /// Returns the text of the first user message that the session wrote itself, or, if there is
+    /// none, of the first one in the history it inherited. Each search looks at no more than 200
+    /// events.
     ///
     /// # Errors
     /// `corrupt`, `missing_ancestor`.

@@ -1,4 +1,4 @@
-//! Following a session: what is written to it wakes its follower, whoever writes.
+//! Following a session: a commit to it by any process wakes the follower.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use forklore_store::port::{SessionChange, Since};
 
 use crate::{Engine, Result};
 
-/// How long one wait is; a follower without anything to follow waits again and again.
+/// How long one wait lasts. A follower repeats it until its session changes.
 const WAIT: Duration = Duration::from_secs(3600);
 
-/// A follower of one session. It begins at the moment it is made.
+/// Waits for changes of one session, starting from the moment it was created.
 pub struct Follower<'e> {
     engine: &'e Engine,
     session: SessionId,
@@ -18,11 +18,12 @@ pub struct Follower<'e> {
 }
 
 impl Engine {
-    /// Follows a session from now on. Read what is there afterwards, and nothing is missed.
+    /// Follows a session from now on. Read the session after this call, not before: then no change
+    /// is missed.
     ///
     /// # Errors
-    /// `not_found` when the store is gone, `unsupported` when it is of before there were feeds and
-    /// may not be written.
+    /// `not_found` if the store is gone; `unsupported` if the store predates change feeds and
+    /// cannot be written.
     pub fn follow(&self, session: &SessionId) -> Result<Follower<'_>> {
         let now = self.store().changes(&Since::Now, 0, Duration::ZERO)?;
         Ok(Follower { engine: self, session: session.clone(), since: Since::Mark(now.mark) })
@@ -30,10 +31,10 @@ impl Engine {
 }
 
 impl Follower<'_> {
-    /// Waits until something was committed to the session, and says what.
+    /// Waits until something is committed to the session, and returns the change.
     ///
     /// # Errors
-    /// `not_found` when the store was deleted, or what reading it came to.
+    /// `not_found` if the store was deleted, or the error of reading its feed.
     pub fn next_change(&mut self) -> Result<SessionChange> {
         loop {
             let page = self.engine.store().changes(&self.since, 0, WAIT)?;

@@ -1,16 +1,17 @@
-//! `gc`: the space of what was deleted is given back (SPEC 10).
+//! `gc`: frees the space of deleted data.
 
 use forklore_store::port::Collected;
 
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Removes what no session needs, and the attachments that no event names and nobody is about
-    /// to name; afterwards no file of the store contains deleted bytes (SPEC 10, 12).
+    /// Removes what no session needs, and the attachments that no event names and no writer has
+    /// pinned. Afterwards no file of the store contains deleted bytes.
     ///
     /// # Errors
-    /// `unsupported` for a store that keeps everything, `busy`; `corrupt` when nobody can say
-    /// which attachments a damaged session names: then none is removed.
+    /// `unsupported` if the store has neither maintenance operations nor attachments, `busy`;
+    /// `corrupt` if a damaged session may name attachments that cannot be determined: then no
+    /// attachment is removed.
     pub fn gc(&self) -> Result<Collected> {
         let maintains = self.store.capabilities().maintenance;
         if !maintains && self.attachments.is_none() {

@@ -1,7 +1,7 @@
-//! `inspect`: exactly what the model would receive (SPEC 7).
+//! `inspect`: exactly what the model would receive.
 //!
-//! It is worked out from an outline of the session, in which each message is a few bytes however
-//! long it is; the messages themselves are read when they are taken.
+//! The engine first builds an outline of the session, in which each message takes a few bytes,
+//! whatever its length. The messages themselves are read when the caller requests them.
 
 pub(crate) mod messages;
 mod model_view;
@@ -20,8 +20,8 @@ use crate::{Engine, Result};
 use outline::Outline;
 
 impl Engine {
-    /// What the model of a session would receive now (SPEC 7). For sessions that may not fit in
-    /// memory see [`Engine::inspect_lazily`].
+    /// Returns what the model of a session would receive now (docs/semantics.md, Reading). For
+    /// sessions that may not fit in memory see [`Engine::inspect_lazily`].
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -32,16 +32,16 @@ impl Engine {
         Ok(Inspection { messages, balanced, open_results, synthetic_results, excluded })
     }
 
-    /// The same, without holding the messages: each is read when it is taken.
+    /// Like [`Engine::inspect`], but reads each message only when the iterator reaches it.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`; of each message the last two.
+    /// `not_found`, `corrupt`, `missing_ancestor`; each message may fail with the last two.
     pub fn inspect_lazily(&self, session: &SessionId) -> Result<Inspection<Messages>> {
         let end = u64::try_from(self.show(session)?.head_seq()).ok();
         self.inspect_up_to(session, end)
     }
 
-    /// The same of the events up to and including `end`.
+    /// Like [`Engine::inspect_lazily`], for the events up to and including `end`.
     pub(crate) fn inspect_up_to(
         &self,
         session: &SessionId,
@@ -50,7 +50,8 @@ impl Engine {
         self.inspect_for(session, end, None)
     }
 
-    /// The same for the model of this name; none is the one named last.
+    /// Like [`Engine::inspect_up_to`], for the given model; `None` means the model that the session
+    /// named last.
     fn inspect_for(
         &self,
         session: &SessionId,

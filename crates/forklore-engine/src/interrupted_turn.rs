@@ -1,4 +1,4 @@
-//! Whether the last turn of a session was broken off, by a killed process for instance.
+//! Checks whether the last turn of a session was interrupted, for instance by a killed process.
 
 use forklore_core::{EventType, Header, OpenCall, SessionId};
 use forklore_store::port::{At, Direction, LogEntry, Query};
@@ -7,8 +7,9 @@ use serde::Deserialize;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// The calls without a result of a turn that was broken off; none when the last turn is over:
-    /// the model has the last word, and no call of it waits.
+    /// Returns the calls without a result if the last turn was interrupted. Returns `None` if the
+    /// session has no conversation, or if the last conversation event is an assistant message and
+    /// no call is open.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -22,8 +23,8 @@ impl Engine {
         Ok(Some(self.open_calls(&header, &end)?.calls().to_vec()))
     }
 
-    /// Whether the last thing said is a part of an answer (`partial`, SPEC 4): its turn is over,
-    /// and what is missing can be asked for.
+    /// Checks whether the last conversation event is an incomplete answer (`partial`). Its turn is
+    /// closed, and the caller may request the rest of the answer.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.

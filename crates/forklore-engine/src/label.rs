@@ -1,4 +1,4 @@
-//! `label`: another name for a branch in its family (SPEC 6).
+//! `label`: renames a branch within its family.
 
 use forklore_core::{Header, Label, SessionId};
 use forklore_store::port::{Change, Filter};
@@ -6,10 +6,11 @@ use forklore_store::port::{Change, Filter};
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Gives a session another label (SPEC 6).
+    /// Gives a session another label.
     ///
     /// # Errors
-    /// `already_exists` when another session of the family has it, `invalid_args` for a root.
+    /// `already_exists` if another session of the family has the label; `invalid_args` for a root,
+    /// whose label is always `main`.
     pub fn label(&self, session: &SessionId, label: &Label) -> Result<Header> {
         let header = self.show(session)?;
         if header.parent_id.is_none() && *label != Label::main() {
@@ -18,14 +19,15 @@ impl Engine {
         Ok(self.store.change(session, &Change::Label(label.clone()))?.header)
     }
 
-    /// Who has `label` in the family of `header`.
+    /// Returns the session that has `label` in the family of `header`.
     pub(crate) fn label_owner(&self, header: &Header, label: &Label) -> Result<Option<SessionId>> {
         let filter = Filter {
             family: Some(header.root_id.clone()),
             label: Some(label.clone()),
             ..Filter::default()
         };
-        // A damaged header may be the owner's: the store itself refuses a label that is taken.
+        // The owner's header may be damaged and then is not found here, but the store itself
+        // refuses a label that is in use.
         Ok(self.store.sessions(&filter, None, 1)?.sound.pop().map(|owner| owner.id))
     }
 }

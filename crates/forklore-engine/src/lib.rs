@@ -1,8 +1,8 @@
-//! What one can do with sessions: one verb a file, over any store.
+//! The operations on sessions, one per file, over any [`Store`].
 //!
-//! The engine holds the meaning of forklore (`docs/semantics.md`) that no store needs to know:
-//! selectors, plans, views, trees, differences. It trusts nothing it read before: whatever must
-//! still be true when something is written is checked again by the store, in the same step.
+//! The engine implements the semantics of `docs/semantics.md` that a store does not need:
+//! selectors, fork plans, views, trees and diffs. It never relies on what it read before: whatever
+//! must still be true at the time of a write, the store checks again in the same transaction.
 
 mod append;
 mod attach;
@@ -82,20 +82,21 @@ pub use tree::Mark;
 
 use attachments::StoredAttachments;
 
-/// The verbs, over one store.
+/// The operations on sessions, over one store.
 #[derive(Clone)]
 pub struct Engine {
     store: Arc<dyn Store>,
     attachments: Option<StoredAttachments>,
     formats: &'static [&'static dyn AgentFormat],
     containers: &'static [&'static dyn SessionContainer],
-    /// A clock of a test.
+    /// Replaces the store's clock and the random source in tests.
     clock: Option<Arc<dyn Clock>>,
     max_fork_depth: Option<u64>,
 }
 
 impl Engine {
-    /// The verbs over `store`; those that need a capability that it lacks are refused.
+    /// Creates an engine over `store`. Operations that need a capability the store lacks return
+    /// `unsupported`.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
         let attachments = store.attachments().map(StoredAttachments::new);
@@ -109,75 +110,77 @@ impl Engine {
         }
     }
 
-    /// The same verbs, reading the records of these agents.
+    /// Sets the agent formats whose records the engine can read. The default is none.
     #[must_use]
     pub fn with_agent_formats(mut self, formats: &'static [&'static dyn AgentFormat]) -> Self {
         self.formats = formats;
         self
     }
 
-    /// The same verbs, finding the sessions in files that hold many.
+    /// Sets the readers of container files, which hold more than one session. The default is none.
     #[must_use]
     pub fn with_containers(mut self, containers: &'static [&'static dyn SessionContainer]) -> Self {
         self.containers = containers;
         self
     }
 
-    /// The same verbs at another time: for tests.
+    /// Replaces the clock and the random source, for tests.
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = Some(clock);
         self
     }
 
-    /// The same verbs, refusing forks more than `links` below the root or the last detached
-    /// session (SPEC 6; the Trails profile says 32).
+    /// Limits how deep forks may be: refuses a fork that would be more than `links` below its root
+    /// or the last detached ancestor (docs/semantics.md, Fork). `None`, the default, sets no limit;
+    /// the Trails profile uses 32.
     #[must_use]
     pub fn with_max_fork_depth(mut self, links: Option<u64>) -> Self {
         self.max_fork_depth = links;
         self
     }
 
-    /// The agents whose records it reads.
+    /// Returns the agent formats whose records the engine can read.
     #[must_use]
     pub fn agent_formats(&self) -> AgentFormats<'static> {
         AgentFormats(self.formats)
     }
 
-    /// The kinds of files with many sessions that it finds sessions in.
+    /// Returns the readers of container files, which hold more than one session.
     #[must_use]
     pub fn containers(&self) -> &'static [&'static dyn SessionContainer] {
         self.containers
     }
 
-    /// The store below.
+    /// Returns the underlying store.
     #[must_use]
     pub fn store(&self) -> &dyn Store {
         &*self.store
     }
 
-    /// What time it is, by the store's clock.
+    /// Returns the current time by the store's clock, or by the test clock if one is set, in whole
+    /// microseconds.
     #[must_use]
     pub fn now(&self) -> jiff::Timestamp {
         let now = self.clock.as_ref().map_or_else(|| self.store.now(), |clock| clock.now());
         forklore_core::event::to_micros(now)
     }
 
-    /// Random bits for an id.
+    /// Returns 80 random bits for an id.
     fn random(&self) -> [u8; 10] {
         self.clock.as_ref().map_or_else(|| SystemClock.random(), |clock| clock.random())
     }
 
-    /// The header of a session that exists and was not deleted (SPEC 1).
+    /// Returns the header of a session that exists and is not deleted.
     ///
     /// # Errors
-    /// `not_found`.
+    /// `not_found`: the session does not exist or was deleted.
     pub fn show(&self, id: &SessionId) -> Result<Header> {
         living(self.store.header(id)?)
     }
 }
 
-/// The header, unless its session was deleted (SPEC 1).
+/// Returns the header, or a `Deleted` error if its session was deleted.
 fn living(header: Header) -> Result<Header> {
     if header.deleted.is_some() {
         return Err(StoreError::Deleted(header.id).into());

@@ -1,4 +1,4 @@
-//! `lineage`: a session's ancestors and children (SPEC 7).
+//! `lineage`: a session's ancestors and children.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,11 @@ use crate::list::problems;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// The ancestors and children of a session (SPEC 7).
+    /// Returns the ancestors and children of a session. Ancestors come nearest first, children by
+    /// their cut, then by creation time.
     ///
     /// # Errors
-    /// `not_found`; `lineage_cycle` when parent links run in a circle.
+    /// `not_found`; `lineage_cycle` if the parent links form a cycle.
     pub fn lineage(&self, session: &SessionId) -> Result<Lineage> {
         let header = self.show(session)?;
         let ancestors = self.ancestors(&header)?;

@@ -1,4 +1,4 @@
-//! `list`: sessions, the last updated first.
+//! `list`: sessions, the most recently updated first.
 
 use forklore_api::ListRequest;
 use forklore_core::{Header, SessionId, SessionKind};
@@ -10,20 +10,20 @@ use crate::{Engine, Error, Result};
 /// A page of sessions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing {
-    /// The sessions.
+    /// The sessions of the page.
     pub sessions: Vec<Header>,
-    /// Where the next page begins; none on the last.
+    /// The cursor of the next page; `None` on the last page.
     pub next: Option<String>,
-    /// Sessions whose header cannot be read, as far as the page met them.
+    /// Sessions on this page whose header cannot be read.
     pub problems: Vec<Problem>,
 }
 
-/// What damaged headers are told as.
+/// Converts the errors of damaged headers to problems.
 pub(crate) fn problems(damaged: &[forklore_store::Error]) -> Vec<Problem> {
     damaged.iter().map(|error| error.problem(None)).collect()
 }
 
-/// Adds what a further page met: a header may be met with each.
+/// Adds the problems of a further page without duplicates: each page may report the same header.
 pub(crate) fn add_new(problems: &mut Vec<Problem>, more: Vec<Problem>) {
     for problem in more {
         if !problems.contains(&problem) {
@@ -33,10 +33,10 @@ pub(crate) fn add_new(problems: &mut Vec<Problem>, more: Vec<Problem>) {
 }
 
 impl Engine {
-    /// Lists sessions.
+    /// Lists one page of sessions. Delegates are listed only if the request names their kind.
     ///
     /// # Errors
-    /// `invalid_args` when `after` is no cursor.
+    /// `invalid_args` if `after` is not a valid cursor.
     pub fn list(&self, request: &ListRequest) -> Result<Listing> {
         let kinds = match request.kind {
             Some(kind) => vec![kind],
@@ -49,7 +49,7 @@ impl Engine {
             ..Filter::default()
         };
         let after = request.after.as_deref().map(parse_cursor).transpose()?;
-        // One more than asked tells whether there is a next page.
+        // One more session than requested shows whether there is a next page.
         let limit = request.limit.checked_add(1).filter(|limit| *limit > 1).unwrap_or(0);
         let Headers { sound: mut sessions, damaged } =
             self.store.sessions(&filter, after.as_ref(), limit)?;
@@ -67,12 +67,12 @@ pub(crate) fn cursor_of(last: &Header) -> Cursor {
     Cursor { updated: last.updated, id: last.id.clone() }
 }
 
-/// A cursor as answers give it.
+/// Formats a cursor as it appears in answers.
 pub(crate) fn cursor_text(cursor: &Cursor) -> String {
     format!("{}@{}", cursor.updated.as_microsecond(), cursor.id)
 }
 
-/// The cursor that an earlier answer gave.
+/// Parses a cursor from an earlier answer.
 pub(crate) fn parse_cursor(text: &str) -> Result<Cursor> {
     let parse = || {
         let (micros, id) = text.split_once('@')?;

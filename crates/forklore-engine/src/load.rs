@@ -1,4 +1,4 @@
-//! `load`: a session to go on with (SPEC 7).
+//! `load`: reads a session to continue it.
 
 use forklore_core::{Header, SessionId};
 use forklore_store::port::{At, LogEntry};
@@ -8,25 +8,25 @@ use crate::{Engine, Result};
 /// A session with its whole assembled history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
-    /// Its header; `head_seq()` is what the next append should expect.
+    /// The header. The next append should expect its `head_seq()`.
     pub header: Header,
-    /// Its events, inherited ones included.
+    /// The events, inherited ones included.
     pub events: Vec<LogEntry>,
 }
 
 impl Engine {
-    /// Reads a session whole. For histories that may not fit in memory see [`Engine::events`]
-    /// (SPEC 7).
+    /// Reads a whole session. For histories that may not fit in memory see [`Engine::events`].
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`: never a silently shorter history.
+    /// `not_found`, `corrupt`, `missing_ancestor`. Never returns a silently shorter history.
     pub fn load(&self, session: &SessionId) -> Result<Loaded> {
         let header = self.show(session)?;
         let last = header.head_seq();
         let mut events = Vec::with_capacity(usize::try_from(last + 1).unwrap_or(0).min(1 << 20));
         for stored in self.events(session, At::Seq(0)) {
             let stored = stored?;
-            // Somebody may append while we read: the history loaded ends where its header says.
+            // Another writer may append during the read: the history ends at the head in the
+            // header.
             if i64::try_from(stored.seq).is_ok_and(|seq| seq > last) {
                 break;
             }

@@ -1,4 +1,4 @@
-//! `log`: a session's envelopes as JSON lines (SPEC 2, 7).
+//! `log`: writes a session's event envelopes as JSON lines.
 
 use std::io::{self, Write};
 
@@ -9,11 +9,11 @@ use forklore_store::port::{At, LogEntry};
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Writes the events of a session as envelope lines, and returns the seq to go on from
-    /// (SPEC 2, 7).
+    /// Writes the events of a session as envelope lines. Returns the seq of the next event after
+    /// them.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, or what writing to `out` came to.
+    /// `not_found`, `corrupt`, or the error of writing to `out`.
     pub fn log(&self, session: &SessionId, range: LogRange, out: &mut impl Write) -> Result<u64> {
         let header = self.show(session)?;
         let mut next = range.from;
@@ -26,15 +26,15 @@ impl Engine {
         Ok(next)
     }
 
-    /// The events of a range.
+    /// Returns the events of a range.
     ///
-    /// Each item is one of the errors of reading: `corrupt`, `missing_ancestor`.
+    /// Each item may be a read error: `corrupt`, `missing_ancestor`.
     pub fn log_events(
         &self,
         header: &Header,
         range: LogRange,
     ) -> impl Iterator<Item = Result<LogEntry>> + Send + use<> {
-        // What a child inherits lies between its seq 0 and its tail.
+        // The inherited events of a child lie between its seq 0 and its tail.
         let tail = header.seq_of_own(1);
         let skips = range.own && header.parent_id.is_some();
         let first = (skips && range.from == 0).then(|| self.events(&header.id, At::Seq(0)).take(1));
@@ -46,7 +46,7 @@ impl Engine {
     }
 }
 
-/// One envelope line.
+/// Writes one envelope line.
 fn write_line(out: &mut impl Write, header: &Header, stored: &LogEntry) -> io::Result<()> {
     let origin = (stored.origin.session_id != header.id).then_some(&stored.origin);
     envelope::write_envelope(out, header, stored.seq, origin, &stored.event)?;

@@ -1,4 +1,5 @@
-//! `pack`: what is seldom read takes less space, and deep histories are read like short ones.
+//! `pack`: compresses families that are rarely read, and makes deep histories as fast to read as
+//! short ones.
 
 use std::time::Duration;
 
@@ -8,11 +9,11 @@ use jiff::Timestamp;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Writes the families in less space of which no session was updated for `idle`, and joins
-    /// histories that are made of very many small pieces. No answer changes.
+    /// Compresses the families in which no session was updated for `idle`, and joins histories that
+    /// consist of very many small spans. No answer changes.
     ///
     /// # Errors
-    /// `unsupported` for a store that cannot, `busy`.
+    /// `unsupported` if the store has no maintenance operations; `busy`.
     pub fn pack(&self, idle: Duration) -> Result<Packed> {
         if !self.store.capabilities().maintenance {
             return Err(Error::Unsupported("this store packs nothing".into()));

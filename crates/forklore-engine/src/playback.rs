@@ -1,13 +1,13 @@
-//! `playback`: a replay at the pace at which it happened (SPEC 7).
+//! `playback`: replays a session at its original pace.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-/// The longest pause of a playback, whatever the gap was.
+/// The longest gap between two records; longer ones are shortened to this before `speed` applies.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// How long to wait before each record.
+/// Computes the pause before each record of a playback.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     speed: f64,
@@ -15,13 +15,14 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// A pace; 2 halves the real gaps. None when it is not above 0.
+    /// Creates a pace. A speed of 2 halves the real gaps. Returns `None` unless `speed` is finite
+    /// and above 0.
     #[must_use]
     pub fn new(speed: f64) -> Option<Self> {
         (speed > 0.0 && speed.is_finite()).then_some(Self { speed, last: None })
     }
 
-    /// The pause before what happened at `ts`, at most 10 s of real gap.
+    /// Returns the pause before the record with timestamp `ts`. Real gaps count for at most 10 s.
     pub fn before(&mut self, ts: Timestamp) -> Duration {
         let last = self.last.replace(ts).unwrap_or(ts);
         let gap = Duration::try_from(ts.duration_since(last)).unwrap_or(Duration::ZERO);

@@ -1,5 +1,5 @@
-//! What a copy repeats of an original that came after it: it is stored twice and counts once
-//! (SPEC 1).
+//! The part of a copy that repeats its original, which was imported after it. It is stored twice
+//! but counts once.
 
 use std::path::Path;
 
@@ -10,31 +10,32 @@ use forklore_store::port::{At, LogEntry};
 
 use crate::{Engine, Result};
 
-/// The beginning of a copy, up to the first conversation event that its original does not have:
-/// what a call cost may be told behind what it said.
+/// The beginning of a copy, up to the first conversation event that its original does not have.
+/// Usage recorded right before that event belongs to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Repeated {
-    /// How many conversation events it has.
+    /// Number of conversation events.
     index: u64,
-    /// How many events.
+    /// Number of events.
     pub(crate) events: u64,
-    /// How many of them a fork would have inherited.
+    /// Number of inheritable events.
     pub(crate) inherited: u64,
-    /// Their payload bytes.
+    /// Size of the payloads in bytes.
     pub(crate) bytes: u64,
-    /// What its header was told that they cost.
+    /// Usage of these events, as the copy's header counts it.
     pub(crate) usage: Usage,
 }
 
 impl Repeated {
-    /// Whether an event of the copy stands in it.
+    /// Checks whether an event of the copy belongs to the repeated part.
     pub(crate) fn holds(&self, stored: &LogEntry) -> bool {
         stored.counts.index <= self.index
     }
 }
 
 impl Engine {
-    /// Reads what a copy repeats of its original; what is no copy repeats nothing.
+    /// Reads the part of a copy that repeats its original. Returns `None` if the session is not a
+    /// copy.
     pub(crate) fn repeated(&self, copy: &Header) -> Result<Option<Repeated>> {
         let Some(copy_of) = &copy.copy_of else { return Ok(None) };
         let mut repeated = Repeated { index: copy_of.index, ..Repeated::default() };

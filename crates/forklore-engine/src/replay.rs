@@ -1,4 +1,4 @@
-//! `replay`: one plain record for each conversation event, without any side effect (SPEC 7).
+//! `replay`: one plain record per conversation event, without any side effect.
 
 use std::ops::Range;
 
@@ -10,18 +10,18 @@ use crate::events::Events;
 use crate::view::Labels;
 use crate::{Engine, Result};
 
-/// The records of a session, in order.
+/// Iterates over the records of a session in order. Ends after the first error.
 pub struct Replay {
     engine: Engine,
     events: Events,
     labels: Labels,
-    /// The index of the next record, and the one to stop before.
+    /// The index of the next record. `end` is exclusive.
     next: u64,
     end: u64,
 }
 
 impl Engine {
-    /// The records of a session up to a cut, or all of them (SPEC 7).
+    /// Returns the records of a session up to a cut, or all of them.
     ///
     /// # Errors
     /// `not_found`, `invalid_args` (the cut).
@@ -34,7 +34,7 @@ impl Engine {
         Ok(self.replay_from(&header, 0, end))
     }
 
-    /// The records of a part of a session, by their indexes.
+    /// Returns the records with the conversation indexes in `part`.
     ///
     /// # Errors
     /// `not_found`.
@@ -43,7 +43,7 @@ impl Engine {
         Ok(self.replay_from(&header, part.start, part.end.min(header.counts.index)))
     }
 
-    /// The records from `index` on.
+    /// Returns the records with the indexes from `index` up to `end`, excluding `end`.
     pub(crate) fn replay_from(&self, header: &Header, index: u64, end: u64) -> Replay {
         let at = if index == 0 { At::Seq(0) } else { At::Index(index) };
         let events = self.events(&header.id, at);
@@ -52,7 +52,7 @@ impl Engine {
 }
 
 impl Replay {
-    /// How many records are still to come.
+    /// Returns the number of records still to come.
     #[must_use]
     pub fn left(&self) -> u64 {
         self.end.saturating_sub(self.next)

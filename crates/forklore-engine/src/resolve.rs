@@ -1,4 +1,4 @@
-//! How people name sessions: an id, `last`, a label, a part of an id.
+//! Resolves the ways in which people name sessions: an id, `last`, a label or a part of an id.
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{Header, Label, SessionId, SessionKind};
@@ -7,24 +7,25 @@ use forklore_store::port::{Filter, Headers};
 use crate::{Engine, Error, Result};
 use forklore_api::Elsewhere;
 
-/// The fewest characters of an id that may stand for it.
+/// The minimum length of a partial id, in characters.
 const SHORTEST_PART: usize = 4;
 const CANDIDATES: usize = 10;
 
-/// Where labels and `last` are looked for; ids are found in the whole store.
+/// Where labels and `last` are looked up. Ids are always looked up in the whole store.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// The workspace; none is all.
+    /// The workspace; `None` means all workspaces.
     pub workspace: Option<Workspace>,
 }
 
 impl Engine {
-    /// The session that a person means: an exact id, `last`, `@label`, `REF@label`, or a unique
-    /// beginning or end of an id (SPEC 2).
+    /// Returns the session that `reference` names: an exact id, `last`, `@label`, `REF@label`, or a
+    /// unique prefix or suffix of an id.
     ///
     /// # Errors
-    /// `not_found`; `invalid_args` when it fits several, with the first 10, or when it could not
-    /// be a name at all (it is then not repeated).
+    /// - `not_found`: no session matches.
+    /// - `invalid_args`: several sessions match (the error lists the first 10), or `reference` is
+    ///   not a valid name. An invalid name is not repeated in the error.
     pub fn resolve(&self, reference: &str, scope: &Scope) -> Result<Header> {
         let Some((of, labels)) = reference.split_once('@') else {
             return self.by_name(reference, scope);
@@ -35,7 +36,7 @@ impl Engine {
         labels.try_fold(first, |found, label| self.by_label(Some(&found), label, scope))
     }
 
-    /// The session of a reference without labels.
+    /// Resolves a reference that has no label.
     fn by_name(&self, reference: &str, scope: &Scope) -> Result<Header> {
         if reference == "last" {
             return self.last(scope);
@@ -69,7 +70,8 @@ impl Engine {
         ))
     }
 
-    /// The session of a label in the family of `of`, or in the workspace's families.
+    /// Returns the session with `label` in the family of `of`, or in any family of the scope's
+    /// workspace.
     fn by_label(&self, of: Option<&Header>, label: &str, scope: &Scope) -> Result<Header> {
         let label: Label = label.parse().map_err(|source| Error::Name { what: "label", source })?;
         let mut filter = Filter { label: Some(label.clone()), ..Filter::default() };
@@ -87,7 +89,7 @@ impl Engine {
         }
     }
 
-    /// The error that names where a session is that was looked for in one folder, if there is one.
+    /// Returns the error that lists matching sessions in other workspaces, if there are any.
     fn elsewhere(&self, what: &str, filter: &Filter, most: usize) -> Result<Option<Error>> {
         let found = self.store.sessions(filter, None, most)?.sound.into_iter();
         let found: Vec<Elsewhere> = found
@@ -112,7 +114,8 @@ impl Engine {
         Self::only(found, &format!("the part {part} of an id"))
     }
 
-    /// The one session found; a damaged header is not said to be there not.
+    /// Returns the only match. If nothing sound matches and a header is damaged, returns that
+    /// damage instead of `NoMatch`.
     fn only(found: Headers, what: &str) -> Result<Header> {
         let mut found = if found.sound.is_empty() { found.all()? } else { found.sound };
         match found.len() {

@@ -1,4 +1,4 @@
-//! `stats`: how much there is, what sharing saved, what the models cost (SPEC 3).
+//! `stats`: counts of sessions and events, the bytes that sharing saves, and the model usage.
 
 use forklore_api::Stats;
 use forklore_core::{Header, SessionId};
@@ -12,10 +12,11 @@ use crate::{Engine, Result};
 const PAGE: usize = 1_000;
 
 impl Engine {
-    /// Sums over one session, or over the whole store (SPEC 3).
+    /// Sums events, bytes and model usage over one session, or over the whole store if `session` is
+    /// `None`. Usage of deleted sessions counts towards the whole store.
     ///
     /// # Errors
-    /// `not_found`.
+    /// `not_found`: the session does not exist or was deleted.
     pub fn stats(&self, session: Option<&SessionId>) -> Result<Stats> {
         let mut stats = Stats::default();
         if let Some(session) = session {
@@ -39,10 +40,11 @@ impl Engine {
         Ok(stats)
     }
 
-    /// Sums over the family of a session, deleted sessions' usage included (SPEC 3).
+    /// Sums events, bytes and model usage over the family of `session`, including the usage of its
+    /// deleted sessions.
     ///
     /// # Errors
-    /// `not_found`.
+    /// `not_found`: the session does not exist or was deleted.
     pub fn family_stats(&self, session: &SessionId) -> Result<Stats> {
         let root = self.show(session)?.root_id;
         let mut stats = Stats::default();
@@ -53,7 +55,8 @@ impl Engine {
         Ok(stats)
     }
 
-    /// Adds the sessions of a filter; gives those that are copies of others.
+    /// Adds the sessions that match `filter`. Returns the living ones that are copies of other
+    /// sessions.
     fn add_all(&self, stats: &mut Stats, filter: &Filter) -> Result<Vec<Header>> {
         let (mut after, mut copies) = (None, Vec::new());
         loop {
@@ -71,7 +74,7 @@ impl Engine {
         }
     }
 
-    /// Takes out of the sums what a copy repeats of its original, which is in them.
+    /// Subtracts what a copy repeats of its original, because the sums count the original already.
     fn take_back(&self, stats: &mut Stats, copy: &Header) -> Result<()> {
         let Some(copy_of) = &copy.copy_of else { return Ok(()) };
         let original = match self.store.header(&copy_of.session_id) {

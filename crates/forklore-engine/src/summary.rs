@@ -1,5 +1,5 @@
-//! Summaries: what is recorded behind a fork's prefix, or of a branch that is brought into another
-//! (SPEC 8).
+//! Branch summaries: written after the prefix of a fork, or into a session to which a branch is
+//! brought (docs/semantics.md, Summary at the fork).
 
 use forklore_api::Summarize;
 use forklore_core::header::Usage;
@@ -11,7 +11,8 @@ use serde::Serialize;
 
 use crate::{Engine, Error, Result};
 
-/// The events that record what a summary cost, with ids from `id`, and their sum.
+/// Builds the events that record the usage of the summary call, with ids from `id`. Returns them
+/// and the sum.
 pub(crate) fn usage_events(
     by: &Summarize,
     ts: Timestamp,
@@ -38,10 +39,10 @@ pub(crate) struct BranchSummary {
     model: Option<String>,
     summary: SummaryText,
     pub(crate) of: Of,
-    /// Of a branch that was brought here: its label then.
+    /// The label of the branch at the time, if a branch was brought here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) brought_from: Option<String>,
-    /// What its model said last.
+    /// The last answer of the model in the summarized part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<String>,
     pub(crate) limitations: Vec<String>,
@@ -54,7 +55,7 @@ enum SummaryText {
     Written(String),
 }
 
-/// What is summed up.
+/// The part of a history that is summarized.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Of {
     pub(crate) session_id: SessionId,
@@ -68,17 +69,17 @@ impl Of {
     }
 }
 
-/// What a part of a history comes to.
+/// The deterministic summary of a part of a history.
 #[derive(Debug)]
 pub(crate) struct Gathered {
     pub(crate) summary: Summary,
     of: Of,
-    /// What the model said last in it.
+    /// The last answer of the model in that part.
     pub(crate) answer: Option<String>,
 }
 
 impl Engine {
-    /// Reads a part of a history that ends with the inheritable event number `kept`.
+    /// Summarizes the part `of` of a history, which ends with the inheritable event number `kept`.
     pub(crate) fn gather(&self, of: Of, kept: u64) -> Result<Gathered> {
         let mut summarizer = Summarizer::default();
         let mut answer = None;
@@ -103,7 +104,8 @@ impl Engine {
 }
 
 impl Gathered {
-    /// The summary in words of whoever writes it.
+    /// Builds the payload of `branch_summary`, with the model's text or the deterministic summary,
+    /// as `by` says.
     pub(crate) fn written(self, by: &Summarize) -> BranchSummary {
         let mut limitations =
             vec!["interpretive context; it replaces nothing of the history".to_owned()];

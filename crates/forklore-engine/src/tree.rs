@@ -1,4 +1,4 @@
-//! `tree`: families with their forks and delegates (SPEC 7).
+//! `tree`: families with their forks and delegates.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,16 +12,17 @@ pub use forklore_core::tree::Mark;
 use crate::list::{add_new, cursor_of, cursor_text, parse_cursor, problems};
 use crate::{Engine, Result};
 
-/// Families shown in one answer where no session is named.
+/// Maximum number of families per answer if the request names no session.
 const FAMILIES: usize = 50;
-/// Sessions read at a time while families are looked for.
+/// Sessions per read while searching for families.
 const PAGE: usize = 2_000;
 
 impl Engine {
-    /// The trees asked for, from the headers of their families (SPEC 7).
+    /// Returns the requested trees, built from the headers of their families: one family if the
+    /// request names a session, otherwise up to 50.
     ///
     /// # Errors
-    /// `not_found`.
+    /// `not_found`; `invalid_args` if `after` is not a valid cursor.
     pub fn tree(&self, request: &TreeRequest) -> Result<Trees> {
         if let Some(session) = &request.session {
             let root = self.show(session)?.root_id;
@@ -37,7 +38,7 @@ impl Engine {
         Ok(trees)
     }
 
-    /// The families of a workspace, the last updated first.
+    /// Returns the families of a workspace, the most recently updated first.
     fn families(&self, request: &TreeRequest, trees: &mut Trees) -> Result<Vec<SessionId>> {
         let filter = Filter { workspace: request.workspace.clone(), ..Filter::default() };
         let mut seen = HashSet::new();
@@ -77,7 +78,7 @@ impl Engine {
     }
 }
 
-/// Puts families that are copies of a session shown here below that session (SPEC 1).
+/// Puts a family whose root is a copy of a session shown here below that session.
 fn under_originals(nodes: Vec<TreeNode>) -> Vec<TreeNode> {
     let mut families: Vec<Vec<TreeNode>> = Vec::new();
     for node in nodes {
@@ -95,7 +96,7 @@ fn under_originals(nodes: Vec<TreeNode>) -> Vec<TreeNode> {
         let id = &root.copy_of.as_ref()?.session_id;
         Some((*holder.get(id)?, id.clone()))
     };
-    // Who is a copy of itself over others stays where it is.
+    // A family that is, through other copies, a copy of itself stays at the top level.
     let leads_back = |at: usize| {
         let steps = std::iter::successors(original(at), |(next, _)| original(*next));
         steps.take(families.len() + 1).any(|(next, _)| next == at)
@@ -122,15 +123,15 @@ fn under_originals(nodes: Vec<TreeNode>) -> Vec<TreeNode> {
     shown
 }
 
-/// Leaves out deleted sessions from which nothing living descends.
+/// Leaves out deleted sessions without living descendants.
 fn without_dead_ends(family: &[Header], placed: Vec<Placed>) -> Vec<Placed> {
     let mut needed_above = 0;
     let mut kept: Vec<Placed> = Vec::with_capacity(placed.len());
     for place in placed.into_iter().rev() {
         let header = place.at.and_then(|at| family.get(at));
         let alive = header.is_none_or(|header| header.deleted.is_none());
-        // Going backwards through a pre-order, a kept node is below this one as long as it is
-        // deeper than this one.
+        // In a backward walk through a pre-order, a retained node is a descendant of this one while
+        // it is deeper.
         let has_kept_below = needed_above > place.depth;
         if alive || has_kept_below {
             needed_above = place.depth;

@@ -1,8 +1,8 @@
-//! What calls of models cost, by model and by session, read from the records that tell it.
+//! Model usage by model and by session, read from the records that report it.
 //!
-//! A session's header has the sum of its `provider_usage` events. Many agents write the cost into
-//! their messages instead, several times for one call, and again in each copy of a session. So it
-//! is read when somebody asks: of each call the last word counts, once.
+//! A session's header has the sum of its `provider_usage` events. Many agents instead write the
+//! usage into their messages, several times for one call, and again in each copy of a session. So
+//! the report is computed on request, and the last report of each call counts once.
 
 mod inherited;
 
@@ -19,14 +19,14 @@ use serde::Deserialize;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// What calls of models cost, read from the events that sessions wrote themselves, a page at
-    /// a time.
+    /// Computes the model usage in `scope` from the events that sessions wrote themselves, one page
+    /// at a time.
     ///
     /// # Errors
-    /// `not_found`. What cannot be read is under `problems`.
+    /// `not_found`. Sessions that cannot be read are listed in `problems`.
     pub fn usage_report(&self, scope: &UsageScope) -> Result<UsageReport> {
         let (mut sessions, mut problems) = self.sessions_of(scope)?;
-        // The original bears the cost, not its copy, which may say that it is as old.
+        // The original is charged, not its copy, which may claim to be as old.
         let order = |header: &Header| (header.copy_of.is_some(), header.created);
         sessions.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| a.id.cmp(&b.id)));
         let mut ledger = Ledger::default();
@@ -56,7 +56,8 @@ impl Engine {
         Ok((found.sound, crate::list::problems(&found.damaged)))
     }
 
-    /// Enters what a session's own events tell, of a copy what its original does not.
+    /// Adds the usage that a session's own events report. Of a copy, adds only what its original
+    /// does not have.
     fn enter(&self, session: &Header, at: usize, is_copy: bool, ledger: &mut Ledger) -> Result<()> {
         let (mut told, mut untold, mut model) = (Usage::default(), 0, ModelOf::Nobody);
         let copied = if is_copy { self.repeated(session)? } else { None };
@@ -91,7 +92,7 @@ impl Engine {
                 }
             }
         }
-        // What the header counted when it was read, and no event tells of by itself.
+        // What the header counted when the session was imported, but no single event reports.
         let counted = less(session.usage, copied.unwrap_or_default().usage);
         let rest = less(counted, told);
         if rest != Usage::default() {
@@ -100,13 +101,13 @@ impl Engine {
         read
     }
 
-    /// The model that a record says is asked from then on.
+    /// Returns the model that a record selects for the calls after it.
     fn asks(&self, stored: &LogEntry) -> Option<String> {
         let dialect = self.agent_formats().named(stored.event.dialect.as_deref()?)?;
         dialect.model_of_turn(&stored.event.kind, &stored.event.data)
     }
 
-    /// What one event tells that a call of a model cost.
+    /// Returns the usage of a model call that one event reports, if it reports any.
     #[must_use]
     pub fn call_usage(&self, stored: &LogEntry) -> Option<CallUsage> {
         let event = &stored.event;
@@ -127,7 +128,7 @@ impl Engine {
     }
 }
 
-/// Which models a session says that it asks, where its calls do not name theirs.
+/// The models that a session selects, for calls that do not name theirs.
 enum ModelOf {
     Nobody,
     One(String),
@@ -143,22 +144,22 @@ impl ModelOf {
         };
     }
 
-    /// The only one.
+    /// Returns the model if there is exactly one.
     fn only(self) -> Option<String> {
         if let Self::One(name) = self { Some(name) } else { None }
     }
 }
 
-/// What was told so far.
+/// The usage collected so far.
 #[derive(Default)]
 struct Ledger {
-    /// The calls that have an id, with the last word about each.
+    /// Calls that have an id, with the last report of each.
     calls: HashMap<u64, Call>,
     models: HashMap<Option<String>, ModelUsage>,
     sessions: HashMap<usize, Usage>,
 }
 
-/// The last word about a call, and the session that bears its cost.
+/// The last report of a call, and the session that is charged for it.
 struct Call {
     session: usize,
     root: u64,
@@ -175,7 +176,8 @@ impl Ledger {
             Entry::Vacant(entry) => {
                 entry.insert(Call { session, root, model, usage });
             }
-            // A family does not repeat its events, so this is a later word; a copy's is none.
+            // A family never repeats its events, so this is a later report. One from another family
+            // is a copy's and is ignored.
             Entry::Occupied(mut entry) if entry.get().root == root => entry.get_mut().usage = usage,
             Entry::Occupied(_) => {}
         }
@@ -221,7 +223,7 @@ fn key(what: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// How much more the one is than the other.
+/// Returns `all` minus `part`, each field at least 0.
 pub(crate) fn less(all: Usage, part: Usage) -> Usage {
     Usage {
         input: all.input.saturating_sub(part.input),

@@ -1,4 +1,4 @@
-//! `verify`: everything stored is read and checked (SPEC 6, 9).
+//! `verify`: reads and checks everything that is stored.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,11 +8,11 @@ use forklore_store::port::{Filter, Headers, Problem, Verification};
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Checks one session, or the whole store: bytes, counts, spans, the links to parents, and the
-    /// attachments that messages name (SPEC 9, 12).
+    /// Checks one session, or the whole store: bytes, counts, spans, parent links, sidecar files
+    /// and the attachments that messages name. Damage is reported in `problems`, not as an error.
     ///
     /// # Errors
-    /// `not_found`, or when the store cannot be read at all. Damage is a problem, no error.
+    /// `not_found`, or the error of a store that cannot be read at all.
     pub fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
         let mut report = self.store.verify(session)?;
         let filter = Filter { deleted: true, ..Filter::default() };
@@ -33,7 +33,7 @@ impl Engine {
             beside.extend(self.sidecar_problems(header)?);
         }
         report.problems.extend(beside);
-        // The store has named damaged headers already where it could.
+        // The store reported damaged headers already, if it could.
         let damaged = damaged.iter().map(|error| error.problem(session)).collect::<Vec<_>>();
         let attachments = self.attachment_problems(&sound)?;
         for problem in damaged.into_iter().chain(self.lineage_problems(&sound)?) {
@@ -51,7 +51,7 @@ impl Engine {
     fn lineage_problems(&self, headers: &[Header]) -> Result<Vec<Problem>> {
         let mut parents: HashMap<SessionId, Option<SessionId>> =
             headers.iter().map(|h| (h.id.clone(), h.parent_id.clone())).collect();
-        // Sessions whose way to the root was walked already.
+        // Sessions whose path to the root was walked already.
         let mut sound: HashSet<SessionId> = HashSet::new();
         let mut problems = Vec::new();
         for header in headers {
@@ -82,7 +82,7 @@ impl Engine {
                             ));
                             break;
                         }
-                        // Its own problem, which the store has named.
+                        // The ancestor's own damage, which the store reported.
                         Err(error) if is_damage(&error) => break,
                         Err(error) => return Err(error.into()),
                     },

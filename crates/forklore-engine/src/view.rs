@@ -1,4 +1,4 @@
-//! Stored events as messages: by the dialect that wrote them, or by forklore's own readers.
+//! Converts stored events to messages, with the reader of their dialect or with forklore's own.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// The message in a conversation event. What cannot be read is shown as it was stored: a view
-    /// never loses or refuses an event.
+    /// Returns the message in a conversation event. An event that cannot be parsed becomes one part
+    /// with its stored payload: a view never drops or refuses an event.
     #[must_use]
     pub fn message(&self, event: &Event) -> Message {
         let read = match &event.dialect {
@@ -30,14 +30,14 @@ impl Engine {
 }
 
 impl Engine {
-    /// What an event changes about how an earlier one is sent.
+    /// Returns how an event changes the way an earlier event is sent to the model, if it does.
     pub(crate) fn edit(&self, event: &Event) -> Option<Edit> {
         let dialect = self.agent_formats().named(event.dialect.as_deref()?)?;
         dialect.edit(&event.kind, &event.data)
     }
 }
 
-/// The conversation indexes that a compaction of forklore's own form covers.
+/// Returns the range of conversation indexes that a compaction in forklore's own form covers.
 pub(crate) fn compacted_range(data: &Data) -> Option<Range<u64>> {
     #[derive(Deserialize)]
     struct Covers {
@@ -48,7 +48,7 @@ pub(crate) fn compacted_range(data: &Data) -> Option<Range<u64>> {
     Some(covers.from_index..covers.to_index)
 }
 
-/// What a compaction of forklore's own form puts in place of what it covers.
+/// Returns the messages that replace the range a compaction in forklore's own form covers.
 pub(crate) fn compaction_messages(data: &Data) -> Vec<Message> {
     #[derive(Deserialize)]
     struct Instead<'a> {
@@ -87,14 +87,14 @@ pub(crate) fn compaction_messages(data: &Data) -> Vec<Message> {
         .collect()
 }
 
-/// The present labels of sessions, each looked up once.
+/// A cache of the current labels of sessions.
 #[derive(Default)]
 pub(crate) struct Labels {
     labels: HashMap<SessionId, Option<Label>>,
 }
 
 impl Labels {
-    /// The label of a session; none when its header is gone.
+    /// Returns the label of a session, or `None` if its header is gone.
     pub(crate) fn get(&mut self, engine: &Engine, id: &SessionId) -> Result<Option<Label>> {
         if let Some(label) = self.labels.get(id) {
             return Ok(label.clone());

@@ -1,4 +1,4 @@
-//! Adding events behind a session's head.
+//! Appends events after a session's head.
 
 use forklore_core::{Counts, Event, EventId, Header, OpenCalls, SessionId};
 use forklore_store::port::{Append, Appended};
@@ -12,7 +12,7 @@ use crate::record::write_event;
 use crate::session::Session;
 
 impl Folder {
-    /// Adds the events of `append`, or finds that they are there.
+    /// Appends the events of `append`, or finds that an earlier call already did.
     pub(crate) fn append(&self, id: &SessionId, append: &Append) -> Result<Appended> {
         let mut session = self.writable(id)?;
         let head = session.header.head_seq();
@@ -43,7 +43,7 @@ fn changes_calls(event: &Event) -> bool {
     event.effect.starts_turn || !event.effect.calls.is_empty()
 }
 
-/// The ids of the session's own events at and after a seq, at most so many.
+/// Returns the ids of the session's own events at and after a seq, at most `most` of them.
 fn ids_from(session: &Session, from: u64, most: usize) -> Result<Vec<EventId>> {
     let failed = |error| of(error, &session.header.id, Some(from));
     let mut ids = Vec::new();
@@ -59,17 +59,17 @@ fn ids_from(session: &Session, from: u64, most: usize) -> Result<Vec<EventId>> {
 
 /// The end of a session's own events, to which more are added.
 pub(crate) struct Tail<'h> {
-    /// The session, counted on with each event.
+    /// The session's header, updated with each event.
     pub(crate) header: &'h mut Header,
-    /// The calls open behind the last event; none where only their number counts, because no
-    /// event that is added changes them.
+    /// The calls open after the last event. `None` if only their number counts, because no added
+    /// event changes them.
     pub(crate) open: Option<OpenCalls>,
-    /// The lines of the events added.
+    /// The lines of the added events.
     pub(crate) lines: String,
 }
 
 impl Tail<'_> {
-    /// Adds a child's `session_fork`, which stands before what it inherits.
+    /// Adds a child's `session_fork`, which comes before the inherited events.
     pub(crate) fn push_fork(&mut self, event: &Event) -> Result<()> {
         self.put(event, Counts::default())
     }

@@ -1,4 +1,4 @@
-//! Changing what is not the log: label, title, leaf, lease.
+//! Changes a session's header: label, title, leaf, `copy_of`, lease.
 
 use forklore_core::{Header, SessionId};
 use forklore_store::port::Change;
@@ -8,7 +8,7 @@ use forklore_store::{Error, Result};
 use crate::folder::Folder;
 
 impl Folder {
-    /// Makes every change but [`Change::Detach`]; the header it leads to.
+    /// Makes any change except [`Change::Detach`], and returns the resulting header.
     pub(crate) fn change(&self, id: &SessionId, change: &Change) -> Result<Header> {
         let mut session = self.writable(id)?;
         let old = session.header.clone();

@@ -1,7 +1,7 @@
-//! The claim of an id: the one file of its name in the store, made before the session.
+//! The claim of an id: the only file of its name in the store, created before the session.
 //!
-//! It says where the session lies and how much of its file is known to be durable. Both can be
-//! found without it: it is an index, never the truth, and one that cannot be read is passed over.
+//! It gives the session's location and how much of its file is durable. Both can be found without
+//! it: a claim is an index and never authoritative, and one that cannot be read is ignored.
 
 use std::io;
 
@@ -17,25 +17,25 @@ use crate::line;
 use crate::log::damage;
 use crate::name::Name;
 
-/// What a claim says. All its fields have a fixed width once the session is named, so that it is
-/// written again in place.
+/// The content of a claim. For a given session all fields have a fixed width, so that it is
+/// overwritten in place.
 #[derive(Debug, Serialize, Deserialize)]
 struct Claim {
     id: SessionId,
     workspace: String,
-    /// The length of the session's file that was acknowledged, in 20 digits.
+    /// The acknowledged length of the session's file in bytes, as 20 digits.
     durable: String,
 }
 
-/// Where a session lies.
+/// The location of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) segment: Segment,
-    /// How much of its file is known to be durable; 0 when nothing is known.
+    /// How much of its file is durable, in bytes; 0 if unknown.
     pub(crate) durable: u64,
 }
 
-/// The claim of a session, this much of whose file is durable.
+/// Encodes the claim of a session, of whose file `durable` bytes are durable.
 pub(crate) fn encoded(id: &SessionId, segment: &Segment, durable: u64) -> Result<String> {
     let workspace = segment.workspace().to_owned();
     let claim = Claim { id: id.clone(), workspace, durable: format!("{durable:020}") };
@@ -43,12 +43,13 @@ pub(crate) fn encoded(id: &SessionId, segment: &Segment, durable: u64) -> Result
 }
 
 impl Folder {
-    /// Where the session with this id lies; none when there is none, whoever claims its id.
+    /// Returns the location of the session with this id, or `None` if it does not exist, even if
+    /// its id is claimed.
     pub(crate) fn find(&self, id: &SessionId) -> Result<Option<Found>> {
         self.find_name(Name::of_session(id).as_str())
     }
 
-    /// Where the session with this name lies.
+    /// Returns the location of the session with this name.
     pub(crate) fn find_name(&self, name: &str) -> Result<Option<Found>> {
         if let Some(found) = self.claimed(name)?
             && self.open(&self.layout.segment(&found.segment), Open::Read)?.is_some()
@@ -63,7 +64,7 @@ impl Folder {
             }
         }
         match self.claimed(name)? {
-            // A session is never forgotten because its file is lost.
+            // A session does not become unknown because its file is lost.
             Some(lost) if lost.durable > 0 => {
                 Err(damage(&self.layout.segment(&lost.segment), 0, "it is gone"))
             }
@@ -77,7 +78,7 @@ impl Folder {
         };
         let claim: Option<Claim> =
             line::checked(&bytes).ok().and_then(|text| serde_json::from_str(text).ok());
-        // One of another id was put here by somebody else.
+        // Ignore a claim with another id, which some other program put here.
         let claim = claim.filter(|claim| Name::of_session(&claim.id).as_str() == name);
         Ok(claim.and_then(|claim| {
             let segment = Segment::at(&claim.workspace, name);
@@ -86,21 +87,21 @@ impl Folder {
         }))
     }
 
-    /// The id that a claim names, where it can be read.
+    /// Returns the id in a claim, if it can be read.
     pub(crate) fn claimant(&self, name: &str) -> Option<SessionId> {
         let bytes = self.read(&self.layout.claim(name)).ok()??;
         let claim: Claim = serde_json::from_str(line::checked(&bytes).ok()?).ok()?;
         Some(claim.id)
     }
 
-    /// How much of a file is known to be durable now.
+    /// Returns how much of a file is durable at present, in bytes.
     pub(crate) fn durable(&self, segment: &Segment) -> Result<u64> {
         let found = self.claimed(segment.name())?.filter(|found| found.segment == *segment);
         Ok(found.map_or(0, |found| found.durable))
     }
 
-    /// Takes the id for a session that will lie in `segment`. Only one can make the file; a claim
-    /// whose session was never made is taken over.
+    /// Claims the id for a session in `segment`. Only one process can create the file. A claim
+    /// whose session was never created is taken over.
     pub(crate) fn claim(&self, id: &SessionId, segment: &Segment) -> Result<()> {
         let path = self.layout.claim(segment.name());
         let bytes = encoded(id, segment, 0)?;
@@ -118,7 +119,7 @@ impl Folder {
         self.sync_name(&path)
     }
 
-    /// Says, durably, that nothing is known of a file that is about to be replaced by a shorter.
+    /// Records durably that nothing is known about a file that will be replaced by a shorter one.
     pub(crate) fn unmark(&self, id: &SessionId, segment: &Segment) -> Result<()> {
         let path = self.layout.claim(segment.name());
         let Some(file) = self.open(&path, Open::Write)? else {
@@ -128,7 +129,8 @@ impl Folder {
         self.sync(&*file, &path)
     }
 
-    /// Every file of events with the key of its workspace: sessions' own, then copies.
+    /// Returns every file of events, in the order of its folder: sessions' own files and copied
+    /// prefixes.
     pub(crate) fn segments(&self) -> Result<Vec<Segment>> {
         let mut segments = Vec::new();
         for workspace in self.names(&self.layout.workspaces())? {

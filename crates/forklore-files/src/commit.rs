@@ -1,4 +1,4 @@
-//! One step of one session: its lines in one write, durable before anybody is told.
+//! Commits to one session: writes the lines in one write, and reports success only after the sync.
 
 use forklore_core::SessionId;
 use forklore_store::disk::os;
@@ -13,7 +13,7 @@ use crate::record::{Commit, State};
 use crate::session::Session;
 
 impl Folder {
-    /// The living session of this id, to be written to: what a killed writer left is cleared up.
+    /// Opens the living session with this id for writing, and recovers what a killed writer left.
     pub(crate) fn writable(&self, id: &SessionId) -> Result<Session> {
         let mut session = self.writable_any(id)?;
         if session.header.deleted.is_some() {
@@ -30,8 +30,8 @@ impl Folder {
         session.ok_or_else(|| Error::NotFound(id.clone()))
     }
 
-    /// Cuts a torn tail off, its bytes kept aside (CRAFT D1), and makes durable what a killed
-    /// writer had written but not synced: others may build on it now.
+    /// Cuts off a torn tail and stores its bytes in the folder `aside`. Also makes durable what a
+    /// killed writer wrote without a sync, because others may now build on it.
     fn recover(&self, session: &mut Session) -> Result<()> {
         let Session { log, segment, header, .. } = &*session;
         if session.len > log.end {
@@ -42,8 +42,8 @@ impl Folder {
             self.sync(&*log.file, &log.path)?;
         }
         if log.end > session.durable {
-            // Written again, because a sync alone does nothing for bytes that an earlier, failed
-            // one has given up.
+            // Write the bytes again: after an earlier failed sync the kernel may have dropped them,
+            // and a further sync would not write them.
             let from = session.step.max(session.durable);
             let step = self.bytes(session, from, log.end)?;
             self.write(&*log.file, &log.path, &step, from)?;
@@ -73,10 +73,11 @@ impl Folder {
         self.put(&self.layout.aside().join(name), bytes)
     }
 
-    /// Adds event lines to a session and ends the step with its new state.
+    /// Appends event lines to a session, followed by a commit line with its new state.
     ///
     /// # Errors
-    /// `Io` when it cannot be written, and then nothing was; `Poisoned` when nobody knows.
+    /// `Io` if the lines cannot be written, in which case nothing was; `Poisoned` if a sync failed,
+    /// in which case it is unknown what was.
     pub(crate) fn commit(&self, session: &mut Session, mut lines: String) -> Result<()> {
         let what = if lines.is_empty() { What::Changed } else { What::Appended };
         let _write = self.announce(what, &session.header.id)?;
@@ -89,7 +90,7 @@ impl Folder {
         lines.push_str(&line::sealed(&commit)?);
         let written = self.write(&*log.file, &log.path, lines.as_bytes(), log.end);
         if let Err(error) = written {
-            // Back to the old length; where that fails too, the next writer finds a torn tail.
+            // Cut the file back. If that fails too, the next writer finds a torn tail.
             let _ = log.file.set_len(log.end);
             return Err(error);
         }

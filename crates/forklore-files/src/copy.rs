@@ -1,4 +1,4 @@
-//! Copies of an assembled prefix: for a fork that copies, and for a session that is detached.
+//! Copies an assembled prefix, for `replay_v1` and for detach.
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
@@ -18,16 +18,16 @@ use crate::line::sealed;
 use crate::log::Next;
 use crate::record::{PrefixLine, Writer, write_event};
 
-/// Bytes of lines that are written at once.
+/// Number of bytes of lines to collect before a write.
 const WRITE_BYTES: usize = 1 << 20;
 
-/// A copy that is whole and durable but belongs to nobody yet.
+/// A complete and durable copy that belongs to no session yet.
 #[derive(Debug)]
 pub(crate) struct Staged {
     path: PathBuf,
 }
 
-/// Whose copy it will be.
+/// The session that the copy is for.
 pub(crate) struct Owner<'a> {
     pub(crate) id: &'a SessionId,
     pub(crate) parent_id: Option<&'a SessionId>,
@@ -36,7 +36,7 @@ pub(crate) struct Owner<'a> {
 }
 
 impl Folder {
-    /// Copies the first `kept` inheritable events of a session, without keeping others waiting.
+    /// Copies the first `kept` inheritable events of a session, without blocking others.
     pub(crate) fn stage(&self, from: &SessionId, kept: u64, owner: &Owner<'_>) -> Result<Staged> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         self.check_sound()?;
@@ -45,7 +45,8 @@ impl Folder {
             return Err(Error::Invalid(format!("the cut lies behind the end of {from}")));
         }
         self.make_dir(&self.layout.workspaces().join(owner.segment.workspace()))?;
-        // By chance, because in two containers two processes can have one number.
+        // Use a random suffix, because two processes in different containers can have the same
+        // process id.
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let suffix = format!(".{:016x}{UNFINISHED}", RandomState::new().hash_one(number));
         let path = self.layout.segment(&owner.segment.prefix());
@@ -89,7 +90,8 @@ impl Folder {
         self.sync(&*file, path)
     }
 
-    /// Copies what the session inherits, unless it has its own copy (SPEC 10).
+    /// Copies what the session inherits, unless it already has its own copy (docs/semantics.md,
+    /// Delete, detach).
     pub(crate) fn staged_detach(&self, id: &SessionId) -> Result<Option<Staged>> {
         let session = self.living(id)?;
         let header = &session.header;
@@ -105,7 +107,7 @@ impl Folder {
         self.stage(id, header.inherited.inheritable, &owner).map(Some)
     }
 
-    /// Makes the session refer to its copy, unless somebody else detached it meanwhile.
+    /// Makes the session refer to its copy, unless it was detached meanwhile.
     pub(crate) fn detach(&self, id: &SessionId, staged: Option<&Staged>) -> Result<Changed> {
         let mut session = self.writable(id)?;
         let mut copied_events = 0;
@@ -128,7 +130,7 @@ fn has_own(header: &Header) -> bool {
 }
 
 impl Staged {
-    /// Gives the copy its place beside the session that lies in `segment`.
+    /// Renames the copy to its final name next to the session in `segment`.
     pub(crate) fn publish(&self, folder: &Folder, segment: &Segment) -> Result<()> {
         if folder.open(&self.path, Open::Read)?.is_none() {
             let message = "a gc took it for one that a killed writer left".into();
@@ -137,7 +139,7 @@ impl Staged {
         folder.publish(&self.path, &folder.layout.segment(&segment.prefix()))
     }
 
-    /// Removes a copy that nobody took; what stays is erased by the next gc.
+    /// Removes an unused copy. If that fails, the next gc erases it.
     pub(crate) fn abandon(&self, folder: &Folder) {
         let _ = folder.fs.remove(&self.path);
     }

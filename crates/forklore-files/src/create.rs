@@ -1,4 +1,4 @@
-//! Making a session: a root, or a child that refers to its parent's events.
+//! Creates a session: a root, or a child that refers to its parent's events.
 
 use forklore_core::{Header, OpenCalls, SessionKind, Strategy};
 use forklore_store::feed::What;
@@ -16,15 +16,15 @@ use crate::line::sealed;
 use crate::record::{Ancestry, Commit, SessionLine, Span, State};
 use crate::session::Session;
 
-/// The most spans in a first line. Older ones stay in that of an ancestor.
+/// Maximum number of spans in a first line. Older ones stay in the first line of an ancestor.
 const SPANS: usize = 16;
 
 impl Folder {
-    /// Checks the id, the kind and the cut; the parent, where there is one.
+    /// Checks the id, the kind and the cut. Returns the parent, if there is one.
     pub(crate) fn check_new(&self, new: &NewSession) -> Result<Option<Session>> {
         match self.find(&new.id) {
             Ok(None) => {}
-            // Also where its file is lost: it does not become a new session.
+            // If the file of that session is lost, the id does not become available either.
             Ok(Some(_)) | Err(Error::Corrupt { .. }) => {
                 return Err(Error::IdInUse(new.id.clone()));
             }
@@ -36,8 +36,8 @@ impl Folder {
         Ok(Some(parent))
     }
 
-    /// Makes the session; its file gets its name last. `staged` holds the copy of its prefix where
-    /// it is to have one.
+    /// Creates the session; its file gets its name last. `staged` is the copy of its prefix, if it
+    /// has one.
     pub(crate) fn create(&self, new: &NewSession, staged: Option<&Staged>) -> Result<Header> {
         let parent = self.check_new(new)?;
         let mut header = new.header(
@@ -68,7 +68,8 @@ impl Folder {
         Ok(header)
     }
 
-    /// Claims what the session needs for itself and gives its file its name.
+    /// Claims the id and the label of the session, publishes its copied prefix, and gives its file
+    /// its name.
     fn publish_session(
         &self,
         header: &Header,
@@ -93,7 +94,7 @@ impl Folder {
         Ok(())
     }
 
-    /// What a child takes from its parent.
+    /// Computes what a child inherits from its parent.
     fn inherit(
         &self,
         header: Header,
@@ -117,8 +118,8 @@ impl Folder {
     }
 }
 
-/// The parent's spans and one more, of its own events. A full list stays where it is, in the
-/// parent's first line, and is referred to.
+/// Returns the parent's spans plus one for its own events. A full list stays in the parent's first
+/// line, and the result refers to it.
 fn with_own(parent: &Session) -> Ancestry {
     let mut ancestry = parent.ancestry();
     if ancestry.spans.len() >= SPANS {

@@ -1,10 +1,10 @@
-//! The feed: a log beside the sessions, `feed.jsonl`, that says which of them are written to.
+//! The feed: a log next to the sessions, `feed.jsonl`, of which sessions are written to.
 //!
-//! A writer adds a line before it writes to a session and one behind it, each in one write at the
-//! end of the log; nothing of it is synced. So a writer that is killed in between is seen: its line
-//! has no second one, and nobody has the session's lock. A line that cannot be read, a log of
-//! before the machine was started, and a step that others finished say that any session may have
-//! changed.
+//! A writer appends a line before it writes to a session and another one after it, each in one
+//! write; the log is not synced. If the writer is killed in between, readers can tell: the second
+//! line is missing, and no process has the session's lock. Three things mean that any session may
+//! have changed: a line that cannot be read, a log from before the machine's last boot, and an
+//! interrupted change that another process completed.
 
 mod follow;
 mod scan;
@@ -26,10 +26,10 @@ use crate::line;
 use crate::line::sealed;
 use crate::record::VERSION;
 
-/// How long the log may be, in bytes, before it is begun anew when a store is opened.
+/// If the log is longer than this many bytes when a store is opened, it is restarted.
 const LONG: u64 = 8 << 20;
 
-/// The log of a store, and what wakes those who follow it.
+/// The log of a store, and the means to wake readers that follow it.
 #[derive(Clone, Debug)]
 pub(crate) struct Feed {
     path: PathBuf,
@@ -41,27 +41,27 @@ pub(crate) struct Feed {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct First {
     forklore: u32,
-    /// What the feed is called.
+    /// The name of the feed.
     feed: String,
-    /// How often it was begun anew.
+    /// How many times the log was restarted.
     generation: u64,
-    /// Since when the machine runs.
+    /// The id of the machine's boot in which the log began.
     boot: String,
 }
 
-/// Another line of a log.
+/// Any other line of a log.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Entry {
     /// A session is about to be written to.
     Begin(What, SessionId),
-    /// That is done, or nothing came of it.
+    /// The write is over, whether or not it succeeded.
     Done(SessionId),
     /// Any session may have been written to.
     Everything(bool),
 }
 
-/// A write that is under way; dropping it says that it is done.
+/// A write in progress. Dropping it records that it is over.
 #[derive(Debug)]
 pub(crate) struct Write {
     feed: Feed,
@@ -75,13 +75,13 @@ impl Feed {
         Self { path: layout.feed(), bell, watch }
     }
 
-    /// Says that a session is about to be written to.
+    /// Records that a session is about to be written to.
     pub(crate) fn begin(&self, what: What, session: &SessionId) -> Result<Write> {
         self.add(&Entry::Begin(what, session.clone()))?;
         Ok(Write { feed: self.clone(), session: session.clone() })
     }
 
-    /// Says that any session may have been written to.
+    /// Records that any session may have been written to.
     pub(crate) fn everything(&self) -> Result<()> {
         self.add(&Entry::Everything(true))?;
         self.bell.ring();
@@ -103,7 +103,7 @@ impl Feed {
         added.map_err(os("writing", &self.path))
     }
 
-    /// Begins a log where there is none.
+    /// Creates the log if it does not exist.
     fn make(&self) -> Result<()> {
         let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
         let first = First {
@@ -114,7 +114,7 @@ impl Feed {
         };
         let new = with_suffix(&self.path, &format!("-{random:016x}.new"));
         let made = put(&new, &first).and_then(|()| match std::fs::hard_link(&new, &self.path) {
-            // Somebody was faster.
+            // Another process created it meanwhile.
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
             linked => linked,
         });
@@ -123,7 +123,8 @@ impl Feed {
             .map_err(os("making", &self.path))
     }
 
-    /// Begins the log anew, while nobody writes to it: readers of before look at every session.
+    /// Restarts the log while nobody writes to it. Readers with older marks then look at every
+    /// session.
     fn renew(&self, old: &First) -> Result<()> {
         let first = First { generation: old.generation + 1, boot: boot(), ..old.clone() };
         let new = with_suffix(&self.path, ".new");
@@ -135,13 +136,13 @@ impl Feed {
 
 impl Drop for Write {
     fn drop(&mut self) {
-        // Where it fails, readers find that nobody writes to the session any more.
+        // If this fails, readers find that the session's lock is free.
         let _ = self.feed.add(&Entry::Done(self.session.clone()));
         self.feed.bell.ring();
     }
 }
 
-/// Makes a file that holds this line, durably.
+/// Writes a file with this line, durably.
 fn put(path: &Path, first: &First) -> std::io::Result<()> {
     let line = line::sealed(first).map_err(std::io::Error::other)?;
     let mut options = OpenOptions::new();
@@ -150,13 +151,14 @@ fn put(path: &Path, first: &First) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// What tells one run of the machine from the next. Elsewhere than on Linux nothing does.
+/// Returns an id that differs for each boot of the machine. It is empty on systems other than
+/// Linux.
 fn boot() -> String {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()
 }
 
-/// The log is not what it should be.
+/// Returns damage at the start of the log.
 fn damaged(path: &Path, message: &str) -> Error {
     crate::log::damage(path, 0, message)
 }

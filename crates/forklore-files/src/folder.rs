@@ -1,4 +1,4 @@
-//! The folder of a store as its steps use it: whole files, appends, durable names.
+//! The folder of a store: whole files, appends, durable names.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,24 +16,25 @@ use crate::layout::{Layout, Segment, UNFINISHED};
 use crate::log::damage;
 use crate::{claim, sources};
 
-/// The longest file that is read as a whole: a step over several files.
+/// Maximum bytes of a file that is read as a whole. The longest is the journal of a change to
+/// several files.
 const WHOLE_BYTES: u64 = 1 << 30;
 
-/// A store's folder, until the disk fails to make something durable.
+/// The folder of a store. It refuses writes once a sync has failed.
 #[derive(Debug)]
 pub(crate) struct Folder {
     pub(crate) fs: Arc<dyn Fs>,
     pub(crate) layout: Layout,
     poisoned: OnceLock<String>,
-    /// What a step over several files will have made durable, once it is done.
+    /// In an overlay: which files a change will have made durable once it is complete.
     later: Option<Mutex<Vec<Mark>>>,
     pub(crate) clock: StoreClock,
     pub(crate) feed: Feed,
-    /// The writes of a step over several files, which are done when it is.
+    /// In an overlay: the feed's announcements of writes, which end when the change is complete.
     under_way: Mutex<Vec<Write>>,
 }
 
-/// How much of a file is durable.
+/// How many bytes of a file are durable.
 #[derive(Clone, Debug)]
 pub(crate) enum Mark {
     /// A session's own file.
@@ -50,18 +51,20 @@ impl Folder {
         Self { fs, layout, poisoned, later, clock, feed, under_way }
     }
 
-    /// The same folder over another file system, on which nothing is durable before it is done.
+    /// Returns the same folder over another file system, on which marks and announcements wait
+    /// until the change is complete.
     pub(crate) fn over(&self, fs: Arc<dyn Fs>) -> Self {
         let (layout, feed) = (self.layout.clone(), self.feed.clone());
         let clock = self.clock.clone();
         Self { later: Some(Mutex::default()), clock, feed, ..Self::new(fs, layout) }
     }
 
-    /// Tells those who follow that a session is about to be written to. They look at it when what
-    /// this gives is dropped: behind the write, or the step that it is part of.
+    /// Announces to readers of the feed that a session is about to be written to. They look at it
+    /// when the returned guard is dropped: after the write. In an overlay the guard is stored
+    /// instead, until the whole change is complete.
     ///
     /// # Errors
-    /// `Io`, and then nothing may be written.
+    /// `Io`; the caller must then write nothing.
     pub(crate) fn announce(&self, what: What, session: &SessionId) -> Result<Option<Write>> {
         let write = self.feed.begin(what, session)?;
         if self.later.is_none() {
@@ -71,8 +74,8 @@ impl Folder {
         Ok(None)
     }
 
-    /// Notes that this much of a file is durable. It is no loss when this is lost: what stands
-    /// behind the mark is then checked again.
+    /// Records that a part of a file is durable. Losing this record is harmless: whatever is after
+    /// the mark is then checked again.
     pub(crate) fn mark(&self, mark: Mark) {
         match &self.later {
             Some(later) => later.lock().unwrap_or_else(PoisonError::into_inner).push(mark),
@@ -95,15 +98,15 @@ impl Folder {
         }
     }
 
-    /// What a step noted over another file system, now that it is done.
+    /// Records the marks that a change collected in an overlay, now that it is complete.
     pub(crate) fn mark_like(&self, other: &Self) {
         let later = other.later.as_ref().map(Mutex::lock);
         let marks = later.map(|later| later.unwrap_or_else(PoisonError::into_inner).clone());
         marks.iter().flatten().for_each(|mark| self.mark_now(mark));
     }
 
-    /// Refuses to write on when a sync has failed: what was not synced may be lost although a
-    /// later sync succeeds (CRAFT D2).
+    /// Refuses further writes if a sync has failed, because unsynced data may be lost even if a
+    /// later sync succeeds.
     pub(crate) fn check_sound(&self) -> Result<()> {
         match self.poisoned.get() {
             None => Ok(()),
@@ -111,7 +114,7 @@ impl Folder {
         }
     }
 
-    /// Takes over what another view of the same folder found of the disk.
+    /// Copies the failed sync, if there was one, from another view of the same folder.
     pub(crate) fn poisoned_like(&self, other: &Self) {
         if let Some(failure) = other.poisoned.get() {
             let _ = self.poisoned.set(failure.clone());
@@ -130,7 +133,7 @@ impl Folder {
         })
     }
 
-    /// The open file; none where there is none.
+    /// Opens a file. Returns `None` if it does not exist.
     pub(crate) fn open(&self, path: &Path, how: Open) -> Result<Option<Box<dyn File>>> {
         match self.fs.open(path, how) {
             Ok(file) => Ok(Some(file)),
@@ -140,7 +143,7 @@ impl Folder {
         }
     }
 
-    /// The bytes of a file; none where there is none.
+    /// Reads a whole file. Returns `None` if it does not exist.
     pub(crate) fn read(&self, path: &Path) -> Result<Option<Vec<u8>>> {
         let Some(file) = self.open(path, Open::Read)? else {
             return Ok(None);
@@ -155,17 +158,18 @@ impl Folder {
         Ok(Some(bytes))
     }
 
-    /// Writes all of `bytes` at a place, in one write as far as the system takes it in one.
+    /// Writes all of `bytes` at an offset, in a single system call if the system accepts them at
+    /// once.
     pub(crate) fn write(&self, file: &dyn File, path: &Path, bytes: &[u8], at: u64) -> Result<()> {
         write_all_at(file, bytes, at).map_err(os("writing", path))
     }
 
-    /// Makes what was written to the file durable.
+    /// Makes durable what was written to the file.
     pub(crate) fn sync(&self, file: &dyn File, path: &Path) -> Result<()> {
         self.synced(path, file.sync())
     }
 
-    /// Makes the name of the file at `path` durable, or that it is gone.
+    /// Makes durable that the file at `path` has its name, or that it is removed.
     pub(crate) fn sync_name(&self, path: &Path) -> Result<()> {
         self.sync_folder(folder_of(path))
     }
@@ -175,8 +179,8 @@ impl Folder {
         self.synced(folder, self.fs.sync_dir(folder))
     }
 
-    /// Makes a folder with a durable name. One that is there and empty may have been made by
-    /// somebody who was killed before its name was durable.
+    /// Creates a folder with a durable name. Also syncs the name of an existing empty folder: the
+    /// process that created it may have been killed before that.
     pub(crate) fn make_dir(&self, path: &Path) -> Result<()> {
         if !self.names(path)?.is_empty() {
             return Ok(());
@@ -185,13 +189,13 @@ impl Folder {
         self.sync_name(path)
     }
 
-    /// Makes or replaces a file in one step: nobody ever finds half of it.
+    /// Creates or replaces a file atomically, so that no process ever finds it incomplete.
     pub(crate) fn put(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         let new = self.unfinished(path, bytes)?;
         self.publish(&new, path)
     }
 
-    /// Writes a file beside its place, durable but under no name that is looked for.
+    /// Writes a file under a temporary name and makes it durable.
     fn unfinished(&self, path: &Path, bytes: &[u8]) -> Result<PathBuf> {
         let (new, file) = self.begun(path, bytes)?;
         let synced = self.sync(&*file, &new);
@@ -201,7 +205,7 @@ impl Folder {
         synced.map(|()| new)
     }
 
-    /// The same before it is durable.
+    /// Writes a file under a temporary name without a sync.
     pub(crate) fn begun(&self, path: &Path, bytes: &[u8]) -> Result<(PathBuf, Box<dyn File>)> {
         let new = forklore_store::disk::with_suffix(path, UNFINISHED);
         self.remove(&new)?;
@@ -213,13 +217,13 @@ impl Folder {
         written.map(|()| (new, file))
     }
 
-    /// Gives a durable file its name.
+    /// Renames a durable file to its final name.
     pub(crate) fn publish(&self, new: &Path, path: &Path) -> Result<()> {
         self.fs.rename(new, path).map_err(os("renaming", new))?;
         self.sync_name(path)
     }
 
-    /// Removes a file; one that is not there is no error.
+    /// Removes a file. It is not an error if the file does not exist.
     pub(crate) fn remove(&self, path: &Path) -> Result<()> {
         match self.fs.remove(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -229,7 +233,7 @@ impl Folder {
         }
     }
 
-    /// The names in a folder; none where there is none.
+    /// Returns the names in a folder; none if it does not exist.
     pub(crate) fn names(&self, path: &Path) -> Result<Vec<String>> {
         match self.fs.names(path) {
             Ok(names) => Ok(names),
@@ -239,12 +243,13 @@ impl Folder {
     }
 }
 
-/// Whether there is nothing of that name: also in the place of a folder, where tools leave files.
+/// Checks whether nothing has that name. That includes a path through a file that a tool left in
+/// place of a folder.
 fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Whether a folder, a link or a pipe stands in the place of a file.
+/// Checks whether a folder, a link or a pipe is at the path instead of a file.
 fn is_no_file(error: &io::Error) -> bool {
     let link = rustix::io::Errno::LOOP.raw_os_error();
     error.kind() == io::ErrorKind::IsADirectory

@@ -1,4 +1,4 @@
-//! The health of a store from outside: nothing is made, written or repaired.
+//! Checks the health of a store from outside, without creating, writing or repairing anything.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::layout::{LINES, Layout, PREFIX};
 use crate::{FilesStore, Options};
 
 impl FilesStore {
-    /// What is to be said about the store in the folder at `path`, which need not be there.
+    /// Reports on the health of the store in the folder at `path`, which need not exist.
     #[must_use]
     pub fn health(path: &Path) -> Health {
         let mut health = Health::default();
@@ -36,7 +36,7 @@ impl FilesStore {
     }
 }
 
-/// Says what the folder holds, without reading the sessions.
+/// Reports what the folder contains, without reading the sessions.
 fn look_inside(health: &mut Health, path: &Path) -> Result<()> {
     FilesStore::open(path, Options { read_only: true, ..Options::default() })?;
     health.ok("format", format!("version {}", crate::record::VERSION));
@@ -69,7 +69,7 @@ fn look_inside(health: &mut Health, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What lies below `workspaces/`.
+/// The content of `workspaces/`.
 #[derive(Default)]
 struct Found {
     sessions: u64,
@@ -92,7 +92,7 @@ impl Found {
     }
 }
 
-/// Whether the last line of a file lacks its end.
+/// Checks whether the last line of a file is incomplete.
 fn is_torn(folder: &Folder, path: &Path) -> Result<bool> {
     let Some(file) = folder.open(path, Open::Read)? else { return Ok(false) };
     let len = file.len().map_err(os("reading", path))?;

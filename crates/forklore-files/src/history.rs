@@ -1,4 +1,4 @@
-//! A session's assembled history: its ancestors' parts one behind the other, then its own.
+//! A session's assembled history: its ancestors' parts one after the other, then its own.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -22,7 +22,7 @@ pub(crate) struct History<'s> {
     all: OnceCell<Vec<Span>>,
 }
 
-/// A part of a history that stands in one file.
+/// A part of a history that is in one file.
 #[derive(Debug)]
 struct Stretch {
     segment: Segment,
@@ -44,7 +44,8 @@ impl<'s> History<'s> {
         Error::MissingAncestor { session, missing: missing.into() }
     }
 
-    /// The spans behind which a count reaches `want`: the session's last ones where they do.
+    /// Returns the spans among which a count reaches `want`: the session's last ones if it is
+    /// there, otherwise all.
     fn spans(&self, unit: Unit, want: u64) -> Result<&[Span]> {
         let near = &self.ancestry.spans;
         if near.first().is_some_and(|first| unit.of(&first.base) < want) {
@@ -57,7 +58,7 @@ impl<'s> History<'s> {
         Ok(self.all.get_or_init(|| all))
     }
 
-    /// The part of what it inherits in which a count reaches `want`.
+    /// Returns the inherited part in which a count reaches `want`.
     fn stretch(&self, unit: Unit, want: u64) -> Result<Stretch> {
         let spans = self.spans(unit, want)?;
         let at = spans.partition_point(|span| unit.of(&span.base) < want).checked_sub(1);
@@ -73,7 +74,7 @@ impl<'s> History<'s> {
         log.ok_or_else(|| self.missing(stretch.segment.to_string()))
     }
 
-    /// The seq of the event with which a count reaches `want`; none behind the end.
+    /// Returns the seq of the event at which a count reaches `want`, or `None` if it never does.
     pub(crate) fn seq_of(&self, unit: Unit, want: u64) -> Result<Option<u64>> {
         if want == 0 || want > unit.of(&self.session.header.counts) {
             return Ok(None);
@@ -92,7 +93,7 @@ impl<'s> History<'s> {
         event.map(|event| Some(event.seq)).ok_or_else(|| self.gap(None))
     }
 
-    /// The counts up to and including the inheritable event of this number.
+    /// Returns the counts up to and including the inheritable event with this number.
     pub(crate) fn counts_at(&self, kept: u64) -> Result<Counts> {
         let want = Want::Count(Unit::Inheritable, kept);
         if kept == 0 {
@@ -108,7 +109,8 @@ impl<'s> History<'s> {
         Ok(event.counts)
     }
 
-    /// The spans of a child that keeps so many inheritable events, as many as are this session's.
+    /// Returns the spans of a child that keeps `kept` inheritable events, as far as this session
+    /// inherited them.
     pub(crate) fn spans_before(&self, kept: u64) -> Result<Ancestry> {
         let near = self.ancestry.spans.first().is_some_and(|first| first.base.inheritable < kept);
         let (before, spans) = if near || self.ancestry.before.is_none() {
@@ -120,23 +122,24 @@ impl<'s> History<'s> {
         Ok(Ancestry { before, spans })
     }
 
-    /// Says that the damage is this session's.
+    /// Adds this session to damage.
     fn named(&self, error: Error, seq: Option<u64>) -> Error {
         of(error, &self.session.header.id, seq)
     }
 
-    /// That its own events do not go on where they should: what cannot be read there, where
-    /// something is.
+    /// Returns the error for a gap in the session's own events: that of the unreadable line, if
+    /// there is one.
     fn gap(&self, seq: Option<u64>) -> Error {
         let log = &self.session.log;
         let there = seq.and_then(|seq| log.get(Want::Seq(seq), true).err());
         self.named(there.unwrap_or_else(|| log.damage(log.start, "an event is missing")), seq)
     }
 
-    /// Shows the events from `seq` on.
+    /// Calls `show` for the events from `seq` on.
     ///
     /// # Errors
-    /// `Corrupt`, `MissingAncestor`: never fewer events than the header promises.
+    /// `Corrupt`, `MissingAncestor`. It never shows fewer events than the header promises without
+    /// an error.
     pub(crate) fn walk(
         &self,
         seq: u64,
@@ -159,7 +162,7 @@ impl<'s> History<'s> {
         Ok(())
     }
 
-    /// Whether the event of this number stands in an ancestor's part.
+    /// Checks whether the event with this seq is inherited.
     fn is_inherited(&self, seq: u64) -> bool {
         (1..=self.inherited().inheritable).contains(&seq)
     }
@@ -213,7 +216,7 @@ impl<'s> History<'s> {
             }
             next = if next == 0 { self.inherited().inheritable + 1 } else { next + 1 };
             stopped = show(own(event))? == Next::Stop;
-            // What a child's first event is followed by stands elsewhere.
+            // The event after a child's first one is in another file.
             let elsewhere = seq == 0 && self.is_inherited(1);
             Ok(if stopped || elsewhere { Next::Stop } else { Next::Go })
         });
@@ -230,7 +233,7 @@ impl<'s> History<'s> {
         Ok(Some(next))
     }
 
-    /// Shows the events from `seq` back to the first.
+    /// Calls `show` for the events from `seq` back to the first.
     ///
     /// # Errors
     /// See [`History::walk`].
@@ -287,7 +290,7 @@ impl<'s> History<'s> {
         }
     }
 
-    /// The first event of the part in which the inherited event `seq` stands.
+    /// Returns the first event of the part that contains the inherited event `seq`.
     fn stretch_first(&self, seq: u64) -> Result<u64> {
         let spans = self.spans(Unit::Inheritable, seq)?;
         let at = spans.partition_point(|span| span.base.inheritable < seq).checked_sub(1);
@@ -296,13 +299,14 @@ impl<'s> History<'s> {
             .ok_or_else(|| self.missing("the list of its spans"))
     }
 
-    /// The calls without a result behind the event with this seq.
+    /// Returns the calls without a result after the event with this seq.
     pub(crate) fn open_calls(&self, seq: i64) -> Result<OpenCalls> {
         let Ok(seq) = u64::try_from(seq) else {
             return Ok(OpenCalls::default());
         };
         let mut effects = Vec::new();
-        // What stands behind an event that leaves no call open says all that is open later.
+        // Stop at an event after which no call is open: the events after it determine which calls
+        // are open.
         self.walk_back(seq, true, |stored| {
             if stored.counts.open == 0 {
                 return Ok(Next::Stop);
@@ -338,7 +342,7 @@ fn inherited(line: EventLine) -> LogEntry {
 }
 
 impl Folder {
-    /// All spans of an ancestry, the oldest first.
+    /// Returns all spans of an ancestry, oldest first.
     pub(crate) fn all_spans(&self, ancestry: &Ancestry) -> Result<Vec<Span>> {
         let mut parts = vec![ancestry.spans.clone()];
         let mut next = ancestry.before.clone();
@@ -351,7 +355,7 @@ impl Folder {
         Ok(parts.into_iter().rev().flatten().collect())
     }
 
-    /// The part of an ancestry that holds the inheritable event of this number.
+    /// Returns the part of an ancestry that contains the inheritable event with this number.
     fn holder(&self, ancestry: &Ancestry, kept: u64) -> Result<(Option<Segment>, Vec<Span>)> {
         let mut next = ancestry.before.clone();
         let mut seen = HashSet::new();

@@ -1,4 +1,4 @@
-//! The claim of a label in a family: an index over what the sessions say of themselves.
+//! The claim of a label in a family: an index over the labels in the sessions' headers.
 
 use forklore_core::{Header, Label, SessionId};
 use forklore_store::port::Filter;
@@ -26,7 +26,7 @@ impl Folder {
             Claimed::By(id) => match self.any(&id) {
                 Ok(session) => Some(session.header),
                 Err(Error::NotFound(_)) => None,
-                // It may well have it.
+                // Assume that the damaged session has the label.
                 Err(Error::Corrupt { .. }) => {
                     return Err(Error::LabelInUse { label: label.clone(), by: id });
                 }
@@ -46,7 +46,7 @@ impl Folder {
         }
     }
 
-    /// Gives a label to a session, durably.
+    /// Claims a label for a session, durably.
     pub(crate) fn claim_label(
         &self,
         root: &SessionId,
@@ -58,8 +58,8 @@ impl Folder {
         self.put(&self.layout.label(root, label), claim.as_bytes())
     }
 
-    /// Frees the label of a session. One that stays claimed because this was not reached is free
-    /// as well: its session says otherwise.
+    /// Frees the label of a session. A claim that stays because the process was killed before this
+    /// has no effect, because the session's header has another label or is deleted.
     pub(crate) fn free_label(&self, header: &Header) -> Result<()> {
         match self.labelled(&header.root_id, &header.label)? {
             Claimed::By(id) if id == header.id => {
@@ -69,7 +69,7 @@ impl Folder {
         }
     }
 
-    /// Whether the label's claim names this session.
+    /// Checks whether the label's claim names this session.
     pub(crate) fn is_labelled(&self, header: &Header) -> Result<bool> {
         let claimed = self.labelled(&header.root_id, &header.label)?;
         Ok(matches!(claimed, Claimed::By(id) if id == header.id))
@@ -83,7 +83,7 @@ impl Folder {
         Ok(claim.map_or(Claimed::Unreadable, |claim: LabelClaim| Claimed::By(claim.session_id)))
     }
 
-    /// The living session of the family that has the label, by what all of them say.
+    /// Returns the living session of the family that has the label, according to the headers.
     fn family_label(&self, root: &SessionId, label: &Label) -> Result<Option<Header>> {
         let filter =
             Filter { family: Some(root.clone()), label: Some(label.clone()), ..Filter::default() };

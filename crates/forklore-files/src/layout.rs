@@ -1,4 +1,4 @@
-//! Where everything lies in the folder of a store.
+//! The paths of all files in the folder of a store.
 
 use std::path::{Path, PathBuf};
 
@@ -7,11 +7,11 @@ use forklore_core::{Label, SessionId};
 
 use crate::name::Name;
 
-/// What ends the name of a file of lines.
+/// The file name extension of a file of lines.
 pub(crate) const LINES: &str = ".jsonl";
-/// What ends the name of a copied prefix, before [`LINES`].
+/// The suffix of a copied prefix, before [`LINES`].
 pub(crate) const PREFIX: &str = ".prefix";
-/// What ends the name of a file that is not whole yet.
+/// The suffix of a file that is not complete yet.
 pub(crate) const UNFINISHED: &str = ".new";
 
 /// The folder of a store.
@@ -20,8 +20,8 @@ pub(crate) struct Layout {
     root: PathBuf,
 }
 
-/// A file of events, named by its path below `workspaces/` without the ending: a session's own, or
-/// its copy of a prefix.
+/// A file of events: a session's own, or its copy of a prefix. The text is its path below
+/// `workspaces/` without the extension.
 #[derive(
     Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
@@ -33,12 +33,12 @@ impl Segment {
         Self::at(&workspace.key(), Name::of_session(id).as_str())
     }
 
-    /// The segment of a file in the folder of a workspace.
+    /// Returns the segment of a file in the folder of a workspace.
     pub(crate) fn at(workspace: &str, name: &str) -> Self {
         Self(format!("{workspace}/{name}"))
     }
 
-    /// Where a copy of what this session inherits lies.
+    /// Returns the segment for a copy of what this session inherits.
     pub(crate) fn prefix(&self) -> Self {
         Self(format!("{}{PREFIX}", self.0))
     }
@@ -47,23 +47,23 @@ impl Segment {
         self.0.ends_with(PREFIX)
     }
 
-    /// The session's own segment, of a prefix too.
+    /// Returns the session's own segment, also if this is its prefix.
     pub(crate) fn owner(&self) -> Self {
         Self(self.0.strip_suffix(PREFIX).unwrap_or(&self.0).to_owned())
     }
 
-    /// The key of its workspace.
+    /// Returns the key of its workspace.
     pub(crate) fn workspace(&self) -> &str {
         self.0.split_once('/').map_or("", |(workspace, _)| workspace)
     }
 
-    /// The name of its session.
+    /// Returns the name of its session.
     pub(crate) fn name(&self) -> &str {
         let file = self.0.split_once('/').map_or(&*self.0, |(_, file)| file);
         file.strip_suffix(PREFIX).unwrap_or(file)
     }
 
-    /// Whether a stored text can be one: it names no other folder.
+    /// Checks whether a stored text is a valid segment, i.e. does not name another folder.
     pub(crate) fn is_sound(&self) -> bool {
         let part = |part: &str| {
             !part.is_empty()
@@ -90,17 +90,17 @@ impl Layout {
         &self.root
     }
 
-    /// What says that the folder is a store, and of which version.
+    /// The marker that the folder is a store, with its version.
     pub(crate) fn version(&self) -> PathBuf {
         self.root.join("forklore.json")
     }
 
-    /// What the files of the gate lie beside.
+    /// The path of which the gate's files have the prefix.
     pub(crate) fn gate(&self) -> PathBuf {
         self.root.join("store")
     }
 
-    /// The step over several files that is under way.
+    /// The journal of a change to several files.
     pub(crate) fn pending(&self) -> PathBuf {
         self.root.join("pending.json")
     }
@@ -109,12 +109,12 @@ impl Layout {
         self.root.join("sources.jsonl")
     }
 
-    /// Which sessions are written to, for those who follow.
+    /// The feed: which sessions are written to.
     pub(crate) fn feed(&self) -> PathBuf {
         self.root.join("feed.jsonl")
     }
 
-    /// How far `sources.jsonl` is known to be durable.
+    /// How far `sources.jsonl` is durable.
     pub(crate) fn sources_mark(&self) -> PathBuf {
         self.root.join("sources.mark")
     }
@@ -135,7 +135,7 @@ impl Layout {
         self.root.join("attachments")
     }
 
-    /// Torn tails that were cut off.
+    /// The folder of torn tails that were cut off.
     pub(crate) fn aside(&self) -> PathBuf {
         self.root.join("aside")
     }
@@ -148,7 +148,7 @@ impl Layout {
         self.ids().join(name)
     }
 
-    /// The labels of a family.
+    /// The folder of a family's labels.
     pub(crate) fn family(&self, root: &SessionId) -> PathBuf {
         self.labels().join(Name::of_session(root).as_str())
     }

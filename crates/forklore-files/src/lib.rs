@@ -1,9 +1,9 @@
-//! A store that `cat`, `grep` and `jq` can read: one file of JSON lines per session, in a folder
+//! A store that `cat`, `grep` and `jq` can read: one file of JSON lines per session, in one folder
 //! per workspace.
 //!
-//! A session's file holds what it wrote itself; what it inherits are spans of its ancestors'
-//! files, fixed when it was forked. An append is one write and one sync, a step over several files
-//! is written down as a whole before it is done.
+//! A session's file has the events that the session wrote itself. What it inherits is a list of
+//! spans (ranges) of its ancestors' files, fixed at the fork. An append is one write and one sync.
+//! A change to several files is first written to a journal as a whole.
 
 mod append;
 mod change;

@@ -1,28 +1,30 @@
-//! A line of a file: one JSON object whose last field is the checksum of all before it.
+//! Encodes and checks lines: one JSON object each, whose last field is the checksum of all before
+//! it.
 
 use std::fmt::Write;
 
 use forklore_store::{Error, Result};
 
-/// What stands behind the fields of every line.
+/// The bytes after the fields of every line.
 const SUM_FIELD: &[u8] = b",\"crc\":\"";
 const SUM_BYTES: usize = 8;
 const CLOSE: &[u8] = b"\"}";
 
-/// The bytes that a line ends with besides its line feed.
+/// The bytes at the end of a line, without its line feed.
 const END_BYTES: usize = SUM_FIELD.len() + SUM_BYTES + CLOSE.len();
 
-/// Ends the object that `out` holds from `start` on, up to but not including its `}`, as a line.
+/// Ends the object in `out` from `start` on, which lacks its `}`, as a line: adds the checksum, `}`
+/// and a line feed.
 pub(crate) fn seal(out: &mut String, start: usize) {
     let sum = crc32fast::hash(out.as_bytes().get(start..).unwrap_or_default());
     // Writing to a string cannot fail.
     let _ = writeln!(out, ",\"crc\":\"{sum:08x}\"}}");
 }
 
-/// An object as a line.
+/// Encodes an object as a line.
 ///
 /// # Errors
-/// `Io`: the object cannot be written as JSON.
+/// `Io` if the object cannot be encoded as JSON.
 pub(crate) fn sealed<T: serde::Serialize>(object: &T) -> Result<String> {
     let failed = |error| Error::io("writing a line", error);
     let mut out = serde_json::to_string(object).map_err(failed)?;
@@ -31,10 +33,11 @@ pub(crate) fn sealed<T: serde::Serialize>(object: &T) -> Result<String> {
     Ok(out)
 }
 
-/// The line's text, checked; it is one JSON object with the checksum in it.
+/// Checks a line and returns its text without the line feed: one JSON object, including its
+/// checksum.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// A description of what is wrong with the line.
 pub(crate) fn checked(line: &[u8]) -> std::result::Result<&str, &'static str> {
     let line = line.strip_suffix(b"\n").ok_or("it does not end")?;
     let at = line.len().checked_sub(END_BYTES).ok_or("it has no checksum")?;
@@ -52,7 +55,7 @@ pub(crate) fn checked(line: &[u8]) -> std::result::Result<&str, &'static str> {
     std::str::from_utf8(line).map_err(|_| "it is no text")
 }
 
-/// The sum of any bytes, as lines spell it.
+/// Returns the checksum of any bytes, in the form that lines use.
 pub(crate) fn sum(bytes: &[u8]) -> String {
     format!("{:08x}", crc32fast::hash(bytes))
 }

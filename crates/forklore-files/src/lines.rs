@@ -1,13 +1,13 @@
-//! The lines of a file, found from any place in it, in either direction.
+//! Finds the lines of a file from any offset, in either direction.
 
 use std::io;
 use std::ops::Range;
 
 use crate::fs::File;
 
-/// Bytes read at once; more where a line is longer.
+/// Number of bytes read at once; more if a line is longer.
 const BLOCK: u64 = 64 << 10;
-/// No line is longer: the longest payload of an import, and what stands around it.
+/// An upper bound for the length of a line: the longest imported payload and the fields around it.
 const LONGEST: u64 = 512 << 20;
 
 /// A window on a file.
@@ -22,8 +22,8 @@ impl<'f> Lines<'f> {
         Self { file, block: Vec::new(), at: 0 }
     }
 
-    /// The line that begins at `at`, with its line feed; what is there where a file ends without
-    /// one. None at `end`.
+    /// Returns the line that begins at `at`, with its line feed. If the file ends without a line
+    /// feed, returns the rest of the file. Returns `None` at `end`.
     pub(crate) fn forward(&mut self, at: u64, end: u64) -> io::Result<Option<&[u8]>> {
         if at >= end {
             return Ok(None);
@@ -46,7 +46,8 @@ impl<'f> Lines<'f> {
         Ok(self.block.get(found).filter(|line| !line.is_empty()))
     }
 
-    /// The line that ends at `end`, with the place where it begins; none at `start`.
+    /// Returns the line that ends at `end`, with the offset where it begins. Returns `None` at
+    /// `start`.
     pub(crate) fn backward(&mut self, start: u64, end: u64) -> io::Result<Option<(u64, &[u8])>> {
         if start >= end {
             return Ok(None);
@@ -57,7 +58,7 @@ impl<'f> Lines<'f> {
             let window = self.within(from, end);
             let whole = from + window.len() as u64 == end && !window.is_empty();
             let bytes = self.block.get(window.clone()).unwrap_or_default();
-            // Its own line feed is no beginning.
+            // Skip the line's own line feed.
             let inner = bytes.get(..bytes.len().saturating_sub(1)).unwrap_or_default();
             match memchr::memrchr(b'\n', inner) {
                 Some(feed) if whole => break window.start + feed + 1..window.end,
@@ -75,7 +76,7 @@ impl<'f> Lines<'f> {
         Ok(self.block.get(found).map(|line| (begins, line)))
     }
 
-    /// Where the first line begins that begins at or behind `at`, at most `end`.
+    /// Returns the first offset at or after `at` where a line begins, at most `end`.
     pub(crate) fn boundary(&mut self, start: u64, at: u64, end: u64) -> io::Result<u64> {
         if at <= start {
             return Ok(start);
@@ -84,7 +85,7 @@ impl<'f> Lines<'f> {
         Ok(at - 1 + rest)
     }
 
-    /// What the block holds between two places.
+    /// Returns the range of the block between two offsets.
     fn within(&self, from: u64, to: u64) -> Range<usize> {
         let last = self.at + self.block.len() as u64;
         if from < self.at || from >= last {
@@ -99,7 +100,7 @@ impl<'f> Lines<'f> {
             let message = "a line of it is longer than any line can be";
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
-        // New zeros are cheaper than zeros written over what was there.
+        // Allocating zeroed memory is cheaper than overwriting the old block with zeros.
         self.block = vec![0; usize::try_from(len).unwrap_or_default()];
         let read = self.file.read_at(&mut self.block, at);
         self.block.truncate(*read.as_ref().unwrap_or(&0));

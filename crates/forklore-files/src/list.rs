@@ -1,4 +1,4 @@
-//! Listing sessions: every file is looked at, at both of its ends.
+//! Lists sessions by reading the first line and the last commit of every file.
 
 use forklore_core::Counts;
 use forklore_store::port::{Cursor, Filter, Headers};
@@ -13,7 +13,7 @@ use crate::record::{Ancestry, SessionLine, Span};
 use crate::session::{Outline, Session};
 
 impl Folder {
-    /// The headers that `filter` asks for, the last updated first.
+    /// Returns the headers that match `filter`, most recently updated first.
     pub(crate) fn list(
         &self,
         filter: &Filter,
@@ -44,10 +44,10 @@ impl Folder {
         Ok(found)
     }
 
-    /// The session whose own segment this is; none where it is gone.
+    /// Returns the session with this own segment, or `None` if its file does not exist.
     pub(crate) fn session_in(&self, segment: &Segment) -> Result<Option<Session>> {
-        // First what is known to be durable, then the file: it only grows meanwhile, unless it was
-        // replaced, and then it is looked at again.
+        // Read the durable length first, then the file: meanwhile the file can only grow, unless it
+        // is replaced. In that case try again.
         let look = || {
             let durable = self.durable(segment)?;
             self.load(&Found { segment: segment.clone(), durable }, Open::Read)
@@ -59,7 +59,7 @@ impl Folder {
         })
     }
 
-    /// Every session, deleted ones too.
+    /// Reads every session, including deleted ones.
     pub(crate) fn survey(&self) -> Result<Survey> {
         let own = self.segments()?.into_iter().filter(|segment| !segment.is_prefix());
         let mut found = Survey::default();
@@ -89,13 +89,13 @@ pub(crate) struct Survey {
 #[derive(Debug)]
 pub(crate) struct Damaged {
     pub(crate) segment: Segment,
-    /// Its first line, where that can be read.
+    /// Its first line, if that can be read.
     pub(crate) line: Option<SessionLine>,
     pub(crate) error: Error,
 }
 
 impl Survey {
-    /// The lists of spans that living sessions read by, with how many events each gives.
+    /// Returns the span lists that living sessions use, each with the number of events it gives.
     pub(crate) fn lists(&self) -> Vec<(Ancestry, u64)> {
         let living = self.sessions.iter().filter(|session| session.header.deleted.is_none());
         let mut lists: Vec<_> = living
@@ -103,7 +103,7 @@ impl Survey {
                 (line.ancestry_of(header, segment), header.inherited.inheritable)
             })
             .collect();
-        // Whether a damaged one reads by its own copy is not known.
+        // It is unknown whether a damaged session uses its own copy, so count both.
         for Damaged { segment, line, .. } in &self.damaged {
             if let Some(line) = line {
                 let kept = line.session.inherited().inheritable;
@@ -116,7 +116,7 @@ impl Survey {
     }
 }
 
-/// Whether it is one file that cannot be read, and no reason why others cannot either.
+/// Checks whether the error concerns one file only, so that others may still be readable.
 fn is_its_own(error: &Error) -> bool {
     matches!(error, Error::Corrupt { .. } | Error::Unsupported(_) | Error::Denied(_))
 }

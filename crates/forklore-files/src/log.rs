@@ -1,4 +1,4 @@
-//! A file of events: where it ends, what stands where.
+//! A file of events: finds its end and reads its events.
 
 use std::path::PathBuf;
 
@@ -14,30 +14,30 @@ use crate::record::EventLine;
 /// Below this many bytes a search reads on instead of jumping.
 const NEAR: u64 = 32 << 10;
 
-/// An open file of events, as far as it counts.
+/// An open file of events, up to its last complete commit.
 #[derive(Debug)]
 pub(crate) struct Log {
     pub(crate) file: Box<dyn File>,
     pub(crate) path: PathBuf,
-    /// Behind the first line.
+    /// The offset after the first line.
     pub(crate) start: u64,
-    /// Behind the last line that counts.
+    /// The offset after the last line that counts.
     pub(crate) end: u64,
 }
 
-/// What to do after an event.
+/// What a reader does after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Go,
     Stop,
 }
 
-/// What an event line is searched by.
+/// What to search an event line by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Want {
-    /// The event of this number in the session whose file it is.
+    /// The event with this seq in the session that owns the file.
     Seq(u64),
-    /// The event with which a count reaches this.
+    /// The event at which a count reaches this.
     Count(Unit, u64),
 }
 
@@ -49,7 +49,7 @@ impl Want {
         }
     }
 
-    /// Whether the event is the one wanted, and not one behind it that stands in for a lost one.
+    /// Checks whether the event is the wanted one, and not a later one that follows a lost one.
     pub(crate) fn is(self, event: &EventLine) -> bool {
         match self {
             Self::Seq(seq) => event.seq == seq,
@@ -66,7 +66,7 @@ impl Want {
 }
 
 impl Log {
-    /// Damage at a place of the file.
+    /// Returns damage at an offset in the file.
     pub(crate) fn damage(&self, at: u64, message: &(impl ToString + ?Sized)) -> Error {
         damage(&self.path, at, message)
     }
@@ -79,9 +79,10 @@ impl Log {
         EventLine::parse(text, bare).map(Some).map_err(|error| self.damage(at, &error))
     }
 
-    /// Where the event begins that is wanted, or the first one behind it.
+    /// Returns the offset of the wanted event, or of the first one after it.
     ///
-    /// Lines that cannot be read are passed over: whoever reads on from here finds them.
+    /// Skips lines that cannot be read. The caller must check whether it got the wanted event, as
+    /// [`Log::get`] does.
     pub(crate) fn search(&self, want: Want) -> Result<Option<u64>> {
         let failed = |error| os("reading", &self.path)(error);
         let mut lines = Lines::of(&*self.file);
@@ -118,10 +119,10 @@ impl Log {
         Ok(None)
     }
 
-    /// The event that is wanted.
+    /// Returns the wanted event, or `None` if there is nothing where it should be.
     ///
     /// # Errors
-    /// `Corrupt` where it should stand but something unreadable does; none where nothing does.
+    /// `Corrupt` if something unreadable is there.
     pub(crate) fn get(&self, want: Want, bare: bool) -> Result<Option<EventLine>> {
         let Some(at) = self.search(want)? else {
             return self.lost(self.start, self.end).map_or(Ok(None), Err);
@@ -135,7 +136,7 @@ impl Log {
         }
     }
 
-    /// Shows every line, with where it begins and its checked text.
+    /// Calls `show` for every line, with its offset and its checked text.
     ///
     /// # Errors
     /// `Corrupt` at a line that cannot be read.
@@ -150,17 +151,17 @@ impl Log {
         Ok(())
     }
 
-    /// Where the line ends that begins at `at`.
+    /// Returns the end of the line that begins at `at`.
     pub(crate) fn behind(&self, at: u64) -> Result<u64> {
         let mut lines = Lines::of(&*self.file);
         let line = lines.forward(at, self.end).map_err(os("reading", &self.path))?;
         Ok(at + line.map_or(0, |line| line.len() as u64))
     }
 
-    /// Shows every event from the byte `at` on, with where it begins.
+    /// Calls `show` for every event from the byte `at` on, with its offset.
     ///
     /// # Errors
-    /// `Corrupt` at a line that cannot be read, whatever it was.
+    /// `Corrupt` at any line that cannot be read.
     pub(crate) fn forward(
         &self,
         at: u64,
@@ -181,10 +182,10 @@ impl Log {
         Ok(())
     }
 
-    /// Shows every event before the byte `end`, the last one first.
+    /// Calls `show` for every event before the byte `end`, last one first.
     ///
     /// # Errors
-    /// `Corrupt` at a line that cannot be read, whatever it was.
+    /// `Corrupt` at any line that cannot be read.
     pub(crate) fn backward(
         &self,
         end: u64,
@@ -206,7 +207,8 @@ impl Log {
         Ok(())
     }
 
-    /// The last line between two places that cannot be read: what a search passed over.
+    /// Returns the error of the last event line between two offsets if it cannot be read. A search
+    /// skips such a line.
     fn lost(&self, from: u64, to: u64) -> Option<Error> {
         let mut lines = Lines::of(&*self.file);
         let mut end = to;
@@ -221,13 +223,13 @@ impl Log {
     }
 }
 
-/// Damage at a place of a file.
+/// Returns damage at an offset in a file.
 pub(crate) fn damage(path: &std::path::Path, at: u64, message: &(impl ToString + ?Sized)) -> Error {
     let place = format!("byte {at} of {}", path.display());
     Error::Corrupt { session: None, seq: None, location: place, message: message.to_string() }
 }
 
-/// Says whose damage it is, where that is not known yet.
+/// Adds to damage the session and seq, if they are missing.
 pub(crate) fn of(error: Error, id: &forklore_core::SessionId, number: Option<u64>) -> Error {
     match error {
         Error::Corrupt { session, seq, location: place, message } => Error::Corrupt {

@@ -1,4 +1,4 @@
-//! Giving space back, so that no file holds what was deleted.
+//! Gives space back, so that no file contains deleted events.
 
 use forklore_core::Header;
 use forklore_store::disk::os;
@@ -16,11 +16,11 @@ use crate::session::Session;
 use crate::sources::Index;
 
 impl Folder {
-    /// Erases what nobody needs.
+    /// Erases what no session needs.
     ///
     /// # Errors
-    /// `Corrupt` of a session of which nobody can say what it needs: then no event is erased. Or,
-    /// when all others are done, of a deleted one that cannot be cut back.
+    /// `Corrupt` for a session whose needs are unknown, in which case no event is erased; or, after
+    /// all others are done, for a deleted one that cannot be cut back.
     pub(crate) fn collect(&self, index: &Index) -> Result<Collected> {
         let before = self.bytes_of_files()?;
         let mut collected = Collected::default();
@@ -59,14 +59,15 @@ impl Folder {
         damaged.map_or(Ok(collected), Err)
     }
 
-    /// Leaves of a deleted session its tombstone and the events that others need; how many went.
+    /// Cuts a deleted session back to its tombstone and the events that others need. Returns how
+    /// many events it erased.
     fn trim(&self, session: &Session, need: u64) -> Result<u64> {
         let Session { segment, header, line, log, .. } = session;
         let line: SessionLine = line.clone().trimmed_to(need);
         let mut whole = sealed(&line)?;
         let from = whole.len() as u64;
         let erased = match need {
-            // Its events are not looked at: damage among them keeps nothing from being erased.
+            // The events are not read, so damage among them does not prevent the erasure.
             0 => header.own_events,
             _ => retain_needed(log, header.into(), need, false, &mut whole)?,
         };
@@ -77,8 +78,8 @@ impl Folder {
         Ok(erased)
     }
 
-    /// Puts a shorter file in the place of a session's, of which then nothing is promised before
-    /// it is durable.
+    /// Replaces a session's file by a shorter one. Resets its durable length to 0 until the new
+    /// file is durable.
     fn replace(&self, header: &Header, segment: &Segment, whole: &str) -> Result<()> {
         self.unmark(&header.id, segment)?;
         self.put(&self.layout.segment(segment), whole.as_bytes())?;
@@ -86,7 +87,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Cuts a copy back to what is needed of it; how many events went.
+    /// Cuts a copy back to what is needed. Returns how many events it erased.
     fn trim_copy(&self, segment: &Segment, need: u64) -> Result<u64> {
         let path = self.layout.segment(segment);
         if need == 0 {
@@ -110,7 +111,7 @@ impl Folder {
         Ok(erased)
     }
 
-    /// Torn tails of a session that is no more.
+    /// Removes the torn tails of a deleted session.
     fn remove_aside(&self, name: &str) -> Result<()> {
         let folder = self.layout.aside();
         for file in self.names(&folder)? {
@@ -121,7 +122,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Files that somebody who was killed was still writing.
+    /// Removes files that a killed process did not complete.
     fn remove_unfinished(&self) -> Result<()> {
         let layout = &self.layout;
         let mut folders = vec![layout.root().to_owned(), layout.ids(), layout.aside()];
@@ -136,7 +137,7 @@ impl Folder {
         Ok(())
     }
 
-    /// The size of all files of the store.
+    /// Returns the total size of the store's files in bytes, without attachments.
     pub(crate) fn bytes_of_files(&self) -> Result<u64> {
         let layout = &self.layout;
         let mut folders = vec![layout.ids(), layout.aside(), layout.root().to_owned()];
@@ -147,7 +148,7 @@ impl Folder {
         for folder in folders {
             for name in self.names(&folder)? {
                 let path = folder.join(name);
-                // Folders are no files, and some go while they are counted.
+                // Skip folders, and files that disappear meanwhile.
                 if let Ok(file) = self.fs.open(&path, Open::Read) {
                     bytes += file.len().map_err(os("measuring", &path))?;
                 }
@@ -157,7 +158,8 @@ impl Folder {
     }
 }
 
-/// Adds the lines of the events up to the inheritable one number `need`; how many were left out.
+/// Appends the lines of the inheritable events up to number `need` to `out`. Returns how many
+/// events it left out.
 fn retain_needed(
     log: &Log,
     writer: Writer<'_>,

@@ -1,17 +1,17 @@
-//! File names made of ids and labels: never of free text (CRAFT S8).
+//! File names made from ids and labels, never from free text.
 
 use std::fmt;
 
 use forklore_core::{Label, SessionId};
 
-/// The longest id that is a file name as it is.
+/// The longest id, in bytes, that is used as a file name unchanged.
 const PLAIN_BYTES: usize = 64;
 
 /// Names that mean a device on some systems, whatever follows the dot.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// A file name without its ending: the id itself where that is plain and short, else its hash.
-/// Ids that differ only in case or composition have one name.
+/// A file name without its extension: the id itself if it is plain and short, otherwise its hash.
+/// Ids that differ only in case or Unicode composition have the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Name(String);
 
@@ -20,7 +20,7 @@ impl Name {
         Self::of(id.fold())
     }
 
-    /// The name of a label; labels are told apart by their case.
+    /// Returns the name of a label. Labels are case-sensitive.
     pub(crate) fn of_label(label: &Label) -> Self {
         Self::of(label.as_str().to_owned())
     }

@@ -1,4 +1,4 @@
-//! How far each segment is needed by living sessions.
+//! Determines how far living sessions need each segment.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,14 +9,14 @@ use crate::layout::Segment;
 use crate::list::Survey;
 use crate::record::{Ancestry, Span};
 
-/// Of each segment the number of the last inheritable event that a living session inherits.
+/// For each segment, the number of the last inheritable event that a living session inherits.
 #[derive(Debug, Default)]
 pub(crate) struct Needs {
     last: HashMap<Segment, u64>,
 }
 
 impl Needs {
-    /// Of `segment`, 0 when nobody needs it.
+    /// Returns that number for `segment`, or 0 if no session needs it.
     pub(crate) fn of(&self, segment: &Segment) -> u64 {
         self.last.get(segment).copied().unwrap_or_default()
     }
@@ -31,8 +31,9 @@ impl Needs {
 }
 
 impl Folder {
-    /// Reads each living session's spans, and those that several refer to once. A damaged session
-    /// whose first line can be read needs what that says, and its own copy.
+    /// Reads each living session's spans, and spans that several sessions share only once. For a
+    /// damaged session whose first line can be read, counts what that line says and the session's
+    /// own copy.
     pub(crate) fn needs(&self, found: &Survey) -> Result<Needs> {
         let mut needs = Needs::default();
         let mut seen = HashSet::new();

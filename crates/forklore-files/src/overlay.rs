@@ -1,5 +1,5 @@
-//! A file system in memory over the real one: a step that changes several files runs on it as if
-//! it changed them, and what it would have changed is then written in one go.
+//! An in-memory file system over the real one. A change to several files runs on it as if it
+//! changed them, and the collected changes are then written together.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,16 +8,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::fs::{File, Fs, Open};
 
-/// What becomes of a file.
+/// The change to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// Its first bytes stay as they are, the others are these.
+    /// The first `keep` bytes stay, and are followed by `tail`.
     Content { keep: u64, tail: Vec<u8> },
-    /// It goes.
+    /// The file is removed.
     Gone,
 }
 
-/// The changed files over those of another file system.
+/// The changed files, over those of another file system.
 #[derive(Debug)]
 pub(crate) struct Overlay {
     below: Arc<dyn Fs>,
@@ -37,7 +37,7 @@ impl Overlay {
         Self { below, changed: Mutex::default() }
     }
 
-    /// What became of which file; nothing changes any more.
+    /// Takes all changes. The overlay must not be used afterwards.
     pub(crate) fn take_changes(&self) -> Vec<(PathBuf, Change)> {
         let changed = std::mem::take(&mut *lock(&self.changed));
         let taken =
@@ -99,7 +99,7 @@ impl Fs for Overlay {
                 lock(&self.changed).insert(to.to_owned(), change);
                 Ok(())
             }
-            // Only files that the step itself made are given another name.
+            // Only files that the change itself created are renamed.
             _ => Err(missing()),
         }
     }
@@ -115,13 +115,13 @@ impl Fs for Overlay {
         Ok(())
     }
 
-    /// Made at once: an empty folder is nobody's session.
+    /// Creates the folder immediately, because an empty folder belongs to no session.
     fn make_dir(&self, path: &Path) -> io::Result<()> {
         self.below.make_dir(path)
     }
 
-    /// Not where a file is to get its name: then it is done once the file has it, and nothing needs
-    /// it before.
+    /// Syncs a folder unless one of its files is new or replaced. Such a folder is synced once the
+    /// file has its name, and nothing needs the sync before.
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         let is_named =
             |change: &Mutex<Change>| matches!(*lock(change), Change::Content { keep: 0, .. });
@@ -150,7 +150,7 @@ impl Fs for Overlay {
     }
 }
 
-/// A file that a step has changed, or is about to.
+/// A file that a change has opened for writing.
 #[derive(Debug)]
 struct Changed {
     below: Option<Box<dyn File>>,
@@ -158,7 +158,8 @@ struct Changed {
 }
 
 impl Changed {
-    /// The file as it is now: where its own bytes begin, and those.
+    /// Calls `act` with the number of bytes that stay from the file below, and with the bytes after
+    /// them.
     fn with<T>(&self, act: impl FnOnce(&mut u64, &mut Vec<u8>) -> io::Result<T>) -> io::Result<T> {
         match &mut *lock(&self.change) {
             Change::Content { keep, tail } => act(keep, tail),
@@ -166,7 +167,7 @@ impl Changed {
         }
     }
 
-    /// Takes the bytes from `at` on out of what is kept.
+    /// Moves the bytes from `at` on from the file below into the tail.
     fn take_from(&self, at: u64, keep: &mut u64, tail: &mut Vec<u8>) -> io::Result<()> {
         if let (Some(below), true) = (&self.below, at < *keep) {
             let mut taken = vec![0; usize::try_from(*keep - at).unwrap_or_default()];

@@ -1,7 +1,7 @@
-//! A step over several files: first written down as a whole, then done, then forgotten.
+//! Changes to several files: written to a journal as a whole, then performed, then removed from it.
 //!
-//! Whoever finds one that was not forgotten does it again before anything else. Doing it twice
-//! comes to the same.
+//! Any process that finds a journal performs it again before anything else. Performing it twice has
+//! the same result as once.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -20,8 +20,8 @@ use crate::log::damage;
 use crate::overlay::{Change, Overlay};
 use crate::record::{VERSION, hex, unhex};
 
-/// How many files are written before they are synced together: what an import writes of a session,
-/// and no more than a process may have open that is short of descriptors.
+/// Number of files written before they are synced together: as many as an import writes for a
+/// session, and not too many for a process that is short of descriptors.
 const FILES_AT_ONCE: usize = 4;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -30,22 +30,22 @@ struct Pending {
     pending: Vec<Write>,
 }
 
-/// What becomes of a file, by its path in the store's folder.
+/// The change to one file, named by its path in the store's folder.
 #[derive(Debug, Serialize, Deserialize)]
 struct Write {
     file: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "keep")]
     retain: Option<u64>,
-    /// Whether there was no such file.
+    /// Whether the file did not exist before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     new: bool,
-    /// What follows what is kept; none when the file goes.
+    /// The bytes after the first `keep` ones; `None` if the file is removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tail: Option<Tail>,
 }
 
-/// Bytes as a line spells them: torn tails that are set aside may be no text.
+/// Bytes as JSON. They are in hex if they are not UTF-8, as a torn tail that is set aside may be.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Tail {
@@ -70,7 +70,7 @@ impl Tail {
 }
 
 impl Folder {
-    /// Takes a step that may change several files: all of it or nothing.
+    /// Runs a `step` that may change several files, all or nothing.
     pub(crate) fn together<T>(&self, step: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
         let overlay = Arc::new(Overlay::over(self.fs.clone()));
         let above = self.over(overlay.clone());
@@ -97,8 +97,8 @@ impl Folder {
         Ok(value)
     }
 
-    /// Leaves everything as it was before a step that could not be done, say on a full disk. Where
-    /// that fails too, the step stays pending, as it does when nobody knows what is durable.
+    /// Restores the state before a change that could not be completed, e.g. because the disk is
+    /// full. If that fails too, or it is unknown what is durable, the journal stays.
     fn take_back(&self, pending: &Pending) {
         if self.check_sound().is_err() {
             return;
@@ -120,16 +120,17 @@ impl Folder {
         }
     }
 
-    /// Whether a step over several files is under way, or was when its writer was killed.
+    /// Checks whether a journal exists: of a running change, or of one whose writer was killed.
     pub(crate) fn is_pending(&self) -> Result<bool> {
         Ok(self.open(&self.layout.pending(), Open::Read)?.is_some())
     }
 
-    /// Does what a killed writer had written down.
+    /// Performs the journal that a killed writer left.
     pub(crate) fn finish_pending(&self) -> Result<()> {
         match self.pending()? {
             Some(pending) => {
-                // Whose sessions they are its writer has said, and died: nobody says when it is done.
+                // Its writer announced the sessions and died, so no announcement will end; report
+                // all as changed.
                 let done = self.finish(&pending);
                 done.and_then(|()| self.feed.everything())
             }
@@ -138,10 +139,10 @@ impl Folder {
         }
     }
 
-    /// The step that was written down; none where it was done and only its file is left.
+    /// Reads the journal. Returns `None` if the change is complete and only an empty file is left.
     ///
     /// # Errors
-    /// `Corrupt` where it cannot be read.
+    /// `Corrupt` if it cannot be read.
     fn pending(&self) -> Result<Option<Pending>> {
         let path = self.layout.pending();
         let bytes = self.read(&path)?.unwrap_or_default();
@@ -158,7 +159,7 @@ impl Folder {
         Ok(Some(pending))
     }
 
-    /// Whether the step that is under way can be read.
+    /// Checks whether the journal can be read.
     pub(crate) fn check_pending(&self) -> Result<()> {
         self.pending().map(|_| ())
     }
@@ -173,7 +174,8 @@ impl Folder {
         writes.chunks(FILES_AT_ONCE).try_for_each(|writes| self.write_some(writes))
     }
 
-    /// Writes a few files. Syncs of one file wait for those of the others, so they begin together.
+    /// Writes a few files. A sync of one file waits for those of the others, so they start
+    /// together.
     fn write_some(&self, writes: &[&Write]) -> Result<()> {
         let mut begun = Vec::with_capacity(writes.len());
         let done = self.write_begun(writes, &mut begun);
@@ -199,7 +201,7 @@ impl Folder {
         at_once(folders.iter().map(|folder| || self.sync_folder(folder)))
     }
 
-    /// Writes a file that is to be synced then, a new one under another name.
+    /// Writes a file that will be synced later; a new file gets a temporary name.
     fn begin(&self, write: &Write) -> Result<Option<Begun>> {
         let Some(tail) = &write.tail else { return Ok(None) };
         let broken = || damage(&self.layout.pending(), 0, "its bytes are none");
@@ -212,7 +214,7 @@ impl Folder {
         Ok(Some(Begun { file, at, path }))
     }
 
-    /// Removes what goes, and the step itself. From here on it is not taken back.
+    /// Removes the files to remove, and then the journal. After this the change is not undone.
     fn remove_all(&self, pending: &Pending) -> Result<()> {
         let mut folders = BTreeSet::new();
         for write in pending.pending.iter().filter(|write| write.tail.is_none()) {
@@ -224,8 +226,8 @@ impl Folder {
         self.forget_pending()
     }
 
-    /// Removes the step. Were it only removed, it might come back when the power is cut and be done
-    /// over what others wrote meanwhile; what comes back is empty.
+    /// Empties the journal, syncs it and removes it. If it were only removed, a power failure might
+    /// bring it back, and it would be performed over later writes; an empty one is harmless.
     fn forget_pending(&self) -> Result<()> {
         let path = self.layout.pending();
         let file = self.fs.open(&path, Open::Write).map_err(os("opening", &path))?;
@@ -243,7 +245,7 @@ impl Folder {
         Ok(self.layout.root().join(&write.file))
     }
 
-    /// Writes behind what a file keeps.
+    /// Writes `tail` after the first `keep` bytes of a file.
     fn write_behind(&self, path: &Path, keep: u64, tail: &[u8]) -> Result<Box<dyn File>> {
         let file = self.fs.open(path, Open::Write).map_err(os("opening", path))?;
         let len = file.len().map_err(os("reading", path))?;
@@ -258,16 +260,16 @@ impl Folder {
     }
 }
 
-/// A file that was written and not synced.
+/// A file that was written but not synced.
 struct Begun {
     file: Box<dyn File>,
-    /// The name that it has.
+    /// Its present path.
     at: PathBuf,
-    /// The name that it is to have.
+    /// Its final path.
     path: PathBuf,
 }
 
-/// Does all of this, each by a thread of its own; what the first of them that failed failed with.
+/// Runs all jobs, each on a thread of its own, and returns the first error in their order.
 fn at_once<J: FnOnce() -> Result<()> + Send>(jobs: impl Iterator<Item = J>) -> Result<()> {
     let mut jobs: Vec<_> = jobs.collect();
     let Some(last) = jobs.pop() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! The port's methods, each one step.
+//! Implements [`Store`]; each method is one operation on the folder.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Reading an assembled history, a page at a time.
+//! Reads an assembled history, a page at a time.
 
 use forklore_core::SessionId;
 use forklore_core::lineage::Unit;
@@ -9,11 +9,11 @@ use crate::folder::Folder;
 use crate::history::History;
 use crate::log::Next;
 
-/// The most bytes of `data` in a page, but for its first event.
+/// Bytes of `data` after which a page is complete; its last event may exceed them.
 const PAGE_BYTES: usize = 8 << 20;
 
 impl Folder {
-    /// The page that `query` asks for.
+    /// Reads the page that `query` requests.
     pub(crate) fn page(&self, id: &SessionId, query: &Query) -> Result<Page> {
         let session = self.living(id)?;
         let history = History::of(self, &session);
@@ -45,7 +45,7 @@ impl Folder {
     }
 }
 
-/// The seq of the first event to read; none when there is none.
+/// Returns the seq of the first event to read, or `None` if there is none.
 fn start(history: &History<'_>, query: &Query, head: i64) -> Result<Option<u64>> {
     let Ok(last) = u64::try_from(head) else {
         return Ok(None);
@@ -60,7 +60,7 @@ fn start(history: &History<'_>, query: &Query, head: i64) -> Result<Option<u64>>
     }
 }
 
-/// Every event of an id: read from end to end, because ids are not unique.
+/// Reads the events with an id. Searches the whole history, because ids are not unique.
 fn named(history: &History<'_>, id: &forklore_core::EventId, query: &Query) -> Result<Page> {
     let mut page = Page::default();
     history.walk(0, query.bare, |stored| {

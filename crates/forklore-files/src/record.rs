@@ -1,8 +1,8 @@
-//! What the lines of a session's file say.
+//! The lines of a session's file.
 //!
-//! The first line holds what never changes about the session. Behind it stand the steps: event
-//! lines, then one commit line with the state of the session behind them. A step whose commit line
-//! is not there, or does not fit it, never happened.
+//! The first line has what never changes about the session. It is followed by steps: each is a
+//! number of event lines and then one commit line with the state of the session after them. A step
+//! whose commit line is missing or does not match it does not count.
 
 mod commit;
 mod event;

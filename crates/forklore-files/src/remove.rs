@@ -1,4 +1,5 @@
-//! Deleting sessions: what others need stays, shown by nobody (SPEC 10).
+//! Deletes sessions. What others need stays but is no longer visible (docs/semantics.md, Delete,
+//! detach).
 
 use std::collections::HashSet;
 
@@ -14,8 +15,8 @@ use crate::session::Outline;
 use crate::sources::Index;
 
 impl Folder {
-    /// Deletes the sessions, or none of them. `index` knows the files they were read from, where
-    /// there are any.
+    /// Deletes all of the sessions or none. `index` has the files they were imported from, if any
+    /// were.
     pub(crate) fn delete(&self, index: Option<&Index>, removal: &Removal) -> Result<Removed> {
         let Removal { sessions: ids, children, now } = removal;
         let here = self.clock.now();

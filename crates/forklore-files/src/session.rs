@@ -1,4 +1,4 @@
-//! A session as its file holds it: the first line, and the last commit that counts.
+//! Reads a session from its file: the first line, and the last commit that counts.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::log::{Log, damage, of};
 use crate::name::Name;
 use crate::record::{Ancestry, Commit, PrefixLine, SessionLine, Span, VERSION};
 
-/// How often a file that seems damaged is read again, because it was just replaced.
+/// How many times a file that seems damaged is read, because it may have just been replaced.
 const TRIES: usize = 3;
 
 /// A session read from its file.
@@ -25,19 +25,19 @@ const TRIES: usize = 3;
 pub(crate) struct Session {
     pub(crate) segment: Segment,
     pub(crate) header: Header,
-    /// The file's first line, which stays as it is.
+    /// The file's first line.
     pub(crate) line: SessionLine,
     pub(crate) log: Log,
-    /// How much of the file is known to be durable.
+    /// How much of the file is known to be durable, in bytes.
     pub(crate) durable: u64,
-    /// Where the last step begins.
+    /// The offset where the last step begins.
     pub(crate) step: u64,
-    /// The file's length; what stands behind `log.end` is torn.
+    /// The file's length in bytes; whatever is after `log.end` is torn.
     pub(crate) len: u64,
 }
 
-/// What is known of a session without its file: of many at once, for a process may have few files
-/// open.
+/// A session without its open file. Lists of many sessions use this, because a process can have
+/// only few files open.
 #[derive(Debug)]
 pub(crate) struct Outline {
     pub(crate) segment: Segment,
@@ -46,19 +46,19 @@ pub(crate) struct Outline {
 }
 
 impl Session {
-    /// The spans of what it inherits, those of its own copy where it has one.
+    /// Returns the spans of what it inherits, or of its own copy if it has one.
     pub(crate) fn ancestry(&self) -> Ancestry {
         self.line.ancestry_of(&self.header, &self.segment)
     }
 
-    /// The same with its file closed.
+    /// Closes the file and returns the rest.
     pub(crate) fn outline(self) -> Outline {
         Outline { segment: self.segment, header: self.header, line: self.line }
     }
 }
 
 impl SessionLine {
-    /// The spans of what the session inherits whose first line this is.
+    /// Returns the spans of what the session with this first line inherits.
     pub(crate) fn ancestry_of(&self, header: &Header, segment: &Segment) -> Ancestry {
         if header.inherited.inheritable == 0 {
             return Ancestry::default();
@@ -73,7 +73,7 @@ impl SessionLine {
 }
 
 impl Folder {
-    /// The session of this id, deleted or not.
+    /// Reads the session with this id, deleted or not.
     pub(crate) fn any(&self, id: &SessionId) -> Result<Session> {
         let mut tries = 0;
         loop {
@@ -81,9 +81,9 @@ impl Folder {
             tries += 1;
             match self.load(&found, Open::Read) {
                 Ok(Some(session)) if session.header.id == *id => return Ok(session),
-                // Another spelling of its id names nothing.
+                // An id that differs in case or composition names no session.
                 Ok(Some(_)) => return Err(Error::NotFound(id.clone())),
-                // It was replaced between two looks.
+                // The file was replaced between two reads.
                 Ok(None) | Err(Error::Corrupt { .. }) if tries < TRIES => {}
                 Ok(None) => return Err(Error::NotFound(id.clone())),
                 Err(error) => return Err(of(error, id, None)),
@@ -91,7 +91,7 @@ impl Folder {
         }
     }
 
-    /// The session of this id, which was not deleted.
+    /// Reads the session with this id. Fails if it is deleted.
     pub(crate) fn living(&self, id: &SessionId) -> Result<Session> {
         let session = self.any(id)?;
         if session.header.deleted.is_some() {
@@ -100,7 +100,8 @@ impl Folder {
         Ok(session)
     }
 
-    /// The session of a segment, opened in this way; none where its file is gone.
+    /// Reads the session of a segment and opens its file as `how` says. Returns `None` if the file
+    /// does not exist.
     pub(crate) fn load(&self, found: &Found, how: Open) -> Result<Option<Session>> {
         let path = self.layout.segment(&found.segment);
         let Some(file) = self.open(&path, how)? else {
@@ -120,12 +121,12 @@ impl Folder {
         Ok(Some(Session { segment, header, line, log, durable, step, len }))
     }
 
-    /// The first line of a session's file.
+    /// Reads the first line of a session's file.
     pub(crate) fn session_line(&self, segment: &Segment) -> Result<SessionLine> {
         self.parsed_line(segment)
     }
 
-    /// The first line of a copied prefix.
+    /// Reads the first line of a copied prefix.
     pub(crate) fn copied(&self, segment: &Segment) -> Result<PrefixLine> {
         self.parsed_line(segment)
     }
@@ -139,7 +140,8 @@ impl Folder {
         serde_json::from_str(&first).map_err(|error| damage(&path, 0, &error))
     }
 
-    /// A segment to read events from, whoever owns it; none where its file is gone.
+    /// Opens a segment to read events from it, whichever session owns it. Returns `None` if its
+    /// file does not exist.
     pub(crate) fn log(&self, segment: &Segment) -> Result<Option<Log>> {
         let path = self.layout.segment(segment);
         let Some(file) = self.open(&path, Open::Read)? else {
@@ -171,7 +173,8 @@ fn check_version(path: &Path, found: u32) -> Result<()> {
     )))
 }
 
-/// Refuses a file that belongs elsewhere: another session's, or one that somebody copied.
+/// Refuses a file that does not belong at its path, e.g. because it is a copy of another session's
+/// file.
 fn check_location(
     path: &Path,
     segment: &Segment,
@@ -198,10 +201,11 @@ struct LastCommit {
     end: u64,
 }
 
-/// The last commit that counts: what is known to be durable, and behind that a step that is whole.
+/// Returns the last commit that counts: the last durable one, or a later one whose step is
+/// complete.
 ///
 /// # Errors
-/// `Corrupt` when something that was durable cannot be read.
+/// `Corrupt` if something that was durable cannot be read.
 fn last_commit(
     file: &dyn File,
     path: &Path,
@@ -235,7 +239,7 @@ fn last_commit(
     Err(damage(path, start, "the file holds no whole step"))
 }
 
-/// Whether the step that a commit at `at` ends is there as it was written.
+/// Checks whether the step that the commit at `at` ends is there as it was written.
 fn fits(file: &dyn File, path: &Path, commit: &Commit, start: u64, at: u64) -> Result<bool> {
     if commit.from < start || commit.from > at {
         return Ok(false);

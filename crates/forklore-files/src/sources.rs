@@ -1,4 +1,5 @@
-//! Files that sessions were read from (SPEC 11): one log of all steps of all imports.
+//! Files that sessions were imported from (docs/semantics.md, Sources): one log of all steps of all
+//! imports.
 
 mod index;
 mod record;
@@ -23,18 +24,18 @@ use crate::line;
 use crate::line::sealed;
 use crate::log::damage;
 
-/// What says that this much of the log is durable.
+/// Encodes the mark that `durable` bytes of the log are durable.
 pub(crate) fn encoded(durable: u64) -> Result<String> {
     sealed(&record::DurableTo::new(durable))
 }
 
 impl Index {
-    /// The sources that fit, the one made last first.
+    /// Returns the matching sources, newest first.
     pub(crate) fn find(&self, by: &FindSource) -> Vec<Source> {
         self.numbers(by).iter().rev().filter_map(|number| self.source(*number)).cloned().collect()
     }
 
-    /// Checks where the source of a step stands; its number.
+    /// Checks that the source of a step is in the expected state, and returns its number.
     fn target(&self, step: &SourceStep) -> Result<u64> {
         let stale = |message: String| Err(Error::Stale { what: "the source", message });
         match &step.target {
@@ -54,17 +55,18 @@ impl Index {
     }
 }
 
-/// A step of an import under way.
+/// An import step in progress.
 pub(crate) struct Import<'s> {
     step: &'s SourceStep,
     number: u64,
-    /// All sessions of the source, and those of them that the step changed, by their place.
+    /// All sessions of the source, and by index those that the step changed.
     sessions: Vec<SourceSession>,
     changed: BTreeMap<usize, SourceSession>,
 }
 
 impl<'s> Import<'s> {
-    /// Checks that the source is where the step expects it; `index` knows all steps before it.
+    /// Checks that the source is in the state that the step expects. `index` must include all
+    /// earlier steps.
     pub(crate) fn begin(folder: &Folder, index: &Index, step: &'s SourceStep) -> Result<Self> {
         let number = index.target(step)?;
         if let Some(path) = &step.sidecar {
@@ -77,14 +79,14 @@ impl<'s> Import<'s> {
         Ok(Self { step, number, sessions: known.unwrap_or_default(), changed: BTreeMap::new() })
     }
 
-    /// Notes which of the source's sessions a write was about.
+    /// Records the source's session that a write creates or appends to.
     pub(crate) fn note(&mut self, write: &Write) {
         let at = note_source_write(&mut self.sessions, write);
         let session = at.and_then(|at| Some((at, self.sessions.get(at)?.clone())));
         self.changed.extend(session);
     }
 
-    /// Writes down how far the file is read.
+    /// Records how far the file is read.
     pub(crate) fn finish(self, folder: &Folder) -> Result<SourceId> {
         let line = StepLine::new(self.number, self.step, &self.changed);
         folder.add_source_line(&sealed(&line)?)?;
@@ -93,8 +95,9 @@ impl<'s> Import<'s> {
 }
 
 impl Folder {
-    /// Drops the kept bytes of the files that one of the sessions was read from, and of those
-    /// beside them (SPEC 10): they are not shown any more, and the next gc erases them.
+    /// Removes from view the stored bytes of the files that one of the sessions was imported from,
+    /// and those of their sidecar files (docs/semantics.md, Delete, detach). The next gc erases
+    /// them.
     pub(crate) fn forget_files_of(&self, index: &Index, deleted: &[SessionId]) -> Result<()> {
         let mut numbers: Vec<_> = deleted
             .iter()
@@ -127,7 +130,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Says, durably, that nothing is known of a log that is about to be written anew.
+    /// Records durably that nothing is known about a log that is about to be rewritten.
     fn unmark_sources(&self) -> Result<()> {
         self.put(&self.layout.sources_mark(), encoded(0)?.as_bytes())
     }
@@ -138,7 +141,7 @@ impl Folder {
         Ok(mark.map_or(0, |mark: record::DurableTo| mark.durable()))
     }
 
-    /// The ranges that a step of a source wrote; `index` knows where they stand.
+    /// Returns the ranges that a step of a source wrote; `index` has their locations.
     pub(crate) fn ranges(
         &self,
         index: &Index,
@@ -164,7 +167,7 @@ impl Folder {
         Ok(Some(ranges.into_iter().map(gone).collect()))
     }
 
-    /// Writes the log anew without the bytes that were forgotten.
+    /// Rewrites the log without the bytes that were removed from view.
     pub(crate) fn erase_forgotten(&self, index: &Index) -> Result<()> {
         if !index.has_forgotten() {
             return Ok(());
@@ -175,7 +178,7 @@ impl Folder {
         index.lines(self, |at, line| {
             let mut step: StepLine = match serde_json::from_str(line) {
                 Ok(step) => step,
-                // That something was forgotten goes with it.
+                // A [`Forgotten`] line is dropped, since the bytes are now erased.
                 Err(_) => return Ok(()),
             };
             if forgotten.contains(&at) {

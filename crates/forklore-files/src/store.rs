@@ -1,4 +1,4 @@
-//! The store itself: the gate before the folder, and how a step uses it.
+//! The store itself: the gate (a lock file) in front of the folder, and how operations use both.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,13 +19,13 @@ use crate::log::damage;
 use crate::record::VERSION;
 use crate::sources::Index;
 
-/// Files that a step over several sessions has open at once, and some to spare.
+/// Number of files that an operation on several sessions has open at once, with some reserve.
 const FILES_OF_A_STEP: usize = 8;
 
 /// How to open a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How long a step waits for other processes.
+    /// How long an operation waits for a lock that another process has.
     pub wait: Duration,
     /// Whether to open an existing store for reading only.
     pub read_only: bool,
@@ -37,7 +37,8 @@ impl Default for Options {
     }
 }
 
-/// Keeps sessions in a folder, one file of JSON lines each, that several processes may use at once.
+/// A session store in a folder, with one file of JSON lines per session, that several processes may
+/// use at once.
 #[derive(Debug)]
 pub struct FilesStore {
     folder: Folder,
@@ -47,7 +48,7 @@ pub struct FilesStore {
     attachments: Arc<AttachmentFolder>,
 }
 
-/// What says that a folder is a store.
+/// The file that marks a folder as a store.
 #[derive(Serialize, Deserialize)]
 struct Marker {
     forklore: String,
@@ -55,17 +56,18 @@ struct Marker {
 }
 
 impl FilesStore {
-    /// Opens the store in the folder at `path`; unless it is to be read only, it is made when it
-    /// is not there, for its owner's eyes only.
+    /// Opens the store in the folder at `path`. If the folder does not exist and `read_only` is not
+    /// set, creates it, accessible to its owner only.
     ///
     /// # Errors
-    /// `Denied` when the folder is another user's or may be written by everybody; `Unsupported`
-    /// when it holds something else or a newer program made it; `Corrupt`, `Io`, `Locked`.
+    /// `Denied` if the folder belongs to another user or is writable by everybody; `Unsupported` if
+    /// it contains something else or a newer version of forklore wrote it; `Corrupt`, `Io`,
+    /// `Locked`.
     pub fn open(path: &Path, options: Options) -> Result<Self> {
         Self::open_on(Arc::new(Disk), path, options)
     }
 
-    /// Opens the store on another file system than the machine's: for tests.
+    /// Opens the store on another file system than the machine's. For tests.
     ///
     /// # Errors
     /// See [`FilesStore::open`].
@@ -83,13 +85,13 @@ impl FilesStore {
             make_folder(&folder, path)?;
             disk::check_folder(path)?;
             let _turn = gate.pass(Turn::Alone, options.wait)?;
-            // Somebody may have been faster.
+            // Another process may have created it meanwhile.
             if !check(&folder, path)? {
                 make(&folder)?;
             }
         }
         if !options.read_only && folder.names(&folder.layout.workspaces())?.is_empty() {
-            // Whoever made it may have been killed before that was durable.
+            // The process that created it may have been killed before the name was durable.
             folder.sync_name(&folder.layout.version())?;
         }
         let store = Self { folder, options, gate, index: Mutex::default(), attachments };
@@ -99,35 +101,36 @@ impl FilesStore {
         Ok(store)
     }
 
-    /// Its attachments: files in the folder `attachments` of the store.
+    /// Returns the store's attachments: files in its folder `attachments`.
     #[must_use]
     pub fn attachments(&self) -> Arc<AttachmentFolder> {
         self.attachments.clone()
     }
 
-    /// The same store at another time: for tests.
+    /// Replaces the store's clock. For tests.
     #[must_use]
     pub fn with_clock(mut self, clock: StoreClock) -> Self {
         self.folder.clock = clock;
         self
     }
 
-    /// The folder.
+    /// Returns the path of the store's folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.layout.root()
     }
 
-    /// The folder as it is.
+    /// Returns the folder without any lock.
     pub(crate) fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// The folder, to read from. A step over several files that was cut short is finished first.
+    /// Returns the folder for reading. First finishes an interrupted change of several files.
     pub(crate) fn reading(&self) -> Result<&Folder> {
-        // After a failed sync too: half of the step would be read, and all its bytes are written anew.
+        // Do this even after a failed sync: otherwise half of the change would be read. Finishing
+        // it writes all its bytes again.
         if self.folder.is_pending()? {
-            // Whoever may not write, or finds the disk full, can still read what is there.
+            // Without write permission or with a full disk, the existing data is still readable.
             if let Err(error @ Error::Locked(_)) = self.alone_anyway() {
                 return Err(error);
             }
@@ -135,7 +138,7 @@ impl FilesStore {
         Ok(&self.folder)
     }
 
-    /// The folder, to change several files or what others refer to.
+    /// Takes the gate exclusively, to change several files or a file that others refer to.
     pub(crate) fn alone(&self) -> Result<(Passed, &Folder)> {
         self.folder.check_sound()?;
         Ok((self.alone_anyway()?, &self.folder))
@@ -144,7 +147,7 @@ impl FilesStore {
     fn alone_anyway(&self) -> Result<Passed> {
         self.check_writable()?;
         let turn = self.gate.pass(Turn::Alone, self.options.wait)?;
-        // A step that finds no descriptor left for its last sync can be neither done nor undone.
+        // Without a descriptor for its last sync, a change can be neither completed nor undone.
         limits::open_files(FILES_OF_A_STEP).map_or(Ok(()), |why| {
             Err(Error::io(format!("beginning a step on {}", self.path().display()), why))
         })?;
@@ -152,7 +155,8 @@ impl FilesStore {
         Ok(turn)
     }
 
-    /// The folder, to change one session while others change theirs.
+    /// Takes the gate shared and the session's own lock, to change one session while others change
+    /// theirs.
     pub(crate) fn with(&self, id: &forklore_core::SessionId) -> Result<(Turns, &Folder)> {
         self.folder.check_sound()?;
         self.check_writable()?;
@@ -181,19 +185,19 @@ impl FilesStore {
         }
     }
 
-    /// What is known of imports, brought up to date.
+    /// Returns the index of imports, brought up to date.
     pub(crate) fn index(&self) -> Result<MutexGuard<'_, Index>> {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         index.refresh(&self.folder)?;
         Ok(index)
     }
 
-    /// Whether it was opened for reading only.
+    /// Checks whether the store was opened for reading only.
     pub(crate) fn is_read_only(&self) -> bool {
         self.options.read_only
     }
 
-    /// Passes the gate alone, without the folder.
+    /// Takes the gate exclusively, without finishing an interrupted change.
     pub(crate) fn pass_alone(&self) -> Result<Passed> {
         self.gate.pass(Turn::Alone, self.options.wait)
     }
@@ -207,14 +211,15 @@ impl FilesStore {
     }
 }
 
-/// A session's turn, and the store's that it is part of.
+/// The lock on a session, with the shared lock on the store that it needs.
 #[derive(Debug)]
 pub(crate) struct Turns {
     _own: Passed,
     _shared: Passed,
 }
 
-/// Checks that the folder is a store, or that there is nothing; whether it is one.
+/// Returns true if the folder is a store, and false if it does not exist or its creation did not
+/// finish. Anything else is an error.
 fn check(folder: &Folder, path: &Path) -> Result<bool> {
     let found = match std::fs::metadata(path) {
         Ok(found) => found,
@@ -244,7 +249,7 @@ fn check(folder: &Folder, path: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// Whether the folder holds nothing but what is made before a store is one.
+/// Checks whether the folder contains only what is created before its marker.
 fn is_half_made(folder: &Folder, path: &Path) -> Result<bool> {
     let layout = &folder.layout;
     let folders = [layout.workspaces(), layout.ids(), layout.labels()];
@@ -260,14 +265,14 @@ fn is_half_made(folder: &Folder, path: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// Makes the folder of the store, and those above it, with durable names.
+/// Creates the folder of the store and missing ones above it, with durable names.
 fn make_folder(folder: &Folder, path: &Path) -> Result<()> {
     let missing: Vec<_> = path.ancestors().take_while(|above| !above.exists()).collect();
     disk::make_folder(path)?;
     missing.into_iter().rev().try_for_each(|made| folder.sync_name(made))
 }
 
-/// Makes a store; what says that it is one comes last.
+/// Creates a store. The marker is written last.
 fn make(folder: &Folder) -> Result<()> {
     let layout = &folder.layout;
     for path in [layout.workspaces(), layout.ids(), layout.labels()] {

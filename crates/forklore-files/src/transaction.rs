@@ -1,4 +1,4 @@
-//! Transactions: a write by itself, or several as one step over several files.
+//! Transactions: a single write, or several that are performed together.
 
 use std::sync::MutexGuard;
 
@@ -15,10 +15,11 @@ use crate::layout::Segment;
 use crate::sources::{Import, Index};
 use crate::store::FilesStore;
 
-/// How often a step is tried that a delete or a gc came in between of.
+/// How many times an operation is tried if a delete or gc interferes.
 const TRIES: usize = 3;
 
-/// Takes a step that reads without a lock: what it found missing may just have been taken away.
+/// Retries a `step` that reads without a lock, because what it did not find may have just been
+/// removed.
 pub(crate) fn again<T>(mut step: impl FnMut() -> Result<T>) -> Result<T> {
     for _ in 1..TRIES {
         match step() {
@@ -30,7 +31,7 @@ pub(crate) fn again<T>(mut step: impl FnMut() -> Result<T>) -> Result<T> {
 }
 
 impl FilesStore {
-    /// Takes all writes of the transaction, or none.
+    /// Performs all writes of the transaction or none.
     pub(crate) fn commit_transaction(&self, transaction: &Transaction) -> Result<Committed> {
         let Transaction { writes, source, .. } = transaction;
         match (writes.as_slice(), source) {
@@ -40,7 +41,7 @@ impl FilesStore {
         }
     }
 
-    /// Takes a write that is the only one of its transaction: others go on meanwhile where they can.
+    /// Performs the only write of a transaction, concurrently with others if possible.
     fn write_alone(&self, write: &Write) -> Result<Written> {
         match write {
             Write::Create(new) => {
@@ -78,7 +79,7 @@ impl FilesStore {
         }
     }
 
-    /// Takes several writes in one step over their files.
+    /// Performs several writes as one change to their files.
     fn write_together(&self, writes: &[Write], source: Option<&SourceStep>) -> Result<Committed> {
         let (_turn, folder) = self.alone()?;
         let is_removal = |write: &&Write| matches!(write, Write::Remove(_));
@@ -88,14 +89,14 @@ impl FilesStore {
         };
         let done = folder.together(|folder| folder.take_writes(index.as_deref(), writes, source));
         if let (Err(_), Some(index)) = (&done, &mut index) {
-            // What was read of a step that was taken back is not so any more.
+            // The index contains entries of a change that was undone.
             **index = Index::default();
         }
         done
     }
 
-    /// What is known of imports, where one of the sessions was imported: else damage of it keeps
-    /// nobody.
+    /// Returns the index of imports if one of the sessions was imported, otherwise `None`, so that
+    /// a damaged index does not prevent the delete.
     fn index_for(
         &self,
         folder: &Folder,
@@ -105,7 +106,7 @@ impl FilesStore {
         for id in &removal.sessions {
             match folder.any(id) {
                 Ok(session) => imported |= session.header.source.is_some(),
-                // The delete itself refuses those.
+                // The delete itself refuses these.
                 Err(Error::Corrupt { .. } | Error::NotFound(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -113,8 +114,9 @@ impl FilesStore {
         if imported { self.index().map(Some) } else { Ok(None) }
     }
 
-    /// Makes a session. The copy of its prefix that it may have is made while others go on, unless
-    /// it is to be made `alone`, where no gc can take it for one that nobody finishes.
+    /// Creates a session. The copy of its prefix, if it has one, is made while others write. With
+    /// `alone` it is made under the exclusive gate, so that no gc can mistake it for an abandoned
+    /// one.
     fn create_once(&self, new: &NewSession, alone: bool) -> Result<Header> {
         let (turn, folder) = self.alone()?;
         let Some(from) = new.from.as_ref().filter(|from| copies(new, from)) else {
@@ -143,7 +145,7 @@ impl FilesStore {
 }
 
 impl Folder {
-    /// Does each write, and writes down what was read of the file that they come from.
+    /// Performs each write, and records what was read of the source file they come from.
     fn take_writes(
         &self,
         index: Option<&Index>,
@@ -185,7 +187,7 @@ impl Folder {
         })
     }
 
-    /// Copies the prefix of a session about to be made.
+    /// Copies the prefix of a session that will be created.
     fn stage_new(&self, new: &NewSession, from: &Beginning) -> Result<Staged> {
         let parent = self.check_new(new)?;
         let owner = Owner {
@@ -198,7 +200,7 @@ impl Folder {
     }
 }
 
-/// Whether the session gets a copy of its prefix.
+/// Checks whether the session gets a copy of its prefix.
 fn copies(new: &NewSession, from: &Beginning) -> bool {
     from.strategy == Strategy::ReplayV1
         && new.kind == SessionKind::Branch

@@ -1,4 +1,4 @@
-//! Reading everything, to say what is wrong with it.
+//! Verifies a store: reads everything and reports the problems.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use crate::record::{Ancestry, Commit, EventLine};
 use crate::session::{Outline, Session};
 
 impl Folder {
-    /// Checks one session with all that it inherits.
+    /// Verifies one session with everything that it inherits.
     pub(crate) fn verify_session(&self, id: &SessionId) -> Result<Verification> {
         let mut check = Check::of(self);
         match self.living(id) {
@@ -31,7 +31,7 @@ impl Folder {
         Ok(check.found)
     }
 
-    /// Checks every file.
+    /// Verifies every file.
     pub(crate) fn verify_all(&self) -> Result<Verification> {
         let mut check = Check::of(self);
         let found = self.survey()?;
@@ -49,7 +49,7 @@ impl Folder {
         let parents = parents(&found.sessions);
         for outline in &found.sessions {
             match self.session_in(&outline.segment) {
-                // What was deleted since is no longer needed as it was.
+                // Skip a session deleted meanwhile: its events are no longer needed as before.
                 Ok(session) => {
                     let as_seen = |session: &Session| {
                         session.header.deleted.is_some() == outline.header.deleted.is_some()
@@ -65,7 +65,7 @@ impl Folder {
     }
 }
 
-/// The parent of each session, by folded ids.
+/// Returns the parent of each session, by folded ids.
 fn parents(sessions: &[Outline]) -> HashMap<String, Option<SessionId>> {
     let headers = sessions.iter().map(|session| &session.header);
     headers.map(|header| (header.id.fold(), header.parent_id.clone())).collect()
@@ -78,7 +78,7 @@ struct Step {
 }
 
 impl Step {
-    /// Checks the line that ends it, behind so many events of the session.
+    /// Checks the line that ends the step, after `events` events of the session.
     fn end(&self, commit: &str, events: u64) -> std::result::Result<(), String> {
         let commit: Commit = serde_json::from_str(commit).map_err(|error| error.to_string())?;
         let sum = format!("{:08x}", self.sum.clone().finalize());
@@ -99,7 +99,7 @@ impl<'f> Check<'f> {
         Self { folder, found: Verification::default() }
     }
 
-    /// A session of many.
+    /// Verifies one of all sessions.
     fn session(
         &mut self,
         session: &Session,
@@ -150,7 +150,8 @@ impl<'f> Check<'f> {
         });
     }
 
-    /// The session's own events, which stand one behind the other up to its head, step by step.
+    /// Checks that the session's own events are consecutive up to its head, and that every step is
+    /// complete.
     fn own(&mut self, session: &Session) {
         let header = &session.header;
         let mut position = 0;
@@ -187,7 +188,7 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// The inheritable events of a segment that others need.
+    /// Checks the inheritable events of a segment that others need.
     fn needed(&mut self, session: &Session, segment: &Segment, need: u64) {
         let id = &session.header.id;
         let first = if segment.is_prefix() { 0 } else { session.header.inherited.inheritable };
@@ -221,7 +222,7 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// The whole assembled history, as a reader sees it.
+    /// Checks the whole assembled history, as a reader sees it.
     fn history(&mut self, session: &Session) {
         let mut events = 0;
         let read = History::of(self.folder, session).walk(0, false, |_| {
@@ -234,7 +235,7 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// That each part of what it inherits ends where the next one begins.
+    /// Checks that each inherited part ends where the next one begins.
     fn spans(&mut self, session: &Session) {
         let header = &session.header;
         let Ancestry { before, spans } = session.ancestry();
@@ -259,12 +260,12 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// That its id and its label are its own.
+    /// Checks that its id and its label are claimed by it.
     fn claims(&mut self, session: &Session) {
         let header = &session.header;
         let labelled = self.folder.is_labelled(header).unwrap_or(false);
         if !labelled && self.folder.any(&header.id).is_ok_and(|now| now.header != *header) {
-            // Somebody changes it just now.
+            // The session is being changed at this moment.
             return;
         }
         if self.folder.claimant(session.segment.name()).as_ref() != Some(&header.id) {
@@ -279,7 +280,7 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// Claims of which a length was promised, but of whose session there is no file.
+    /// Reports claims with a durable length whose session has no file.
     fn unowned_claims(&mut self) -> Result<()> {
         for name in self.folder.names(&self.folder.layout.ids())? {
             if let Err(error) = self.folder.find_name(&name) {
@@ -290,7 +291,7 @@ impl<'f> Check<'f> {
         Ok(())
     }
 
-    /// Its ancestors up to the root.
+    /// Checks a session's ancestors up to the root.
     fn lineage(&mut self, header: &Header, known: &HashMap<String, Option<SessionId>>) {
         let mut seen = HashSet::from([header.id.fold()]);
         let mut next = header.parent_id.clone();

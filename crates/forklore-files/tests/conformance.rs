@@ -1,4 +1,4 @@
-//! The store keeps the contract, with every capability there is.
+//! Runs the conformance suite on the store with all capabilities.
 #![allow(clippy::unwrap_used, reason = "a store that cannot be opened ends the test")]
 
 use forklore_conformance::{Directory, Handle, suite};

@@ -1,5 +1,5 @@
-//! A JSON document as far as it can be read: its fields, and the elements of the list that holds
-//! its records, each with its place in the text.
+//! Reads a JSON document as far as it is valid: its fields and the elements of its list of records,
+//! each as a slice of the text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,22 +10,23 @@ use serde::de::{
 };
 use serde_json::value::RawValue;
 
-/// What stands in a document.
+/// The content of a JSON document.
 #[derive(Debug, Default)]
 pub(crate) struct Document<'a> {
-    /// The fields but for the list of records, in order.
+    /// The top-level fields except the list of records, in the order of the document.
     pub(crate) fields: Vec<(Cow<'a, str>, &'a RawValue)>,
-    /// The elements of the list, or of the document itself where that is a list.
+    /// The elements of the list of records, or of the document itself if it is a list.
     pub(crate) items: Vec<&'a RawValue>,
-    /// Whether there is such a list.
+    /// Whether the document has a list of records.
     pub(crate) has_list: bool,
-    /// From where on it cannot be read, and why.
+    /// If the text is not valid to its end: the byte offset after the last valid value, and the
+    /// error.
     pub(crate) damage: Option<(usize, String)>,
 }
 
 impl<'a> Document<'a> {
-    /// Reads a text whose records are in the field `list`, up to its end or to where it is no
-    /// JSON any more.
+    /// Reads a text whose records are in the field `list`, up to its end or to the first JSON
+    /// error.
     pub(crate) fn read(text: &'a str, list: &'static str) -> Self {
         let mut found = Self::default();
         let mut input = serde_json::Deserializer::from_str(text);
@@ -39,25 +40,25 @@ impl<'a> Document<'a> {
         found
     }
 
-    /// The value of a field; that which stands last where several have the name.
+    /// Returns the value of a field; the last one if the name occurs more than once.
     pub(crate) fn field(&self, name: &str) -> Option<&'a RawValue> {
         self.fields.iter().rev().find(|(key, _)| key == name).map(|(_, raw)| *raw)
     }
 
-    /// The text in a field.
+    /// Returns the value of a field if it is a string.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         serde_json::from_str(self.field(name)?.get()).ok()
     }
 }
 
-/// Where `part`, a piece of `text`, stands in it.
+/// Returns the byte range of `part` in `text`, or `None` if `part` is not a slice of `text`.
 pub(crate) fn range(text: &str, part: &str) -> Option<Range<usize>> {
     let start = (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
     let range = start..start.checked_add(part.len())?;
     (range.end <= text.len()).then_some(range)
 }
 
-/// The elements of a list; none of what is no list.
+/// Returns the elements of a list; empty if the value is not a list.
 pub(crate) fn elements(raw: &RawValue) -> Vec<&RawValue> {
     serde_json::from_str(raw.get()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The first lines of a file, by which a format recognises its own files.
+//! Detection of formats from the first lines of a file.
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
@@ -7,7 +7,7 @@ use crate::lenient::{MessageContent, Object, Text};
 
 const LINES: usize = 200;
 
-/// The fields that distinguish the records of agents.
+/// The fields that distinguish the records of different agents.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Probe<'a> {
@@ -49,7 +49,7 @@ pub(crate) struct ProbedMessage<'a> {
     pub(crate) timestamp: Present,
 }
 
-/// Whether a field is there, whatever its value.
+/// Whether a field exists, with any value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Present(pub(crate) bool);
 
@@ -62,43 +62,44 @@ impl<'de> Deserialize<'de> for Present {
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Nothing {}
 
-/// Whether `is_own` recognises one of the first lines.
+/// Checks whether `is_own` recognises one of the first lines.
 pub(crate) fn any_line(head: &[u8], is_own: impl Fn(&Probe<'_>) -> bool) -> bool {
     any_text(head, |text| serde_json::from_str(text).is_ok_and(|probe| is_own(&probe)))
 }
 
-/// How many of the first lines are the agent's records, and whether their messages can be read.
+/// Statistics of the first lines of a file: the agent's records, and its readable messages.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Recognised {
-    /// Lines that look like the agent's records.
+    /// Number of lines that look like the agent's records.
     pub(crate) own: usize,
-    /// Messages that it can read.
+    /// Number of messages that the agent's format can read.
     pub(crate) readable: usize,
-    /// Messages in another agent's form.
+    /// Number of messages in another agent's form.
     pub(crate) unreadable: usize,
 }
 
 impl Recognised {
-    /// Whether the file is the agent's. A file none of whose messages can be read is not.
+    /// Checks whether the file belongs to the agent. A file that contains messages but none that
+    /// the format can read does not.
     pub(crate) fn is_own(self) -> bool {
         self.own > 0 && (self.readable > 0 || self.unreadable == 0)
     }
 }
 
-/// What one line is to an agent.
+/// The classification of one line for an agent's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineOf {
-    /// A message of the agent.
+    /// A message in the agent's form.
     Message,
     /// Another record of the agent.
     Record,
-    /// A message that looks like the agent's, but that it cannot read.
+    /// A message that looks like the agent's, but that the format cannot read.
     Unreadable,
-    /// Nothing of the agent.
+    /// Not a record of the agent.
     Other,
 }
 
-/// Counts what the first lines are to an agent.
+/// Classifies the first lines and counts the results.
 pub(crate) fn recognise(head: &[u8], line_of: impl Fn(&Probe<'_>) -> LineOf) -> Recognised {
     let mut found = Recognised::default();
     for text in objects(head) {
@@ -116,13 +117,14 @@ pub(crate) fn recognise(head: &[u8], line_of: impl Fn(&Probe<'_>) -> LineOf) -> 
     found
 }
 
-/// Whether `is_own` recognises the text of one of the first lines. Lines that are damaged or cut off
-/// by the end of `head` do not count.
+/// Checks whether `is_own` recognises the text of one of the first lines. Skips
+/// lines that do not begin with `{`. `is_own` must reject lines that are damaged or that the end of
+/// `head` cuts off.
 pub(crate) fn any_text(head: &[u8], is_own: impl Fn(&str) -> bool) -> bool {
     objects(head).any(|text| is_own(&text))
 }
 
-/// The first lines that begin like an object.
+/// Returns those of the first lines that begin with `{`.
 fn objects(head: &[u8]) -> impl Iterator<Item = String> {
     head.split(|byte| *byte == b'\n').take(LINES).filter_map(|line| {
         let text = String::from_utf8_lossy(line);
@@ -131,13 +133,13 @@ fn objects(head: &[u8]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Returns the first byte that is not blank.
+/// Returns the first byte that is neither blank nor part of a byte order mark.
 pub(crate) fn first_byte(head: &[u8]) -> Option<u8> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     head.iter().copied().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0))
 }
 
-/// Whether the first line is longer than `head` and contains all of `marks`.
+/// Checks whether `head` has no line end and contains all of `marks`.
 pub(crate) fn long_line_holds(head: &[u8], marks: &[&str]) -> bool {
     memchr::memchr(b'\n', head).is_none()
         && marks.iter().all(|mark| memchr::memmem::find(head, mark.as_bytes()).is_some())

@@ -1,19 +1,19 @@
-//! The history of a conversation whose agent writes messages more than once: the order of messages,
-//! and the agent's current position.
+//! The history of a conversation whose agent writes messages more than once: the order of the
+//! messages, and the agent's current position.
 //!
-//! Agents with a list of messages write a message again when it grows, go back to an earlier one, or
-//! write the whole list again. This module keeps the list as a path in a tree: a repeated message is
-//! recognised, and a changed one becomes a branch.
+//! Agents with a list of messages write a message again when it grows, go back to an earlier
+//! message, or write the whole list again. This module represents the list as a path in a tree: it
+//! recognises a repeated message, and a changed message becomes a branch.
 
 use std::collections::HashMap;
 
 use forklore_core::agent_format::Parent;
 use serde::{Deserialize, Serialize};
 
-/// A message, or the place before the first one.
+/// A message, as its number from 1, or [`START`] before the first one.
 pub(crate) type At = u32;
 
-/// Before the first message.
+/// The position before the first message.
 pub(crate) const START: At = 0;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub(crate) const START: At = 0;
 struct Node {
     id: String,
     parent: At,
-    /// A hash of its text.
+    /// A hash of the message's text.
     fingerprint: u32,
 }
 
@@ -41,7 +41,7 @@ impl From<Node> for (String, At, u32) {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Memory {
     nodes: Vec<Node>,
-    /// Hashes of the calls of messages, the latest last.
+    /// Hashes of the tool calls of messages, the latest last.
     calls: Vec<(At, u32)>,
     /// The last message of the current list.
     tip: At,
@@ -51,7 +51,7 @@ struct Memory {
     hidden: Option<String>,
 }
 
-/// A conversation as far as the file goes.
+/// The conversation, as far as the file has been read.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     memory: Memory,
@@ -62,7 +62,8 @@ pub(crate) struct History {
     checkpoint: Checkpoint,
 }
 
-/// The state before the last line. Entries are only added, never changed.
+/// The state before the last line. Entries of the lists are only added, never changed, so their
+/// lengths are enough.
 #[derive(Debug, Default)]
 struct Checkpoint {
     nodes: usize,
@@ -85,7 +86,7 @@ impl History {
         history
     }
 
-    /// Starts a line. Callers must call it before each line.
+    /// Starts a line: records the state before it. Callers must call this before each line.
     pub(crate) fn begin_line(&mut self) {
         let Memory { nodes, calls, tip, written, hidden } = &self.memory;
         self.checkpoint = Checkpoint {
@@ -101,7 +102,7 @@ impl History {
         serde_json::to_string(&self.memory).ok()
     }
 
-    /// Returns the state before the last line.
+    /// Serializes the state before the last line.
     pub(crate) fn memory_before(&self) -> Option<String> {
         let Checkpoint { nodes, calls, tip, written, hidden } = &self.checkpoint;
         let memory = Memory {
@@ -118,7 +119,7 @@ impl History {
         self.memory.tip
     }
 
-    /// Moves to another message without an event.
+    /// Makes another message the current one without an event.
     pub(crate) fn go_to(&mut self, at: At) {
         self.memory.tip = at;
     }
@@ -152,7 +153,7 @@ impl History {
         self.node(at).map(|node| node.fingerprint)
     }
 
-    /// Returns the hash of a message's calls, or `None` if it has none.
+    /// Returns the hash of a message's tool calls, or `None` if it has none.
     pub(crate) fn calls(&self, at: At) -> Option<u32> {
         self.calls.get(&at).copied()
     }
@@ -181,7 +182,7 @@ impl History {
         None
     }
 
-    /// Adds a message after another.
+    /// Adds a message after `parent`.
     pub(crate) fn add(&mut self, parent: At, id: &str, fingerprint: u32) -> At {
         self.memory.nodes.push(Node { id: id.to_owned(), parent, fingerprint });
         let at = At::try_from(self.memory.nodes.len()).unwrap_or(At::MAX);
@@ -199,7 +200,7 @@ impl History {
     }
 }
 
-/// The name by which the event of a message is found: ids may come twice.
+/// Returns the unique key of a message's event; message ids are not unique.
 pub(crate) fn key(at: At) -> String {
     format!("#{at}")
 }

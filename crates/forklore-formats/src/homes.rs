@@ -1,28 +1,28 @@
-//! The folders of agents' session files.
+//! The directories of agents' session files.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::{AGENT_FORMATS, akcoder, amplifier, claude, pi};
 
-/// An agent, and where its session files lie.
+/// An agent, and the location of its session files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentHome {
-    /// What people call it.
+    /// The agent's display name.
     pub agent: &'static str,
     /// The dialect of its files.
     pub dialect: &'static str,
-    /// Its folders, and single files; none of them need exist.
+    /// Its directories and single files. They need not exist.
     pub folders: Vec<PathBuf>,
 }
 
-/// What is asked of a machine: its environment, and the folder of its user.
+/// The environment of the user: variables and home directory.
 struct Machine<'a> {
     home: &'a Path,
     variable: &'a dyn Fn(&str) -> Option<OsString>,
 }
 
-/// An agent with how it finds its places.
+/// An agent's display name, its dialect, and the function that returns its locations.
 type Keeper = (&'static str, &'static str, fn(&Machine<'_>) -> Vec<PathBuf>);
 
 const KEEPERS: &[Keeper] = &[
@@ -48,8 +48,8 @@ const KEEPERS: &[Keeper] = &[
     ("ak-coder", akcoder::NAME, |machine| vec![machine.home.join(".ak-coder/history")]),
 ];
 
-/// The agents whose files can be read, and where each keeps them: by default below `home`, or
-/// where the variables of the environment say.
+/// Returns the agents whose files can be read, with the locations of their files: by default below
+/// `home`, or at the paths in environment variables.
 ///
 /// ```
 /// use std::path::Path;
@@ -72,8 +72,8 @@ pub fn of(home: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<Agent
 }
 
 impl Machine<'_> {
-    /// The folder that a variable names. An empty one, or one that depends on where the agent was
-    /// started, names none.
+    /// Returns the directory that a variable names, or `None` if the variable is empty or its path
+    /// is relative, because that depends on the agent's working directory.
     fn set(&self, variable: &str) -> Option<PathBuf> {
         let path = PathBuf::from((self.variable)(variable)?);
         let path = match path.strip_prefix("~") {

@@ -1,7 +1,7 @@
-//! Lenient field types: a value of an unexpected form reads as empty.
+//! Lenient field types for serde: a value of an unexpected type reads as empty.
 //!
-//! Agents change their formats monthly. A record with one unexpected field is still a record. Values
-//! of other fields are skipped without being built, however deep.
+//! Agents change their formats monthly, and a record with one unexpected field is still a record.
+//! Values of other types are skipped, not built, whatever their depth.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -45,7 +45,7 @@ macro_rules! otherwise_empty {
     };
 }
 
-/// A string.
+/// A string, or nothing for any other value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Text<'a>(Option<Cow<'a, str>>);
 
@@ -89,7 +89,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
-/// `true`.
+/// A boolean; `false` for any other value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Flag(pub(crate) bool);
 
@@ -110,12 +110,12 @@ impl<'de> Deserialize<'de> for Flag {
     }
 }
 
-/// A number.
+/// A number; 0 for any other value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Number(pub(crate) f64);
 
 impl Number {
-    /// The number as a count; 0 where it is none.
+    /// Returns the number as a count: without its fraction, and 0 for a negative number or NaN.
     pub(crate) fn count(self) -> u64 {
         // `as` saturates, and a NaN becomes 0.
         self.0 as u64
@@ -145,7 +145,7 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-/// A number from 0 without a fraction.
+/// A whole number that is not negative; `None` for any other value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Whole(pub(crate) Option<u64>);
 
@@ -172,7 +172,7 @@ impl<'de> Deserialize<'de> for Whole {
     }
 }
 
-/// A list, read as `T`s.
+/// A list of `T`s; empty for any other value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Many<T>(pub(crate) Vec<T>);
 
@@ -197,7 +197,7 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Many<T> {
     }
 }
 
-/// An object, read as a `T`; the default of `T` where something else stands.
+/// An object, read as a `T`; the default of `T` for any other value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Object<T>(pub(crate) T);
 
@@ -218,15 +218,15 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Object<T> {
     }
 }
 
-/// The content of a message in most APIs: a text, or a list of blocks.
+/// The content of a message in most APIs: a string, or a list of blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum MessageContent<T> {
-    /// Neither.
+    /// Neither a string nor a list.
     #[default]
     Nothing,
-    /// A text.
+    /// A string, which is not retained.
     Text,
-    /// Blocks; what is no object reads as an empty one.
+    /// A list of blocks. An element that is not an object reads as an empty block.
     Blocks(Vec<T>),
 }
 
@@ -263,9 +263,9 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for MessageContent<T> 
     }
 }
 
-/// Reads the fields of a line. A line that serde cannot read is read as its agent would read it, from
-/// `plainer`: of repeated keys the last one counts, and lone surrogates are replaced. The error is
-/// the reason of a [`Line::Damage`](forklore_core::agent_format::Line).
+/// Deserializes the fields of a line. If serde cannot read the line, it is first normalised into
+/// `plainer` as its agent would read it: the last one of repeated keys applies, and lone surrogates
+/// are replaced. The error is the reason of a [`Line::Damage`](forklore_core::agent_format::Line).
 pub(crate) fn fields<'a, T: Deserialize<'a>>(
     line: &'a str,
     plainer: &'a mut String,

@@ -1,7 +1,7 @@
-//! Session files of agents: recognising, reading, showing and writing them.
+//! Session files of agents: detection, parsing, conversion to the common form, and export.
 //!
-//! Each module implements [`AgentFormat`] for one agent and does no I/O: the importer passes it lines.
-//! `docs/formats/` lists what the records of each agent become.
+//! Each module implements [`AgentFormat`] for one agent and does no I/O: the importer passes the
+//! lines. `docs/formats/` lists the events that the records of each agent become.
 
 pub mod akcoder;
 pub mod amplifier;
@@ -26,7 +26,7 @@ mod time;
 
 use forklore_core::agent_format::AgentFormat;
 
-/// All formats, in the order in which they are tried on a file.
+/// All formats, in the order in which detection tries them on a file.
 pub static AGENT_FORMATS: &[&dyn AgentFormat] = &[
     &pi::Pi,
     &codex::Codex,

@@ -1,15 +1,15 @@
-//! Agents whose files look like those of an agent that forklore reads, and that it cannot read.
+//! Agents whose files resemble those of a supported agent, but that forklore cannot read.
 
 use crate::head::{Probe, any_line};
 
-/// Such an agent.
+/// An unsupported agent, and the test for its records.
 struct Lookalike {
     name: &'static str,
     is_own: fn(&Probe<'_>) -> bool,
 }
 
 const LOOKALIKES: &[Lookalike] = &[
-    // The records of Claude Code's files around the messages of Gemini's API.
+    // Records like those of Claude Code, with messages of Gemini's API.
     Lookalike {
         name: "Qwen Code",
         is_own: |line| {
@@ -18,14 +18,14 @@ const LOOKALIKES: &[Lookalike] = &[
             record && foreign
         },
     },
-    // The records of Pi's files around the messages of Anthropic's API.
+    // Records like those of Pi, with messages of Anthropic's API.
     Lookalike {
         name: "Factory Droid",
         is_own: |line| line.kind.is("session_start") && line.id.get().is_some(),
     },
 ];
 
-/// The agent that wrote a file with this beginning, if it is one of those.
+/// Returns the unsupported agent that wrote a file with this beginning, if it is one of the list.
 pub(crate) fn writer_of(head: &[u8]) -> Option<&'static str> {
     let is_own = |agent: &&Lookalike| any_line(head, agent.is_own);
     LOOKALIKES.iter().find(is_own).map(|agent| agent.name)

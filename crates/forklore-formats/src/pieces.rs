@@ -1,8 +1,8 @@
-//! The parts of messages that every agent has a form for.
+//! The parts of messages that every agent's format can express.
 //!
-//! A message may come from any agent; its images and tool results still have that agent's form.
-//! Parts that other agents cannot read are counted as lost, such as reasoning, which belongs to the
-//! model that wrote it.
+//! A message may come from any agent, and its images and tool results still have that agent's form.
+//! Parts that other agents cannot read are left out and counted as losses. An example is reasoning,
+//! which belongs to the model that wrote it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use forklore_core::{Data, Inline, Message, Part, inline};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The longest id of a call that every provider takes.
+/// The maximum length of a call id that every provider accepts, in bytes.
 const LONGEST_ID: usize = 64;
 
 /// The kinds of parts that were left out, with counts.
@@ -26,7 +26,7 @@ pub(crate) enum Piece {
     Result { call_id: String, name: Option<String>, content: Vec<Piece>, is_error: bool },
 }
 
-/// Returns the parts of a message, and counts the others in `losses`.
+/// Returns the parts of a message, and counts those that are left out in `losses`.
 pub(crate) fn of_message(message: &Message, losses: &mut Losses) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for part in message.to_parts() {
@@ -51,7 +51,7 @@ pub(crate) fn of_message(message: &Message, losses: &mut Losses) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the texts among pieces, joined by line breaks.
+/// Returns the texts among the pieces, joined by line breaks.
 pub(crate) fn text_of(pieces: &[Piece]) -> String {
     let texts = pieces.iter().filter_map(|piece| match piece {
         Piece::Text(text) => Some(text.as_str()),
@@ -60,20 +60,21 @@ pub(crate) fn text_of(pieces: &[Piece]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a call id in characters that every provider accepts, the same one for call and result.
+/// Returns a call id in characters that every provider accepts. The result is deterministic, so
+/// that call and result still match.
 pub(crate) fn plain_id(id: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !id.is_empty() && id.len() <= LONGEST_ID && id.chars().all(plain) {
         return Cow::Borrowed(id);
     }
     let begun: String = id.chars().filter(|c| plain(*c)).take(LONGEST_ID - 9).collect();
-    // FNV-1a: two ids that look alike in plain letters stay two.
+    // FNV-1a: two ids that have the same plain characters get different hashes.
     let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     let hash = id.bytes().fold(0x811c_9dc5, step);
     Cow::Owned(format!("{begun}_{hash:08x}"))
 }
 
-/// Returns the arguments of a call as an object.
+/// Returns the arguments of a call as a JSON object.
 pub(crate) fn object(arguments: &Data) -> Value {
     match serde_json::from_str(arguments.get()) {
         Ok(Value::Object(fields)) => Value::Object(fields),
@@ -83,7 +84,8 @@ pub(crate) fn object(arguments: &Data) -> Value {
     }
 }
 
-/// Returns the content of a tool result: a text, blocks in any agent's form, or other JSON as text.
+/// Returns the content of a tool result: a string, blocks in any agent's form, or other JSON as
+/// text.
 fn of_content(content: &Data, losses: &mut Losses) -> Vec<Piece> {
     if let Ok(text) = content.read::<String>() {
         return vec![Piece::Text(text)];
@@ -105,7 +107,7 @@ fn of_content(content: &Data, losses: &mut Losses) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the text of a response in Gemini's form, `{"output": "..."}` or `{"error": "..."}`.
+/// Returns the text of a response in Gemini's form: `{"output": "..."}` or `{"error": "..."}`.
 fn function_response(content: &Data) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "lowercase")]
@@ -128,7 +130,7 @@ pub(crate) fn lose(kind: &str, losses: &mut Losses) {
     *losses.entry(kind.to_owned()).or_default() += 1;
 }
 
-/// Returns text and images in the form of any agent.
+/// Parses text and images in the form of any agent.
 fn foreign(block: &Data) -> Option<Piece> {
     #[derive(Deserialize)]
     struct TextBlock {

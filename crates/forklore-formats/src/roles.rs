@@ -1,4 +1,4 @@
-//! Roles of OpenAI's API, which other agents use too.
+//! Roles of messages in OpenAI's API, which other agents use too.
 
 use forklore_core::EventType;
 use forklore_core::call::{CallStep, OpenCall};
@@ -16,7 +16,7 @@ pub(crate) fn kind_of(role: &str) -> Option<EventType> {
     }
 }
 
-/// Returns the opening step of a call with an id; the name may be missing.
+/// Returns the step that opens a call, or `None` without an id; the name may be missing.
 pub(crate) fn opened(id: &Text<'_>, name: &Text<'_>) -> Option<CallStep> {
     let name = name.to_owned().unwrap_or_default();
     Some(CallStep::Open(OpenCall { id: id.to_owned()?, name }))

@@ -1,4 +1,4 @@
-//! Changes to some fields of a stored record that keep all other bytes.
+//! Changes to some fields of a stored record; all other bytes stay the same.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use forklore_core::data::without_lone_surrogates;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// The text of a field, `null` too; none where the field is absent.
+/// The JSON text of a field, also if it is `null`; `None` if the field is absent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Field<'a>(pub(crate) Option<&'a RawValue>);
 
@@ -18,12 +18,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// The string in it.
+    /// Returns the value if it is a string.
     pub(crate) fn text(&self) -> Option<Cow<'a, str>> {
         #[derive(Deserialize)]
         struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
         let raw = self.0?.get();
-        // Nearly every id is plain; the others are unescaped.
+        // Nearly every id is without escapes, so it can be borrowed; serde decodes the others.
         let inside = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         if let Some(plain) = inside.filter(|text| !text.contains('\\')) {
             return Some(Cow::Borrowed(plain));
@@ -36,17 +36,17 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Changes to the fields of one JSON object.
+/// A set of changes to the fields of one JSON object.
 #[derive(Debug, Default)]
 pub(crate) struct Splice {
-    /// The replaced byte ranges, with their replacements.
+    /// The byte ranges to replace, with their replacements.
     edits: Vec<(usize, usize, String)>,
-    /// Fields that the object does not have.
+    /// The fields to add, each with a trailing comma.
     added: String,
 }
 
 impl Splice {
-    /// Sets the field `name` to a JSON value. A field that has it already stays as it is.
+    /// Sets the field `name` to a JSON value. A field with that value stays unchanged.
     pub(crate) fn set(&mut self, line: &str, name: &str, field: Field<'_>, json: String) {
         match field.0 {
             Some(raw) if raw.get() == json => {}
@@ -61,7 +61,7 @@ impl Splice {
         self.edits.push((start, start + raw.get().len(), json));
     }
 
-    /// Adds a field.
+    /// Adds a field that the object does not have.
     pub(crate) fn add(&mut self, name: &str, json: &str) {
         self.added.push('"');
         self.added.push_str(name);
@@ -74,7 +74,8 @@ impl Splice {
     pub(crate) fn write(mut self, line: &str, out: &mut dyn Write) -> io::Result<()> {
         let mut done = 0;
         if !self.added.is_empty() {
-            // An object always has its first brace; one without fields has no comma to follow.
+            // Every object has an opening brace. An empty object needs no comma after the added
+            // fields.
             done = line.find('{').map_or(0, |at| at + 1);
             let begun = line.get(..done).unwrap_or_default();
             let empty = line.get(done..).is_some_and(|rest| rest.trim_start().starts_with('}'));
@@ -93,16 +94,16 @@ impl Splice {
     }
 }
 
-/// Returns a line that serde cannot read as its agent would read it: of repeated keys the last one
-/// counts.
+/// Normalises a line that serde cannot read as its agent would read it: the last one of repeated
+/// keys applies, and lone surrogates are replaced.
 pub(crate) fn plainer(line: &str) -> Option<String> {
     let value: serde_json::Value = serde_json::from_str(&without_lone_surrogates(line)).ok()?;
     value.is_object().then(|| value.to_string())
 }
 
-/// Returns a text as JSON.
+/// Returns a text as a JSON string.
 pub(crate) fn quoted(text: &str) -> String {
-    // A string can always be written.
+    // The serialization of a string cannot fail.
     serde_json::to_string(text).unwrap_or_default()
 }
 

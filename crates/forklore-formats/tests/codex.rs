@@ -1,4 +1,4 @@
-//! Codex's lines: what each becomes, and how it is shown.
+//! Codex's lines: the event of each, and its view.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -35,7 +35,8 @@ fn data(text: &str) -> Data {
     Data::parse(text).unwrap()
 }
 
-/// Type, class, whether a turn begins, and the view of an item in an envelope.
+/// Returns the type and class of an item in an envelope, whether a turn begins with it, and its
+/// view.
 fn item(payload: &str) -> (String, Class, bool, Option<Message>) {
     let line = format!(r#"{{"type":"response_item","payload":{payload}}}"#);
     let read = record(&mut *reader("f.jsonl"), &line);
@@ -64,7 +65,7 @@ fn only_a_persons_message_begins_a_turn() {
         assert!(!starts(&said("user", injected)), "{injected}");
     }
     assert!(!starts(r#"{"type":"message","role":"user","content":[]}"#));
-    // Newer versions write what each part is.
+    // Newer versions record the kind of each part.
     let kinds = |kind: &str| {
         said("user", "<skill>").replace(
             "}]}",
@@ -240,7 +241,7 @@ fn the_first_line_says_whose_session_it_is() {
     );
     let called = side(&mut *self::reader("f.jsonl"), &meta(A, &spawned));
     assert_eq!(called.caller.as_deref(), Some(B));
-    // A copied fork has its original's line behind its own.
+    // A copied fork contains the original's header after its own.
     let copied = FileFacts { copied_from: Some(B.into()), ..FileFacts::default() };
     assert_eq!(side(&mut *reader, &meta(B, "")), copied);
     assert_eq!(Codex.names(Path::new(&format!("/h/sessions/1/2/3/{name}"))).unwrap().1, A);
@@ -286,13 +287,14 @@ fn files_of_early_2025_have_no_envelopes() {
     assert_eq!(Codex.view(&read.kind, &data(&line)), Some(Message::text(Role::User, "hi")));
 }
 
-/// The parents of the rollbacks in a file of turns (`t`), rollbacks of n turns, and others (`.`).
+/// Returns the parents of the rollbacks in a file, after a restart at step `cut`. A script has
+/// turns (`t`), task starts (`s`), rollbacks of n turns (digits), and other events (`.`).
 fn rollbacks(script: &str, cut: usize) -> Vec<Parent> {
     let mut reader = reader("x.jsonl");
     let mut parents = Vec::new();
     for (at, step) in script.chars().enumerate() {
         if at == cut {
-            // What is remembered is all that is needed.
+            // The stored memory is enough to continue.
             let (memory, before) = (reader.memory(), reader.memory_before());
             let again = Codex.reader(Path::new("x.jsonl"), before.as_deref());
             let steps: Vec<char> = script.chars().collect();
@@ -324,17 +326,17 @@ fn step_into(reader: &mut dyn LineReader, step: char) -> Option<Parent> {
 fn a_rollback_goes_on_from_before_the_turns_it_takes_back() {
     let id = |n: u32| Parent::Id(n.to_string());
     for cut in 0..12 {
-        // The second turn begins with its task, the first with the message.
+        // The second turn begins with its task, the first one with the message.
         assert_eq!(rollbacks("s.t.s.t.1", cut), [id(3)]);
         assert_eq!(rollbacks("s.t.s.t.2", cut), [id(1)]);
         assert_eq!(rollbacks("s.t.s.t.9", cut), [id(1)]);
         assert_eq!(rollbacks("s.t.s.t.0", cut), [Parent::Previous]);
         // Two messages of one task are two turns.
         assert_eq!(rollbacks("s.t.s.t.t1", cut), [id(7)]);
-        // Again: what comes next is another branch at the same place.
+        // After a second rollback, the next turn is another branch at the same position.
         assert_eq!(rollbacks("t.s.t.1s.t1", cut), [id(1), id(1)]);
         assert_eq!(rollbacks("t.s.t.1.s.t1", cut), [id(1), id(7)]);
-        // From before the first of all.
+        // A rollback to before the first turn.
         assert_eq!(rollbacks("t1", cut), [Parent::None]);
         assert_eq!(rollbacks("1", cut), [Parent::Previous]);
     }

@@ -1,4 +1,4 @@
-//! Where agents keep their files, by the environment.
+//! The locations of agents' files, with different environments.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use forklore_formats::{AGENT_FORMATS, homes};
 
-/// The places of the agent, on a machine with these variables.
+/// Returns the locations of the agent's files in an environment with these variables.
 fn places(dialect: &str, variables: &[(&str, &str)]) -> Vec<PathBuf> {
     let variable = |name: &str| {
         let found = variables.iter().find(|(known, _)| *known == name);

@@ -1,4 +1,4 @@
-//! Messages of Gemini CLI, opencode and the APIs in the common form, whole values compared.
+//! Messages of Gemini CLI, opencode and the APIs in the common form, compared as whole values.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -140,7 +140,7 @@ fn opencode_summaries_stand_for_what_was_before() {
     assert_eq!(dialect("opencode").compaction(&data(summary)), Some(Covers::AllBefore));
     let shown = view("opencode", "history_compaction", summary).unwrap().plain_text();
     assert_eq!(shown, "[Summary of the conversation so far]\nshort");
-    // One that failed stands for nothing.
+    // A failed summary replaces nothing.
     let failed = summary.replace("\"summary\"", "\"error\":{\"name\":\"x\"},\"summary\"");
     let Line::Record(record) = reader("opencode").read(&failed) else { panic!() };
     assert_eq!(record.kind, EventType::ASSISTANT_MESSAGE);

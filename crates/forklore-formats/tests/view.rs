@@ -1,4 +1,4 @@
-//! Stored records as messages, whole values compared.
+//! Stored records as messages, compared as whole values.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -11,7 +11,7 @@ fn dialect(name: &str) -> &'static dyn AgentFormat {
     AgentFormats(AGENT_FORMATS).named(name).unwrap()
 }
 
-/// The type and the message that a line becomes.
+/// Returns the event type and the message that a line becomes.
 fn shown(name: &str, line: &str) -> (String, Option<Message>) {
     let read = dialect(name).reader(Path::new("f.jsonl"), None).read(line);
     let Line::Record(record) = read else { panic!("{read:?}") };
@@ -95,7 +95,7 @@ fn pi_records_are_shown() {
     assert_eq!(covers(compaction), Some(Covers::Before("j".into())));
     let own = r#"{"type":"compaction","id":"k","firstKeptEntryId":"k"}"#;
     assert_eq!(covers(own), Some(Covers::AllBefore));
-    // The first version counted lines.
+    // The first version refers to lines by number.
     let old = |index: u32| format!(r#"{{"type":"compaction","firstKeptEntryIndex":{index}}}"#);
     assert_eq!(covers(&old(3)), Some(Covers::BeforeIndex(2)));
     assert_eq!(covers(&old(0)), Some(Covers::AllBefore));

@@ -1,4 +1,4 @@
-//! What a graph of 100,000 events costs: telling it, reading it, asking the ten queries of the docs.
+//! Measures a graph of 100,000 events: the projection, the queries of the documentation, and forks:
 //!
 //! ```console
 //! $ cargo run --release -p forklore-graph --example measure
@@ -23,7 +23,8 @@ const EVENTS: usize = 100_000;
 const SESSIONS: usize = 20;
 const RUNS: u64 = 5;
 
-/// The events of one session: questions, calls, results of which some failed, answers, cost.
+/// Returns the events of one session: user messages, calls, results (some of them failed),
+/// responses and usage.
 fn events(session: usize) -> Result<Vec<NewEvent>, Box<dyn Error>> {
     let mut events = Vec::new();
     for at in 0..EVENTS / SESSIONS / 5 {
@@ -47,7 +48,8 @@ fn events(session: usize) -> Result<Vec<NewEvent>, Box<dyn Error>> {
     Ok(events)
 }
 
-/// Ten families: a root with half of its events, and a fork in the middle with the other half.
+/// Builds ten families: a root with half of the family's events, and a fork in the middle with the
+/// other half.
 fn grown() -> Result<(Engine, SessionId, SessionId), Box<dyn Error>> {
     let engine = Engine::new(Arc::new(MemoryStore::default()));
     let mut last = None;
@@ -63,7 +65,7 @@ fn grown() -> Result<(Engine, SessionId, SessionId), Box<dyn Error>> {
     Ok((engine, root, child))
 }
 
-/// A graph store with one session of so many turns, whose graph stands.
+/// Returns a graph store with one session of `turns` turns, whose graph is built.
 fn standing(
     turns: usize,
 ) -> Result<(tempfile::TempDir, Arc<GraphStore>, SessionId), Box<dyn Error>> {
@@ -78,8 +80,8 @@ fn standing(
     Ok((folder, store, session))
 }
 
-/// Forks of a short and of a long session, in turns: the triples and the time of each, with what
-/// the standing graph takes to have it too.
+/// Forks a short and a long session alternately. Prints the number of triples and the best time of
+/// each, including the update of the graph.
 fn forks(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let stores = [(5, standing(5)?), (5_000, standing(5_000)?)];
     let mut best = [Duration::MAX; 2];
@@ -107,7 +109,7 @@ fn forks(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The most memory that the process had, in MB.
+/// Returns the peak memory of the process, in MB.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -115,7 +117,7 @@ fn peak() -> u64 {
     kb.unwrap_or(0) / 1024
 }
 
-/// The processor time that the process had, in ms: what a busy machine does not change.
+/// Returns the processor time of the process, in ms. Other load on the machine does not affect it.
 fn worked() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let behind = stat.rsplit_once(") ").map_or("", |(_, behind)| behind);

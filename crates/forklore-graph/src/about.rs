@@ -1,4 +1,4 @@
-//! What is said about one thing: its triples, in the named graph of a session.
+//! Builds the triples of one subject in the named graph of a session.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use oxigraph::model::vocab::{rdf, xsd};
 use oxigraph::model::{Literal, NamedNode, NamedNodeRef, Quad, Term};
 
-/// Collects what is said about one subject.
+/// A builder for the triples of one subject.
 pub(crate) struct About<'a> {
     pub(crate) out: &'a mut Vec<Quad>,
     pub(crate) graph: &'a NamedNode,
@@ -22,8 +22,8 @@ impl About<'_> {
         self.put(rdf::TYPE, class.into_owned());
     }
 
-    /// A text as it is; where RDF has no such text, its bytes in base64, and beside them what of
-    /// it can be said as text.
+    /// Adds a text. If it contains characters that RDF cannot express, its bytes are added in
+    /// base64, next to a text with these characters replaced.
     pub(crate) fn text(&mut self, predicate: NamedNodeRef<'_>, text: &str) {
         let readable = readable(text);
         if readable != text {
@@ -33,13 +33,14 @@ impl About<'_> {
         self.put(predicate, Literal::new_simple_literal(readable));
     }
 
-    /// A text for people only, whose line ends are all alike.
+    /// Adds a text for people only, with uniform line ends.
     pub(crate) fn gist(&mut self, predicate: NamedNodeRef<'_>, text: &str) {
         let text = readable(&text.replace("\r\n", "\n").replace('\r', "\n"));
         self.put(predicate, Literal::new_simple_literal(text));
     }
 
-    /// A JSON text: strings in it that are none in RDF make it base64, see [`About::text`].
+    /// Adds a JSON text. If RDF cannot express strings in it, base64 is added as in
+    /// [`About::text`].
     pub(crate) fn json(&mut self, predicate: NamedNodeRef<'_>, json: &str) {
         let readable = readable_json(json);
         if readable != json {
@@ -59,7 +60,7 @@ impl About<'_> {
         }
     }
 
-    /// Says so where it is so, and nothing where it is not.
+    /// Adds `true` if `is` is true, otherwise nothing.
     pub(crate) fn flag(&mut self, predicate: NamedNodeRef<'_>, is: bool) {
         if is {
             self.put(predicate, Literal::new_typed_literal("true", xsd::BOOLEAN));
@@ -81,7 +82,7 @@ impl About<'_> {
 }
 
 #[cfg(test)]
-/// The time that a literal of [`About::time`] says.
+/// Parses the time of a literal of [`About::time`].
 pub(crate) fn time_of(text: &str) -> Option<Timestamp> {
     match text.strip_prefix('-') {
         Some(rest) => format!("-00{rest}").parse().ok(),
@@ -90,12 +91,13 @@ pub(crate) fn time_of(text: &str) -> Option<Timestamp> {
 }
 
 #[cfg(test)]
-/// The text of a literal of [`About::text`] that is one of bytes.
+/// Decodes the text of a base64 literal of [`About::text`].
 pub(crate) fn text_of_bytes(base64: &str) -> Option<String> {
     String::from_utf8(BASE64_STANDARD.decode(base64).ok()?).ok()
 }
 
-/// The text without the characters that not every form of RDF can say: those that XML forbids.
+/// Replaces the characters that not every RDF format can express: those that XML forbids, and the
+/// carriage return.
 fn readable(text: &str) -> String {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return text.to_owned();
@@ -103,7 +105,7 @@ fn readable(text: &str) -> String {
     text.chars().map(|c| if is_sayable(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
-/// Also without escapes of such characters, and of halves of surrogate pairs.
+/// Also replaces escapes of such characters, and of lone surrogates.
 fn readable_json(json: &str) -> String {
     let text = forklore_core::data::without_lone_surrogates(json);
     if !text.contains("\\u0000") {
@@ -127,8 +129,8 @@ fn readable_json(json: &str) -> String {
     readable(&out)
 }
 
-/// Whether every form can say the character and gives it back: XML's set, without the carriage
-/// return, which XML reads as a line feed.
+/// Checks whether every format can express the character and reads it back unchanged: the
+/// characters of XML except the carriage return, which XML reads as a line feed.
 fn is_sayable(c: char) -> bool {
     matches!(c, '\t' | '\n' | ' '..='\u{7e}' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
         || c >= '\u{10000}'

@@ -1,9 +1,9 @@
-//! Whether a query asks another server: `SERVICE`, wherever in it.
+//! Detects queries that would contact another server, with `SERVICE` in any part of the query.
 
 use spargebra::Query;
 use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExpression};
 
-/// Whether any part of the query is a `SERVICE`.
+/// Checks whether any part of the query is a `SERVICE`.
 pub(crate) fn calls_service(query: &Query) -> bool {
     match query {
         Query::Select { pattern, .. }

@@ -1,4 +1,5 @@
-//! An event as triples: what was stored, and what can be read out of it.
+//! Converts an event to triples: the stored fields, and the facts that can be read from its
+//! content.
 
 use std::collections::HashMap;
 
@@ -11,10 +12,10 @@ use crate::about::About;
 use crate::vocabulary as v;
 use crate::{iri, session};
 
-/// The calls of tools that wait for their result, by their id: what a result answers.
+/// The tool calls without a result, by their id, to link a result to its call.
 pub(crate) type OpenCalls = HashMap<String, NamedNode>;
 
-/// Adds what is said about an event that `writer` wrote; `branch` is the writer's label.
+/// Adds the triples of an event that `writer` wrote.
 pub(crate) fn describe(
     engine: &Engine,
     writer: &Header,
@@ -67,7 +68,7 @@ fn usage(engine: &Engine, stored: &LogEntry, about: &mut About<'_>) {
     }
 }
 
-/// What is said, as text, and by whom.
+/// Adds the text and the role of a message.
 fn message(message: &Message, about: &mut About<'_>) {
     let role = match message.role {
         Role::System => "system",
@@ -92,13 +93,14 @@ fn message(message: &Message, about: &mut About<'_>) {
     about.flag(v::SYNTHETIC, result(synthetic));
 }
 
-/// A result as people read it.
+/// Returns the content of a tool result as people read it: a string as its text, other values as
+/// JSON.
 fn text(content: &Data) -> String {
     content.readable().read::<String>().unwrap_or_else(|_| content.get().to_owned())
 }
 
-/// The calls that it asks for and answers. One step is told by its triples; of several the order
-/// matters, which triples do not tell.
+/// Adds the tool calls that the event opens, and those that its results close. Triples express a
+/// single step. They have no order, so several steps are added as JSON too.
 fn calls(stored: &LogEntry, open: &mut OpenCalls, about: &mut About<'_>) {
     let LogEntry { origin, event, .. } = stored;
     if event.effect.starts_turn {
@@ -132,7 +134,7 @@ fn calls(stored: &LogEntry, open: &mut OpenCalls, about: &mut About<'_>) {
     }
 }
 
-/// The call of a model that wrote the message.
+/// Adds the model call that generated the message.
 fn model_call(stored: &LogEntry, about: &mut About<'_>) {
     let call = iri::model_call(&stored.origin);
     about.put(v::WAS_GENERATED_BY, call.clone());
@@ -144,7 +146,7 @@ fn model_call(stored: &LogEntry, about: &mut About<'_>) {
     activity.put(v::WAS_ASSOCIATED_WITH, iri::agent(&stored.origin.session_id));
 }
 
-/// Remembers the calls of an inherited event, so that a result in the tail finds them.
+/// Records the calls of an inherited event, so that a result in the tail can be linked to its call.
 pub(crate) fn follow(origin: &Origin, effect: &forklore_core::Effect, open: &mut OpenCalls) {
     if effect.starts_turn {
         open.clear();

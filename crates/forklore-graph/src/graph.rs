@@ -1,4 +1,4 @@
-//! A graph in memory: the quads of a projection, for queries.
+//! An in-memory graph: the quads of a projection, for queries.
 
 use forklore_core::ErrorKind;
 use oxigraph::model::Quad;
@@ -6,26 +6,26 @@ use oxigraph::store::{StorageError, Store};
 
 use crate::query::{self, Answer, Query, QueryError};
 
-/// Quads to ask about.
+/// A set of quads that queries can read.
 #[derive(Clone)]
 pub struct Graph {
     pub(crate) store: Store,
 }
 
-/// Why a graph was not made.
+/// The error of building a graph.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
     /// The sessions could not be read.
     #[error(transparent)]
     Sessions(#[from] forklore_engine::Error),
-    /// The quads could not be kept.
+    /// The in-memory store could not store the quads.
     #[error("the graph cannot be kept: {0}")]
     Storage(#[from] StorageError),
 }
 
 impl LoadError {
-    /// The kind that scripts see.
+    /// Returns the error kind that scripts see.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -36,10 +36,10 @@ impl LoadError {
 }
 
 impl Graph {
-    /// The graph of these quads.
+    /// Builds a graph from these quads.
     ///
     /// # Errors
-    /// The first error among them.
+    /// The first error among the quads, or an error of the in-memory store.
     pub fn of(
         quads: impl IntoIterator<Item = forklore_engine::Result<Vec<Quad>>>,
     ) -> Result<Self, LoadError> {
@@ -57,28 +57,28 @@ impl Graph {
         Ok(Self { store })
     }
 
-    /// How many quads it has.
+    /// Returns the number of quads.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If the store cannot be read.
     pub fn len(&self) -> Result<usize, StorageError> {
         self.store.len()
     }
 
-    /// Everything it says.
+    /// Iterates over all quads.
     pub fn quads(&self) -> impl Iterator<Item = Result<Quad, StorageError>> {
         self.store.iter()
     }
 
-    /// Whether it says nothing.
+    /// Checks whether the graph has no quads.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If the store cannot be read.
     pub fn is_empty(&self) -> Result<bool, StorageError> {
         self.store.is_empty()
     }
 
-    /// Answers a query over all named graphs together.
+    /// Answers a query over the union of all named graphs.
     ///
     /// # Errors
     /// See [`QueryError`].

@@ -1,5 +1,5 @@
-//! Names of things in the graph, made of ids. An id may hold any letter of any script, and events
-//! of imported sessions any character: whatever is not plain ASCII is percent-encoded.
+//! IRIs of the subjects in the graph, built from ids. An id may contain letters of any script, and
+//! events of imported sessions any character, so everything except plain ASCII is percent-encoded.
 
 use std::fmt::Write;
 
@@ -8,40 +8,41 @@ use oxigraph::model::NamedNode;
 
 const SESSION: &str = "urn:forklore:session:";
 
-/// The name of a session in the graph.
+/// Returns the IRI of a session.
 #[must_use]
 pub fn session(id: &SessionId) -> NamedNode {
     named(SESSION, id.as_str(), "")
 }
 
 #[cfg(test)]
-/// The session that an IRI names.
+/// Parses the IRI of a session.
 pub(crate) fn session_id(iri: &str) -> Option<SessionId> {
     decoded(iri.strip_prefix(SESSION)?)?.parse().ok()
 }
 
-/// An event, by where it was first written: the same in every session that inherits it.
+/// Returns the IRI of an event. It contains the event's origin, so it is the same in every session
+/// that inherits the event.
 pub(crate) fn event(origin: &Origin) -> NamedNode {
     named("urn:forklore:event:", origin.session_id.as_str(), &format!(":{}", origin.seq))
 }
 
-/// The call of a model that wrote an event.
+/// Returns the IRI of the model call that generated an event.
 pub(crate) fn model_call(origin: &Origin) -> NamedNode {
     named("urn:forklore:model-call:", origin.session_id.as_str(), &format!(":{}", origin.seq))
 }
 
-/// One of the calls of tools that an event asks for, by its number there.
+/// Returns the IRI of one of the tool calls in an event, by its index there.
 pub(crate) fn tool_call(origin: &Origin, number: usize) -> NamedNode {
     let behind = format!(":{}:{number}", origin.seq);
     named("urn:forklore:tool-call:", origin.session_id.as_str(), &behind)
 }
 
-/// The agent that runs a session.
+/// Returns the IRI of the agent that runs a session.
 pub(crate) fn agent(id: &SessionId) -> NamedNode {
     named("urn:forklore:agent:", id.as_str(), "")
 }
 
-/// For whom a session acts: a DID is its own name.
+/// Returns the IRI of a principal: a DID unchanged, any other text encoded.
 pub(crate) fn principal(text: &str) -> NamedNode {
     if is_did(text) {
         return NamedNode::new_unchecked(text);
@@ -49,12 +50,13 @@ pub(crate) fn principal(text: &str) -> NamedNode {
     named("urn:forklore:principal:", text, "")
 }
 
-/// A file that a session was read from.
+/// Returns the IRI of a file that a session was imported from.
 pub(crate) fn file(path: &str) -> NamedNode {
     named("urn:forklore:file:", path, "")
 }
 
-/// Whether a text is a decentralised identifier: `did:method:id`, after W3C DID Core 3.1.
+/// Checks whether a text is a decentralised identifier, `did:method:id`, as W3C DID Core 3.1
+/// defines it.
 #[must_use]
 pub fn is_did(text: &str) -> bool {
     let mut parts = text.splitn(3, ':');
@@ -81,7 +83,8 @@ fn is_specific_id(text: &str) -> bool {
     !text.is_empty() && !text.ends_with(':')
 }
 
-/// Only plain ASCII ever gets into the IRI, so it is one.
+/// Builds an IRI. The result contains only ASCII characters that are valid in an IRI, so it needs
+/// no check.
 fn named(before: &str, text: &str, behind: &str) -> NamedNode {
     let mut iri = String::with_capacity(before.len() + text.len() + behind.len());
     iri.push_str(before);

@@ -1,10 +1,9 @@
-//! Sessions as a knowledge graph: RDF in the words of PROV-O, and SPARQL over it.
+//! Sessions as a knowledge graph: RDF with the PROV-O vocabulary, and SPARQL queries over it.
 //!
-//! [`Projection`] tells the sessions of any store as quads, [`write()`] writes them in five forms,
-//! [`Graph`] answers queries about them. The words are in [`ONTOLOGY`], and what a graph has to
-//! look like in [`SHAPES`]; neither changes a session. [`GraphStore`] is a
-//! store that keeps its graph standing: a journal in the form of the files store, and the quads of it
-//! in memory.
+//! [`Projection`] converts the sessions of any store to quads, [`write()`] serializes quads in five
+//! formats, and [`Graph`] answers queries about them. [`ONTOLOGY`] defines the vocabulary, and
+//! [`SHAPES`] the required form of a graph; neither changes a session. [`GraphStore`] is a store
+//! with a graph that follows it: a journal in the form of the files store, and its quads in memory.
 
 mod about;
 mod elsewhere;
@@ -24,7 +23,7 @@ mod write;
 
 pub use graph::{Graph, LoadError};
 pub use iri::{is_did, session as session_iri};
-/// The library of RDF terms that this crate speaks in.
+/// The library of RDF terms that this crate's API uses.
 pub use oxigraph::model as terms;
 pub use profile::{NotAProfile, Profile, TRAILS_DEPTH};
 pub use projection::{Projection, Scope};

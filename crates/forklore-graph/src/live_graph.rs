@@ -1,8 +1,9 @@
-//! A graph that follows the feed of its journal.
+//! An in-memory graph that follows the change feed of its journal.
 //!
-//! Before a question it reads what was committed since the last one: of a session that grew it
-//! adds what was appended, of one that was renamed it replaces everything, and where a session was
-//! deleted its whole family. So a question costs the question, and what was written since.
+//! Before a query it reads the changes since the last one. If a session grew, it adds the new
+//! events. If a session was renamed, it replaces all triples of the session, and if a session was
+//! deleted, those of its whole family. Thus the cost of an update depends only on what was written
+//! since the last query.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -18,20 +19,20 @@ use crate::graph::{Graph, LoadError};
 use crate::projection::Projection;
 use crate::{iri, session};
 
-/// The graph, and the headers that it tells.
+/// The graph, and the headers that it contains.
 pub(crate) struct LiveGraph {
     pub(crate) graph: Graph,
     projected: BTreeMap<SessionId, Header>,
-    /// The roots of the families in which a session was deleted.
+    /// The roots of the families with a deleted session.
     buried: BTreeSet<SessionId>,
-    /// How far it follows the feed of the store.
+    /// The position in the change feed.
     since: Since,
 }
 
 impl LiveGraph {
-    /// The graph of everything in a store.
+    /// Builds the graph of everything in a store.
     pub(crate) fn of(engine: &Engine) -> Result<Self, LoadError> {
-        // From before the first look on, so that nothing is missed.
+        // The mark comes first, so that no change during the build is lost.
         let since = Since::Mark(changes(engine, &Since::Now)?.mark);
         let headers = everybody(engine)?;
         let mut standing = Self {
@@ -44,11 +45,11 @@ impl LiveGraph {
         Ok(standing)
     }
 
-    /// Tells what happened since.
+    /// Applies the changes since the last update.
     pub(crate) fn catch_up(&mut self, engine: &Engine) -> Result<(), LoadError> {
         let changes = match changes(engine, &self.since) {
             Ok(changes) => changes,
-            // Another store is in its place, or an older copy.
+            // Another store, or an older copy, has replaced this one.
             Err(forklore_engine::Error::Store(
                 StoreError::ForeignMark(_) | StoreError::MarkExpired { .. },
             )) => {
@@ -67,8 +68,8 @@ impl LiveGraph {
         Ok(())
     }
 
-    /// Tells of sessions that were written to: what was added to them, or all of them, or their
-    /// whole family where one of it was deleted.
+    /// Updates the triples of changed sessions: adds new events, replaces all triples of a session,
+    /// or replaces those of its whole family if one of its sessions was deleted.
     fn tell(&mut self, engine: &Engine, headers: Vec<Header>) -> Result<(), LoadError> {
         let dead = headers.iter().filter(|header| header.deleted.is_some());
         let mut buried = self.buried.clone();
@@ -93,7 +94,7 @@ impl LiveGraph {
         let mut told: BTreeMap<_, _> =
             headers.into_iter().map(|header| (header.id.clone(), header)).collect();
         for root in anew {
-            // The feed has named all of them.
+            // The feed has reported every session of the family.
             let family =
                 self.projected.values().chain(told.values()).filter(|it| it.root_id == root);
             let ids: BTreeSet<_> = family.map(|header| header.id.clone()).collect();
@@ -127,7 +128,7 @@ fn changes(engine: &Engine, since: &Since) -> Read<Changes> {
     Ok(engine.store().changes(since, 0, Duration::ZERO)?)
 }
 
-/// Whether its events are told rightly, as far as they are told.
+/// Checks whether the existing triples of the session's events are still correct.
 fn only_grew(old: &Header, new: &Header) -> bool {
     old.label == new.label && old.deleted == new.deleted && old.own_events <= new.own_events
 }
@@ -142,7 +143,7 @@ fn tell(
     Ok(())
 }
 
-/// Tells a header again, and the events since.
+/// Replaces the triples of a header, and adds the events since the last update.
 fn tell_growth(
     engine: &Engine,
     old: &Header,
@@ -167,7 +168,7 @@ fn tell_growth(
     tell(Projection::since(engine, new.clone(), old.own_events)?, transaction)
 }
 
-/// Takes everything away that stands in the graph of a session.
+/// Removes all triples in the graph of a session.
 fn forget(id: &SessionId, transaction: &mut Transaction<'_>) -> Result<(), LoadError> {
     let graph = iri::session(id);
     transaction.clear_graph(graph.as_ref())?;

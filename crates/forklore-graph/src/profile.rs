@@ -1,4 +1,4 @@
-//! What a graph store holds its sessions to.
+//! The rules that a graph store applies to its sessions.
 
 use std::fmt;
 use std::path::Path;
@@ -8,22 +8,23 @@ use forklore_store::disk::os;
 use forklore_store::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// How many forks deep a family of the Trails profile may be.
+/// The maximum fork depth of a family in the Trails profile.
 pub const TRAILS_DEPTH: u64 = 32;
 
-/// The rules of a graph store; they are written into it when it is made, and hold for everybody.
+/// The rules of a graph store. They are written into the store when it is created, and apply to
+/// every process that opens it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {
-    /// Those of every store.
+    /// The rules of every store.
     #[default]
     Plain,
-    /// Those of Trails (ADR-0018a): at most [`TRAILS_DEPTH`] forks deep, principals are DIDs, and a
-    /// session that was forked is not deleted before its children were detached.
+    /// The rules of Trails (ADR-0018a): at most [`TRAILS_DEPTH`] forks deep, principals are DIDs,
+    /// and a session with forks cannot be deleted before its children were detached.
     Trails,
 }
 
-/// A text that names no profile.
+/// The error for a text that names no profile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a profile is plain or trails")]
 pub struct NotAProfile;
@@ -49,7 +50,7 @@ impl fmt::Display for Profile {
     }
 }
 
-/// What says that a folder is a graph store.
+/// The file that marks a directory as a graph store.
 #[derive(Serialize, Deserialize)]
 struct Marker {
     forklore: String,
@@ -61,11 +62,12 @@ const NAME: &str = "graph.json";
 const VERSION: u32 = 1;
 
 impl Profile {
-    /// The profile of the store in a folder, which is written there when it is made.
+    /// Returns the profile of the store in a directory. In an empty directory, writes the requested
+    /// profile, by default [`Profile::Plain`].
     ///
     /// # Errors
-    /// `Unsupported` when the folder holds something else, or another profile was asked for;
-    /// `Corrupt`, `Denied`, `Io`.
+    /// `Unsupported` if the directory contains something else, or a store with another profile than
+    /// the requested one; `Corrupt`, `Denied`, `Io`.
     pub(crate) fn settle(folder: &Path, asked: Option<Self>) -> Result<Self> {
         let known = match Self::found(folder)? {
             Some(known) => known,
@@ -84,10 +86,12 @@ impl Profile {
         }
     }
 
-    /// The profile of the store in a folder, none where the folder is empty; nothing is written.
+    /// Returns the profile of the store in a directory, or `None` if the directory is empty. Writes
+    /// nothing.
     ///
     /// # Errors
-    /// `Unsupported` when it holds something else, or is no folder; `Corrupt`, `Denied`, `Io`.
+    /// `Unsupported` if the directory contains something else, or if the path is not a directory;
+    /// `Corrupt`, `Denied`, `Io`.
     pub(crate) fn found(folder: &Path) -> Result<Option<Self>> {
         if !folder.is_dir() {
             return Err(Error::Unsupported(format!("{} is no folder", folder.display())));
@@ -129,7 +133,7 @@ fn is_ours(name: &std::ffi::OsStr) -> bool {
     name.to_str().is_some_and(|name| name.starts_with(NAME))
 }
 
-/// Writes it aside and renames it, so that it is there whole or not at all.
+/// Writes the marker atomically: to a temporary file, which is then renamed.
 fn write(path: &Path, profile: Profile) -> Result<()> {
     let marker = Marker { forklore: "graph".into(), version: VERSION, profile };
     let text =

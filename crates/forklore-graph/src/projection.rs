@@ -1,7 +1,8 @@
-//! Sessions of any store as quads: a stream in constant memory that changes nothing.
+//! Converts sessions of any store to quads: a stream in constant memory that changes nothing.
 //!
-//! Each event is told once, by the session that wrote it, in the named graph of that session. What
-//! a deleted session wrote and others still need is told by the first that has it.
+//! Each event occurs once, in the named graph of the session that wrote it, when that session is
+//! projected. An event of a deleted session that others still need is projected with the first
+//! session that inherits it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -15,27 +16,29 @@ use oxigraph::model::Quad;
 use crate::event::{self, OpenCalls};
 use crate::session::{self, Principals};
 
-/// How many events a look back reads at a time.
+/// Page size when reading backwards, in events.
 const LOOK_BACK: usize = 64;
 
-/// Which sessions the graph is of.
+/// The sessions that a projection covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// The family of a session: the graph of any of its sessions refers to the others.
+    /// The family of a session, because the graph of any session refers to the others of its
+    /// family.
     Family(SessionId),
-    /// The families that have a session in a folder.
+    /// The families that have a session in a workspace.
     Workspace(Workspace),
     /// All sessions.
     Everything,
 }
 
-/// The quads of sessions, those of one event or header at a time. After an error it ends.
+/// An iterator over the quads of sessions. Each item contains those of one event or header. It ends
+/// after an error.
 pub struct Projection<'a> {
     engine: &'a Engine,
-    /// Headers still to be told, tombstones too; parents come before children.
+    /// Headers that remain to be projected, including tombstones; parents come before children.
     waiting: VecDeque<Header>,
     now: Option<Projected>,
-    /// Of deleted sessions, what was told: up to which of their own seqs, and their headers.
+    /// For each deleted session: its header, and the last of its own seqs that was projected.
     buried: HashMap<SessionId, Buried>,
     principals: Principals,
 }
@@ -45,7 +48,7 @@ struct Buried {
     projected: Option<u64>,
 }
 
-/// The session that is being told.
+/// The session that is being projected.
 struct Projected {
     header: Header,
     events: Events,
@@ -53,7 +56,7 @@ struct Projected {
 }
 
 impl<'a> Projection<'a> {
-    /// The graph of these sessions.
+    /// Creates a projection of the sessions in `scope`.
     ///
     /// # Errors
     /// `not_found`, `corrupt`.
@@ -77,7 +80,8 @@ impl<'a> Projection<'a> {
         Ok(Self::of(engine, headers))
     }
 
-    /// The graph of these sessions: the whole of each family of which one is deleted.
+    /// Creates a projection of these sessions. If one of them is deleted, `headers` must contain
+    /// its whole family.
     pub(crate) fn of(engine: &'a Engine, mut headers: Vec<Header>) -> Self {
         headers.sort_by(|a, b| {
             let key = |header: &Header| (header.created, header.depth);
@@ -91,8 +95,8 @@ impl<'a> Projection<'a> {
         Self { engine, waiting, now: None, buried, principals: Principals::new() }
     }
 
-    /// What was added to a session that was told when it had so many events of its own: its
-    /// header, and the events since.
+    /// Creates a projection of the events that were added to a session since it had `own_events`
+    /// events of its own.
     pub(crate) fn since(engine: &'a Engine, header: Header, own_events: u64) -> Result<Self> {
         let mut all = Self::of(engine, Vec::new());
         let (seq, mut open) = (header.seq_of_own(own_events), OpenCalls::new());
@@ -104,7 +108,7 @@ impl<'a> Projection<'a> {
         Ok(all)
     }
 
-    /// The quads of the next header or event; none at the end.
+    /// Returns the quads of the next header or event; `None` at the end.
     fn advance(&mut self) -> Result<Option<Vec<Quad>>> {
         loop {
             let Some(told) = &mut self.now else {
@@ -132,7 +136,7 @@ impl<'a> Projection<'a> {
         }
     }
 
-    /// Tells a header, and goes on with the session's events.
+    /// Returns the quads of a header, and opens the session's events.
     fn begin(&mut self, header: Header) -> Result<Vec<Quad>> {
         let mut out = Vec::new();
         let spent = Self::usage(self.engine, &header)?;
@@ -150,7 +154,8 @@ impl<'a> Projection<'a> {
         Ok(out)
     }
 
-    /// The events that a fork wrote itself: its first, told here, and those behind what it inherits.
+    /// Opens the events that a fork wrote itself: the first one, which is projected here, and those
+    /// after the inherited ones.
     fn fork(&self, header: &Header, out: &mut Vec<Quad>) -> Result<(Events, OpenCalls)> {
         let first = Query { at: At::Seq(0), direction: Direction::Forward, limit: 1, bare: false };
         for stored in self.engine.store().read(&header.id, &first)?.events {
@@ -163,7 +168,8 @@ impl<'a> Projection<'a> {
         Ok((self.engine.events(&header.id, At::Seq(header.inherited.inheritable + 1)), open))
     }
 
-    /// The calls that the history up to `at` leaves open: back to where none was.
+    /// Adds the calls that are open at `at`. Reads backwards to an event after which no call was
+    /// open, or to the start of a turn.
     fn look_back(&self, header: &Header, mut at: u64, open: &mut OpenCalls) -> Result<()> {
         let mut found: Vec<LogEntry> = Vec::new();
         'back: loop {
@@ -202,7 +208,7 @@ impl<'a> Projection<'a> {
             return Ok(false);
         }
         let mut next = header.parent_id.clone();
-        // A circle of parents is longer than the session is deep.
+        // The loop is bounded by the depth, because damaged parent links may form a cycle.
         for _ in 0..=header.depth {
             let Some(id) = next else { break };
             if self.buried.contains_key(&id) {
@@ -213,7 +219,8 @@ impl<'a> Projection<'a> {
         Ok(false)
     }
 
-    /// What the session's own calls of models cost. Agents tell it in their records.
+    /// Returns the usage of the session's own model calls. For imported sessions it is computed
+    /// from the agent's records.
     pub(crate) fn usage(engine: &Engine, header: &Header) -> Result<Usage> {
         if header.dialect.is_none() || header.deleted.is_some() {
             return Ok(header.usage);

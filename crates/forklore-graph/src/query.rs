@@ -1,4 +1,4 @@
-//! SPARQL over sessions: what may be asked, how long it may take, how much it may give.
+//! SPARQL queries over sessions, with limits on their form, duration and results.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -13,98 +13,99 @@ use spargebra::{Query as Parsed, SparqlParser};
 use crate::elsewhere;
 use crate::vocabulary::PREFIXES;
 
-/// How much is told of what was expected.
+/// The maximum number of expected tokens that a syntax error lists.
 const SHOWN: usize = 4;
 
-/// The most bytes of a query.
+/// The maximum length of a query, in bytes.
 const LONGEST: usize = 16 << 10;
-/// The library goes down with each bracket and operator: as much stack as the longest query takes.
+/// The stack of the query thread, in bytes. The library recurses for each bracket and operator;
+/// this is enough for the longest query.
 const STACK: usize = 512 << 20;
 
-/// A query with its bounds.
+/// A query with its limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query<'a> {
     /// The query: `SELECT`, `ASK`, `CONSTRUCT` or `DESCRIBE`. [`PREFIXES`] are declared.
     pub text: &'a str,
-    /// Values for variables of the query. They are bound, and never become part of its text. In a
-    /// subquery a variable has its value only where the subquery selects it.
+    /// Values of variables in the query. They are bound as values and never become part of the
+    /// text. In a subquery, a variable has its value only if the subquery selects it.
     pub parameters: Vec<(String, Term)>,
-    /// The most rows or triples to give.
+    /// The maximum number of rows or triples in the answer.
     pub limit: usize,
-    /// The longest it may take. What is stopped then may go on in the background until it next
-    /// looks.
+    /// The time limit. A query that is stopped may run on in the background until it next checks
+    /// for cancellation.
     pub timeout: Duration,
 }
 
-/// What a query gives.
+/// The result of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// Of `SELECT`.
+    /// The result of `SELECT`.
     Rows {
         /// The columns.
         variables: Vec<Variable>,
-        /// The rows; a cell is empty where its variable has no value.
+        /// The rows. A cell is `None` if its variable has no value.
         rows: Vec<Vec<Option<Term>>>,
-        /// Whether there were more than the limit.
+        /// Whether the limit cut off further rows.
         more: bool,
     },
-    /// Of `ASK`.
+    /// The result of `ASK`.
     Truth(bool),
-    /// Of `CONSTRUCT` and `DESCRIBE`.
+    /// The result of `CONSTRUCT` or `DESCRIBE`.
     Triples {
         /// The triples.
         triples: Vec<Triple>,
-        /// Whether there were more than the limit.
+        /// Whether the limit cut off further triples.
         more: bool,
     },
 }
 
-/// Why a query was not answered.
+/// The error of a query.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// It is no query.
+    /// The text is not valid SPARQL.
     #[error("the query is not SPARQL at line {line}, column {column}: {message}")]
     Syntax {
         /// The line, from 1.
         line: usize,
         /// The column in characters, from 1.
         column: usize,
-        /// What was expected there.
+        /// What the parser expected there.
         message: String,
     },
-    /// It has no place in the text, but breaks a rule of SPARQL.
+    /// The text breaks a rule of SPARQL; the parser reports no position.
     #[error("the query is not SPARQL: {0}")]
     Rule(String),
-    /// It is longer than any that is answered.
+    /// The text exceeds the length limit. Contains its length in bytes.
     #[error("the query has {0} bytes, and {LONGEST} are allowed; give values with parameters")]
     TooLong(usize),
-    /// There is no thread to run it on.
+    /// The thread for the query could not start.
     #[error("the query cannot be run: {0}")]
     Thread(#[source] std::io::Error),
-    /// It would change something.
+    /// The text is an update.
     #[error(
         "a query only reads: SELECT, ASK, CONSTRUCT or DESCRIBE; sessions are changed by their own verbs"
     )]
     Update,
-    /// It would ask another server.
+    /// The query would contact another server.
     #[error("a query asks this store only: SERVICE is refused")]
     Service,
-    /// A parameter that cannot be bound.
+    /// A parameter cannot be bound.
     #[error("the parameter {name} cannot be bound: {why}")]
     Parameter {
-        /// Its name, as far as it is one.
+        /// The name of the parameter; empty if it cannot be the name of a variable.
         name: String,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
-    /// It took too long.
+    /// The query exceeded its time limit.
     #[error("the query was stopped after {} s", .0.as_secs_f64())]
     Timeout(Duration),
-    /// It failed while it ran.
+    /// The evaluation failed.
     #[error("the query failed: {0}")]
     Evaluation(#[source] QueryEvaluationError),
-    /// It ended without an answer: a defect of the library.
+    /// The query thread ended without an answer, which is a defect of the library.
     #[error("the query ended without an answer")]
     Ended,
     /// The graph could not be read.
@@ -113,7 +114,7 @@ pub enum QueryError {
 }
 
 impl QueryError {
-    /// The kind that scripts see.
+    /// Returns the error kind that scripts see.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -130,10 +131,10 @@ impl QueryError {
 }
 
 impl Query<'_> {
-    /// Refuses what no graph could answer, before one is made.
+    /// Checks the query without a graph.
     ///
     /// # Errors
-    /// [`QueryError`] but for those of running it.
+    /// Those of [`QueryError`] that do not come from the evaluation.
     pub fn check(&self) -> Result<(), QueryError> {
         let asked = Prepared::of(self);
         let told = on_deep_stack(move || asked.parsed().map(drop))?;
@@ -141,7 +142,7 @@ impl Query<'_> {
     }
 }
 
-/// What is asked, for the thread that works on it.
+/// An owned copy of a query for the thread that runs it.
 struct Prepared {
     text: String,
     parameters: Vec<(String, Term)>,
@@ -155,7 +156,7 @@ impl Prepared {
         Self { text, parameters, limit: query.limit, timeout: query.timeout }
     }
 
-    /// The query as the library knows it, and the parameters that it selects besides its own.
+    /// Parses the query; also returns the parameters that were added to its selected variables.
     fn parsed(&self) -> Result<(Parsed, Vec<Variable>), QueryError> {
         if self.text.len() > LONGEST {
             return Err(QueryError::TooLong(self.text.len()));
@@ -169,11 +170,11 @@ impl Prepared {
     }
 }
 
-/// Answers a query over the quads of all named graphs together.
+/// Answers a query over the union of all named graphs.
 pub(crate) fn answer(store: &Store, query: &Query<'_>) -> Result<Answer, QueryError> {
     let (token, timeout) = (CancellationToken::new(), query.timeout);
     let (asked, store, running) = (Prepared::of(query), store.clone(), token.clone());
-    // Some joins never look whether they were cancelled, so nobody waits for the thread.
+    // Some joins never check for cancellation, so the caller does not join the thread.
     let told = on_deep_stack(move || asked.answer(&store, running))?;
     match told.recv_timeout(timeout) {
         Ok(answer) => answer,
@@ -205,13 +206,13 @@ impl Prepared {
     }
 }
 
-/// Runs a step on a thread of its own, deep enough for the longest query.
+/// Runs a function on a thread of its own with a stack for the longest query.
 fn on_deep_stack<T: Send + 'static>(
     step: impl FnOnce() -> T + Send + 'static,
 ) -> Result<mpsc::Receiver<T>, QueryError> {
     let (tell, told) = mpsc::channel();
     let thread = std::thread::Builder::new().stack_size(STACK);
-    // Nobody waits for an answer that is late.
+    // After a timeout the receiver no longer exists.
     let spawned = thread.spawn(move || drop(tell.send(step())));
     spawned.map(|_| told).map_err(QueryError::Thread)
 }
@@ -262,7 +263,7 @@ fn parse(text: &str) -> Result<Parsed, QueryError> {
     if parser().parse_update(text).is_ok_and(|update| !update.operations.is_empty()) {
         return Err(QueryError::Update);
     }
-    // The library tells the place in words only: `error at 1:8: expected ...`.
+    // The library reports the position only as text: `error at 1:8: expected ...`.
     let place = wrong.strip_prefix("error at ").and_then(|rest| {
         let (place, message) = rest.split_once(": ")?;
         let (line, column) = place.split_once(':')?;
@@ -274,7 +275,7 @@ fn parse(text: &str) -> Result<Parsed, QueryError> {
     })
 }
 
-/// What the library expected at a place, shortened: it lists everything that could stand there.
+/// Shortens the parser's list of expected tokens, which contains every possible one.
 fn expected(message: &str) -> String {
     if message.contains("Prefix not found") {
         return "the prefix is not declared".into();
@@ -286,7 +287,7 @@ fn expected(message: &str) -> String {
             "\"?\"" | "\"$\"" => "a variable",
             "\"<\"" => "<IRI>",
             item if item.starts_with("\"'") || item.starts_with("\"\\\"") => "a text",
-            // Of the sets of characters that it lists, the others say little.
+            // Of the character sets in the list, only this one is informative.
             item if item.starts_with("['0'") => "a number",
             item => item,
         };
@@ -303,7 +304,7 @@ fn expected(message: &str) -> String {
     }
 }
 
-/// The items of a list, between which commas stand; they may have commas in quotes.
+/// Splits a list at its commas, except those in quotes.
 fn items(list: &str) -> Vec<&str> {
     let (mut items, mut begin) = (Vec::new(), 0);
     let (mut quoted, mut escaped) = (false, false);
@@ -322,7 +323,7 @@ fn items(list: &str) -> Vec<&str> {
 
 fn parser() -> SparqlParser {
     PREFIXES.into_iter().fold(SparqlParser::new(), |parser, (name, iri)| {
-        // The prefixes are written down in this crate, and are IRIs.
+        // The prefixes are constants of this crate and valid IRIs.
         parser.with_prefix(name, iri).unwrap_or_default()
     })
 }
@@ -334,7 +335,8 @@ fn variable(name: &str) -> Result<Variable, QueryError> {
     })
 }
 
-/// Lets the query select its parameters, which the library asks for; those that it did not.
+/// Adds the parameters to the variables that a `SELECT` returns, as the library requires. Returns
+/// those that it added.
 fn add_parameters(parsed: &mut Parsed, query: &Prepared) -> Result<Vec<Variable>, QueryError> {
     let mut added = Vec::new();
     for (name, _) in &query.parameters {
@@ -357,7 +359,7 @@ fn add_parameters(parsed: &mut Parsed, query: &Prepared) -> Result<Vec<Variable>
     Ok(added)
 }
 
-/// What a `SELECT` gives.
+/// Returns the variables that a `SELECT` returns.
 fn selected(pattern: &mut GraphPattern) -> Option<&mut Vec<Variable>> {
     match pattern {
         GraphPattern::Project { variables, .. } => Some(variables),
@@ -368,7 +370,7 @@ fn selected(pattern: &mut GraphPattern) -> Option<&mut Vec<Variable>> {
     }
 }
 
-/// Whether `?name` or `$name` stands in the text.
+/// Checks whether the text contains `?name` or `$name`.
 fn mentions(text: &str, name: &str) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '\u{b7}';
     text.match_indices(['?', '$']).any(|(at, _)| {

@@ -1,4 +1,4 @@
-//! Answers as files, in the forms that the W3C has for them.
+//! Serializes answers in the W3C's result formats.
 
 use std::io;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
 use crate::query::Answer;
 use crate::vocabulary::PREFIXES;
 
-/// How an answer is written.
+/// The output format of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultForm {
     /// SPARQL's JSON; triples as JSON-LD.
@@ -18,11 +18,11 @@ pub enum ResultForm {
     Csv,
     /// SPARQL's XML; triples as RDF/XML.
     Xml,
-    /// Triples as Turtle, and everything else as CSV.
+    /// Triples as Turtle, everything else as CSV.
     Turtle,
 }
 
-/// A text that names no form.
+/// The error for a text that names no format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an answer is written as a table, json, csv or xml")]
 pub struct NotAResultForm;
@@ -41,7 +41,7 @@ impl FromStr for ResultForm {
 }
 
 impl Answer {
-    /// Whether more than the limit was there.
+    /// Checks whether the limit cut off further rows or triples.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         match self {
@@ -53,7 +53,7 @@ impl Answer {
     /// Writes the answer.
     ///
     /// # Errors
-    /// When `out` cannot be written.
+    /// If writing to `out` fails.
     pub fn write(&self, form: ResultForm, out: &mut dyn io::Write) -> io::Result<()> {
         let serializer = QueryResultsSerializer::from_format(match form {
             ResultForm::Json => QueryResultsFormat::Json,

@@ -1,4 +1,4 @@
-//! A session as triples: its place in the family, who acts for whom, and what it holds.
+//! Converts a session's header to triples: its lineage, agents, principal and statistics.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,10 @@ use crate::about::About;
 use crate::iri;
 use crate::vocabulary as v;
 
-/// The principals that were told: many sessions have the same.
+/// The principals that have triples already, because many sessions have the same one.
 pub(crate) type Principals = HashSet<String>;
 
-/// Adds what is said about a session; `spent` is what its own calls of models cost.
+/// Adds the triples of a session; `spent` is the usage of its own model calls.
 pub(crate) fn describe(header: &Header, spent: Usage, known: &mut Principals, out: &mut Vec<Quad>) {
     let graph = iri::session(&header.id);
     let mut about = About { out, graph: &graph, subject: graph.clone() };
@@ -38,11 +38,11 @@ pub(crate) fn describe(header: &Header, spent: Usage, known: &mut Principals, ou
     agents(header, known, &mut about);
 }
 
-/// Where in its parent it begins.
+/// Adds the position in the parent at which the session begins.
 fn lineage(header: &Header, about: &mut About<'_>) {
     if let Some(parent) = &header.parent_id {
         about.put(v::PARENT_SESSION, iri::session(parent));
-        // A delegate inherits nothing, so it is no derivation.
+        // A delegate inherits nothing, so it is not a derivation.
         if header.kind == SessionKind::Branch {
             about.put(v::WAS_DERIVED_FROM, iri::session(parent));
         }
@@ -69,7 +69,7 @@ fn lineage(header: &Header, about: &mut About<'_>) {
     }
 }
 
-/// What was said when it was made, or later.
+/// Adds the title, permissions, metadata, configuration and import source.
 fn notes(header: &Header, about: &mut About<'_>) {
     if let Some(title) = &header.title {
         about.text(v::TITLE, title);
@@ -95,7 +95,7 @@ fn notes(header: &Header, about: &mut About<'_>) {
     }
 }
 
-/// What calls of models cost; nothing where they cost nothing.
+/// Adds the usage of model calls, except counts that are 0.
 pub(crate) fn usage(usage: Usage, about: &mut About<'_>) {
     let tokens = [
         (v::INPUT_TOKENS, usage.input),
@@ -110,7 +110,7 @@ pub(crate) fn usage(usage: Usage, about: &mut About<'_>) {
     }
 }
 
-/// The agent that runs it, and for whom: its caller's agent, or the principal.
+/// Adds the agent that runs the session, and on whose behalf: its caller's agent, or the principal.
 fn agents(header: &Header, known: &mut Principals, about: &mut About<'_>) {
     let runs = iri::agent(&header.id);
     about.put(v::WAS_ATTRIBUTED_TO, runs.clone());
@@ -129,7 +129,7 @@ fn agents(header: &Header, known: &mut Principals, about: &mut About<'_>) {
     if !known.insert(principal.clone()) {
         return;
     }
-    // In a graph of its own, since it is no session's alone.
+    // In a graph of its own, because a principal belongs to several sessions.
     let mut person = About { out: about.out, graph: &named.clone(), subject: named };
     person.is(v::AGENT);
     person.text(v::NAME, principal);

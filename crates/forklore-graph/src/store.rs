@@ -1,9 +1,9 @@
-//! The graph store: sessions in a journal, and their graph standing in memory.
+//! The graph store: sessions in a journal, and their graph in memory.
 //!
-//! The journal is a files store: its records, checksums, torn tails and syncs are the one truth,
-//! and every read of a session's log comes from there. The graph is made of it when somebody first
-//! asks, and brought up to date before every further question, also with what other processes
-//! wrote.
+//! The journal is a files store. Its records, checksums, handling of torn tails, and syncs are the
+//! only source of truth, and every read of a session's log comes from it. The first query builds
+//! the graph from the journal. Every further query first applies the changes since then, including
+//! those of other processes.
 
 mod port;
 
@@ -23,10 +23,10 @@ use crate::live_graph::LiveGraph;
 use crate::profile::{Profile, TRAILS_DEPTH};
 use crate::query::{Answer, Query, QueryError};
 
-/// The folder of the journal in that of the store.
+/// The name of the journal's directory within the store's directory.
 pub const JOURNAL: &str = "journal";
 
-/// Keeps sessions in a folder, and answers SPARQL about them.
+/// A store of sessions in a directory that answers SPARQL queries about them.
 pub struct GraphStore {
     journal: Arc<FilesStore>,
     reader: Engine,
@@ -34,20 +34,20 @@ pub struct GraphStore {
     live: Mutex<Option<LiveGraph>>,
 }
 
-/// Why a question was not answered.
+/// The error of a query on a graph store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
-    /// The graph could not be brought up to date.
+    /// The graph could not be updated.
     #[error(transparent)]
     Graph(#[from] LoadError),
-    /// The query was refused, or failed.
+    /// The query was refused or failed.
     #[error(transparent)]
     Query(#[from] QueryError),
 }
 
 impl AskError {
-    /// The kind that scripts see.
+    /// Returns the error kind that scripts see.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -58,11 +58,11 @@ impl AskError {
 }
 
 impl GraphStore {
-    /// Opens the store in the folder at `path`, and makes it where there is none, with the profile
-    /// asked for. `dialects` read the records of agents.
+    /// Opens the store in the directory `path`. Creates it with the requested profile if it does
+    /// not exist. `dialects` read the records of agents.
     ///
     /// # Errors
-    /// `Unsupported` when the folder holds something else, or was made with another profile;
+    /// `Unsupported` if the directory contains something else, or a store with another profile;
     /// `Denied`, `Corrupt`, `Io`, `Locked`.
     pub fn open(
         path: &Path,
@@ -78,8 +78,8 @@ impl GraphStore {
         Ok(Self { journal, reader, profile, live: Mutex::default() })
     }
 
-    /// What is to be said about the store in the folder at `path`, which need not be there.
-    /// Nothing is made, written or repaired.
+    /// Returns the state of the store in the directory `path`, which need not exist. Creates,
+    /// writes and repairs nothing.
     #[must_use]
     pub fn health(path: &Path) -> Health {
         let mut health = FilesStore::health(&path.join(JOURNAL));
@@ -92,28 +92,28 @@ impl GraphStore {
         health
     }
 
-    /// The rules that its sessions are held to.
+    /// Returns the rules of the store.
     #[must_use]
     pub fn profile(&self) -> Profile {
         self.profile
     }
 
-    /// How deep its families may be; none without a limit.
+    /// Returns the maximum fork depth of a family; `None` means no limit.
     #[must_use]
     pub fn max_fork_depth(&self) -> Option<u64> {
         (self.profile == Profile::Trails).then_some(TRAILS_DEPTH)
     }
 
-    /// Its attachments.
+    /// Returns the store for attachments.
     #[must_use]
     pub fn attachments(&self) -> Arc<dyn Attachments> {
         self.journal.attachments()
     }
 
-    /// The graph as it is now.
+    /// Returns the current graph.
     ///
     /// # Errors
-    /// When the journal cannot be read.
+    /// If the journal cannot be read.
     pub fn graph(&self) -> std::result::Result<Graph, LoadError> {
         let mut standing = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(standing) = &mut *standing {

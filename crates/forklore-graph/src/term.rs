@@ -1,8 +1,8 @@
-//! Values as people type them.
+//! Parses the values that users enter.
 
 use oxigraph::model::{Literal, NamedNode, Term};
 
-/// A value that begins like an IRI or a literal and is none.
+/// The error for a value that begins like an IRI or a literal but is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0}; a value is <IRI>, \"a literal\" (with @en or ^^<type>), a number, true, false, or any \
@@ -10,11 +10,11 @@ use oxigraph::model::{Literal, NamedNode, Term};
 )]
 pub struct NotATerm(&'static str);
 
-/// A value as people type it: `<IRI>`, `"text"` with or without type or language, a number, `true`
-/// or `false`; everything else is a text.
+/// Parses a value: `<IRI>`, `"text"` with or without a type or language, a number, `true` or
+/// `false`. Any other text is a plain literal.
 ///
 /// # Errors
-/// [`NotATerm`] for what begins with `<` or `"` and is neither an absolute IRI nor a literal.
+/// [`NotATerm`] if the text begins with `<` or `"` but is neither an absolute IRI nor a literal.
 pub fn term(text: &str) -> Result<Term, NotATerm> {
     match text.chars().next() {
         Some('<') => text.parse::<NamedNode>().map(Term::from).map_err(|_| {
@@ -23,7 +23,7 @@ pub fn term(text: &str) -> Result<Term, NotATerm> {
         Some('"') => text.parse::<Literal>().map(Term::from).map_err(|_| {
             NotATerm("it begins with a quote and is no literal, whose quotes, backslashes and line breaks are escaped")
         }),
-        // Numbers and truth values; what only begins like one is a text.
+        // Numbers and booleans; a text that only begins like one is a plain literal.
         _ => {
             let typed = text.parse::<Literal>().ok().filter(|typed| typed.value() == text);
             Ok(typed.unwrap_or_else(|| Literal::new_simple_literal(text)).into())

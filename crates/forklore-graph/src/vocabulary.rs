@@ -1,17 +1,17 @@
-//! The words of the graph. `ontology.ttl` says what each means; a test holds the two together.
+//! The vocabulary of the graph. `ontology.ttl` defines the terms; a test compares the two.
 
 use oxigraph::model::NamedNodeRef;
 
-/// The vocabulary, as Turtle: what every class and predicate means.
+/// The vocabulary in Turtle: the definition of every class and predicate.
 pub const ONTOLOGY: &str = include_str!("ontology.ttl");
 
-/// What a graph of sessions has to look like, as SHACL in Turtle.
+/// The required form of a graph of sessions, as SHACL in Turtle.
 pub const SHAPES: &str = include_str!("shapes.ttl");
 
-/// The namespace of forklore's own words.
+/// The namespace of forklore's own terms.
 pub const NAMESPACE: &str = "https://github.com/forklore/forklore/ns#";
 
-/// The prefixes that queries need not declare, and that outputs declare.
+/// The prefixes that outputs declare and that queries may use without a declaration.
 pub const PREFIXES: [(&str, &str); 6] = [
     ("fl", NAMESPACE),
     ("prov", "http://www.w3.org/ns/prov#"),
@@ -47,7 +47,7 @@ words! {
     TURN = "Turn";
     MODEL_CALL = "ModelCall";
     TOOL_CALL = "ToolCall";
-    // Of sessions.
+    // Predicates of sessions.
     SESSION_ID = "sessionId";
     FAMILY = "family";
     PARENT_SESSION = "parentSession";
@@ -81,7 +81,7 @@ words! {
     OUTPUT_TOKENS = "outputTokens";
     CACHED_TOKENS = "cachedTokens";
     COST = "cost";
-    // Of events.
+    // Predicates of events.
     IN_SESSION = "session";
     SEQ = "seq";
     EVENT_ID = "eventId";
@@ -100,7 +100,7 @@ words! {
     SYNTHETIC = "synthetic";
     MODEL = "model";
     MODEL_CALL_ID = "modelCallId";
-    // Of calls.
+    // Predicates of tool calls and agents.
     CALL_ID = "callId";
     TOOL = "tool";
     NAME = "name";
@@ -132,7 +132,7 @@ mod tests {
 
     use super::*;
 
-    /// The subjects of a file that have a type, as far as they are forklore's own.
+    /// Returns those subjects of a file that have a type and are in forklore's namespace.
     fn typed(turtle: &str) -> BTreeSet<String> {
         let parsed = RdfParser::from_format(RdfFormat::Turtle).for_slice(turtle);
         let quads = parsed.map(|quad| quad.expect("it is Turtle"));

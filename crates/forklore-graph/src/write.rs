@@ -1,4 +1,4 @@
-//! Quads as files, in five forms.
+//! Serializes quads in five formats.
 
 use std::io;
 use std::str::FromStr;
@@ -8,13 +8,13 @@ use oxigraph::model::Quad;
 
 use crate::vocabulary::PREFIXES;
 
-/// How a graph is written. Forms without named graphs leave out in which session's graph a triple
-/// stands, which its events tell too.
+/// The output format of a graph. Formats without named graphs omit the graph of each triple, but
+/// the triples of an event name its session too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Turtle: triples, the easiest to read.
+    /// Turtle: triples, in the most readable form.
     Turtle,
-    /// N-Quads: a line each, with its named graph.
+    /// N-Quads: one quad per line, with its named graph.
     NQuads,
     /// TriG: Turtle with named graphs.
     TriG,
@@ -25,10 +25,10 @@ pub enum Format {
 }
 
 impl Format {
-    /// The words that name them.
+    /// The names of the formats.
     pub const WORDS: [&'static str; 5] = ["turtle", "nquads", "trig", "jsonld", "rdfxml"];
 
-    /// As the library knows it.
+    /// Returns the library's value for this format.
     #[must_use]
     pub fn rdf(self) -> RdfFormat {
         match self {
@@ -41,7 +41,7 @@ impl Format {
     }
 }
 
-/// A text that names no form.
+/// The error for a text that names no format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a graph is written as turtle, nquads, trig, jsonld or rdfxml")]
 pub struct NotAFormat;
@@ -61,10 +61,10 @@ impl FromStr for Format {
     }
 }
 
-/// Writes quads as they come; how many there were.
+/// Writes quads one by one; returns their number.
 ///
 /// # Errors
-/// The first error of the quads, or that `out` cannot be written.
+/// The first error among the quads, or an error of writing to `out`.
 pub fn write<E: From<io::Error>>(
     quads: impl IntoIterator<Item = Result<Vec<Quad>, E>>,
     format: Format,

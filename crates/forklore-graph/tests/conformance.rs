@@ -1,4 +1,4 @@
-//! The store keeps the contract, with every capability there is.
+//! The graph store passes the conformance suite, with every capability.
 #![allow(clippy::unwrap_used, reason = "a store that cannot be opened ends the test")]
 
 use forklore_conformance::{Directory, Handle, suite};

@@ -1,4 +1,4 @@
-//! The user's policy, with tools that one run of the program may call without asking.
+//! The user's policy, with tools that are allowed for one run of the program.
 
 use forklore_agent::approve::{Policy, Rule};
 use forklore_agent::tool::ToolCall;
@@ -6,7 +6,7 @@ use forklore_mcp_client::Pattern;
 
 /// A policy in which some tools need no approval.
 ///
-/// It answers what a person would be asked about. What the policy denies stays denied, and a
+/// It replaces `Ask` by `Allow` for these tools. What the policy denies stays denied, and a
 /// session's ceiling is checked before any policy.
 pub(crate) struct AllowedInRun<P> {
     pub(crate) policy: P,

@@ -1,4 +1,4 @@
-//! Questions about tool calls, for a person who answers them elsewhere.
+//! Passes questions about tool calls to a person, who answers them elsewhere.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,10 +7,10 @@ use forklore_agent::approve::{Answer, Approve, Question};
 use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
 
-/// What the record says of a call that needed no approval any more.
+/// The recorded reason for a call whose tool the person allowed permanently.
 const ALLOWED: &str = "allowed until the program ends";
 
-/// A question about a tool call that waits for its answer.
+/// A question about a tool call, waiting for its answer.
 pub struct PendingApproval {
     /// The question.
     pub question: Question,
@@ -18,13 +18,13 @@ pub struct PendingApproval {
 }
 
 impl PendingApproval {
-    /// Answers the question. A turn that has ended meanwhile ignores the answer.
+    /// Answers the question. Has no effect if the turn has ended meanwhile.
     pub fn answer(self, answer: Answer) {
         let _ = self.answer.send(answer);
     }
 }
 
-/// Hands questions about tool calls to whoever listens.
+/// Sends questions about tool calls to the receiver of [`Approvals::channel`].
 pub struct Approvals {
     questions: mpsc::UnboundedSender<PendingApproval>,
     /// The tools that need no approval until the program ends.
@@ -32,7 +32,7 @@ pub struct Approvals {
 }
 
 impl Approvals {
-    /// The approvals of a conversation, and the questions that somebody has to answer. When the
+    /// Creates the approvals of a conversation, and the receiver of its questions. After the
     /// receiver is dropped, every further question is answered with no.
     #[must_use]
     pub fn channel() -> (Arc<Self>, mpsc::UnboundedReceiver<PendingApproval>) {
@@ -40,7 +40,8 @@ impl Approvals {
         (Arc::new(Self { questions, always: Mutex::default() }), pending)
     }
 
-    /// Allows further calls of a tool until the program ends. Returns the answer that says so.
+    /// Allows further calls of a tool until the program ends. Returns the answer for the current
+    /// call.
     pub fn always(&self, tool: &str) -> Answer {
         self.always.lock().unwrap_or_else(PoisonError::into_inner).insert(tool.to_owned());
         Answer::Granted(Some(ALLOWED.to_owned()))

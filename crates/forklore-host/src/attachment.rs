@@ -1,4 +1,4 @@
-//! Files that go along with the next prompt.
+//! Files to be sent with the next prompt.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,30 +12,31 @@ use forklore_engine::{Engine, Pin};
 
 use crate::{Error, Result};
 
-/// How much of a file decides what it is.
+/// Number of leading bytes from which the media type is detected.
 const HEAD: u64 = 1 << 20;
 
-/// A file that is stored and goes along with the next prompt.
+/// A stored file to be sent with the next prompt.
 #[derive(Clone, Debug)]
 pub struct PendingAttachment {
     pin: Arc<Pin>,
-    /// Its name, without its folder.
+    /// The file name without its directory.
     pub name: String,
-    /// Its media type, by its bytes.
+    /// The media type, detected from the bytes.
     pub media_type: String,
 }
 
 impl PendingAttachment {
-    /// Stores a file. Its bytes decide the media type; of a text, its name decides which.
+    /// Stores a file. The media type is detected from its bytes; for text, the file name decides
+    /// which text type.
     ///
     /// # Errors
-    /// When the path names no file, the file cannot be read or is too large, or the store takes no
-    /// attachments.
+    /// Returns an error if the path is not a regular file, if the file cannot be read or is too
+    /// large, if its name is too long, or if the store has no attachments.
     pub fn store(engine: &Engine, path: &Path) -> Result<Self> {
         let shown = path.display();
         let failed = |source| Error::Io { doing: format!("reading {shown}"), source };
         let found = std::fs::metadata(path).map_err(failed)?;
-        // Opening a pipe can wait forever.
+        // Opening a pipe can block forever.
         if !found.is_file() {
             let what = if found.is_dir() { "a folder" } else { "no file" };
             return Err(Error::invalid(format!("{shown} is {what}; attach a file")));
@@ -63,19 +64,19 @@ impl PendingAttachment {
         Ok(Self { pin: Arc::new(pin), name, media_type })
     }
 
-    /// The prompt with this file.
+    /// Adds this file to a prompt.
     #[must_use]
     pub fn add_to(&self, prompt: Prompt) -> Prompt {
         prompt.attach(self.pin.clone(), &self.media_type, Some(&self.name))
     }
 
-    /// The size of the file in bytes.
+    /// Returns the size of the file in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.pin.bytes
     }
 
-    /// Why a model does not get the file, for people. None when it does.
+    /// Returns, as a message for people, why a model does not receive the file; `None` if it does.
     #[must_use]
     pub fn problem(&self, takes: &Capabilities) -> Option<String> {
         if takes.takes(&self.media_type, self.bytes()) {

@@ -1,4 +1,4 @@
-//! Why a verb of the host failed.
+//! The errors of the host.
 
 use std::io;
 
@@ -7,49 +7,49 @@ use serde_json::{Value, json};
 
 use crate::config::ConfigError;
 
-/// The result of a verb.
+/// The result of a host operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a verb failed. Whatever was stored before stays stored.
+/// Why an operation failed. Events stored before the failure stay stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The kernel refused or failed.
+    /// The kernel refused the operation or failed.
     #[error(transparent)]
     Agent(#[from] forklore_agent::Error),
-    /// A verb of the engine refused or failed.
+    /// The engine refused the operation or failed.
     #[error(transparent)]
     Engine(#[from] forklore_engine::Error),
-    /// The configuration does not say what it should.
+    /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A model cannot be what its configuration says.
+    /// A model's configuration is invalid.
     #[error("{0}")]
     Model(String),
-    /// The request makes no sense.
+    /// The request is invalid.
     #[error("{0}")]
     Invalid(String),
     /// A file or a program outside the store cannot be used.
     #[error("{doing}: {source}")]
     Io {
-        /// What was being done.
+        /// The operation that failed.
         doing: String,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
-    /// The caller interrupted it.
+    /// The caller interrupted the operation.
     #[error("interrupted; what was said is kept")]
     Interrupted,
 }
 
 impl Error {
-    /// An error about a request that makes no sense.
+    /// Builds an error for an invalid request.
     #[must_use]
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::Invalid(message.into())
     }
 
-    /// The kind that scripts see (semantics, section 16).
+    /// Returns the error kind, which determines the exit code (docs/semantics.md, Errors).
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -66,7 +66,7 @@ impl Error {
         }
     }
 
-    /// The facts of the error, for scripts.
+    /// Returns the facts of the error for scripts, as a JSON object.
     #[must_use]
     pub fn details(&self) -> Value {
         match self {
@@ -77,7 +77,8 @@ impl Error {
         }
     }
 
-    /// Whether another program runs a turn in the session or wrote to it. A fork can continue.
+    /// Checks whether another program runs a turn in the session or wrote to it. The caller can
+    /// continue in a fork.
     #[must_use]
     pub fn is_in_use(&self) -> bool {
         matches!(self.kind(), ErrorKind::Busy | ErrorKind::Conflict)

@@ -1,4 +1,4 @@
-//! One turn without a person who approves calls.
+//! Runs one turn without a person who approves calls.
 
 use std::sync::Arc;
 
@@ -11,20 +11,19 @@ use tokio_util::sync::CancellationToken;
 use crate::interrupt::interruptible;
 use crate::{Host, Result, Start};
 
-/// How many notifications wait for the caller before the oldest is dropped.
+/// Number of notifications buffered for the caller before the oldest is dropped.
 const CAPACITY: usize = 4096;
 
 impl Host {
-    /// Runs one turn, and denies every call that a person would be asked about. Without a prompt
-    /// the turn that was interrupted or broken off continues. `notify` gets each notification of
-    /// the session.
+    /// Runs one turn, and denies every call that would need a person's approval. Without a prompt
+    /// it continues the interrupted turn. `notify` gets each notification of the session.
     ///
-    /// Cancelling `cancel` interrupts the turn, which then ends with what it has. Dropping the
-    /// future waits for nothing; [`close`](Self::close) then releases the session.
+    /// Cancelling `cancel` interrupts the turn, which then ends with the text so far. Dropping the
+    /// future returns at once; [`close`](Self::close) then releases the session.
     ///
     /// # Errors
-    /// When no model is configured, the session does not exist, another program runs a turn in it,
-    /// or the model does not answer.
+    /// Returns an error if no model is configured, the session does not exist, another program runs
+    /// a turn in it, or the model does not answer.
     pub async fn run_turn(
         &self,
         start: &Start,

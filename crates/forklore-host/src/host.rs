@@ -1,4 +1,4 @@
-//! What the conversations of one program share: the kernel, and what the configuration names.
+//! What the conversations of one program share: the kernel, and the configured models and tools.
 
 use futures_util::future::{BoxFuture, FutureExt};
 use std::ops::Range;
@@ -19,13 +19,13 @@ use crate::allowed::AllowedInRun;
 use crate::config::Configured;
 use crate::{ConfigError, Error, Result, Start};
 
-/// Makes a model from its configuration.
+/// Creates a model from its configuration.
 pub type MakeModel = dyn Fn(&ModelConfig) -> Result<Arc<dyn Model>> + Send + Sync;
 
-/// The kernel over one store, with the models and tools that the user has configured.
+/// The kernel on one store, with the models and tools that the user has configured.
 ///
-/// A host starts no tool server until [`start_tools`](Self::start_tools), and brings no runtime:
-/// its verbs run on the tokio runtime of whoever calls them.
+/// A host starts no tool server before [`start_tools`](Self::start_tools). It has no runtime of its
+/// own: its methods run on the caller's tokio runtime.
 pub struct Host {
     configured: Configured,
     kernel: Kernel,
@@ -37,18 +37,18 @@ pub struct Host {
 }
 
 impl Host {
-    /// A host over `engine` with models over HTTP. Call it inside a tokio runtime.
+    /// Creates a host on `engine` that calls models over HTTP. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// When the configuration of a tool server or of tracing makes no sense.
+    /// Returns an error if the configuration of a tool server or of tracing is invalid.
     pub fn new(engine: Engine, configured: Configured) -> Result<Self> {
         Self::with_models(engine, configured, Box::new(over_http))
     }
 
-    /// A host whose models `make` makes. Call it inside a tokio runtime.
+    /// Creates a host whose models are created by `make`. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn with_models(
         engine: Engine,
         configured: Configured,
@@ -63,37 +63,36 @@ impl Host {
         Ok(Self { configured, kernel, tools, spans, make, allowed })
     }
 
-    /// The same host with tools that its sessions may call without asking.
+    /// Allows the sessions of this host to call these tools without approval.
     ///
-    /// What the configuration denies stays denied, and so does what lies above a session's
-    /// ceiling.
+    /// What the configuration denies stays denied, and so does what exceeds a session's ceiling.
     #[must_use]
     pub fn allowing(self, tools: Vec<Pattern>) -> Self {
         Self { allowed: tools, ..self }
     }
 
-    /// What the user has configured.
+    /// Returns the user's configuration.
     #[must_use]
     pub fn configured(&self) -> &Configured {
         &self.configured
     }
 
-    /// The kernel.
+    /// Returns the kernel.
     #[must_use]
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
     }
 
-    /// The verbs over the store.
+    /// Returns the engine, which has the operations on the store.
     #[must_use]
     pub fn engine(&self) -> &Engine {
         self.kernel.engine()
     }
 
-    /// Runs a verb of the engine on a thread where it may block.
+    /// Runs an engine operation on a thread that may block.
     ///
     /// # Errors
-    /// Whatever the verb returns.
+    /// The errors of the operation.
     pub async fn run<T: Send + 'static>(
         &self,
         verb: impl FnOnce(&Engine) -> forklore_engine::Result<T> + Send + 'static,
@@ -116,7 +115,7 @@ impl Host {
         async move {
             self.kernel.settle().await;
             self.tools.end().await;
-            // Whether a collector takes them does not concern the conversation.
+            // A collector that fails does not affect the conversation.
             if let Some(spans) = &self.spans {
                 spans.clone().end().await;
             }
@@ -124,19 +123,19 @@ impl Host {
         .boxed()
     }
 
-    /// The files that a model takes in a request. None names the default model.
+    /// Returns the files that a model accepts in a request. `None` selects the default model.
     ///
     /// # Errors
-    /// When no such model is configured, or its configuration makes no sense.
+    /// Returns an error if no such model is configured, or if its configuration is invalid.
     pub fn takes(&self, model: Option<&str>) -> Result<Capabilities> {
         let (_, config) = self.configured.model(model)?;
         Ok((self.make)(config)?.takes())
     }
 
-    /// The models and tools of a session that the model of this name answers.
+    /// Returns the model, tools and settings of a session that the named model answers.
     ///
     /// # Errors
-    /// When no such model is configured, or its configuration makes no sense.
+    /// Returns an error if no such model is configured, or if its configuration is invalid.
     pub fn equipment(&self, model: &str, approve: Arc<dyn Approve>) -> Result<SessionConfig> {
         let (_, config) = self.configured.model(Some(model))?;
         let settings = Settings {
@@ -159,7 +158,8 @@ impl Host {
         })
     }
 
-    /// The session that a conversation begins with.
+    /// Opens or creates the session with which a conversation begins. Returns it and the model's
+    /// name.
     pub(crate) fn session<'a>(
         &'a self,
         start: &'a Start,
@@ -184,12 +184,11 @@ impl Host {
         .boxed()
     }
 
-    /// Forks a session with a summary by a model after the history. Where the model cannot be
-    /// asked, the engine writes the summary. The second value is the summary, if this call made
-    /// it.
+    /// Forks a session with a summary by a model after the history. If the model cannot be called,
+    /// the engine writes the summary. Also returns the summary, if this call created it.
     ///
     /// # Errors
-    /// When the fork is refused.
+    /// Returns an error if the fork is refused.
     pub async fn fork_with_summary(
         &self,
         model: Option<&str>,
@@ -209,10 +208,11 @@ impl Host {
         Ok((branched.forked, summary))
     }
 
-    /// Asks a model to sum up a part of a session, by the indexes of its messages.
+    /// Requests a summary of a part of a session from a model. `part` is a range of message
+    /// indexes.
     ///
     /// # Errors
-    /// When no model is configured, or the session or the part does not exist.
+    /// Returns an error if no model is configured, or if the session or the part does not exist.
     pub async fn summarize_part(
         &self,
         model: Option<&str>,
@@ -223,7 +223,7 @@ impl Host {
         Ok(session.summarize_part(part).await?)
     }
 
-    /// A stored session that nobody approves calls for.
+    /// Opens a stored session in which every call that needs approval is denied.
     async fn unattended(&self, model: Option<&str>, session: &SessionId) -> Result<AgentSession> {
         let (model, _) = self.configured.model(model)?;
         let equipment = self.equipment(model, Arc::new(Nobody))?;
@@ -237,7 +237,7 @@ impl Host {
     }
 }
 
-/// The sender of spans, where the configuration names a collector.
+/// Creates the sender of spans, if the configuration names a collector.
 fn spans(configured: &Configured) -> Result<Option<Arc<Spans>>> {
     let Some(tracing) = &configured.config.tracing else { return Ok(None) };
     let spans = Spans::new(tracing, "forklore")

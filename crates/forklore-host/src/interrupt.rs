@@ -1,15 +1,15 @@
-//! Interrupting what runs in a session.
+//! Interrupts work in a session.
 
 use std::time::Duration;
 
 use forklore_agent::AgentSession;
 use tokio_util::sync::CancellationToken;
 
-/// How soon the host tries again to interrupt a turn that is about to begin.
+/// Interval between attempts to interrupt a turn that has not started yet.
 const RETRY: Duration = Duration::from_millis(5);
 
-/// Runs `work` of a session to its end. When `cancel` is cancelled, the session is interrupted:
-/// `work` then ends by itself and keeps what it has.
+/// Runs `work` of a session to its end. If `cancel` is cancelled, interrupts the session: `work`
+/// then ends by itself with the result so far.
 pub(crate) async fn interruptible<T>(
     session: &AgentSession,
     cancel: &CancellationToken,

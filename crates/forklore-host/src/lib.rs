@@ -1,11 +1,11 @@
-//! What a conversation that forks can do, without a terminal.
+//! Conversations that fork, without a terminal.
 //!
-//! A [`Host`] holds the user's [configuration](config), the models and tools that it names, and a
-//! [kernel](forklore_agent) over one store. A [`Conversation`] is in one session at a time; it
-//! talks, forks, goes back, sums up, brings, and hands work to sub-agents. [`explore`] tries several
-//! continuations at once. Every verb is an async function: it reads no input, prints nothing,
-//! listens to no signal, and brings no runtime. A terminal, a server and a protocol are faces over
-//! it.
+//! A [`Host`] has the user's [configuration](config), the models and tools that it names, and a
+//! [kernel](forklore_agent) on one store. A [`Conversation`] is in one session at a time; it can
+//! run turns, fork, rewind, summarize, bring branches, and delegate to sub-agents. [`explore`]
+//! tries several continuations concurrently. All operations are async functions: they read no
+//! input, print nothing, handle no signals, and need the caller's runtime. A terminal, a server or
+//! a protocol can be built on them.
 //!
 //! ```no_run
 //! use std::path::Path;

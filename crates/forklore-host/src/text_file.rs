@@ -1,35 +1,36 @@
-//! Small text files that a user names. Reading one is bounded and never waits.
+//! Reads small text files that a user names. A read is bounded and never blocks on a pipe.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The largest such file.
+/// The maximum size of such a file in bytes.
 const MOST: u64 = 1 << 20;
 
-/// Why a file is not read.
+/// Why a file was not read.
 #[derive(Debug, thiserror::Error)]
 pub enum Unread {
-    /// It cannot be opened or read.
+    /// The file cannot be opened or read.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// It is a folder, a device or a pipe, which may have no end.
+    /// The path is a directory, a device or a pipe, which may have no end.
     #[error("it is no regular file")]
     NoFile,
-    /// It is too long.
+    /// The file is longer than 1 MiB.
     #[error("it holds more than {} bytes", MOST)]
     Long,
-    /// It is not text.
+    /// The file is not UTF-8; the number of the first such line.
     #[error("line {0} is not UTF-8")]
     NoText(usize),
 }
 
-/// The text of a file.
+/// Returns the text of a file.
 ///
 /// # Errors
-/// When it cannot be read, is no regular file, holds more than 1 MiB, or is not UTF-8.
+/// Returns an error if the file cannot be read, is not a regular file, is longer than 1 MiB, or is
+/// not UTF-8.
 pub fn read(path: &Path) -> Result<String, Unread> {
-    // Before it is opened, because opening a pipe waits for a writer.
+    // Check before opening, because opening a pipe blocks until there is a writer.
     if !path.metadata()?.is_file() {
         return Err(Unread::NoFile);
     }

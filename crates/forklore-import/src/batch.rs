@@ -1,4 +1,4 @@
-//! What one step will write, while it is gathered.
+//! Collects what one import step will write.
 
 use std::collections::HashMap;
 
@@ -14,14 +14,14 @@ use crate::earlier_revision::Spot;
 const BYTES: usize = 8 << 20;
 const RECORDS: usize = 4_000;
 
-/// What one step will write.
+/// What one import step will write.
 #[derive(Default)]
 pub(crate) struct Batch {
     pub(crate) writes: Vec<Write>,
     pub(crate) ranges: Vec<SourceSpan>,
     pub(crate) locations: Vec<(RecordKey, RecordLocation)>,
     pub(crate) names: Vec<RecordKey>,
-    /// The append of each session, as a number in `writes`.
+    /// The index in `writes` of each session's append.
     appends: HashMap<u32, usize>,
     recent: HashMap<RecordKey, RecordLocation>,
     bytes: usize,
@@ -32,13 +32,13 @@ impl Batch {
         self.bytes >= BYTES || self.locations.len() >= RECORDS
     }
 
-    /// Whether it says anything new about the session.
+    /// Checks whether the batch creates the session or appends to it.
     pub(crate) fn touches(&self, session: u32, id: &SessionId) -> bool {
         let made = |write: &Write| matches!(write, Write::Create(new) if new.id == *id);
         self.appends.contains_key(&session) || self.writes.iter().any(made)
     }
 
-    /// The place of a record that is not written yet.
+    /// Returns the location of a record that is not written yet.
     pub(crate) fn locate(&self, key: RecordKey) -> Option<RecordLocation> {
         self.recent.get(&key).copied()
     }
@@ -47,7 +47,7 @@ impl Batch {
         self.writes.push(Write::Create(Box::new(new)));
     }
 
-    /// Adds an event to a session whose head is `head` before it.
+    /// Adds an event to a session. `head` is the session's last log position before this batch.
     pub(crate) fn append(
         &mut self,
         session: u32,
@@ -75,7 +75,8 @@ impl Batch {
         self.locations.push((key, place));
     }
 
-    /// No append of the session may be dated before what it holds already.
+    /// Dates the session's append no earlier than `updated`, the time of the events that it already
+    /// has.
     pub(crate) fn not_before(&mut self, session: u32, updated: Timestamp) {
         let append = self.appends.get(&session).and_then(|at| self.writes.get_mut(*at));
         if let Some(Write::Append { append, .. }) = append {
@@ -113,7 +114,7 @@ impl Batch {
         self.ranges.push(line);
     }
 
-    /// Adds a line that an event of an earlier revision is.
+    /// Adds a line that repeats an event of an earlier revision.
     pub(crate) fn shared(&mut self, spot: &Spot, line_end: LineEnd) {
         if let Some(SourceSpan::Shared { session, seq, count, end }) = self.ranges.last_mut()
             && *session == spot.session
@@ -126,14 +127,14 @@ impl Batch {
         self.ranges.push(SourceSpan::Shared { session, seq, count: 1, end: line_end });
     }
 
-    /// Adds such an event whose payload is spread over lines in the file.
+    /// Adds a repeated event whose payload is spread over several lines in the file.
     pub(crate) fn shared_spread(&mut self, spot: &Spot, spread: &Spread<'_>) {
         let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);
         let Spot { session, seq } = spot.clone();
         self.ranges.push(SourceSpan::SharedSpread { session, seq, margin, indent, end });
     }
 
-    /// Keeps the bytes of a line and what follows it.
+    /// Stores the bytes of a line and its line end with the source.
     pub(crate) fn retain_line(&mut self, bytes: &[u8], end: LineEnd) {
         self.retain(bytes);
         self.retain(end.bytes());
@@ -144,7 +145,7 @@ impl Batch {
         self.ranges.push(SourceSpan::Raw { session, position, bytes: bytes.to_vec() });
     }
 
-    /// Adds an event whose bytes are its payload spread over lines.
+    /// Adds an event whose bytes in the file are its payload spread over several lines.
     pub(crate) fn spread(&mut self, place: RecordLocation, spread: &Spread<'_>) {
         let RecordLocation { session, position, .. } = place;
         let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);
@@ -161,7 +162,7 @@ impl Batch {
     }
 
     pub(crate) fn gone(&mut self, len: usize) {
-        // The bytes are dropped, but blocks that they fill may be held by what stands beside them.
+        // The bytes are dropped, but their blocks may stay in memory because of adjacent bytes.
         self.bytes += len;
         match self.ranges.last_mut() {
             Some(SourceSpan::Gone(gone)) => *gone += len as u64,

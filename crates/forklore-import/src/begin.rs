@@ -1,4 +1,5 @@
-//! New sessions: the file's own, and its branches as forks (SPEC 6, 11).
+//! Creates the sessions of a file: its first one, and its branches as forks (docs/semantics.md,
+//! Fork and Sources).
 
 use forklore_core::agent_format::Record;
 use forklore_core::header::Usage;
@@ -16,30 +17,30 @@ use crate::report::ProblemKind;
 
 /// Where a branch of the file begins.
 pub(crate) struct Begin {
-    /// The session it begins in.
+    /// The session from which it branches.
     pub(crate) parent: BranchParent,
     pub(crate) after: Follows,
     pub(crate) kind: SessionKind,
 }
 
-/// The session that a branch of the file begins in.
+/// The session from which a branch of the file begins.
 pub(crate) enum BranchParent {
-    /// One of the file's own, by its number.
+    /// A session of this file, by its number.
     Own(u32),
-    /// One of an earlier revision of the file.
+    /// A session of an earlier revision of the file.
     Earlier(SessionId),
 }
 
 /// The last event before a branch.
 #[derive(Clone, Copy)]
 pub(crate) enum Follows {
-    /// None: it begins at the start.
+    /// No event: the branch begins at the start.
     Nothing,
-    /// The session's own one at this position.
+    /// The session's own event at this position.
     Own(u64),
-    /// The inherited one with this seq.
+    /// The inherited event with this seq.
     Inherited(u64),
-    /// The one with this seq in the session's history.
+    /// The event with this seq in the session's history.
     Seq(u64),
 }
 
@@ -48,7 +49,7 @@ impl Follows {
         if place.inherited { Self::Inherited(place.position) } else { Self::Own(place.position) }
     }
 
-    /// The last event of a session that came from the file.
+    /// Returns the last event of a session that came from the file.
     pub(crate) fn tip(session: Option<&FileSession>) -> Self {
         session.and_then(FileSession::tip).map_or(Self::Nothing, Self::Own)
     }
@@ -59,12 +60,12 @@ impl Reading<'_> {
         self.sessions.get(usize::try_from(at).ok()?)
     }
 
-    /// Makes the session that the file is known by, still without an event.
+    /// Creates the file's first session, without events yet.
     pub(crate) fn begin_file(&mut self, record: &Record) -> Result<()> {
         self.begin_first(record.ts)
     }
 
-    /// The same for a file whose first event has this time, if it has one.
+    /// Creates the file's first session. `ts` is the time of its first event, if it has one.
     pub(crate) fn begin_first(&mut self, ts: Option<Timestamp>) -> Result<()> {
         self.name_original();
         let native = self.native_id();
@@ -110,8 +111,9 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// The session that called the file's own, and where that was. None, with a problem, when it
-    /// is not there: then the file's is a root.
+    /// Returns the session that called the file's session, and the cut of the call. If that session
+    /// was not imported, reports a problem and returns `None`, and the file's session becomes a
+    /// root.
     fn subagent_parent(&mut self) -> Result<Option<(Header, Cut)>> {
         let Some(caller) = &self.state.facts.caller else { return Ok(None) };
         let begun = self.state.facts.created;
@@ -123,7 +125,7 @@ impl Reading<'_> {
         Ok(found)
     }
 
-    /// Makes a session that branches off from another of the file, and returns its number.
+    /// Creates a session that branches off from another of the file, and returns its number.
     pub(crate) fn begin_fork(
         &mut self,
         record: &Record,
@@ -142,7 +144,7 @@ impl Reading<'_> {
             return Err(Error::invalid("source", "the source names a session that it has not"));
         };
         if own.is_some_and(|own| self.batch.touches(own, &parent)) {
-            // The cut is resolved by the store, in what it holds.
+            // The store resolves the cut in what it already contains.
             self.flush(false)?;
         }
         self.settle()?;

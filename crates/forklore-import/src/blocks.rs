@@ -1,22 +1,22 @@
-//! The blocks a file is read into. Events are parts of them, so nothing is copied; a block is
-//! used again once the store has written everything that was read into it.
+//! The memory blocks into which a file is read. Events are slices of them, so nothing is copied. A
+//! block is reused after the store has written everything that refers to it.
 
 use std::io::{self, Read};
 
 use bytes::{Bytes, BytesMut};
 
-/// The size of a block, unless a line is longer.
+/// The size of a block in bytes, unless a line is longer.
 pub(crate) const BLOCK: usize = 1 << 20;
-/// The most blocks waiting to be used again: those of two steps.
+/// Maximum number of blocks retained for reuse: those of two steps.
 const WAITING: usize = 24;
 
-/// Blocks that were read into.
+/// The blocks retained for reuse.
 #[derive(Default)]
 pub(crate) struct Blocks(Vec<Bytes>);
 
 impl Blocks {
-    /// The next block: `begun`, and behind it what `input` has to say, so much that the block has
-    /// `size` bytes. It is shorter at the end of the input only.
+    /// Returns the next block of `size` bytes: `begun`, followed by bytes of `input`. It is shorter
+    /// only at the end of the input.
     pub(crate) fn read(
         &mut self,
         input: &mut impl Read,
@@ -42,7 +42,7 @@ impl Blocks {
         Ok(read)
     }
 
-    /// A block of bytes that say nothing any more, or never did.
+    /// Returns a block to which nothing refers, or a new one.
     fn free(&mut self, size: usize) -> BytesMut {
         if size == BLOCK
             && let Some(at) = self.0.iter().position(Bytes::is_unique)

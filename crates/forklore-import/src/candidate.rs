@@ -1,4 +1,4 @@
-//! The files to be imported, in the order in which they are read.
+//! Finds the files to import, and orders them.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -22,32 +22,32 @@ use crate::{source_state, unchanged};
 
 const NO_RECORDS: &str = "no records of a known agent are in the file";
 
-/// A file to be imported, and whose it is.
+/// A file to import, with its dialect.
 pub(crate) struct Candidate {
     pub(crate) path: PathBuf,
     pub(crate) dialect: &'static dyn AgentFormat,
-    /// Its size.
+    /// Its size in bytes.
     pub(crate) size: u64,
     begun: Timestamp,
-    /// The id that its agent knows it by, where the file tells it.
+    /// The native id of its session: from the file, or else the file name without the extension.
     native_id: Option<String>,
-    /// That of the file whose session its own begins in, was called by or was copied from, or the
-    /// path of it.
+    /// The native id or the path of the session that this one continues, that called it, or from
+    /// which it was copied.
     base: Option<String>,
-    /// Whether its own session begins in that file, and cannot be read without it.
+    /// Whether its session continues that one, and cannot be read without it.
     continues: bool,
-    /// Whether it is read only because another file continues it.
+    /// Whether it is imported only because another file continues it.
     pub(crate) brought: bool,
-    /// What the agent calls its session, where it says so in a list of its own.
+    /// The agent's name for its session, if the agent stores one next to the file.
     pub(crate) title: Option<String>,
-    /// What the agent tells of its session in a document beside the file.
+    /// The facts about its session in the agent's document next to the file.
     pub(crate) document_facts: FileFacts,
-    /// Where its lines come from, if it is one of several sessions in a file.
+    /// The source of its lines, if it is one of several sessions in a container file.
     pub(crate) expanded: Option<ContainedSession>,
 }
 
 impl Candidate {
-    /// A file with what its first records and its agent tell of its session.
+    /// Creates a candidate from the facts in the file's first records and in the agent's document.
     fn opened(
         path: PathBuf,
         dialect: &'static dyn AgentFormat,
@@ -81,9 +81,10 @@ impl Candidate {
 }
 
 impl Importer<'_> {
-    /// The files that a dialect recognises and that are to be read, the oldest first, but none
-    /// before the one that it begins in, and the files beside them. Session files that are as they
-    /// were are reported at once: one look at the file, and one at what is known of it.
+    /// Returns the files to read that a dialect recognizes, and their sidecar files. The files are
+    /// ordered oldest first, but each after the file in which it begins. Unchanged session files
+    /// are added to the report at once; that takes one look at the file's metadata and one at the
+    /// stored source.
     pub(crate) fn candidates(
         &self,
         sources: &dyn Sources,
@@ -145,7 +146,7 @@ impl Importer<'_> {
                 },
                 Err(error) => (ProblemKind::Unreadable, error.to_string()),
             };
-            // Of files that are not lines a folder may hold many that are nobody's sessions.
+            // A folder may contain many files in other forms than lines that are not sessions.
             report.skipped += u64::from(named || walk::is_lines(&path));
             if named || problem.0 == ProblemKind::Unreadable {
                 report.problems.push(Problem::of_file(&path, problem.0, problem.1));
@@ -158,7 +159,7 @@ impl Importer<'_> {
 }
 
 impl Importer<'_> {
-    /// The source of a file of which nothing needs to be read.
+    /// Returns the source of a file if nothing of the file needs to be read.
     fn unchanged(
         &self,
         sources: &dyn Sources,
@@ -174,7 +175,7 @@ impl Importer<'_> {
         Ok(same.then_some(source))
     }
 
-    /// Adds the files that those found continue, and that were not found themselves.
+    /// Adds the files that the found ones continue and that were not found themselves.
     fn bring_bases(
         &self,
         sources: &dyn Sources,
@@ -207,7 +208,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    /// The dialect that was asked for.
+    /// Returns the requested dialect.
     fn format_named(&self, name: &str) -> Result<&'static dyn AgentFormat> {
         self.engine.agent_formats().named(name).ok_or_else(|| {
             let known: Vec<_> =
@@ -216,8 +217,8 @@ impl Importer<'_> {
         })
     }
 
-    /// Whose the file is. What an agent's known file was rewritten to is still the agent's, also
-    /// where nothing in it says so any more.
+    /// Returns the dialect of the file. If a known file of an agent was rewritten, it still belongs
+    /// to that agent, even if its content no longer shows this.
     fn whose(
         &self,
         sources: &dyn Sources,
@@ -233,7 +234,7 @@ impl Importer<'_> {
         Ok(known.and_then(|source| self.engine.agent_formats().named(&source.dialect)))
     }
 
-    /// Why a file is nobody's.
+    /// Returns why no dialect recognizes a file.
     fn unknown(&self, path: &Path, file: &Opened) -> String {
         match self.engine.agent_formats().unsupported(path, &file.head) {
             Some(agent) => format!("{agent} wrote the file, whose sessions are not supported"),
@@ -241,7 +242,7 @@ impl Importer<'_> {
         }
     }
 
-    /// Adds the sessions in a file that holds several.
+    /// Adds the sessions of a container file.
     fn expand(
         &self,
         expander: &dyn SessionContainer,
@@ -272,14 +273,14 @@ impl Importer<'_> {
     }
 }
 
-/// The files that a person named, without links.
+/// Returns the files that a person named, with symbolic links resolved.
 fn named(paths: &[PathBuf], options: &ImportOptions) -> HashSet<PathBuf> {
     let paths = if options.found { &[] } else { paths };
     paths.iter().filter_map(|path| path.canonicalize().ok()).collect()
 }
 
-/// The same files, each behind the one that its session begins in. Of those that begin in each
-/// other the oldest comes last.
+/// Orders files so that each comes after the one in which its session begins. Of files that begin
+/// in each other, the oldest comes last.
 fn parents_first(files: Vec<Candidate>) -> Vec<Candidate> {
     let mut by_id = HashMap::new();
     for (at, file) in files.iter().enumerate() {

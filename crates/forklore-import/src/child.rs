@@ -1,4 +1,4 @@
-//! A session that begins inside another one (SPEC 6, 11).
+//! Creates a session that begins inside another one (docs/semantics.md, Fork and Sources).
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{Cut, Header, SessionId, SessionKind, Strategy, ToolCallPolicy};
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use crate::reading::Reading;
 
-/// A session to be made, and where it begins.
+/// A session to create, and where it begins.
 pub(crate) struct Child {
     pub(crate) id: SessionId,
     pub(crate) kind: SessionKind,
@@ -18,17 +18,17 @@ pub(crate) struct Child {
     pub(crate) title: Option<String>,
     pub(crate) workspace: Workspace,
     pub(crate) created: Timestamp,
-    /// The number of the revision that it begins.
+    /// The number of the file's revision that the session begins.
     pub(crate) revision: Option<u64>,
 }
 
 impl Child {
-    /// Inherited events.
+    /// Returns the number of inherited events.
     fn inherited(&self) -> u64 {
         if self.kind == SessionKind::Branch { self.cut.inheritable } else { 0 }
     }
 
-    /// The payload of the event that its log begins with.
+    /// Returns the payload of the first event of its log.
     fn record(&self) -> ForkRecord<'_> {
         ForkRecord {
             kind: self.kind,
@@ -50,7 +50,7 @@ impl Child {
 }
 
 impl Reading<'_> {
-    /// Makes the session, the next of the file, and returns its number.
+    /// Creates the session, as the next of the file, and returns its number.
     pub(crate) fn begin_child(&mut self, child: Child) -> Result<u32> {
         let at = u32::try_from(self.sessions.len()).unwrap_or(u32::MAX);
         if child.kind == SessionKind::Branch {

@@ -1,4 +1,4 @@
-//! Compressed files: a source is what is in them (SPEC 11).
+//! Decompresses files: the source of a compressed file is its content (docs/semantics.md, Sources).
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -8,23 +8,23 @@ use zstd::stream::read::Decoder;
 
 use crate::report::ProblemKind;
 
-/// What a zstd file begins with.
+/// The first bytes of a zstd file.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// How much larger than the file its content may be: so many times, and so many bytes more.
-/// Sessions become ten to fifty times smaller; what claims far more was made to fill a disk.
+/// The content may have this many times the bytes of the file, plus [`SPARE`]. Compression makes
+/// sessions ten to fifty times smaller; a file that expands far more was made to fill a disk.
 const TIMES: u64 = 256;
 const SPARE: u64 = 64 << 20;
 
-/// Why the content of a file ends before its end.
+/// Why the content of a file stopped before its end.
 pub(crate) type Trouble = RefCell<Option<(ProblemKind, String)>>;
 
-/// Whether a file that begins so is compressed.
+/// Checks by its first bytes whether a file is compressed.
 pub(crate) fn is_packed(head: &[u8]) -> bool {
     head.starts_with(&MAGIC)
 }
 
-/// The content of a compressed file. It ends where the file cannot be read on, or holds more
-/// than it may; `trouble` then says why.
+/// The content of a compressed file. It ends early if the file cannot be decompressed further or
+/// exceeds its limit; `trouble` then contains the reason.
 pub(crate) struct Unpacked<'a> {
     decoder: Decoder<'static, BufReader<File>>,
     left: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Unpacked<'a> {
 }
 
 impl<'a> Unpacked<'a> {
-    /// The content of a file that stands at its beginning and is `size` bytes long.
+    /// Returns the content of a file of `size` bytes, which must be positioned at its beginning.
     pub(crate) fn new(file: File, size: u64, trouble: &'a Trouble) -> io::Result<Self> {
         trouble.replace(None);
         let left = size.saturating_mul(TIMES).saturating_add(SPARE);

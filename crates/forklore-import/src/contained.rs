@@ -1,5 +1,5 @@
-//! Sessions that stand in a file together with others: each is read as a file of lines of its
-//! own, which only grows (SPEC 11).
+//! Sessions that a file contains together with others: each is read as if it were a separate file
+//! of lines that only grows (docs/semantics.md, Sources).
 
 use std::cell::RefCell;
 use std::io::{BufReader, Seek, SeekFrom};
@@ -15,29 +15,29 @@ use jiff::Timestamp;
 use crate::opened::Opened;
 use crate::report::{Problem, ProblemKind};
 
-/// A session in a file, and how to read it.
+/// A session in a container file, and how to read it.
 pub(crate) struct ContainedSession {
     inside: Rc<RefCell<Box<dyn Inside>>>,
     found: Found,
 }
 
-/// What of a file that holds sessions was imported before.
+/// Which sessions of a container file were imported before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ImportStatus {
-    /// Whether any of its sessions was.
+    /// Whether at least one session was imported before.
     pub(crate) imported: bool,
-    /// Whether any of them has something new, or cannot be looked at.
+    /// Whether at least one session has new content, or the file cannot be opened.
     pub(crate) to_read: bool,
 }
 
-/// What became of a session in a file.
+/// The lines of a session in a container file.
 pub(crate) struct Look {
     pub(crate) file: Opened,
     pub(crate) problems: Vec<Problem>,
 }
 
 impl ContainedSession {
-    /// The sessions in a file, each with the path by which its lines are known.
+    /// Returns the sessions in a file, each with the path under which its lines are stored.
     pub(crate) fn of(
         expander: &dyn SessionContainer,
         path: &Path,
@@ -58,7 +58,7 @@ impl ContainedSession {
         &self.found
     }
 
-    /// How the sessions in a file stand to those that were imported; none of them is read.
+    /// Compares the sessions in a file with those that were imported, without reading any of them.
     pub(crate) fn status(
         engine: &Engine,
         sources: &dyn Sources,
@@ -81,7 +81,7 @@ impl ContainedSession {
         Ok(status)
     }
 
-    /// The lines of the session: those that are known, and those that are new.
+    /// Returns the lines of the session: those already imported, followed by new ones.
     pub(crate) fn open(
         &self,
         engine: &Engine,
@@ -118,8 +118,8 @@ impl ContainedSession {
         })
     }
 
-    /// How the session was last seen, where it has not changed since, or where its lines cannot
-    /// be gone on with because some of them were deleted.
+    /// Returns how the session was last seen, if it has not changed since, or if its lines cannot
+    /// be continued because some of them were deleted.
     fn unchanged(&self, earlier: &Source, label: &str, deleted: bool) -> Option<SeenFile> {
         let mut seen = earlier.paths.iter().filter(|seen| seen.path == label);
         let same = |seen: &&SeenFile| seen.modified == self.found.state || deleted;
@@ -138,7 +138,7 @@ fn problem(path: &Path, trouble: Trouble) -> Problem {
     }
 }
 
-/// That a file with sessions could not be read.
+/// Returns the problem of a container file that could not be read.
 pub(crate) fn refused(path: &Path, error: &ExpandError) -> Problem {
     let kind = match error {
         ExpandError::UnknownVersion(_) => ProblemKind::UnknownFormat,

@@ -1,5 +1,5 @@
-//! Files that hold only what is new: their session begins inside the session of another file
-//! (SPEC 11).
+//! Files that contain only what was added to another file: their session begins inside the session
+//! of that file (docs/semantics.md, Sources).
 
 use forklore_core::agent_format::Base;
 use forklore_core::{Cut, Header, Selector};
@@ -10,22 +10,22 @@ use crate::begin::Follows;
 use crate::lookup::Lookup;
 use crate::opened::record_key;
 
-/// How many numbers without a record may stand before the end of a beginning.
+/// Maximum number of consecutive record numbers without a record before the end of the base.
 const GAP: u64 = 1_000;
-/// How much of an id is told.
+/// Maximum number of characters of an id in a message.
 const SHOWN: usize = 60;
 
-/// Whether a source holds the beginning that a file continues.
+/// Whether a source contains the base that a file continues.
 enum Within {
-    /// It ends in this session, here.
+    /// The base ends in this session, at this cut.
     At(Box<Header>, Cut),
-    /// The source does not go so far.
+    /// The source ends before the base does.
     TooShort,
-    /// The session that holds it was deleted.
+    /// The session that contained the base was deleted.
     Deleted,
 }
 
-/// That a file's session continues one that is not there.
+/// The error reason if the session that a file continues does not exist.
 pub(crate) const MISSING_BASE: &str = "missing_base";
 
 fn missing(message: String) -> Error {
@@ -33,11 +33,12 @@ fn missing(message: String) -> Error {
 }
 
 impl Lookup<'_> {
-    /// The session that the file's session continues, and where; none where it continues none.
+    /// Returns the session that the file's session continues, and the cut; `None` if it continues
+    /// none.
     ///
     /// # Errors
-    /// [`MISSING_BASE`] when that session is not there: without it the file holds only the end of
-    /// a conversation, so nothing of the file is imported.
+    /// [`MISSING_BASE`] if that session does not exist. Without it the file contains only the end
+    /// of a conversation, so nothing of the file is imported.
     pub(crate) fn continued_from(
         &self,
         base: Option<&Base>,
@@ -63,13 +64,13 @@ impl Lookup<'_> {
         }))
     }
 
-    /// The session of the source that holds the end of the beginning, and where that is.
+    /// Finds the session of the source that contains the end of the base, and the cut there.
     fn within(&self, source: &Source, base: &Base) -> Result<Within> {
         if base.bytes.is_some_and(|bytes| bytes > source.read.offset) {
             return Ok(Within::TooShort);
         }
         let last = self.last_before(source, base.end)?;
-        // Without a place in bytes nothing says that the file goes so far.
+        // Without the base's length in bytes nothing shows that the source is long enough.
         if last.is_none() && base.bytes.is_none() {
             return Ok(Within::TooShort);
         }
@@ -87,7 +88,7 @@ impl Lookup<'_> {
         Ok(Within::At(Box::new(header), cut))
     }
 
-    /// Where the last record stands whose number is below `end`.
+    /// Returns the location of the last record with a number below `end`.
     fn last_before(&self, source: &Source, end: u64) -> Result<Option<RecordLocation>> {
         for number in (end.saturating_sub(GAP)..end).rev() {
             let key = record_key(number.to_string().as_bytes());
@@ -98,7 +99,7 @@ impl Lookup<'_> {
         Ok(None)
     }
 
-    /// Where the session itself begins.
+    /// Returns the cut at which the session itself begins.
     fn cut_before_own(&self, header: &Header) -> Result<Cut> {
         match i64::try_from(header.inherited.inheritable) {
             Ok(last @ 1..) => self.engine.cut(header, &Selector::Seq(last)),

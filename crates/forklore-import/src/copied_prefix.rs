@@ -1,8 +1,8 @@
-//! Files that begin with a copy of another file's records, as agents make them to fork: their
-//! session is a fork that shares what was copied (SPEC 1, 11).
+//! Files that begin with a copy of another file's records, as some agents make them to fork: their
+//! session becomes a fork that shares what was copied (docs/semantics.md, Words and Sources).
 //!
-//! While no session of the file is begun, each record is compared with the next event of the
-//! session it may be copied from. The first that differs begins the file's session, there.
+//! Before the file has a session, each record is compared with the next event of the session from
+//! which it may be copied. The file's session begins at the first record that differs.
 
 use std::collections::VecDeque;
 
@@ -21,31 +21,31 @@ use crate::file_session::FileSession;
 use crate::opened::record_key;
 use crate::reading::Reading;
 
-/// The most bytes in which a copied record differs from its original: ids and times.
+/// Maximum number of differing bytes between a copied record and its original: ids and times.
 pub(crate) const DIFFERENCE: usize = 512;
-/// The same where no id says which record it is.
+/// The same limit for records without an id.
 pub(crate) const NAMELESS: usize = 64;
-/// How many events that nobody inherits are looked through for a nameless record.
+/// Maximum number of events that are not inherited among which a record without an id is searched.
 const PASSED: usize = 256;
 
-/// How far a file repeats the records of another one; kept with its source.
+/// How far a file repeats the records of another one; stored with its source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CopyProgress {
-    /// The name of the first record, by which both files go.
+    /// The key of the first record, by which both files are found.
     name: Option<RecordKey>,
-    /// The session that holds the last event repeated.
+    /// The session that contains the last repeated event.
     session: SessionId,
-    /// How many inheritable events were repeated.
+    /// Number of inheritable events that were repeated.
     #[serde(rename = "kept")]
     copied: u64,
-    /// The seq of the last of them there.
+    /// The seq of the last of them in `session`.
     seq: u64,
     /// Whether the agent would resume at one of them.
     leaf: bool,
 }
 
 impl CopyProgress {
-    /// The session that holds the last event repeated.
+    /// Returns the session that contains the last repeated event.
     pub(crate) fn session(&self) -> &SessionId {
         &self.session
     }
@@ -53,19 +53,19 @@ impl CopyProgress {
 
 /// The events that the next records may repeat.
 pub(crate) struct OriginalEvents {
-    /// Files that begin with the same record, the oldest first.
+    /// Files that begin with the same record, oldest first.
     sources: Vec<Source>,
     session: SessionId,
     events: Events,
     /// The next inheritable event.
     next: Option<LogEntry>,
-    /// The events before it that nobody inherits.
+    /// The events before `next` that are not inherited.
     passed: VecDeque<LogEntry>,
 }
 
 impl Reading<'_> {
-    /// Whether a record repeats the next event of another file's session; it is then accounted
-    /// for and needs no event of its own.
+    /// Checks whether a record repeats the next event of another file's session. Its bytes are then
+    /// accounted for, and it needs no event of its own.
     pub(crate) fn repeats(
         &mut self,
         record: &Record,
@@ -78,12 +78,13 @@ impl Reading<'_> {
         if !self.file.format.renames_copies() {
             return self.repeats_as(record, record, text, end);
         }
-        // Its id is its own, and says nothing of what it repeats.
+        // The record's id is new in the copy, so it does not identify the original.
         let nameless = Record { native_id: None, ..record.clone() };
         self.repeats_as(record, &nameless, text, end)
     }
 
-    /// The same for a record that may be the copy of one like `copied`.
+    /// Checks whether a record repeats an event. `copied` is the record as the original may have
+    /// it.
     fn repeats_as(
         &mut self,
         record: &Record,
@@ -101,7 +102,8 @@ impl Reading<'_> {
         let repeated = if copied.class.is_inherited() {
             self.same_event(&mut original, copied, text, end)?
         } else {
-            // What nobody inherits is no event of the fork: its bytes stay with the file.
+            // A record that is not inherited becomes no event of the fork: its bytes are stored
+            // with the source.
             let known = match key_of(copied) {
                 Some(key) => self.is_in(&original, key)?,
                 None => original.passed(copied, text, self.most(copied)),
@@ -115,13 +117,14 @@ impl Reading<'_> {
         Ok(repeated.is_some())
     }
 
-    /// In how many bytes the record may differ from the event it repeats.
+    /// Returns the maximum number of bytes in which the record may differ from the event that it
+    /// repeats.
     fn most(&self, record: &Record) -> usize {
         let named = record.native_id.is_some() || self.file.format.renames_copies();
         if named { DIFFERENCE } else { NAMELESS }
     }
 
-    /// Goes on behind a repeated record.
+    /// Updates the state after a repeated record.
     fn follow(&mut self, record: &Record) {
         self.state.last_ts = record.ts.or(self.state.last_ts);
         let Some(copying) = &mut self.state.copying else { return };
@@ -134,12 +137,12 @@ impl Reading<'_> {
         }
     }
 
-    /// What files go by that begin with this record.
+    /// Returns the key under which files that begin with this record are found.
     fn first_record_name(&self, native: &str) -> RecordKey {
         record_key(format!("{}\0first record\0{native}", self.file.format.name()).as_bytes())
     }
 
-    /// Looks for a file that begins with the same record, or that the file says it was copied from.
+    /// Finds a file that begins with the same record, or that the file names as its original.
     fn find_original(&mut self, record: &Record) -> Result<()> {
         let name = record.native_id.as_deref().map(|native| self.first_record_name(native));
         self.batch.names.extend(name);
@@ -159,7 +162,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// The files that this one may repeat, the oldest first.
+    /// Returns the files that this one may repeat, oldest first.
     fn originals(&self, name: Option<RecordKey>) -> Result<Vec<Source>> {
         let mut sources = match name {
             Some(name) => self.sources.sources(&FindSource::Name(name))?,
@@ -181,7 +184,7 @@ impl Reading<'_> {
         Ok(sources)
     }
 
-    /// Whether it is an earlier revision of the file.
+    /// Checks whether a source is an earlier revision of this file.
     fn is_own(&self, source: &Source) -> bool {
         source.paths.iter().any(|seen| seen.path == self.file.seen.path)
     }
@@ -207,7 +210,8 @@ impl Reading<'_> {
         Ok(original)
     }
 
-    /// Takes a record as the next event of the original, or of a branch of it that begins here.
+    /// Accepts a record that repeats the next event of the original, or of a branch of it that
+    /// begins here.
     fn same_event(
         &mut self,
         original: &mut OriginalEvents,
@@ -241,7 +245,7 @@ impl Reading<'_> {
         Ok(Some(()))
     }
 
-    /// Whether a record reads as the event does: what differs is no part of what was said.
+    /// Checks whether a record differs from the event only in what is not part of the conversation.
     fn says_the_same(&self, event: &Event, text: &ByteString) -> bool {
         let record = Data::from_checked(text.clone());
         self.file.format.says_the_same(&event.kind, &record, &event.data)
@@ -256,7 +260,7 @@ impl Reading<'_> {
         Ok(false)
     }
 
-    /// The branch that goes on with this record where the last one repeated ends.
+    /// Returns the branch that begins after the last repeated event and continues with this record.
     fn branch(&self, original: &OriginalEvents, key: RecordKey) -> Result<Option<OriginalEvents>> {
         let kept = self.state.copying.as_ref().map_or(0, |copying| copying.copied);
         for source in &original.sources {
@@ -273,7 +277,8 @@ impl Reading<'_> {
         Ok(None)
     }
 
-    /// Where the file's session begins in another one, if what was read so far was repeated.
+    /// Returns the session and the cut at which the file's session begins, if anything was repeated
+    /// so far.
     pub(crate) fn copied_beginning(&mut self) -> Result<Option<(Header, Cut)>> {
         self.original = None;
         let Some(copying) = self.state.copying.take().filter(|copying| copying.copied > 0) else {
@@ -288,7 +293,7 @@ impl Reading<'_> {
         Ok(Some((parent, cut)))
     }
 
-    /// Begins the session of a file that holds nothing but a copy.
+    /// Creates the session of a file that contains nothing but a copy.
     pub(crate) fn begin_copy(&mut self) -> Result<()> {
         if self.sessions.is_empty() && self.state.copying.is_some() {
             self.begin_first(None)?;
@@ -297,13 +302,13 @@ impl Reading<'_> {
     }
 }
 
-/// What a record with an id of its own is found by.
+/// Returns the key of a record that has its own id.
 fn key_of(record: &Record) -> Option<RecordKey> {
     record.native_id.as_deref().map(|native| record_key(native.as_bytes()))
 }
 
 impl OriginalEvents {
-    /// Goes on to the next inheritable event.
+    /// Advances to the next inheritable event.
     fn advance(&mut self) -> Result<()> {
         self.next = None;
         self.passed.clear();
@@ -320,7 +325,7 @@ impl OriginalEvents {
         Ok(())
     }
 
-    /// Whether the record may be the next event, by its type and, where it has one, its id.
+    /// Checks by its type, and its id if it has one, whether the record may repeat the next event.
     fn is_next(&self, record: &Record) -> bool {
         self.next.as_ref().is_some_and(|LogEntry { event, .. }| {
             let native = record.native_id.as_deref();
@@ -328,7 +333,8 @@ impl OriginalEvents {
         })
     }
 
-    /// Whether a nameless record that nobody inherits stands before the next event, too.
+    /// Checks whether a record without an id, which is not inherited, also precedes the next event
+    /// of the original.
     fn passed(&mut self, record: &Record, text: &ByteString, most: usize) -> bool {
         let same = |stored: &LogEntry| {
             stored.event.kind == record.kind
@@ -340,17 +346,19 @@ impl OriginalEvents {
 }
 
 impl FileSession {
-    /// Whether nothing stands behind the place.
+    /// Checks whether nothing follows the location.
     pub(crate) fn ends_at(&self, place: RecordLocation) -> bool {
         match place.inherited {
             false => self.tip() == Some(place.position),
-            // Follows what it inherits stands the event that says so, at the position 0.
+            // The inherited events are followed by `session_fork`, the session's own event at
+            // position 0.
             true => self.inherited == place.position && self.events == u64::from(self.forked),
         }
     }
 }
 
-/// How a copied record differs from the event it repeats: some bytes instead of others.
+/// The difference between a copied record and the event that it repeats: one range of bytes is
+/// replaced.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Exchange<'t> {
     at: usize,
@@ -359,7 +367,7 @@ pub(crate) struct Exchange<'t> {
 }
 
 impl<'t> Exchange<'t> {
-    /// None where they differ in more than `most` bytes.
+    /// Returns the difference, or `None` if more than `most` bytes differ.
     pub(crate) fn of(event: &str, text: &'t str, most: usize) -> Option<Self> {
         Self::between(event, text).filter(|it| it.removed.max(it.inserted.len()) <= most)
     }

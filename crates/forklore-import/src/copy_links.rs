@@ -1,5 +1,5 @@
-//! Copies that were imported before their original: they stay as they are and are linked to it
-//! (SPEC 1).
+//! Copies that were imported before their original: they do not change and are linked to it
+//! (docs/semantics.md, Words).
 
 use forklore_core::header::CopyOf;
 use forklore_core::{Event, Header, SessionId};
@@ -13,7 +13,7 @@ use crate::opened::record_key;
 use crate::reading::Reading;
 
 impl Reading<'_> {
-    /// Says, for the file's original, that the file is a copy of it.
+    /// Records under the original's name that this file is a copy of it.
     pub(crate) fn name_original(&mut self) {
         if self.sessions.is_empty()
             && let Some(original) = self.state.facts.copied_from.clone()
@@ -25,12 +25,12 @@ impl Reading<'_> {
         }
     }
 
-    /// What the copies of a file go by that call it so.
+    /// Returns the key under which copies of `original`, a path or a native id, are found.
     fn copies_name(&self, original: &str) -> RecordKey {
         record_key(format!("{}\0copied from\0{original}", self.file.format.name()).as_bytes())
     }
 
-    /// The files that say that they are copies of this one, the oldest first.
+    /// Returns the files that name this one as their original, oldest first.
     pub(crate) fn recorded_copies(&self) -> Result<Vec<Source>> {
         let mut found: Vec<Source> = Vec::new();
         for name in [self.file.seen.path.clone(), self.native_id()] {
@@ -45,12 +45,12 @@ impl Reading<'_> {
         Ok(found)
     }
 
-    /// Whether a file says that it is a copy of this one.
+    /// Checks whether a file names this one as its original.
     pub(crate) fn has_copies(&self) -> Result<bool> {
         Ok(!self.sessions.is_empty() && !self.recorded_copies()?.is_empty())
     }
 
-    /// Links copies that came before this file; its events are in the store.
+    /// Links copies that were imported before this file. The file's events must be in the store.
     pub(crate) fn link_copies(&mut self) -> Result<()> {
         let first = self.sessions.first().filter(|first| first.following != Following::Deleted);
         let Some(original) = first.map(|first| first.id.clone()) else { return Ok(()) };
@@ -70,8 +70,8 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// How many conversation events two histories begin with that are the same: by their ids, or,
-    /// where copies have other ids or records none, by what they say.
+    /// Returns the number of leading conversation events that are the same in two histories: by
+    /// their ids, or, if copies get new ids or records have none, by their content.
     fn alike(&self, original: &SessionId, copy: &SessionId) -> Result<u64> {
         let conversation = |session| {
             let events = self.engine.events(session, At::Index(0));
@@ -92,7 +92,7 @@ impl Reading<'_> {
         Ok(index)
     }
 
-    /// Whether one event may be a copy of the other, whose id is another one.
+    /// Checks whether one event may be a copy of the other, although their ids differ.
     fn is_copy(&self, a: &Event, b: &Event) -> bool {
         let most = if self.file.format.renames_copies() { DIFFERENCE } else { NAMELESS };
         let renamed = self.file.format.renames_copies() || (is_made(a) && is_made(b));
@@ -103,7 +103,7 @@ impl Reading<'_> {
     }
 }
 
-/// Whether the event has an id that was made for it, as its record had none.
+/// Checks whether the event's id was generated because its record had none.
 fn is_made(event: &Event) -> bool {
     event.id.uuid().is_some_and(|[_, _, _, _, _, _, version, ..]| version >> 4 == 8)
 }

@@ -1,4 +1,4 @@
-//! Texts that hold several records: whole documents, and lines with records inside.
+//! Imports texts that contain several records: whole documents, and lines with nested records.
 
 use std::io::Read;
 
@@ -17,19 +17,19 @@ use crate::reading::Reading;
 use crate::report::ProblemKind;
 use crate::revision::Comparison;
 
-/// What became of a record.
+/// How a record is stored.
 enum Written {
-    /// An event of the file's own sessions.
+    /// As an event of one of the file's own sessions.
     Own(RecordLocation),
-    /// An event that an earlier revision has.
+    /// As an event of an earlier revision.
     Shared(Spot),
-    /// None: its session was deleted.
+    /// Not at all: its session was deleted.
     Nowhere,
 }
 
 impl Reading<'_> {
-    /// Reads a file that is one JSON document. It is written in one step, so that it is there as
-    /// a whole or not at all.
+    /// Reads a file that is one JSON document. It is written in one step, so it is stored
+    /// completely or not at all.
     pub(crate) fn document(&mut self, file: &Opened) -> Result<()> {
         if self.file.seen.size > IMPORTED_DOCUMENT_BYTES {
             let most = IMPORTED_DOCUMENT_BYTES >> 20;
@@ -49,15 +49,16 @@ impl Reading<'_> {
             Line::Several(several) => self.several(several, &text, &content)?,
             other => self.object(other, text.clone(), Some(&content), LineEnd::None)?,
         }
-        // What is written is held by its records: the document is as large as all of them.
+        // Free the document before writing: it is as large as all records together, which retain
+        // what they need.
         drop((text, content, bytes));
-        // Without a session there is nothing by which the bytes could be asked for.
+        // Without a session nothing could refer to the bytes.
         let shares = self.state.comparison.as_ref().is_some_and(Comparison::ends_shared);
         if self.sessions.is_empty() && !shares { Ok(()) } else { self.finish() }
     }
 
-    /// The text of a document, in which bytes that are no UTF-8 are question marks: as many of
-    /// them, so that places in it are places in the file.
+    /// Returns the text of a document. Each byte that is not UTF-8 becomes one question mark, so
+    /// that offsets in the text are offsets in the file.
     fn readable(&mut self, content: &Bytes) -> ByteString {
         ByteString::try_from(content.clone()).unwrap_or_else(|_| {
             self.problem(ProblemKind::NotUtf8, "the document is not UTF-8");
@@ -70,7 +71,7 @@ impl Reading<'_> {
         })
     }
 
-    /// Takes in the records in a text; `bytes` is what stands in the file for it.
+    /// Imports the records in a text. `bytes` are the bytes of the text in the file.
     pub(crate) fn several(
         &mut self,
         several: Several,
@@ -86,7 +87,8 @@ impl Reading<'_> {
             self.position.enter(range.start);
             let verbatim = bytes.get(range.clone()) == Some(payload.as_bytes());
             let own = bytes.get(range.clone()).unwrap_or_default();
-            // What cannot be told by its payload would stay when that is erased.
+            // Bytes that cannot be derived from the payload would remain when the payload is
+            // erased.
             let told = verbatim || Spread::of(own, payload.as_bytes()).is_some();
             let shared = if told { self.unchanged(&record, &payload)? } else { None };
             let place = match shared {
@@ -109,7 +111,8 @@ impl Reading<'_> {
         placed.sort_by_key(|(range, ..)| range.start);
         let mut at = 0;
         for (range, place, payload, verbatim) in placed {
-            // What overlaps the record before it is kept as it is.
+            // A record that overlaps the one before it gets no span of its own; its bytes are
+            // stored with the surrounding ones.
             let Some(between) = bytes.get(at..range.start) else { continue };
             self.retain(between);
             at = range.end;
@@ -140,8 +143,8 @@ impl Reading<'_> {
     }
 }
 
-/// A payload has one line. White space between tokens says nothing, so a value that was written
-/// for people is kept without it.
+/// Removes the white space between the tokens of a JSON value that has several lines, since a
+/// payload has one line and such white space has no meaning.
 fn on_one_line(text: ByteString) -> ByteString {
     if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
         return text;

@@ -22,21 +22,21 @@ pub(crate) struct Spot {
 
 /// The source of an earlier revision, read record by record.
 pub(crate) struct EarlierRevision {
-    /// It, then the revisions that it shares records with in turn.
+    /// The source, followed by the revisions with which it shares records, each by the one before.
     sources: Vec<Source>,
-    /// The step of it that is read next, and what is left of the one before.
+    /// The number of the step to read next; `ranges` contains the rest of the one before.
     step: u64,
     ranges: VecDeque<SourceSpan>,
-    /// Records that stand one after the other in a session.
+    /// Consecutive records in a session: the next one, and how many are left.
     run: Option<(Spot, u64)>,
-    /// The header that was asked for last, by its number in the source.
+    /// The header that was requested last, with the session's number in the source.
     header: Option<(u32, Header)>,
-    /// Events of a session from here on.
+    /// The events of a session from this event on.
     events: Option<(Spot, Events)>,
 }
 
 impl EarlierRevision {
-    /// The source of this number, after the first `skip` of its records.
+    /// Opens the source with this id, and skips the first `skip` of its records.
     pub(crate) fn open(
         engine: &Engine,
         sources: &dyn Sources,
@@ -63,13 +63,13 @@ impl EarlierRevision {
         Ok(earlier)
     }
 
-    /// The session that the revision begins with.
+    /// Returns the first session of the revision.
     pub(crate) fn first_session(&self) -> Option<&SessionId> {
         Some(&self.sources.first()?.sessions.first()?.id)
     }
 
-    /// The next record in the order of the file; none at its end, and where a record is not an
-    /// event as it stands in the file.
+    /// Returns the next record in the order of the file, or `None` at its end and at a record whose
+    /// content in the file differs from its event or was erased.
     pub(crate) fn next_spot(
         &mut self,
         engine: &Engine,
@@ -141,7 +141,7 @@ impl EarlierRevision {
         Ok(self.header.as_ref().map(|(_, header)| header))
     }
 
-    /// Where the record of this id stands.
+    /// Returns the event of the record with this key.
     pub(crate) fn find(
         &self,
         engine: &Engine,
@@ -166,7 +166,7 @@ impl EarlierRevision {
         Ok(None)
     }
 
-    /// Whether the event there is the record, byte for byte.
+    /// Checks whether the event is the record, byte for byte.
     pub(crate) fn has(
         &mut self,
         engine: &Engine,

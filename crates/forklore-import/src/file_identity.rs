@@ -1,4 +1,4 @@
-//! What a file is, as it was seen before it is read.
+//! Identifies a file before it is read.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use jiff::Timestamp;
 
 use crate::opened::Opened;
 
-/// What a file is.
+/// Identifies a file.
 pub(crate) struct FileIdentity<'a> {
-    /// Whose it is.
+    /// The format of its agent.
     pub(crate) format: &'a dyn AgentFormat,
-    /// The name of that format, as events carry it.
+    /// The format's name, as events contain it.
     pub(crate) format_name: Arc<str>,
-    /// Its path, size and time of change.
+    /// Its path, size and time of the last change.
     pub(crate) seen: SeenFile,
     /// Its name without the extension: the native id of a session that has no other.
     pub(crate) stem: String,
-    /// The time for records that have none.
+    /// The time for records without one.
     pub(crate) time: Timestamp,
 }
 

@@ -7,13 +7,14 @@ use jiff::Timestamp;
 #[derive(Clone, Debug)]
 pub(crate) struct FileSession {
     pub(crate) id: SessionId,
-    /// Its own events that came from the file, those about to be written included.
+    /// Number of its own events that came from the file, including those about to be written, and
+    /// its `session_fork` event.
     pub(crate) events: u64,
     pub(crate) inherited: u64,
-    /// Whether its first event says where it was forked.
+    /// Whether its first event is a `session_fork`.
     pub(crate) forked: bool,
     pub(crate) following: Following,
-    /// How many of its events came this time.
+    /// Number of its events that this import added.
     pub(crate) appended: u64,
     pub(crate) updated: Timestamp,
 }
@@ -21,11 +22,11 @@ pub(crate) struct FileSession {
 /// Whether records of the file may be added to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Following {
-    /// It follows its file.
+    /// The session follows its file.
     Follows,
-    /// Somebody went on in it here, so that it no longer follows its file.
+    /// The session was continued here, so it no longer follows its file.
     Continued,
-    /// It was deleted; what would have gone there is passed over.
+    /// The session was deleted; its further records are skipped.
     Deleted,
 }
 
@@ -49,17 +50,17 @@ impl FileSession {
         }
     }
 
-    /// Whether it has nothing of the file yet, and nothing of another session.
+    /// Checks whether the session has no records from the file and no inherited events.
     pub(crate) fn is_empty(&self) -> bool {
         self.inherited == 0 && self.events == u64::from(self.forked)
     }
 
-    /// Its last log position, -1 when it is empty.
+    /// Returns its last log position; -1 if it is empty.
     pub(crate) fn head(&self) -> i64 {
         i64::try_from(self.inherited + self.events).unwrap_or(i64::MAX) - 1
     }
 
-    /// The position of its last event from the file.
+    /// Returns the position of its last event from the file.
     pub(crate) fn tip(&self) -> Option<u64> {
         self.events.checked_sub(1)
     }

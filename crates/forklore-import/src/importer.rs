@@ -1,4 +1,4 @@
-//! The import of files: each is read on from where it stood, and sidecar files come last.
+//! Imports files: each is read from where the last import stopped, and sidecar files come last.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,59 +19,60 @@ use crate::sidecar_store::SidecarStore;
 use crate::source_state::{self, SourceState};
 use crate::start;
 
-/// How often a file is begun anew because somebody else was faster.
+/// Maximum number of attempts to import a file that concurrent writes or name conflicts make fail.
 pub(crate) const ATTEMPTS: usize = 20;
 
-/// How files are to be imported.
+/// Options of an import.
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
-    /// Whose files they are; none asks every dialect.
+    /// The dialect of the files; `None` tries every dialect.
     pub from: Option<String>,
-    /// The folder for sessions whose file names none.
+    /// The workspace of sessions whose file names no directory.
     pub workspace: Workspace,
-    /// Import sessions that were deleted here once more, under new ids.
+    /// Whether to import deleted sessions again, under new ids.
     pub again: bool,
-    /// The files were found, not named by a person: one that is nobody's session is no problem.
+    /// Whether the paths were discovered and not named by a person. A discovered file without
+    /// sessions is then no problem.
     pub found: bool,
-    /// Ends the import once it is set. What was written until then stays, and the next import
-    /// goes on from there.
+    /// Stops the import when it is set. What was written until then stays, and the next import
+    /// continues from there.
     pub stop: Arc<AtomicBool>,
 }
 
 impl ImportOptions {
-    /// Every dialect, and nothing that was deleted.
+    /// Returns options for every dialect that leave deleted sessions deleted.
     #[must_use]
     pub fn in_workspace(workspace: Workspace) -> Self {
         Self { from: None, workspace, again: false, found: false, stop: Arc::default() }
     }
 
-    /// Whether the import was told to end.
+    /// Checks whether the import must stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 }
 
-/// Reads the session files of agents into the store of an engine.
+/// Imports the session files of agents into the store of an engine.
 #[derive(Clone, Copy)]
 pub struct Importer<'e> {
     pub(crate) engine: &'e Engine,
 }
 
 impl<'e> Importer<'e> {
-    /// Imports into the store of `engine`, with the agent formats and session containers that it
-    /// has.
+    /// Creates an importer for the store of `engine`, with the engine's agent formats and session
+    /// containers.
     #[must_use]
     pub fn new(engine: &'e Engine) -> Self {
         Self { engine }
     }
 
-    /// Imports files, and the files in folders that an agent format recognises, the oldest first,
-    /// then their sidecar files. A file that was read before is read on from where it stood. A
-    /// problem of one file stops no other (SPEC 11).
+    /// Imports the given files and the files in the given folders that an agent format recognizes,
+    /// oldest first, then their sidecar files. A file that was read before is read from where that
+    /// import stopped. A problem in one file does not stop the others (docs/semantics.md, Sources).
     ///
     /// # Errors
-    /// `unsupported` when the store keeps no sources, `invalid_args` for an unknown agent format, and
-    /// failures of the store. What is wrong with a file is in the report.
+    /// `unsupported` if the store does not support sources, `invalid_args` for an unknown agent
+    /// format, and failures of the store. Problems of a file are in the report.
     pub fn import(
         &self,
         paths: &[PathBuf],
@@ -93,7 +94,7 @@ impl<'e> Importer<'e> {
             }
             let mut tell = |file: Progressed<'_>| progress(file.within(&all, candidate.size));
             match self.import_file(sources, candidate, options, &mut tell, &mut report) {
-                // With a single file there is nobody else to go on with.
+                // With a single file there are no others to continue with.
                 Err(error) if all.files > 1 && concerns_one_file(&error) => {
                     report.refused(&candidate.path, &error);
                 }
@@ -120,7 +121,8 @@ impl<'e> Importer<'e> {
         Ok(report)
     }
 
-    /// Imports one file, anew as often as somebody else was faster or a name turned out taken.
+    /// Imports one file. Starts again if a concurrent import was faster or a name is taken, up to
+    /// [`ATTEMPTS`] times.
     fn import_file(
         &self,
         sources: &dyn Sources,
@@ -226,8 +228,8 @@ impl<'e> Importer<'e> {
 }
 
 impl Importer<'_> {
-    /// None where a rewritten file is a revision of a session that was deleted. Such a session is
-    /// imported once more only if that is asked for.
+    /// Returns `None` if a rewritten file is a revision of a deleted session. Such a session is
+    /// imported again only on request.
     fn unless_deleted(
         &self,
         found: SourceState,
@@ -248,7 +250,7 @@ impl Importer<'_> {
     }
 }
 
-/// The same, but sharing nothing with an earlier revision.
+/// Returns the state without an earlier revision, so that nothing is shared with one.
 fn unshared(state: SourceState) -> SourceState {
     match state {
         SourceState::New { revision, latest, .. } => {
@@ -258,12 +260,13 @@ fn unshared(state: SourceState) -> SourceState {
     }
 }
 
-/// A file that is read once more from its beginning and shares nothing with what was read before.
+/// Returns the state of a file that is read again from its beginning and shares nothing with what
+/// was read before.
 fn anew(source: &Source) -> SourceState {
     SourceState::New { revision: source.revision + 1, latest: Some(source.id), earlier: None }
 }
 
-/// Whether the failure is one of a file and the sessions read from it, not one of the store.
+/// Checks whether a failure concerns one file and its sessions, and not the whole store.
 fn concerns_one_file(error: &Error) -> bool {
     match error {
         Error::Store(

@@ -1,11 +1,10 @@
-//! Reads the session files of agents into a store (SPEC 11).
+//! Imports the session files of agents into a store (docs/semantics.md, Sources).
 //!
-//! An import passes each file through one pipeline: `candidate` finds files and orders them,
-//! `source_state` compares a file with what the store knows of it, `reading` takes it apart
-//! into records, `route` decides where a record goes, and `step` writes some megabytes at a
-//! time. A file is read once, in constant memory. Each step is written whole or not at all,
-//! together with how far the file was read: an import that was stopped goes on there, and growth
-//! of the file is read like the rest of it.
+//! An import passes each file through one pipeline: `candidate` finds and orders the files,
+//! `source_state` compares a file with what the store has of it, `reading` splits it into records,
+//! `route` decides to which session a record belongs, and `step` writes a few megabytes at a time.
+//! A file is read once, in constant memory. Each step is atomic and includes how far the file was
+//! read. So a stopped import continues from there, and appended content is read in the same way.
 //!
 //! ```
 //! use forklore_core::workspace::Workspace;

@@ -1,4 +1,4 @@
-//! The lines of a file, in constant memory but for the longest of them.
+//! Splits a file into lines, in constant memory except for the longest line.
 
 use std::io::{self, Read};
 
@@ -7,35 +7,36 @@ use forklore_core::limits::IMPORTED_LINE_BYTES;
 
 use crate::blocks::{BLOCK, Blocks};
 
-/// How much of a line that is too long is handed out at once.
+/// Maximum number of bytes of an overlong line that are returned at once.
 const STRETCH: usize = 4 << 20;
 
-/// Bytes that stand one behind the other in a file.
+/// Consecutive bytes of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
     /// A line with its line feed.
     Line(Bytes),
-    /// What stands behind the last line feed.
+    /// The bytes after the last line feed.
     Tail(Bytes),
-    /// A stretch of a line that is too long to be read as a record.
+    /// A part of a line that is too long to be read as a record.
     Long {
         bytes: Bytes,
-        /// Whether the line begins here.
+        /// Whether the line begins with this part.
         first: bool,
-        /// Whether it ends here.
+        /// Whether the line ends with this part.
         last: bool,
     },
 }
 
-/// Cuts what it reads into lines.
+/// Splits its input into lines.
 pub(crate) struct Lines<R> {
     input: R,
     blocks: Blocks,
     block: Bytes,
-    /// Where the bytes begin that were not handed out, and up to where there is no line feed.
+    /// `start` is where the bytes begin that were not returned yet. There is no line feed between
+    /// it and `searched`.
     start: usize,
     searched: usize,
-    /// Whether the reader stands inside a line that is too long.
+    /// Whether the reader is inside a line that is too long.
     pub(crate) in_long: bool,
     most: usize,
 }
@@ -58,7 +59,7 @@ impl<R: Read> Lines<R> {
         Self { most, ..Self::new(input, false) }
     }
 
-    /// The next piece; none at the end. Only there, and only once, comes a [`Piece::Tail`].
+    /// Returns the next piece, or `None` at the end. A [`Piece::Tail`] can only be the last piece.
     pub(crate) fn next(&mut self) -> io::Result<Option<Piece>> {
         loop {
             let unsearched = self.block.get(self.searched..).unwrap_or_default();
@@ -97,8 +98,8 @@ impl<R: Read> Lines<R> {
         Piece::Long { bytes, first, last }
     }
 
-    /// Goes on to a block that begins with what was not handed out; a long line's is twice as
-    /// long as what is known of it.
+    /// Reads a new block that begins with the bytes not returned yet. For a long line the block is
+    /// twice as long as the part read so far.
     fn fill(&mut self) -> io::Result<usize> {
         let begun = self.block.get(self.start..).unwrap_or_default();
         let most = self.most.saturating_add(BLOCK);

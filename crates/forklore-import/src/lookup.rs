@@ -1,4 +1,4 @@
-//! Sources and sessions in the store, looked up for the file that is read.
+//! Looks up sources and sessions in the store for the file that is being read.
 
 use forklore_core::agent_format::{AgentFormat, session_id};
 use forklore_core::{Cut, CutError, Header, Selector};
@@ -8,7 +8,7 @@ use forklore_store::sources::{FindSource, RecordLocation, Source, Sources};
 
 use crate::begin::Follows;
 
-/// How many sessions are looked through that could be those of a native id.
+/// Maximum number of session ids derived from one native id that are tried.
 const SESSIONS: usize = 1_000;
 
 /// Looks up what the store has of files of one agent.
@@ -20,8 +20,8 @@ pub(crate) struct Lookup<'a> {
 }
 
 impl Lookup<'_> {
-    /// The sources of a native id, the one made last first. Their sessions' ids are made of it,
-    /// so that no list of sources needs to be searched.
+    /// Returns the sources of a native id, newest session first. It derives the possible session
+    /// ids from the native id, so it need not search a list of sources.
     pub(crate) fn sources_of(&self, native_id: &str) -> Result<Vec<Source>> {
         let dialect = self.format.name();
         let mut found = Vec::new();
@@ -39,7 +39,8 @@ impl Lookup<'_> {
         Ok(found)
     }
 
-    /// The header of the session in which a record of the source stands, unless it was deleted.
+    /// Returns the header of the session that contains a record of the source, unless the session
+    /// was deleted.
     pub(crate) fn session_at(
         &self,
         source: &Source,
@@ -51,7 +52,7 @@ impl Lookup<'_> {
         Ok(Some(header).filter(|header| header.deleted.is_none()))
     }
 
-    /// The cut of a session after an event.
+    /// Returns the cut of a session after an event.
     pub(crate) fn cut(&self, parent: &Header, after: Follows) -> Result<Cut> {
         let seq = match after {
             Follows::Nothing | Follows::Inherited(0) => return Ok(Cut::default()),
@@ -60,7 +61,7 @@ impl Lookup<'_> {
         };
         let seq = i64::try_from(seq).unwrap_or(i64::MAX);
         match self.engine.cut(parent, &Selector::Seq(seq)) {
-            // Nothing before the record is inherited.
+            // Nothing up to the record is inheritable.
             Err(Error::Cut { source: CutError::NothingToFork { .. }, .. }) => Ok(Cut::default()),
             cut => cut,
         }

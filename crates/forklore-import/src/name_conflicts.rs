@@ -1,4 +1,4 @@
-//! SessionNames that the store refused although they looked free: they are passed over the next time.
+//! Names that the store refused although they looked free. The next attempt skips them.
 
 use std::collections::HashSet;
 
@@ -10,18 +10,18 @@ use forklore_engine::{Error, Result};
 
 const ATTEMPTS: usize = 10_000;
 
-/// SessionNames that are taken.
+/// Names that are in use.
 #[derive(Debug, Default)]
 pub(crate) struct NameConflicts {
     pub(crate) ids: HashSet<SessionId>,
     pub(crate) labels: HashSet<Label>,
-    /// Sessions of the file that the store may not have yet.
+    /// Sessions of the file that may not be in the store yet.
     pub(crate) made: HashSet<SessionId>,
 }
 
 impl NameConflicts {
-    /// The id of a file's session: its native id if that is valid and free, else the first free
-    /// one made of it (SPEC 11).
+    /// Returns the id of a file's session: its native id if that is valid and free, or else the
+    /// first free one derived from it (docs/semantics.md, Sources).
     pub(crate) fn file_id(
         &self,
         store: &dyn Store,
@@ -38,7 +38,8 @@ impl NameConflicts {
         Err(Error::invalid("native_id", "no id made of the file's is free"))
     }
 
-    /// The id of a branch in a file: made of the file's session and of the branch's first record.
+    /// Returns the id of a branch in a file, derived from the file's session and the branch's first
+    /// record.
     pub(crate) fn fork_id(
         &self,
         store: &dyn Store,
@@ -67,7 +68,7 @@ impl NameConflicts {
             .unwrap_or_else(|| Label::of_fork(id, 26))
     }
 
-    /// The label of a session that begins a revision of its file.
+    /// Returns the label of a session that begins a revision of its file.
     pub(crate) fn revision_label(&self, revision: u64, id: &SessionId) -> Label {
         let label = format!("revision-{revision}").parse().ok();
         label.filter(|label| !self.labels.contains(label)).unwrap_or_else(|| self.label(id))

@@ -1,21 +1,21 @@
-//! The JSON objects in a line that is not simply one of them: damaged lines, records written one
-//! behind the other, bytes that are no UTF-8.
+//! Finds the JSON objects in a line that is not simply one object: a damaged line, several records
+//! in one line, or bytes that are not UTF-8.
 
 use serde::de::IgnoredAny;
 
-/// A stretch of a line.
+/// A part of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Part<'a> {
-    /// Space, zero bytes, a byte order mark.
+    /// White space, zero bytes, or a byte order mark.
     Blank(&'a [u8]),
     /// One complete JSON object.
     Object(&'a [u8]),
-    /// What is neither, up to the end of the line.
+    /// Anything else, up to the end of the line.
     Rest(&'a [u8]),
 }
 
-/// Cuts a line into its parts. Whatever stands in front is read before what follows is known, so
-/// a line cut off anywhere gives the same first parts.
+/// Splits a line into its parts. Each part is determined without the bytes after it, so a line that
+/// is truncated anywhere gives the same first parts.
 pub(crate) fn parts(line: &[u8]) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = line;
@@ -37,7 +37,7 @@ pub(crate) fn parts(line: &[u8]) -> Vec<Part<'_>> {
     }
 }
 
-/// How many bytes at the beginning say nothing.
+/// Returns the number of leading bytes without meaning.
 pub(crate) fn blank_len(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(rest) = bytes.get(at..) {

@@ -1,4 +1,4 @@
-//! A file being imported: opened once, read only, looked at before it is read.
+//! A file being imported: opened once, read-only, and examined before it is read.
 
 use std::borrow::Cow;
 use std::fs::{File, Metadata};
@@ -15,28 +15,28 @@ use sha2::{Digest, Sha256};
 use crate::compressed::{Trouble, Unpacked, is_packed};
 use crate::report::ProblemKind;
 
-/// How much of a file dialects get to see.
+/// Maximum number of bytes that dialects get to identify a file.
 const HEAD: u64 = 64 << 10;
-/// How much of it is looked through for what a first line tells that is longer.
+/// Maximum number of bytes that are read for the facts in a longer first line.
 const LONG_HEAD: u64 = 4 << 20;
-/// How much of a first line is compared to find a file that was moved.
+/// Number of bytes of the first line that identify a moved file.
 const FIRST_LINE: usize = 4 << 10;
 const BLOCK: usize = 1 << 20;
-/// What may stand in front of JSON.
+/// Characters that may precede JSON.
 const BLANK: [char; 6] = ['\u{feff}', '\0', ' ', '\t', '\r', '\n'];
 
-/// A regular file and what a look at it showed.
+/// A regular file, with the metadata and first bytes that were seen.
 pub(crate) struct Opened {
     file: File,
-    /// Whether it is compressed. What is said of its content is then said of what is in it.
+    /// Whether it is compressed. All other properties then describe its decompressed content.
     pub(crate) packed: bool,
     trouble: Trouble,
     pub(crate) path: PathBuf,
     pub(crate) seen: SeenFile,
     pub(crate) head: Vec<u8>,
-    /// Whether it is one document rather than lines.
+    /// Whether it is one JSON document rather than lines.
     pub(crate) document: bool,
-    /// When it was changed, where that is not what [`SeenFile::modified`] says.
+    /// The time of its last change, if that differs from [`SeenFile::modified`].
     changed: Option<Timestamp>,
 }
 
@@ -50,11 +50,11 @@ impl Opened {
         Ok(opened)
     }
 
-    /// The same of a file whose bytes are taken as they are, compressed or not.
+    /// Opens a file and takes its bytes as they are, without decompression.
     pub(crate) fn literal(path: &Path) -> io::Result<Self> {
         let irregular = || io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
-        // Opening a pipe would wait for its writer, so the look comes first; it is repeated
-        // on what was opened, which may have been exchanged meanwhile.
+        // Opening a named pipe would block until it has a writer, so the path is checked first. The
+        // opened file is checked again, because the path may have been replaced in between.
         if !path.symlink_metadata()?.is_file() {
             return Err(irregular());
         }
@@ -72,7 +72,7 @@ impl Opened {
         Ok(Self { file, packed, trouble, path, seen, head, document, changed })
     }
 
-    /// Lines that were written for us, under the path by which they are known.
+    /// Wraps generated lines as the file that is known under `path`.
     pub(crate) fn over(
         mut file: File,
         path: &Path,
@@ -103,17 +103,17 @@ impl Opened {
         }
     }
 
-    /// Why what was read of a compressed file last ended before its end.
+    /// Takes the reason why the last reading of a compressed file stopped before its end.
     pub(crate) fn trouble(&self) -> Option<(ProblemKind, String)> {
         self.trouble.take()
     }
 
-    /// Whether the content may be as long as this, as far as that can be told without reading it.
+    /// Checks whether the content may have this length, without reading it.
     pub(crate) fn may_be_long(&self, len: u64) -> bool {
         self.packed || self.seen.size >= len
     }
 
-    /// The time of change, for records without a time.
+    /// Returns the time of the last change, for records without a time.
     pub(crate) fn time(&self) -> Timestamp {
         if let Some(changed) = self.changed {
             return changed;
@@ -124,15 +124,15 @@ impl Opened {
 
     pub(crate) fn first_line(&self) -> RecordKey {
         if self.document {
-            // The first line of a document says nothing.
+            // The first line of a document does not identify it.
             return record_key(self.head.get(..FIRST_LINE).unwrap_or(&self.head));
         }
         let line = self.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
         record_key(line.get(..FIRST_LINE).unwrap_or(line))
     }
 
-    /// The hash of the first `len` bytes, to be gone on with; none when they are not what `sha256`
-    /// was made of.
+    /// Returns the state of the sha256 after the first `len` bytes, so that hashing can continue,
+    /// or `None` if those bytes do not have this `sha256`.
     pub(crate) fn prefix(&self, len: u64, sha256: &[u8; 32]) -> io::Result<Option<Sha256>> {
         if !self.may_be_long(len) {
             return Ok(None);
@@ -156,7 +156,7 @@ impl Opened {
         Ok(same.then_some(hash))
     }
 
-    /// How long the content is.
+    /// Returns the length of the content, in bytes.
     pub(crate) fn len(&self) -> io::Result<u64> {
         if !self.packed {
             return Ok(self.seen.size);
@@ -164,7 +164,7 @@ impl Opened {
         io::copy(&mut self.rest(0)?, &mut io::sink())
     }
 
-    /// The bytes from `offset` up to the size that was seen.
+    /// Returns the bytes from `offset` up to the size that was seen.
     pub(crate) fn rest(&self, offset: u64) -> io::Result<Box<dyn Read + '_>> {
         let mut file = self.file.try_clone()?;
         if !self.packed {
@@ -177,8 +177,8 @@ impl Opened {
         Ok(Box::new(content))
     }
 
-    /// The time that the first records tell, for the order in which files are read, and what
-    /// else they tell.
+    /// Returns the time in the first records, which determines the order of the import, and the
+    /// other facts in them.
     pub(crate) fn begun(&self, dialect: &dyn AgentFormat) -> (Timestamp, FileFacts) {
         let mut reader = dialect.reader(&self.path, None);
         let mut facts = FileFacts::default();
@@ -202,7 +202,7 @@ impl Opened {
         (self.time(), facts)
     }
 
-    /// The beginning of the file, with the whole of its first line if that is not too long.
+    /// Returns the beginning of the file, with its complete first line if that is not too long.
     fn first_lines(&self) -> Cow<'_, [u8]> {
         if memchr::memchr(b'\n', &self.head).is_some() || (self.head.len() as u64) < HEAD {
             return Cow::Borrowed(&self.head);
@@ -215,7 +215,7 @@ impl Opened {
     }
 }
 
-/// The first time that a line tells; what else it tells is added to `facts`.
+/// Returns the first time in a line, and adds its other facts to `facts`.
 fn begun(line: Line, facts: &mut FileFacts) -> Option<Timestamp> {
     let (ts, told) = match line {
         Line::Record(record) => (record.ts, record.facts),
@@ -230,7 +230,7 @@ fn begun(line: Line, facts: &mut FileFacts) -> Option<Timestamp> {
     ts
 }
 
-/// The first 8 bytes of the sha256.
+/// Returns the first 8 bytes of the sha256.
 pub(crate) fn record_key(bytes: &[u8]) -> RecordKey {
     let digest = Sha256::digest(bytes);
     digest.iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))

@@ -1,10 +1,10 @@
-//! The problems of one file, so many that they help.
+//! Collects the problems of one file, up to a limit.
 
 use crate::report::{Problem, ProblemKind};
 
 const MOST: usize = 100;
 
-/// The problems of one file.
+/// The first 100 problems of one file, and the number of the others.
 #[derive(Debug)]
 pub(crate) struct Problems {
     path: String,

@@ -1,40 +1,40 @@
-//! How far an import is.
+//! The progress of an import.
 
 use std::path::Path;
 
-/// How far the import of a file is, and the whole of which it is a part.
+/// The progress of one file, and of the whole import.
 #[derive(Clone, Copy, Debug)]
 pub struct Progressed<'a> {
     /// The file.
     pub path: &'a Path,
-    /// Bytes read of it.
+    /// Number of its bytes that were read.
     pub done: u64,
-    /// Its size.
+    /// Its size in bytes.
     pub total: u64,
-    /// All files that are to be read.
+    /// The progress of all files.
     pub all: Overall,
 }
 
-/// How far the import of all files is. Files that are unchanged are none of it.
+/// The progress of all files to read. Unchanged files do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overall {
-    /// Files that were read.
+    /// Number of files that were read.
     pub files_done: u64,
-    /// Files to be read.
+    /// Number of files to read.
     pub files: u64,
-    /// Bytes read of them.
+    /// Number of bytes of them that were read.
     pub bytes_done: u64,
-    /// Their sizes together.
+    /// The size of all files to read, in bytes.
     pub bytes: u64,
 }
 
 impl<'a> Progressed<'a> {
-    /// A file by itself.
+    /// Returns the progress of a file, without that of the whole import.
     pub(crate) fn of(path: &'a Path, done: u64, total: u64) -> Self {
         Self { path, done, total, all: Overall::default() }
     }
 
-    /// The same as a part of all, of which the file has `size` bytes.
+    /// Adds the progress of the whole import, to which the file contributes `size` bytes.
     pub(crate) fn within(self, all: &Overall, size: u64) -> Self {
         let bytes_done = all.bytes_done + self.done.min(size);
         Self { all: Overall { bytes_done, ..*all }, ..self }

@@ -1,4 +1,5 @@
-//! Reading one file on from where it stood: lines to records, records to one step after another.
+//! Reads one file from where the last import stopped: lines into records, records into one step
+//! after another.
 
 use std::path::Path;
 
@@ -25,7 +26,7 @@ use crate::resume_state::ResumeState;
 use crate::writer::{LONG, Writer};
 use crate::{ImportOptions, Progressed};
 
-/// One file while it is read.
+/// The state of reading one file.
 pub(crate) struct Reading<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) sources: &'a dyn Sources,
@@ -41,16 +42,16 @@ pub(crate) struct Reading<'a> {
     pub(crate) problems: Problems,
     pub(crate) writer: Option<Writer>,
     pub(crate) conflicts: &'a mut NameConflicts,
-    /// The id of the record read last, and its place: what nearly every next record continues.
+    /// The key and location of the last record, which the next record continues almost always.
     pub(crate) tip: Option<(RecordKey, RecordLocation)>,
-    /// What the records read so far repeat.
+    /// The events that the records read so far repeat.
     pub(crate) original: Option<OriginalEvents>,
     /// The earlier revision of the file, while records may repeat it.
     pub(crate) earlier: Option<EarlierRevision>,
 }
 
 impl Reading<'_> {
-    /// Reads the file to its end.
+    /// Reads the file to its end, or until the import is stopped.
     pub(crate) fn run(
         &mut self,
         file: &Opened,
@@ -102,7 +103,7 @@ impl Reading<'_> {
     }
 
     fn progressed<'p>(&self, path: &'p Path) -> Progressed<'p> {
-        // How much is in a compressed file is not known before.
+        // The size of a compressed file's content is not known in advance.
         Progressed::of(
             path,
             self.position.offset(),
@@ -110,7 +111,7 @@ impl Reading<'_> {
         )
     }
 
-    /// Nearly every line is one object and a line end; the others are taken apart.
+    /// Reads a line. Nearly every line is one object and a line end; any other line is split.
     fn line(&mut self, line: &Bytes) -> Result<()> {
         let (blank, content) = line.split_at(blank_len(line));
         let object = content.trim_ascii_end();
@@ -133,7 +134,8 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// A last line without its end: what is whole in it is read, the rest waits.
+    /// Reads a last line without a line end: its complete objects are read, the rest waits for the
+    /// next import.
     fn tail(&mut self, tail: &Bytes) -> Result<()> {
         self.apart(tail, false)
     }
@@ -182,7 +184,8 @@ impl Reading<'_> {
         self.state.lines += u64::from(last);
     }
 
-    /// `raw` are the bytes where they are not UTF-8 and `text` has replacement characters.
+    /// Imports an object that was read. `raw` contains its bytes if they are not UTF-8, in which
+    /// case `text` has replacement characters.
     pub(crate) fn object(
         &mut self,
         read: Line,
@@ -261,7 +264,7 @@ impl Reading<'_> {
         self.problems.add(self.state.lines + 1, self.position.of_record(), kind, message);
     }
 
-    /// What the store has of files of the same agent.
+    /// Looks up what the store has of files of the same agent.
     pub(crate) fn lookup(&self) -> Lookup<'_> {
         Lookup { engine: self.engine, sources: self.sources, format: self.file.format }
     }

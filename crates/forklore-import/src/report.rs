@@ -1,4 +1,4 @@
-//! What an import came to.
+//! The result of an import.
 
 use std::path::Path;
 
@@ -9,75 +9,75 @@ use serde::Serialize;
 
 use crate::file_session::FileSession;
 
-/// What an import came to.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ImportReport {
-    /// Files that an agent's records were found in.
+    /// Number of files with sessions.
     pub files: u64,
-    /// Their sessions, those of one file together.
+    /// Their sessions, grouped by file.
     pub sessions: Vec<ImportedSession>,
-    /// How many of them are as they were when they were read last.
+    /// Number of those files that have not changed since the last import.
     pub unchanged: u64,
-    /// Files in which none were found.
+    /// Number of files from which no session was imported.
     pub skipped: u64,
-    /// Files without a session of their own that lie beside those of sessions.
+    /// Sidecar files: files without a session that agents store next to session files.
     #[serde(rename = "beside")]
     pub sidecars: SidecarTotals,
-    /// What was wrong with files and lines; nothing of it was lost.
+    /// Problems of files and lines. No data was lost because of them.
     pub problems: Vec<Problem>,
-    /// The same by file.
+    /// The imported files with their sessions.
     #[serde(skip)]
     pub sources: Vec<ImportedFile>,
-    /// Each of the files beside.
+    /// The sidecar files.
     #[serde(skip)]
     pub stored: Vec<StoredSidecar>,
 }
 
-/// The files beside those of sessions, together.
+/// Totals of the sidecar files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SidecarTotals {
-    /// How many are kept.
+    /// Number of sidecar files stored.
     pub files: u64,
-    /// How many of them are as they were when they were read last.
+    /// Number of them that have not changed since the last import.
     pub unchanged: u64,
-    /// Bytes read this time.
+    /// Number of bytes read by this import.
     pub bytes: u64,
 }
 
-/// A file that is kept beside the one of a session.
+/// A sidecar file that is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSidecar {
-    /// The file, without links.
+    /// The file's path, with symbolic links resolved.
     pub path: String,
-    /// Whose it is.
+    /// The dialect of its agent.
     pub dialect: String,
-    /// The first session of the file that it lies beside.
+    /// The first session of the file to which it belongs.
     pub session: SessionId,
-    /// Bytes read this time.
+    /// Number of bytes read by this import.
     pub bytes: u64,
-    /// Whether it is as it was when it was read last.
+    /// Whether it has not changed since the last import.
     pub unchanged: bool,
 }
 
-/// A file that was imported, or was known already.
+/// A file that was imported now or before.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedFile {
-    /// The file, without links.
+    /// The file's path, with symbolic links resolved.
     pub path: String,
     /// Its first session.
     pub first: Option<SessionId>,
     /// The session that the agent would resume.
     pub leaf: Option<SessionId>,
-    /// All its sessions that still exist, in the order in which they were begun.
+    /// All of its sessions that were not deleted, in the order in which they begin.
     pub sessions: Vec<SessionId>,
-    /// Bytes read this time.
+    /// Number of bytes read by this import.
     pub bytes: u64,
-    /// Whether it was read only because another file continues it.
+    /// Whether it was imported only because another file continues it.
     pub brought: bool,
 }
 
 impl ImportReport {
-    /// The first file that was named, or found in a folder that was.
+    /// Returns the first file that was named, or found in a folder that was named.
     #[must_use]
     pub fn first_named(&self) -> Option<&ImportedFile> {
         self.sources.iter().find(|file| !file.brought)
@@ -85,7 +85,8 @@ impl ImportReport {
 }
 
 impl ImportedFile {
-    /// The session that a reference to the file means (its leaf), and the others.
+    /// Returns the session to which a reference to the file resolves (its leaf, or else the first),
+    /// and the others.
     #[must_use]
     pub fn meant(&self) -> Option<(&SessionId, Vec<&SessionId>)> {
         let meant = self.leaf.as_ref().filter(|leaf| self.sessions.contains(leaf));
@@ -99,18 +100,18 @@ impl ImportedFile {
 pub struct ImportedSession {
     /// The session.
     pub session_id: SessionId,
-    /// Whose records it holds.
+    /// The dialect of its records.
     pub dialect: String,
-    /// Events that it wrote itself and that came from the file, without its `session_fork`.
+    /// Number of its own events that came from the file, without its `session_fork`.
     pub events: u64,
-    /// How many of them came this time.
+    /// Number of them that this import added.
     pub appended: u64,
-    /// Payload bytes of its history that other sessions keep for it.
+    /// Size of the payloads in its history that are stored with other sessions, in bytes.
     pub shared_bytes: u64,
-    /// The session it branches off from.
+    /// The session from which it branches, or whose delegate it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_session_id: Option<SessionId>,
-    /// Where.
+    /// The cut in the parent at which it begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
 }
@@ -130,7 +131,7 @@ impl ImportedSession {
 }
 
 impl ImportReport {
-    /// Adds a file beside.
+    /// Adds a sidecar file.
     pub(crate) fn add_sidecar(&mut self, file: StoredSidecar) {
         self.sidecars.files += 1;
         self.sidecars.unchanged += u64::from(file.unchanged);
@@ -145,20 +146,20 @@ impl ImportReport {
     }
 }
 
-/// Something wrong with a file or a line of it.
+/// A problem of a file or of a line in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// The file.
+    /// The file's path.
     pub path: String,
-    /// The line, from 1.
+    /// The line number, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// The byte, from 0.
+    /// The byte offset in the file, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    /// What sort of thing.
+    /// The kind of problem.
     pub kind: ProblemKind,
-    /// What it is, in words.
+    /// A description for people.
     pub message: String,
 }
 
@@ -169,41 +170,44 @@ impl Problem {
     }
 }
 
-/// Sorts of problems.
+/// Kinds of problems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ProblemKind {
-    /// Bytes that are no record; kept with the source.
+    /// Bytes that are not a record. They are stored with the source.
     Damage,
-    /// Several records in one line; each was read.
+    /// Several records in one line. Each was read.
     Splice,
-    /// A record whose bytes are not UTF-8; read with replacement characters, the bytes kept.
+    /// A record whose bytes are not UTF-8. It was read with replacement characters, and its bytes
+    /// are stored with the source.
     NotUtf8,
-    /// A line over the limit; kept with the source.
+    /// A line longer than the limit. Its bytes are stored with the source.
     LineTooLong,
-    /// A record whose parent is nowhere before it; it begins a branch at the start.
+    /// A record whose parent does not precede it. It begins a branch at the start.
     MissingParent,
-    /// The session continues another one that is not there, and was not imported; or that of its
-    /// caller is not there, and it is a root.
+    /// The session that this one continues does not exist, so the file was not imported; or the
+    /// session that called this one does not exist, so this one is a root.
     MissingBase,
-    /// Something is not as the agent writes it, or of a kind that this version does not know;
-    /// what can be read was read.
+    /// Data that the agent does not normally write, or that this version does not know. Everything
+    /// readable was read.
     Irregular,
-    /// A document over the limit; nothing of it was read.
+    /// A document larger than the limit, of which nothing was read, or compressed content that is
+    /// too large for its file, which was read only up to the limit.
     TooLarge,
-    /// The last line is not whole; it waits until it is.
+    /// The last line is incomplete. It is read once it is complete.
     Incomplete,
     /// The file cannot be read.
     Unreadable,
-    /// No agent's records are in the file.
+    /// The file has no records of a known agent.
     UnknownFormat,
-    /// The file is not what it was when it was read before; it was read again as a new revision.
+    /// The file no longer begins with the bytes that were read before. It was read as a new
+    /// revision.
     Rewritten,
-    /// Records of a session that was deleted were passed over.
+    /// Records of a deleted session were skipped.
     Deleted,
-    /// The store refused.
+    /// The store refused the file.
     Refused,
-    /// More problems of this file are not listed.
+    /// The file has more problems than are listed.
     More,
 }

@@ -1,4 +1,4 @@
-//! What must be remembered of a file between two imports of it.
+//! The state of a file that is stored between two imports of it.
 
 use forklore_core::agent_format::FileFacts;
 use forklore_store::sources::RecordKey;
@@ -8,53 +8,54 @@ use serde::{Deserialize, Serialize};
 use crate::copied_prefix::CopyProgress;
 use crate::revision::Comparison;
 
-/// Open calls remembered; older ones are taken to be abandoned.
+/// Maximum number of open calls stored; older ones count as abandoned.
 const OPEN_CALLS: usize = 1_000;
 
-/// What must be remembered of a file between two imports of it; kept with its source.
+/// The state of a file that is stored with its source between two imports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct ResumeState {
-    /// What the file told of its session.
+    /// Facts about the session that the file contains.
     pub(crate) facts: FileFacts,
-    /// Line feeds so far.
+    /// Number of line feeds read.
     pub(crate) lines: u64,
-    /// Whether the file stands inside a line that is too long.
+    /// Whether the last import stopped inside a line that is too long.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) in_long_line: bool,
     /// The time of the last event.
     pub(crate) last_ts: Option<Timestamp>,
-    /// The session that was written last.
+    /// The session to which the last record was written.
     pub(crate) last: Option<u32>,
     /// The session that the agent would resume.
     pub(crate) leaf: Option<u32>,
-    /// Calls without a result, with the session that holds them, the oldest first.
+    /// Calls without a result, each with its session, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) open: Vec<(u32, String)>,
-    /// Sessions that hold a sub-agent's records.
+    /// Sessions that contain a sub-agent's records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) sidechains: Vec<u32>,
-    /// The session of the main line that was written last.
+    /// The session to which the last record outside of sub-agents was written.
     pub(crate) last_main: Option<u32>,
-    /// How far it repeats another file.
+    /// How far the file repeats another file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) copying: Option<CopyProgress>,
-    /// How far it repeats its earlier revision.
+    /// How far the file repeats its earlier revision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) comparison: Option<Comparison>,
-    /// What the header of the first session says by now.
+    /// What was written to the header of the first session.
     #[serde(rename = "told")]
     pub(crate) header: HeaderState,
-    /// What the dialect's reader remembers.
+    /// The state of the dialect's reader.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reader: Option<String>,
 }
 
-/// What the header of a file's first session says.
+/// What was written to the header of a file's first session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct HeaderState {
-    /// The title, as the beginning of its sha256: the text itself goes with the session.
+    /// The title's record key, the beginning of its sha256. The title itself is deleted with the
+    /// session.
     pub(crate) title_key: Option<RecordKey>,
     pub(crate) leaf: Option<u32>,
 }
@@ -68,12 +69,12 @@ impl ResumeState {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Whether the call is open in the session.
+    /// Checks whether the call is open in the session.
     pub(crate) fn is_open(&self, session: u32, call: &str) -> bool {
         self.open.iter().any(|(holder, id)| *holder == session && id == call)
     }
 
-    /// The session that opened the call last and has no result for it.
+    /// Returns the session that made the call last and has no result for it.
     pub(crate) fn holder_of(&self, call: &str) -> Option<u32> {
         self.open.iter().rev().find(|(_, id)| id == call).map(|(holder, _)| *holder)
     }

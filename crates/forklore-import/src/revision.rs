@@ -1,9 +1,9 @@
 //! Rewritten files: a revision shares the records that it repeats with the revision before it, and
-//! its session is a branch there (SPEC 11).
+//! its session is a branch there (docs/semantics.md, Sources).
 //!
-//! The records of the file are compared with those of the earlier revision, in their order. After
-//! the first difference a record is still shared if it is the same record and continues a shared
-//! one: so a branch that nobody changed is not made once more.
+//! The records of the file are compared in order with those of the earlier revision. After the
+//! first difference a record is still shared if it is the same record and continues a shared one.
+//! So a branch that nobody changed is not created again.
 
 use bytestring::ByteString;
 use forklore_core::agent_format::{Parent, Record};
@@ -19,47 +19,48 @@ use crate::opened::record_key;
 use crate::reading::Reading;
 use crate::route::Route;
 
-/// The place of a record that stands in an earlier revision: it is looked up there.
+/// The location recorded for a record of an earlier revision, where it must be looked up.
 pub(crate) const SHARED: RecordLocation =
     RecordLocation { session: RecordLocation::LAST_SESSION, position: 0, inherited: true };
 
-/// How far a file repeats its earlier revision; kept with its source.
+/// How far a file repeats its earlier revision; stored with its source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Comparison {
     /// The number of the revision, from 1.
     pub(crate) revision: u64,
-    /// The source of the earlier revision.
+    /// The source id of the earlier revision.
     pub(crate) earlier: u64,
-    /// How many records of it were repeated in order.
+    /// Number of its records that were repeated in order.
     repeated: u64,
-    /// Whether a record differed from the next of the earlier revision.
+    /// Whether a record differed from the next one of the earlier revision.
     differs: bool,
-    /// The record that was taken last, if it is a shared one.
+    /// The last record, if it is a shared one.
     last: Option<(Option<RecordKey>, Spot)>,
-    /// After which record of the earlier revision the file's session begins.
+    /// The record of the earlier revision after which the file's session begins.
     begun: Option<Spot>,
 }
 
 impl Comparison {
-    /// A revision of which nothing was read yet.
+    /// Returns the comparison for a revision of which nothing was read yet.
     pub(crate) fn of(revision: u64, earlier: u64) -> Self {
         Self { revision, earlier, ..Self::default() }
     }
 
-    /// Whether the record taken last is a shared one.
+    /// Checks whether the last record is a shared one.
     pub(crate) fn ends_shared(&self) -> bool {
         self.last.is_some()
     }
 
-    /// The record taken last is the file's own.
+    /// Records that the last record is the file's own.
     pub(crate) fn took_own(&mut self) {
         self.last = None;
     }
 }
 
 impl Reading<'_> {
-    /// The event that a session of the earlier revision has for the record, if the record and all
-    /// that comes before it are the same there.
+    /// Returns the event of an earlier revision's session that this record repeats. Until the first
+    /// difference that is the next record in order, and later the same record if it continues a
+    /// shared one.
     pub(crate) fn unchanged(&mut self, record: &Record, text: &ByteString) -> Result<Option<Spot>> {
         let Some(mut earlier) = self.take_earlier()? else { return Ok(None) };
         let found = self.unchanged_in(&mut earlier, record, text);
@@ -106,7 +107,7 @@ impl Reading<'_> {
         Ok(earlier.has(self.engine, &spot, record, text)?.then_some(spot))
     }
 
-    /// Takes a shared record in: it needs no event of its own.
+    /// Records a shared record, which needs no event of its own.
     pub(crate) fn take_shared(&mut self, record: &Record, spot: Spot) {
         let named = record.key.as_ref().or(record.native_id.as_ref());
         let key = named.map(|name| record_key(name.as_bytes()));
@@ -120,7 +121,7 @@ impl Reading<'_> {
         }
     }
 
-    /// The shared record that the record continues, if it continues one.
+    /// Returns the shared record that this record continues, if it continues one.
     pub(crate) fn shared_parent(&mut self, record: &Record) -> Result<Option<Spot>> {
         let Some(comparison) = &self.state.comparison else { return Ok(None) };
         let id = match &record.parent {
@@ -147,7 +148,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Where a record goes that continues a shared one.
+    /// Returns the route of a record that continues a shared one.
     pub(crate) fn route_after_shared(&self, record: &Record, spot: Spot) -> Result<Route> {
         let header = self.engine.store().header(&spot.session)?;
         if header.deleted.is_some() {
@@ -167,15 +168,16 @@ impl Reading<'_> {
         Ok(Route::Fork(Begin { parent, after: Follows::Seq(spot.seq), kind }))
     }
 
-    /// Says after which shared record the file's session is to begin.
+    /// Sets the shared record after which the file's session will begin.
     pub(crate) fn begin_after(&mut self, spot: Option<Spot>) {
         if let Some(comparison) = &mut self.state.comparison {
             comparison.begun = spot;
         }
     }
 
-    /// Where the session of a revision begins: after the last record that both have, or at the
-    /// start. None where the file is no revision, or continues another file and shares nothing.
+    /// Returns where the session of a revision begins: after the last record that both revisions
+    /// have, or at the start. Returns `None` if the file is not a revision, if it continues another
+    /// file and shares nothing, or if the earlier revision's first session was deleted.
     pub(crate) fn revision_beginning(&mut self) -> Result<Option<(Header, Cut)>> {
         let Some(comparison) = &self.state.comparison else { return Ok(None) };
         if let Some(spot) = comparison.begun.clone() {
@@ -194,7 +196,8 @@ impl Reading<'_> {
         Ok((parent.deleted.is_none()).then(|| (parent, Cut::default())))
     }
 
-    /// Begins the session of a revision in which nothing is new, so that it can be restored.
+    /// Creates the session of a revision in which nothing is new, so that the revision can be
+    /// restored.
     pub(crate) fn begin_unchanged_revision(&mut self) -> Result<()> {
         let Some(comparison) = &self.state.comparison else { return Ok(()) };
         let Some((_, spot)) = comparison.last.clone() else { return Ok(()) };
@@ -206,7 +209,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// The number of the revision that the file is, for the session that begins it.
+    /// Returns the number of the file's revision, if the file has no session yet.
     pub(crate) fn revision(&self) -> Option<u64> {
         let comparison = self.state.comparison.as_ref()?;
         self.sessions.is_empty().then_some(comparison.revision)

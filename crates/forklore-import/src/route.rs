@@ -1,4 +1,5 @@
-//! Where a record goes: on in a session, into a new branch, or nowhere (SPEC 11).
+//! Decides where a record goes: into a session, into a new branch, or nowhere (docs/semantics.md,
+//! Sources).
 
 use bytestring::ByteString;
 use forklore_core::agent_format::{Parent, Record};
@@ -15,16 +16,16 @@ use crate::report::ProblemKind;
 
 /// Where a record goes.
 pub(crate) enum Route {
-    /// Follows the last event of a session.
+    /// After the last event of a session.
     Into(u32),
     /// Into a new session.
     Fork(Begin),
-    /// Nowhere: it continues a deleted session, of which it is remembered as this place.
+    /// Nowhere: it continues a deleted session. This location is recorded for it.
     Nowhere(RecordLocation),
 }
 
 impl Reading<'_> {
-    /// Takes a record in and says where it stands; none when it is passed over.
+    /// Imports a record and returns its location, or `None` if it is skipped.
     pub(crate) fn record(
         &mut self,
         record: Record,
@@ -110,7 +111,8 @@ impl Reading<'_> {
         Ok(Route::Fork(Begin { parent: BranchParent::Own(place.session), after, kind }))
     }
 
-    /// A record without a parent: the first of the file, a further root, or a sub-agent's first.
+    /// Returns the route of a record without a parent: the first of the file, another root, or the
+    /// first of a sub-agent.
     fn root(&self, record: &Record) -> Route {
         if record.sidechain {
             let parent = self.state.last_main.unwrap_or(0);
@@ -131,7 +133,8 @@ impl Reading<'_> {
         })
     }
 
-    /// On in a session if it follows the file, else in a branch at its last event of the file.
+    /// Continues a session if it follows the file, or else branches at the session's last event
+    /// from the file.
     fn go_on(&self, session: u32) -> Route {
         let behind = self.session(session).and_then(FileSession::tip);
         match self.following(session) {
@@ -152,13 +155,13 @@ impl Reading<'_> {
         self.session(session).map_or(Following::Deleted, |session| session.following)
     }
 
-    /// Whether the record is nothing but a result that some session waits for.
+    /// Checks whether the record contains only results, and a session waits for one of them.
     fn joins(&self, record: &Record, parent: Option<RecordLocation>) -> bool {
         record.only_results && self.holder(record, parent).is_some()
     }
 
-    /// The session that waits for one of the record's results: that of the parent, or else the
-    /// one that made the call last.
+    /// Returns the session that waits for one of the record's results: the parent's session, or
+    /// else the one that made the call last.
     fn holder(&self, record: &Record, parent: Option<RecordLocation>) -> Option<u32> {
         let results = || {
             record.effect.calls.iter().filter_map(|step| match step {
@@ -171,7 +174,7 @@ impl Reading<'_> {
         at_parent.or_else(|| results().find_map(|id| self.state.holder_of(id)))
     }
 
-    /// Where the latest record of this id stands.
+    /// Returns the location of the latest record with this key.
     pub(crate) fn locate(&mut self, key: RecordKey) -> Result<Option<RecordLocation>> {
         if let Some((tip, place)) = self.tip
             && tip == key

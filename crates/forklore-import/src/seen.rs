@@ -1,4 +1,4 @@
-//! What a look at a file shows, without opening it.
+//! Reads the metadata of a file without opening it.
 
 use std::io;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub(crate) fn look(path: &Path) -> io::Result<SeenFile> {
     Ok(SeenFile { path, size: metadata.len(), modified: modified(&metadata) })
 }
 
-/// When the file was changed.
+/// Returns the time of the file's last change.
 pub(crate) fn time(seen: &SeenFile) -> Option<Timestamp> {
     Timestamp::from_microsecond(seen.modified.div_euclid(1_000)).ok()
 }

@@ -1,5 +1,5 @@
-//! What agents tell of their sessions where they keep it beside the files: lists of names, read
-//! once an import, and documents about one session.
+//! Reads what agents store about their sessions next to the session files: lists of names, each
+//! read once per import, and documents about one session.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use forklore_core::agent_format::{AgentFormat, FileFacts};
 
 use crate::opened::Opened;
 
-/// A longer list is not read.
+/// Maximum size of a list or document, in bytes. A larger one is not read.
 const LIST_BYTES: u64 = 64 << 20;
 
 /// The lists of names that were read.
@@ -16,8 +16,8 @@ const LIST_BYTES: u64 = 64 << 20;
 pub(crate) struct SessionNames(HashMap<PathBuf, HashMap<String, String>>);
 
 impl SessionNames {
-    /// What the agent calls the session of the file, if it keeps that in a list or a document
-    /// beside it, and that can be read. The last name in a list counts.
+    /// Returns the agent's name for the session of the file, if it is in a readable list or
+    /// document next to the file. The last name in a list counts.
     pub(crate) fn of(&mut self, dialect: &dyn AgentFormat, path: &Path) -> Option<String> {
         let Some((list, id)) = dialect.names(path) else {
             return document_facts(dialect, path).title;
@@ -27,7 +27,7 @@ impl SessionNames {
     }
 }
 
-/// What the agent tells of the session of the file in a document beside it.
+/// Returns the facts that the agent stores about the session of the file in a document next to it.
 pub(crate) fn document_facts(dialect: &dyn AgentFormat, path: &Path) -> FileFacts {
     let text = dialect.metadata_file(path).and_then(|document| text_of(&document));
     text.map(|text| dialect.read_metadata(&text)).unwrap_or_default()

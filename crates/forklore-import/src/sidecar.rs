@@ -1,4 +1,4 @@
-//! The files that lie beside those of sessions: which they are.
+//! Finds sidecar files: files without a session that an agent stores next to a session file.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -11,18 +11,18 @@ use forklore_store::sources::{FindSource, Sources};
 use crate::seen;
 use crate::walk::{self, Wanted};
 
-/// A file without a session of its own, and the session file that it lies beside.
+/// A sidecar file, and the session file to which it belongs.
 pub(crate) struct Sidecar {
     pub(crate) path: PathBuf,
     pub(crate) format: &'static dyn AgentFormat,
     pub(crate) of: PathBuf,
-    /// Its size.
+    /// Its size in bytes.
     pub(crate) size: u64,
-    /// Whether a person named it.
+    /// Whether a person named it on import.
     pub(crate) named: bool,
 }
 
-/// The files beside that were found.
+/// Collects the sidecar files of an import.
 pub(crate) struct Sidecars<'a> {
     sources: &'a dyn Sources,
     formats: Vec<&'static dyn AgentFormat>,
@@ -31,7 +31,7 @@ pub(crate) struct Sidecars<'a> {
 }
 
 impl<'a> Sidecars<'a> {
-    /// Looks for files of one agent, or of all.
+    /// Creates a collector for the sidecar files of one agent, or of all.
     pub(crate) fn new(
         engine: &Engine,
         sources: &'a dyn Sources,
@@ -41,13 +41,13 @@ impl<'a> Sidecars<'a> {
         Self { sources, formats, seen: HashSet::new(), found: Vec::new() }
     }
 
-    /// Whether a file may lie beside a session's, by its path.
+    /// Checks by its path whether a file may be a sidecar file.
     pub(crate) fn may_be(&self, path: &Path) -> bool {
         self.formats.iter().any(|format| format.belongs_to(path).is_some())
     }
 
-    /// Takes a file that lies beside a session's, which is there or was. Of a session file that
-    /// was named it takes all that lie beside it.
+    /// Adds a file if it is the sidecar file of a session file that exists or was imported before,
+    /// and returns whether it is. If a session file was named, adds all of its sidecar files.
     pub(crate) fn add_if_sidecar(&mut self, path: &Path, named: bool) -> Result<bool> {
         for at in 0..self.formats.len() {
             let Some(format) = self.formats.get(at).copied() else { break };

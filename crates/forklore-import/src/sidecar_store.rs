@@ -1,4 +1,4 @@
-//! SidecarStore the files that lie beside those of sessions, byte for byte.
+//! Stores sidecar files, the files next to session files, byte for byte.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -21,31 +21,31 @@ use crate::report::{ImportReport, Problem, ProblemKind, StoredSidecar};
 use crate::seen;
 use crate::sidecar::Sidecar;
 
-/// How much of a file is written at once.
+/// Maximum number of bytes written in one step.
 const STEP: u64 = 8 << 20;
 const NOT_THERE: &str = "the session that the file belongs to was not imported";
 
-/// The keeping of all files beside of one import.
+/// Stores all sidecar files of one import.
 pub(crate) struct SidecarStore<'a> {
     engine: &'a Engine,
     sources: &'a dyn Sources,
     options: &'a ImportOptions,
-    /// What was found out about session files.
+    /// The owners looked up so far, by the path of the session file.
     owners: HashMap<PathBuf, Owner>,
 }
 
-/// What became of the session file that others lie beside.
+/// The state of the session file to which sidecar files belong.
 #[derive(Clone)]
 enum Owner {
-    /// It holds sessions, this one first.
+    /// It has sessions; `session` is the first.
     Living { session: SessionId, dialect: String },
-    /// A session of it was deleted.
+    /// One of its sessions was deleted.
     Deleted,
     /// It was not imported.
     Absent,
 }
 
-/// Where a file stands.
+/// The state of a sidecar file in the store.
 enum SidecarState {
     Unchanged,
     /// Its bytes were erased with a session.
@@ -70,7 +70,8 @@ impl<'a> SidecarStore<'a> {
         Self { engine, sources, options, owners: HashMap::new() }
     }
 
-    /// Keeps what is new of a file, anew as often as somebody else was faster.
+    /// Stores what is new in a file. Starts again if a concurrent import was faster, up to
+    /// [`ATTEMPTS`] times.
     pub(crate) fn store(
         &mut self,
         sidecar: &Sidecar,
@@ -187,13 +188,13 @@ impl<'a> SidecarStore<'a> {
     }
 }
 
-/// Whether bytes of a file beside went with a session: then all of them did.
+/// Checks whether a sidecar file's bytes were erased with a session. Then all of them were.
 pub(crate) fn is_erased(sources: &dyn Sources, source: &Source) -> Result<bool> {
     let first = sources.source_spans(source.id, 0)?.unwrap_or_default();
     Ok(first.iter().any(|range| matches!(range, SourceSpan::Gone(_))))
 }
 
-/// Where the writing begins, if there is something to write.
+/// Returns where to start writing, or `None` if there is nothing to write.
 fn start(state: &SidecarState, sidecar: &Sidecar) -> Option<(Target, Sha256, u64)> {
     match state {
         SidecarState::Unchanged | SidecarState::Erased => None,
@@ -213,7 +214,8 @@ fn start(state: &SidecarState, sidecar: &Sidecar) -> Option<(Target, Sha256, u64
     }
 }
 
-/// No session file is found by what a file beside begins with.
+/// Returns a first-line key that no session file has, so that none is mistaken for a moved sidecar
+/// file.
 fn no_first_line(path: &Path) -> RecordKey {
     record_key(format!("\nbeside\0{}", path_text(path)).as_bytes())
 }
@@ -223,7 +225,7 @@ fn stored(sidecar: &Sidecar, session: SessionId, bytes: u64, unchanged: bool) ->
     StoredSidecar { path, dialect: sidecar.format.name().to_owned(), session, bytes, unchanged }
 }
 
-/// One file while it is kept.
+/// A sidecar file while it is written.
 struct Writing<'a> {
     sidecar: &'a Sidecar,
     file: &'a Opened,
@@ -233,7 +235,8 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Writes it to its end, as far as it was there when it was opened; how many bytes.
+    /// Writes the file up to the size that it had when it was opened, and returns the number of
+    /// bytes.
     fn run(
         mut self,
         store: &SidecarStore<'_>,
@@ -258,7 +261,7 @@ impl Writing<'_> {
     }
 
     fn step(&self, bytes: Vec<u8>, last: bool) -> SourceStep {
-        // A file that became shorter while it was read is looked at again the next time.
+        // A file that became shorter while it was read is examined again by the next import.
         let whole = last && self.offset == self.file.seen.size;
         let path = self.file.seen.path.clone();
         let seen =

@@ -1,4 +1,5 @@
-//! Whether a file is known, and what became of it since (SPEC 11).
+//! Determines whether a file was imported before, and how it has changed since (docs/semantics.md,
+//! Sources).
 
 use std::io;
 use std::path::Path;
@@ -12,15 +13,15 @@ use crate::opened::{Opened, record_key};
 use crate::resume_state::ResumeState;
 use crate::seen;
 
-/// What a look at a file and at the sources says.
+/// The state of a file, compared with the sources in the store.
 pub(crate) enum SourceState {
-    /// Size and time are those of the last look.
+    /// Size and time of change are the same as at the last import.
     Unchanged(Source),
-    /// It begins with what was read of it.
+    /// The file begins with the bytes that were read before.
     Grown(Source, Sha256),
-    /// It is not known, or no longer what it was.
+    /// The file is unknown, or was rewritten.
     New {
-        /// How often the file of this path was rewritten.
+        /// How often the file at this path was rewritten.
         revision: u64,
         /// The latest source of this path.
         latest: Option<SourceId>,
@@ -29,7 +30,8 @@ pub(crate) enum SourceState {
     },
 }
 
-/// The source of a file that is as it was when it was read last; the file is not opened.
+/// Returns the source of a file that has not changed since the last import, without opening the
+/// file.
 pub(crate) fn unchanged(sources: &dyn Sources, path: &Path) -> Result<Option<Source>> {
     let Ok(seen) = seen::look(path) else {
         return Ok(None);
@@ -38,12 +40,12 @@ pub(crate) fn unchanged(sources: &dyn Sources, path: &Path) -> Result<Option<Sou
     Ok(latest.filter(|source| source.paths.contains(&seen)))
 }
 
-/// The latest source of this path.
+/// Returns the latest source of this path.
 pub(crate) fn latest(sources: &dyn Sources, seen: &SeenFile) -> Result<Option<Source>> {
     Ok(sources.sources(&FindSource::Latest(seen.path.clone()))?.into_iter().next())
 }
 
-/// Recognises a file by its path, by equal content, or as one that was moved.
+/// Finds the source of a file by its path, by equal content, or as a file that was moved.
 pub(crate) fn look_up(sources: &dyn Sources, file: &Opened) -> Result<SourceState> {
     if let Some(source) = latest(sources, &file.seen)? {
         if source.paths.contains(&file.seen) {
@@ -71,15 +73,15 @@ pub(crate) fn look_up(sources: &dyn Sources, file: &Opened) -> Result<SourceStat
     Ok(SourceState::New { revision: 0, latest: None, earlier: None })
 }
 
-/// The latest source of this path that has sessions.
+/// Returns the latest source of this path that has sessions.
 fn with_sessions(sources: &dyn Sources, path: &str) -> Result<Option<Box<Source>>> {
     let mut all = sources.sources(&FindSource::Path(path.to_owned()))?;
     all.sort_by_key(|source| source.id);
     Ok(all.into_iter().rfind(|source| !source.sessions.is_empty()).map(Box::new))
 }
 
-/// The same, but to be read on where the file is not changed and its session is called
-/// otherwise than before.
+/// Treats an unchanged file as grown if the agent's name for its session has changed, so that the
+/// new title is stored.
 pub(crate) fn called(
     state: SourceState,
     file: &Opened,
@@ -97,14 +99,15 @@ pub(crate) fn called(
     }
 }
 
-/// Whether the session of the source has this title, where its agent's list has one for it.
+/// Checks whether the session of the source has this title. Without a title in the agent's list it
+/// does.
 pub(crate) fn is_called(source: &Source, title: Option<&str>) -> bool {
     let Some(title) = title else { return true };
     ResumeState::read(&source.read.state).header.title_key == Some(record_key(title.as_bytes()))
 }
 
-/// Whether an earlier version made a root of the source's session, although its file continues
-/// another one that was not there.
+/// Checks whether an earlier version of forklore made a root of the source's session, although its
+/// file continues another one that was missing.
 pub(crate) fn lacks_base(engine: &Engine, source: &Source) -> Result<bool> {
     let Some(first) = source.sessions.first() else { return Ok(false) };
     if ResumeState::read(&source.read.state).facts.base.is_none() {
@@ -116,7 +119,7 @@ pub(crate) fn lacks_base(engine: &Engine, source: &Source) -> Result<bool> {
 
 fn prefix(file: &Opened, source: &Source) -> Result<Option<Sha256>> {
     if file.document && source.read.offset != file.seen.size {
-        // A document does not grow at its end: it is written anew.
+        // A document does not grow at its end: it is rewritten.
         return Ok(None);
     }
     let found = file.prefix(source.read.offset, &source.read.sha256);

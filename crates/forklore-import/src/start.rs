@@ -1,4 +1,4 @@
-//! The reading of one file: how it begins, and what it came to.
+//! Starts the reading of one file, and reports its result.
 
 use forklore_core::agent_format::AgentFormat;
 use forklore_engine::{Engine, Result};
@@ -19,7 +19,7 @@ use crate::resume_state::ResumeState;
 use crate::revision::Comparison;
 use crate::source_state::SourceState;
 
-/// What every file is read with.
+/// What the reading of every file needs.
 pub(crate) struct Start<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) sources: &'a dyn Sources,
@@ -28,7 +28,7 @@ pub(crate) struct Start<'a> {
 }
 
 impl<'a> Start<'a> {
-    /// The reading of a file from where it stood.
+    /// Creates the reading of a file, from where the last import stopped.
     pub(crate) fn reading(
         self,
         file: &Opened,
@@ -77,7 +77,8 @@ impl<'a> Start<'a> {
         Ok(reading)
     }
 
-    /// A file that was being compared with a session that was deleted since begins anew.
+    /// Starts a file again from its beginning if it was compared with a session that has since been
+    /// deleted.
     fn unless_original_is_gone(&self, found: SourceState) -> Result<SourceState> {
         let SourceState::Grown(source, _) = &found else { return Ok(found) };
         let Some(copying) = ResumeState::read(&source.read.state).copying else { return Ok(found) };
@@ -121,7 +122,7 @@ impl<'a> Start<'a> {
 }
 
 impl Reading<'_> {
-    /// Adds what the reading came to; it began at byte `before`.
+    /// Adds the result of the reading, which started at byte `before`, to the report.
     pub(crate) fn into_report(
         mut self,
         brought: bool,

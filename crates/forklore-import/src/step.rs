@@ -1,4 +1,4 @@
-//! What was gathered of a file, written in one step.
+//! Writes what was collected of a file in one step.
 
 use forklore_core::limits::TITLE_BYTES;
 use forklore_core::{Data, SessionId};
@@ -11,10 +11,11 @@ use crate::opened::record_key;
 use crate::reading::Reading;
 
 impl Reading<'_> {
-    /// Writes what was gathered. `whole` says that the file was read to its end.
+    /// Writes the collected batch. `whole` means that the file was read to its end.
     pub(crate) fn flush(&mut self, whole: bool) -> Result<()> {
         self.tell_title();
-        // Inside a text that is not accounted for, the reader must know what it did before it.
+        // Inside a text that is not accounted for, the reader needs its state from before that
+        // text.
         let again = self.position.is_inside();
         self.state.reader = if again { self.reader.memory_before() } else { self.reader.memory() };
         let batch = std::mem::take(&mut self.batch);
@@ -43,7 +44,7 @@ impl Reading<'_> {
         let source = Some(Box::new(step));
         let step = Transaction { writes: batch.writes, source, attachments };
         let id = match (&mut self.writer, self.source) {
-            // The number of a new source is needed before the next step can be gathered.
+            // The id of a new source is needed before the next step can be collected.
             (Some(writer), Some(id)) => {
                 writer.write(step, pins)?;
                 id
@@ -55,7 +56,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Waits until the store holds everything that was flushed.
+    /// Waits until the store contains everything that was flushed.
     pub(crate) fn settle(&mut self) -> Result<()> {
         match &mut self.writer {
             Some(writer) => Ok(writer.settle()?),
@@ -63,12 +64,12 @@ impl Reading<'_> {
         }
     }
 
-    /// The last step: what is left, and what the file says about itself by now.
+    /// Writes the last step: the rest of the batch, and changes of the first session's header.
     pub(crate) fn finish(&mut self) -> Result<()> {
         self.begin_copy()?;
         self.begin_unchanged_revision()?;
         if self.has_copies()? {
-            // They are compared with what the store holds.
+            // The copies are compared with what the store contains.
             self.flush(false)?;
             self.settle()?;
             self.link_copies()?;
@@ -88,7 +89,7 @@ impl Reading<'_> {
         self.flush(true)
     }
 
-    /// SessionNames the session as the file does since the last step.
+    /// Updates the session's title if the file's title has changed since the last step.
     fn tell_title(&mut self) {
         let key = self.title_key();
         if key.is_none() || self.state.header.title_key == key {
@@ -107,7 +108,7 @@ impl Reading<'_> {
         first.map(|first| first.id.clone())
     }
 
-    /// What tells one title from another.
+    /// Returns the key by which titles are compared.
     pub(crate) fn title_key(&self) -> Option<RecordKey> {
         self.state.facts.title.as_ref().map(|title| record_key(title.as_bytes()))
     }
@@ -117,7 +118,7 @@ impl Reading<'_> {
         Some(leaf.id.clone())
     }
 
-    /// The title that the file tells, as far as titles may be long.
+    /// Returns the file's title, truncated to the maximum length of titles.
     pub(crate) fn title(&self) -> Option<String> {
         let title = self.state.facts.title.as_deref().filter(|title| !title.is_empty())?;
         let end = title.len().min(TITLE_BYTES);
@@ -129,7 +130,7 @@ impl Reading<'_> {
     }
 }
 
-/// What the writes say.
+/// Returns the payloads of the events in the writes.
 fn payloads(writes: &[Write]) -> impl Iterator<Item = &Data> {
     let events = writes.iter().flat_map(|write| match write {
         Write::Create(new) => new.events.as_slice(),

@@ -1,4 +1,5 @@
-//! Files of a sub-agent: their session is a delegate of the one that called it (SPEC 1, 11).
+//! Files of sub-agents: their session becomes a delegate of the session that called it
+//! (docs/semantics.md, Words and Sources).
 
 use forklore_core::{Cut, Header, Selector};
 use forklore_engine::Result;
@@ -11,7 +12,8 @@ use crate::lookup::Lookup;
 const PAGE: usize = 512;
 
 impl Lookup<'_> {
-    /// The session that called the file's own, and where that was; none when it is not there.
+    /// Returns the session that called the file's session, and the cut of the call; `None` if it
+    /// was not imported.
     pub(crate) fn subagent_parent(
         &self,
         caller: &str,
@@ -30,14 +32,14 @@ impl Lookup<'_> {
         Ok(None)
     }
 
-    /// After the last event that is not younger than the sub-agent.
+    /// Returns the cut after the last event that is not younger than the sub-agent.
     fn called(&self, caller: &Header, begun: Option<Timestamp>) -> Result<Cut> {
         let Some(begun) = begun else { return Ok(Cut::default()) };
         match self.last_until(caller, begun)? {
             None => Ok(Cut::default()),
             Some(seq) => {
                 let seq = Selector::Seq(i64::try_from(seq).unwrap_or(i64::MAX));
-                // Nothing of it may be inherited, and then it was called at the start.
+                // If nothing up to there is inheritable, the call is at the start.
                 Ok(self.engine.cut(caller, &seq).unwrap_or_default())
             }
         }

@@ -1,4 +1,4 @@
-//! What an import would find, without reading any session.
+//! Counts what an import would find, without reading any session.
 
 use std::path::{Path, PathBuf};
 
@@ -16,33 +16,33 @@ use crate::seen;
 use crate::sidecar::Sidecars;
 use crate::walk::{self, Wanted};
 
-/// The session files at some places, told by their names.
+/// The session files at some paths, recognized by their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Survey {
-    /// Files of sessions.
+    /// Number of session files.
     pub files: u64,
-    /// Files that lie beside them.
+    /// Number of sidecar files.
     #[serde(rename = "beside")]
     pub sidecars: u64,
-    /// The sizes of all together.
+    /// The size of all files together, in bytes.
     pub bytes: u64,
-    /// When the latest of them was written.
+    /// The time of the last change of a session file.
     pub newest: Option<Timestamp>,
-    /// How many of them were imported before.
+    /// Number of session files that were imported before.
     pub imported: u64,
-    /// How many of all have something in them that was not imported.
+    /// Number of files, including sidecar files, with content that was not imported.
     pub to_read: u64,
 }
 
 impl Importer<'_> {
-    /// Looks at the files, and those in folders, that by their names are a dialect's: how many
-    /// there are, and how many of them are in the store. Of files that hold several sessions it
-    /// is asked how each stands; no other file is opened. What is not there, or cannot be looked
-    /// at, is no part of it.
+    /// Counts the files at these paths and in these folders that belong to a dialect by their
+    /// names, and how many of them are in the store. Files that contain several sessions are opened
+    /// to determine the state of each session; no other file is opened. A path that does not exist
+    /// or cannot be examined is left out.
     ///
     /// # Errors
-    /// `unsupported` when the store keeps no sources, `invalid_args` for an unknown dialect, and
-    /// failures of the store.
+    /// `unsupported` if the store does not support sources, `invalid_args` for an unknown dialect,
+    /// and failures of the store.
     pub fn survey(&self, dialect: &str, places: &[PathBuf]) -> Result<Survey> {
         let sources = self.engine.sources()?;
         let unknown = || Error::invalid("dialect", format!("there is no dialect {dialect}"));
@@ -82,17 +82,18 @@ impl Importer<'_> {
         Ok(survey)
     }
 
-    /// Whether the store has no session, so that nothing can have been imported.
+    /// Checks whether the store has no sessions, so that nothing can have been imported.
     fn is_empty(&self) -> Result<bool> {
         let filter = Filter { deleted: true, ..Filter::default() };
         let first = self.engine.store().sessions(&filter, None, 1)?;
         Ok(first.sound.is_empty() && first.damaged.is_empty())
     }
 
-    /// The sessions read from the file at this path, which may be gone, in any revision of it.
+    /// Returns the sessions that were imported from any revision of the file at this path and were
+    /// not deleted. The file itself need not exist.
     ///
     /// # Errors
-    /// `unsupported` when the store keeps no sources, and failures of the store.
+    /// `unsupported` if the store does not support sources, and failures of the store.
     pub fn sessions_of(&self, path: &Path) -> Result<Vec<SessionId>> {
         let by_path = FindSource::Path(path_text(path));
         let mut sessions = Vec::new();

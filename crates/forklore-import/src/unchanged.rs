@@ -1,4 +1,4 @@
-//! What is said of a file that is as it was when it was read last.
+//! Reports files that have not changed since the last import.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::file_session::{FileSession, Following};
 use crate::report::{ImportReport, ImportedFile, ImportedSession, Problem, ProblemKind};
 use crate::resume_state::ResumeState;
 
-/// Adds the file with its sessions; nothing of it is read.
+/// Adds the file and its sessions to the report, without reading the file.
 pub(crate) fn report(
     engine: &Engine,
     path: &Path,

@@ -1,4 +1,5 @@
-//! The files that a person means: regular ones only, and in folders no link that leads out.
+//! Finds the files that a person named: only regular files, and in folders no symbolic link that
+//! leads out.
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,16 +9,16 @@ use forklore_sanitize::path::contained;
 
 use crate::report::{Problem, ProblemKind};
 
-/// What is looked for in folders, by path alone.
+/// Selects files in folders by their path alone.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
-    /// Whether a file may hold a session.
+    /// Whether a file may contain a session.
     pub(crate) may_own: &'a dyn Fn(&Path) -> bool,
-    /// Whether it may lie beside one.
+    /// Whether a file may be a sidecar file.
     pub(crate) belongs: &'a dyn Fn(&Path) -> bool,
 }
 
-/// Finds the files named, and those in folders named that are wanted.
+/// Finds the named files, and the wanted files in the named folders.
 pub(crate) fn files(
     paths: &[PathBuf],
     wanted: Wanted<'_>,
@@ -81,7 +82,7 @@ impl Walk<'_> {
                 };
                 let path = entry.path();
                 let (real, kind) = if kind.is_symlink() {
-                    // A link that leads out, or nowhere, is not followed.
+                    // A link that leads out of the folder, or nowhere, is not followed.
                     let Ok(real) = contained(root, &path) else { continue };
                     let Ok(about) = real.symlink_metadata() else { continue };
                     (real, about.file_type())
@@ -102,7 +103,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether the name says that the file holds lines of JSON.
+/// Checks by its name whether a file contains lines of JSON.
 pub(crate) fn is_lines(path: &Path) -> bool {
     let is = |path: &Path, ending| {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
@@ -112,7 +113,8 @@ pub(crate) fn is_lines(path: &Path) -> bool {
         || (is(path, "zst") && is(&path.with_extension(""), "jsonl"))
 }
 
-/// Whether a compressed file stands beside the same file as it was: that one goes on.
+/// Checks whether the uncompressed version of a compressed file exists next to it. Its agent
+/// continues that one.
 fn next_to_plain(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "zst")
         && path.with_extension("").is_file()

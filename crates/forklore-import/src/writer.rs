@@ -1,4 +1,4 @@
-//! Steps of a long file are written by a thread of their own while the next one is gathered.
+//! Writes the steps of a long file on a separate thread while the next step is collected.
 
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::Scope;
@@ -8,12 +8,12 @@ use forklore_store::attachments::Pin;
 use forklore_store::port::{Committed, Transaction};
 use forklore_store::sources::Sources;
 
-/// Files with more left to read than this are written beside the reading.
+/// Minimum number of bytes left to read for which the separate thread is used.
 pub(crate) const LONG: u64 = 8 << 20;
 
 type Written = Result<Committed, StoreError>;
 
-/// Writes steps in order, at most one behind the reader.
+/// Writes steps in order. At most one step is pending.
 pub(crate) struct Writer {
     steps: SyncSender<(Transaction, Vec<Pin>)>,
     written: Receiver<Written>,
@@ -21,7 +21,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread; it ends when the writer is dropped, or behind a step that failed.
+    /// Starts the thread. It ends when the writer is dropped, or after a step that failed.
     pub(crate) fn start<'scope>(
         scope: &'scope Scope<'scope, '_>,
         sources: &'scope dyn Sources,
@@ -41,7 +41,7 @@ impl Writer {
         Self { steps, written, waiting: false }
     }
 
-    /// Hands over a step, and the attachments that are held for it, once the one before it is
+    /// Passes a step and the pins of its attachments to the thread, after the previous step is
     /// written.
     pub(crate) fn write(&mut self, step: Transaction, pins: Vec<Pin>) -> Result<(), StoreError> {
         self.settle()?;
@@ -50,7 +50,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Waits until everything handed over is written.
+    /// Waits until every step passed to the thread is written.
     pub(crate) fn settle(&mut self) -> Result<(), StoreError> {
         if !std::mem::take(&mut self.waiting) {
             return Ok(());

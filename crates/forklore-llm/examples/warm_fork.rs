@@ -1,5 +1,5 @@
-//! How much sooner a fork of a warm conversation is answered than a cold one, on the real small
-//! model, in both forms that it speaks:
+//! Measures how much sooner a fork of a warm conversation gets its response than a cold
+//! conversation, on a real small model, in both API formats that its server supports:
 //!
 //! ```console
 //! $ FORKLORE_SMOLLM=target/smollm cargo run --example warm_fork -p forklore-llm
@@ -16,7 +16,7 @@ use forklore_llm::{HttpModel, ModelConfig, Provider};
 use forklore_smollm::{MODEL, Server};
 use futures_util::StreamExt as _;
 
-/// A conversation of some 1,000 tokens.
+/// Returns a conversation of about 1,000 tokens.
 fn conversation() -> Vec<Message> {
     let told = "The harbour lies in the north of the bay, where ships from many countries wait. ";
     let asked = |part: usize| Message::text(Role::User, format!("Part {part}. {}", told.repeat(4)));
@@ -40,7 +40,7 @@ fn request(question: &str) -> Request {
     }
 }
 
-/// The time to the first piece, and what the answer took.
+/// Returns the time to the first event of a response, and its token usage.
 async fn ask(model: &HttpModel, question: &str) -> Result<(Duration, TokenUsage), Box<dyn Error>> {
     let request = request(question);
     let began = Instant::now();
@@ -65,7 +65,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let server = Server::start()?;
         let base_url = Some(server.openai());
         let model = HttpModel::new(ModelConfig { base_url, ..ModelConfig::new(provider, MODEL) })?;
-        // Anything, so that the program and the server have done each thing once.
+        // A warm-up request, so that one-time initialisation in the program and the server does not
+        // count.
         ask_short(&model).await?;
         let (cold, _) = ask(&model, "What is this about?").await?;
         let (warm, usage) = ask(&model, "Which ships are there?").await?;

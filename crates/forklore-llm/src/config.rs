@@ -1,4 +1,4 @@
-//! Which model, where it is served, and what it costs.
+//! Configuration of a model: its provider, address, API key, limits and prices.
 
 use std::time::Duration;
 
@@ -8,66 +8,67 @@ use serde::{Deserialize, Serialize};
 
 use crate::key::KeyVariable;
 
-/// The most bytes of all that goes along with a request, as base64: requests of more than 20 MB
-/// are refused by some, and words need room too.
+/// The maximum total size of the media in one request, in bytes of base64. Some providers refuse
+/// requests of more than 20 MB, and the text needs space too.
 const MAX_MEDIA_BYTES: usize = 18 << 20;
-/// The most bytes of a text that is attached; of a small model not more than a quarter of what it
-/// takes, at four bytes for each token.
+/// The maximum size of an attached text, in bytes. If the context window is small, the limit is a
+/// quarter of it, at four bytes per token.
 const MAX_TEXT_BYTES: usize = 128 << 10;
 
-/// A model, as the user's configuration names it. Keys are never in it, only the names of the
-/// environment variables that hold them.
+/// A model, as the user's configuration describes it. It never contains API keys, only the name of
+/// the environment variable that contains the key.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelConfig {
-    /// The form in which it is asked.
+    /// The API protocol that requests use.
     pub provider: Provider,
-    /// Its name there.
+    /// The provider's name of the model.
     pub model: String,
-    /// Where it is served; none is the provider's own address.
+    /// The base URL of the API; `None` means the provider's own address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// The environment variable with the key. None is the provider's usual one, at the provider's
-    /// own address, and no key elsewhere: a key never goes to an address by mistake.
+    /// The environment variable that contains the API key. If it is `None`, the provider's usual
+    /// variables apply at the provider's own address, and no key is sent to any other address, so
+    /// that a key never goes to a wrong address by mistake.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_env: Option<KeyVariable>,
-    /// How many tokens a request and its answer may have.
+    /// The maximum number of tokens of a request and its response together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
-    /// The most tokens of an answer.
+    /// The maximum number of tokens of a response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u32>,
-    /// How free the choice of words is.
+    /// The sampling temperature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// How many seconds to wait for the next piece of an answer: 300 where none is said.
+    /// Maximum time to wait for the next chunk of a response, in seconds; 300 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience_seconds: Option<u64>,
-    /// Whether the family's cache key is sent in the OpenAI form. Some servers refuse what they do
-    /// not know.
+    /// Whether requests in the OpenAI form contain the cache key of the family. Some servers refuse
+    /// unknown fields.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub cache_key: bool,
-    /// Whether images are sent. None is yes at the address of a provider of models, and no at
-    /// another address and with Ollama: many servers refuse a request with an image.
+    /// Whether requests contain images. The default is yes at the own address of a model provider,
+    /// and no at any other address and with Ollama: many servers refuse a request with an image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images: Option<bool>,
-    /// What a million tokens cost.
+    /// The price of a million tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Prices>,
 }
 
-/// The form in which a model is asked.
+/// The API protocol of a model server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Provider {
-    /// OpenAI's chat completions, which most servers speak.
+    /// OpenAI's chat completions API, which most servers implement.
     OpenAi,
-    /// Anthropic's messages.
+    /// Anthropic's messages API.
     Anthropic,
-    /// Gemini's `streamGenerateContent`.
+    /// Gemini's `streamGenerateContent` method.
     Gemini,
-    /// Ollama, in the OpenAI form that it offers.
+    /// Ollama, through its OpenAI-compatible API.
     Ollama,
 }
 
@@ -81,7 +82,8 @@ fn is_true(value: &bool) -> bool {
 }
 
 impl ModelConfig {
-    /// A model at its provider's own address, with nothing else said.
+    /// Creates the configuration of a model at its provider's own address, with defaults for the
+    /// rest.
     #[must_use]
     pub fn new(provider: Provider, model: impl Into<String>) -> Self {
         Self {
@@ -99,12 +101,13 @@ impl ModelConfig {
         }
     }
 
-    /// Where it is served, without a slash at the end.
+    /// Returns the base URL of the API without trailing slashes.
     pub(crate) fn address(&self) -> &str {
         self.base_url.as_deref().unwrap_or(self.provider.address()).trim_end_matches('/')
     }
 
-    /// The variables that may hold the key, the first that is set counts.
+    /// Returns the environment variables that may contain the API key, in the order of preference:
+    /// the first one that is set applies.
     pub(crate) fn key_variables(&self) -> Vec<&str> {
         match (&self.key_env, &self.base_url) {
             (Some(named), _) => vec![named.as_str()],
@@ -113,8 +116,8 @@ impl ModelConfig {
         }
     }
 
-    /// What goes along with a request beside words. The numbers are what the providers' own
-    /// documentation says, or less.
+    /// Returns the media that requests may contain. The limits are those of the providers'
+    /// documentation, or lower.
     pub(crate) fn takes(&self) -> Capabilities {
         let is_own = self.base_url.is_none() && self.provider != Provider::Ollama;
         let window = self.context_window.and_then(|tokens| usize::try_from(tokens).ok());
@@ -125,7 +128,7 @@ impl ModelConfig {
             return words;
         }
         let most = match self.provider {
-            // What it counts is the base64.
+            // Anthropic's limit applies to the base64 form.
             Provider::Anthropic => 5 << 20,
             Provider::OpenAi | Provider::Gemini | Provider::Ollama => 15 << 20,
         };
@@ -151,7 +154,7 @@ impl ModelConfig {
 }
 
 impl Provider {
-    /// How it is named in the log and in the configuration.
+    /// Returns the provider's name in the log and in the configuration.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

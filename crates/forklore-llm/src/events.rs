@@ -1,4 +1,4 @@
-//! The events of an answer, none of them longer than one may be.
+//! Server-sent events of a response, with limits on the size of an event and of the response.
 
 use bytes::Bytes;
 use forklore_agent::model::ModelErrorKind;
@@ -8,28 +8,29 @@ use sse_stream::{Error, Sse, SseStream};
 
 use crate::http::Failed;
 
-/// The most bytes of an answer: no model says so much, so it is something else that answers.
+/// The maximum size of a response, in bytes. No model writes that much, so a larger response comes
+/// from something else.
 const MAX_RESPONSE_BYTES: usize = 256 << 20;
-/// The most bytes of one event. Some servers say all of an answer in one.
+/// The maximum size of one event, in bytes. Some servers send the whole response in one event.
 const MAX_EVENT_BYTES: usize = 8 << 20;
 
-/// The events of one answer.
+/// The event stream of one response.
 pub(crate) type Events = BoxStream<'static, Result<Sse, Error>>;
 
-/// The events of an answer that has begun.
+/// Reads the body of a response as an event stream.
 pub(crate) fn of(response: Response) -> Events {
     SseStream::from_bytes_stream(bounded(response.bytes_stream())).boxed()
 }
 
-/// The bytes of an answer, ended where they are too many: before the reader of events, which holds
-/// a line until its end.
+/// Limits the byte stream of a response. The check comes before the event parser, because the
+/// parser buffers a line until its end.
 fn bounded(
     bytes: impl Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
 ) -> impl Stream<Item = Result<Bytes, Cut>> + Send + 'static {
     let mut measure = Measure::default();
     bytes.filter_map(move |chunk| {
         let chunk = match chunk {
-            // The reader of events expects something in each.
+            // The event parser requires non-empty chunks.
             Ok(chunk) if chunk.is_empty() => None,
             Ok(chunk) => Some(measure.take(&chunk).map(|()| chunk)),
             Err(error) => Some(Err(Cut::Lost(error.without_url()))),
@@ -38,15 +39,16 @@ fn bounded(
     })
 }
 
-/// How much of an answer has come.
+/// Counts the bytes of a response.
 #[derive(Default)]
 struct Measure {
     answer: usize,
-    /// The bytes of the event that has not ended.
+    /// Number of bytes of the current, incomplete event.
     event: usize,
-    /// The bytes of the line that has not ended.
+    /// Number of bytes of the current, incomplete line.
     line: usize,
-    /// Whether a line has just ended with CR: LF then belongs to that end.
+    /// Whether the last byte was a CR that ended a line; a LF right after it belongs to the same
+    /// line end.
     after_cr: bool,
 }
 
@@ -80,7 +82,7 @@ impl Measure {
     }
 }
 
-/// Why no more bytes of an answer come.
+/// The reason why the byte stream ends early.
 #[derive(Debug, thiserror::Error)]
 enum Cut {
     #[error("the connection was lost")]
@@ -91,7 +93,7 @@ enum Cut {
     Event,
 }
 
-/// What is wrong with an answer whose events cannot be read.
+/// Converts an error of the event stream to a failure of the request.
 pub(crate) fn failed(error: Error) -> Failed {
     match error {
         Error::Body(cut) => match cut.downcast::<Cut>() {
@@ -119,7 +121,8 @@ pub(crate) fn failed(error: Error) -> Failed {
 mod tests {
     use super::*;
 
-    /// How many bytes are accepted of this text, again and again in pieces of some length.
+    /// Repeats `text` in chunks of `piece` bytes until the measure refuses one. Returns the number
+    /// of accepted bytes and the error message.
     fn accepted(mut measure: Measure, text: &str, piece: usize) -> (usize, String) {
         let mut accepted = 0;
         let endless = text.repeat(piece);

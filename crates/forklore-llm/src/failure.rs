@@ -1,4 +1,4 @@
-//! What can be done about a request that failed.
+//! Classifies failed requests by the reaction that makes sense.
 
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
@@ -8,17 +8,18 @@ use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde::Deserialize;
 
-/// The most characters of what a server says that are shown.
+/// The maximum length of a server's message that is shown, in characters.
 const MAX_MESSAGE_LENGTH: usize = 400;
 
-/// What the body of a failure says.
+/// The information in the body of an error response.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Report {
-    /// In its words, on one line.
+    /// The server's message, on one line.
     pub(crate) message: String,
-    /// The codes it gives: `type`, `code`, `status`.
+    /// The error codes of the server: the values of `type`, `code` and `status`.
     codes: Vec<String>,
-    /// Whether it is an error as APIs report them. A page or a text comes from something else.
+    /// Whether the body is an error in the form of an API. An HTML page or plain text comes from
+    /// something else, such as a proxy.
     is_reported: bool,
 }
 
@@ -28,7 +29,7 @@ struct Wrapped<'a> {
     error: Option<&'a serde_json::value::RawValue>,
 }
 
-/// The form of servers that wrap nothing: `detail` is FastAPI's.
+/// The error fields of servers that do not wrap the error; `detail` is FastAPI's.
 #[derive(Deserialize)]
 struct Fields<'a> {
     #[serde(default, borrow)]
@@ -44,10 +45,10 @@ struct Fields<'a> {
 }
 
 impl Report {
-    /// Reads a body: the JSON of any of the providers, a page, or plain text.
+    /// Parses a response body: the JSON of any of the providers, an HTML page, or plain text.
     pub(crate) fn of(body: &str) -> Self {
         let trimmed = body.trim();
-        // Gemini wraps an error in a list where a stream was asked for.
+        // Gemini wraps the error in a list if the request was for a stream.
         let inner = trimmed.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
         let inner = inner.unwrap_or(trimmed);
         let wrapped = serde_json::from_str::<Wrapped<'_>>(inner).ok().and_then(|it| it.error);
@@ -96,7 +97,7 @@ impl Report {
         self.codes.iter().any(|it| it == code)
     }
 
-    /// What can be done, where the server answered with this status.
+    /// Returns the kind of the error, if the server answered with this HTTP status.
     pub(crate) fn kind(&self, status: StatusCode, headers: &HeaderMap) -> ModelErrorKind {
         match status.as_u16() {
             _ if self.is_too_long() => ModelErrorKind::TooLong,
@@ -107,13 +108,13 @@ impl Report {
             404 | 405 | 410 => ModelErrorKind::NotFound,
             413 => ModelErrorKind::TooLong,
             408 | 409 | 425 | 429 | 500..=599 => ModelErrorKind::Later(retry_after(headers)),
-            // Only an API can say that the request is wrong.
+            // Only an API can report that the request is invalid.
             400..=499 if self.is_reported => ModelErrorKind::Invalid,
             _ => ModelErrorKind::Malformed,
         }
     }
 
-    /// What can be done, where the server ended an answer that it had begun.
+    /// Returns the kind of an error that the server reported in the middle of a response.
     pub(crate) fn kind_in_stream(&self) -> ModelErrorKind {
         if self.is_too_long() {
             ModelErrorKind::TooLong
@@ -125,7 +126,7 @@ impl Report {
     }
 }
 
-/// What stands between the title's tags.
+/// Returns the text between the title tags.
 fn page_title(page: &str) -> Option<&str> {
     let lower = page.to_ascii_lowercase();
     let start = lower.find("<title>")? + "<title>".len();
@@ -133,7 +134,7 @@ fn page_title(page: &str) -> Option<&str> {
     page.get(start..end)
 }
 
-/// On one line, and not too much of it.
+/// Returns the text on one line, cut to at most `MAX_MESSAGE_LENGTH` characters.
 pub(crate) fn one_line(text: &str) -> String {
     let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((end, _)) = words.char_indices().nth(MAX_MESSAGE_LENGTH) {
@@ -143,7 +144,7 @@ pub(crate) fn one_line(text: &str) -> String {
     words
 }
 
-/// When the server says that it will be of use again.
+/// Returns how long the client must wait before a retry.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok();
     if let Some(millis) = text("retry-after-ms").and_then(|it| it.trim().parse().ok()) {

@@ -1,4 +1,4 @@
-//! Sending a request, and the bytes of its answer.
+//! HTTP requests: client, URL, headers, sending and errors.
 
 use std::fmt::Write as _;
 use std::future::Future;
@@ -12,10 +12,10 @@ use crate::config::{ModelConfig, Provider};
 use crate::failure::{Report, one_line};
 use crate::key::KeyLookup;
 
-/// The most bytes of a failure's body that are read.
+/// The maximum number of bytes to read from the body of an error response.
 const MOST_FAILURE: usize = 64 << 10;
 
-/// A failure, before it is known which model it belongs to.
+/// A failure of a request, without the name of the model.
 #[derive(Debug)]
 pub(crate) struct Failed {
     pub(crate) kind: ModelErrorKind,
@@ -29,9 +29,11 @@ impl Failed {
     }
 }
 
-/// A client for models: it follows no redirection, which could take a key elsewhere.
+/// Creates the HTTP client. It follows no redirects, because a redirect could send the API key to
+/// another host.
 pub(crate) fn client() -> Result<Client, Failed> {
-    // Another part of the program may have chosen already, which is as good.
+    // An error means that another part of the program installed a provider already; that one works
+    // too.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
         .user_agent(concat!("forklore/", env!("CARGO_PKG_VERSION")))
@@ -41,7 +43,7 @@ pub(crate) fn client() -> Result<Client, Failed> {
         .map_err(|error| of_transport(error, "cannot be asked over HTTP"))
 }
 
-/// The address of a request; what is wrong with the configured one is said.
+/// Returns the URL of a request. The error names the defect of the configured `base_url`.
 pub(crate) fn url(config: &ModelConfig, path: &str) -> Result<Url, Failed> {
     let base = config.address();
     let wrong = |why: &str| {
@@ -61,7 +63,7 @@ pub(crate) fn url(config: &ModelConfig, path: &str) -> Result<Url, Failed> {
     Ok(url)
 }
 
-/// The headers of a request, the key among them.
+/// Returns the headers of a request, including the API key.
 pub(crate) fn headers(provider: Provider, key: &KeyLookup) -> Result<HeaderMap, Failed> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -93,7 +95,8 @@ pub(crate) fn headers(provider: Provider, key: &KeyLookup) -> Result<HeaderMap, 
     Ok(headers)
 }
 
-/// Sends a request and waits for the beginning of its answer. A failure is read and told.
+/// Sends a request and waits for the response headers, at most `patience`. Reads the body of an
+/// error response into the error.
 pub(crate) async fn post(
     client: &Client,
     url: Url,
@@ -125,7 +128,7 @@ pub(crate) async fn post(
     Err(Failed::new(kind, message))
 }
 
-/// Waits no longer than patience lasts.
+/// Waits for a future, at most `patience`.
 pub(crate) async fn in_time<T>(
     patience: Duration,
     awaited: impl Future<Output = T>,
@@ -139,7 +142,7 @@ pub(crate) async fn in_time<T>(
     })
 }
 
-/// The beginning of a body, as text.
+/// Reads the start of a body as text, at most 64 KiB.
 pub(crate) async fn text(mut response: Response) -> String {
     let mut bytes = Vec::new();
     while let Ok(Some(chunk)) = response.chunk().await {
@@ -152,7 +155,8 @@ pub(crate) async fn text(mut response: Response) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A failure on the way, with the innermost reason; the address is the user's own and left out.
+/// Converts a transport error to a failure with the innermost cause. Omits the URL, because it is
+/// private to the user.
 pub(crate) fn of_transport(error: reqwest::Error, what: &str) -> Failed {
     let error = error.without_url();
     let mut reason: &dyn std::error::Error = &error;

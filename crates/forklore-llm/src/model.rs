@@ -39,9 +39,9 @@ impl fmt::Debug for HttpModel {
 }
 
 impl HttpModel {
-    /// Makes a client from a configuration. It reads the key from the environment now.
-    /// [`ready`](Model::ready) and requests report a missing key, so that a request can be shown
-    /// without one.
+    /// Creates a client from a configuration. Reads the API key from the environment. If the key is
+    /// missing, [`ready`](Model::ready) and requests report it, so that the program can still show
+    /// a request without a key.
     ///
     /// # Errors
     /// If the address is invalid, or HTTPS is not available.
@@ -62,14 +62,14 @@ impl HttpModel {
         }
     }
 
-    /// The configuration.
+    /// Returns the configuration.
     #[must_use]
     pub fn config(&self) -> &ModelConfig {
         &self.config
     }
 
-    /// Returns how many tokens the server counts in a request, or `None` if it does not count. The
-    /// server receives the whole history.
+    /// Returns the number of tokens that the server counts in a request, or `None` if its API
+    /// cannot count. The server receives the whole history.
     ///
     /// # Errors
     /// The same as for a request.
@@ -77,10 +77,10 @@ impl HttpModel {
         self.counted(request).await.map_err(|failed| self.error(failed))
     }
 
-    /// [`count`](Self::count) for callers without a runtime.
+    /// Calls [`count`](Self::count) for callers without an async runtime.
     ///
     /// # Errors
-    /// The same as for a request, and if no runtime can be started.
+    /// The same as for a request, and if the runtime cannot start.
     pub fn count_blocking(&self, request: &Request) -> ModelResult<Option<u64>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|source| {
@@ -204,20 +204,20 @@ impl Model for HttpModel {
     }
 }
 
-/// An answer that is being read.
+/// The stream of a response.
 struct ResponseStream {
     events: Events,
-    /// None when the answer is over.
+    /// The parser of the provider's events; `None` after the end of the response.
     reader: Option<Reader>,
     redactor: StreamRedactor,
     ready: VecDeque<StreamEvent>,
-    /// What went wrong behind the pieces that are ready.
+    /// The error to report after the events in `ready`.
     failed: Option<Failed>,
     patience: Duration,
 }
 
 impl ResponseStream {
-    /// The next piece; none behind the last one and behind a failure.
+    /// Returns the next event; `None` after the last event or an error.
     async fn next(&mut self) -> Option<Result<StreamEvent, Failed>> {
         loop {
             if let Some(piece) = self.ready.pop_front() {
@@ -243,7 +243,7 @@ impl ResponseStream {
         }
     }
 
-    /// Reads an event. Returns whether the answer is over.
+    /// Reads one event of the server. Returns whether the response is complete.
     async fn read(
         &mut self,
         reader: &mut Reader,

@@ -1,18 +1,18 @@
-//! How much of two requests is the same, from the first byte on.
+//! Compares two request bodies for their common prefix.
 
 use serde::Serialize;
 
-/// How many bytes two bodies begin with in common, and of how many.
+/// The length of the common prefix of two request bodies, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SharedBytes {
-    /// The bytes both begin with.
+    /// The length of the common prefix, in bytes.
     pub shared: usize,
-    /// The bytes of the second.
+    /// The length of the second body, in bytes.
     pub of: usize,
 }
 
 impl SharedBytes {
-    /// What `child` has in common with `parent`.
+    /// Returns the length of the prefix that `child` has in common with `parent`.
     #[must_use]
     pub fn between(parent: &[u8], child: &[u8]) -> Self {
         let shared = parent.iter().zip(child).take_while(|(a, b)| a == b).count();
@@ -20,8 +20,8 @@ impl SharedBytes {
     }
 }
 
-/// Roughly how many tokens so many bytes of a request are, where nobody counts them: a token of
-/// English and of code is some four bytes of JSON.
+/// Estimates the number of tokens in a request of `bytes` bytes, for servers that do not count. A
+/// token of English or of code takes about four bytes of JSON.
 #[must_use]
 pub const fn estimate_tokens(bytes: usize) -> u64 {
     bytes.div_ceil(4) as u64

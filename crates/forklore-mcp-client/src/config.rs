@@ -1,4 +1,4 @@
-//! How a user's configuration names a server.
+//! The configuration of a server by the user.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,42 +8,42 @@ use serde::Deserialize;
 
 use crate::name::ServerName;
 
-/// A server as `[tools.NAME]` describes it: either a program to start, or an address.
+/// A server as `[tools.NAME]` configures it: either a program to start, or an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerConfig {
-    /// The program to start: a name that PATH leads to, or an absolute path.
+    /// The program to start: a name that is looked up in `PATH`, or an absolute path.
     pub command: Option<String>,
     /// The program's arguments.
     #[serde(default)]
     pub args: Vec<String>,
-    /// The variables of the environment that the program gets beside the few that all need.
+    /// Environment variables that the program gets in addition to the few that every program gets.
     #[serde(default)]
     pub env_from: Vec<String>,
-    /// The folder in which the program starts, an absolute path.
+    /// The working directory of the program, an absolute path.
     pub folder: Option<PathBuf>,
-    /// The address of a server that answers over streamable HTTP.
+    /// The URL of a server that answers over streamable HTTP.
     pub url: Option<String>,
-    /// Headers of each request: the header's name, and the variable that holds its value.
+    /// Headers of each request: the header's name, and the variable that contains its value.
     #[serde(default)]
     pub header_env: BTreeMap<String, String>,
-    /// The variable with a token, sent as `Authorization: Bearer`.
+    /// The variable with a token, which is sent as `Authorization: Bearer`.
     pub token_env: Option<String>,
-    /// How long the server may take to start: 30 seconds by default.
+    /// How long the server may take to start, in seconds: 30 by default.
     pub start_seconds: Option<u64>,
-    /// How long a call may go without a sign of life: 300 seconds by default.
+    /// How long a call may go without a result or a progress report, in seconds: 300 by default.
     pub call_seconds: Option<u64>,
-    /// The most bytes of text that a result may have: 131072 by default.
+    /// Maximum length of the text of a result, in bytes: 131072 by default.
     pub max_output: Option<usize>,
 }
 
-/// Why a server cannot be what its configuration says.
+/// Why the configuration of a server is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("[tools.{server}] {wrong}")]
 pub struct ConfigError {
     /// The server.
     pub server: ServerName,
-    /// What is wrong, and what to do.
+    /// What is wrong, and how to correct it.
     pub wrong: String,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct ValidConfig {
     pub(crate) max_output: usize,
 }
 
-/// How a server is connection.
+/// How a server is connected.
 #[derive(Clone, Debug)]
 pub(crate) enum Connection {
     Program { command: String, args: Vec<String>, env_from: Vec<String>, folder: Option<PathBuf> },
@@ -81,8 +81,8 @@ impl ServerConfig {
         })
     }
 
-    /// A relative path would lead into whatever folder the user stands in, and a folder must not
-    /// say which program starts.
+    /// Checks the configuration of a program. Relative paths are refused, because they would depend
+    /// on the user's current directory, and a directory must not determine which program starts.
     fn program(&self, command: &str) -> Result<Connection, String> {
         if !self.header_env.is_empty() || self.token_env.is_some() {
             return Err("`header_env` and `token_env` go with `url`".to_owned());

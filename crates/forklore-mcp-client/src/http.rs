@@ -9,14 +9,14 @@ use rmcp::transport::{StreamableHttpClientTransport, Transport};
 
 use crate::server::StartError;
 
-/// The transport to an address. The limits on what it takes in are those of the crate: 16 MiB for
-/// an answer.
+/// Returns the transport to a URL. The limits for responses are those of the `rmcp` crate: 16 MiB
+/// for an answer.
 pub(crate) fn transport(
     url: &str,
     header_env: &BTreeMap<String, String>,
     token_env: Option<&str>,
 ) -> Result<impl Transport<RoleClient> + 'static, StartError> {
-    // An error says that the application has chosen another one before: that is as good.
+    // An error means that the application has installed another provider before, which also works.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(headers(header_env, token_env)?)
@@ -24,7 +24,7 @@ pub(crate) fn transport(
     Ok(StreamableHttpClientTransport::from_config(config))
 }
 
-/// The headers with their values, which no message ever shows.
+/// Returns the headers with their values, which no message ever shows.
 fn headers(
     header_env: &BTreeMap<String, String>,
     token_env: Option<&str>,
@@ -34,7 +34,7 @@ fn headers(
     named.chain(token).map(|(header, variable, before)| read(header, variable, before)).collect()
 }
 
-/// A header with the value of a variable behind some text.
+/// Returns a header whose value is `before`, followed by the value of a variable.
 fn read(
     header: &str,
     variable: &str,

@@ -1,8 +1,8 @@
 //! An MCP client: tools for the kernel, from the MCP servers of the user's configuration.
 //!
-//! [`McpTools`] is [`forklore_agent::tool::Tools`] over servers that run as child processes or
-//! answer over HTTP; [`ServerConfig`] is how the user's configuration names them, and [`Rules`]
-//! which calls run, are refused or need approval. A server is a foreign program: its output is
+//! [`McpTools`] implements [`forklore_agent::tool::Tools`] with servers that run as child processes
+//! or answer over HTTP. [`ServerConfig`] is a server in the user's configuration, and [`Rules`]
+//! determine which calls are allowed, denied or need approval. A server is untrusted: its output is
 //! bounded, its failures never end a turn, and it never outlives the set.
 
 mod config;

@@ -1,18 +1,18 @@
-//! The names of servers and tools, and the one name by which a model calls a tool.
+//! The names of servers and tools, and the single name by which a model calls a tool.
 
 use std::fmt;
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-/// The most bytes that every provider takes in a tool's name.
+/// Maximum length of a tool's name that every provider accepts, in bytes.
 const LONGEST: usize = 64;
 
-/// What stands between server and tool; no server's name holds it, so the first one divides.
+/// Separates server and tool. No server's name contains it, so its first occurrence separates.
 const BETWEEN: &str = "__";
 
-/// The name of a server: 1 to 32 letters, digits, `-` and `_`, beginning and ending with a letter
-/// or digit, without two `_` in a row.
+/// The name of a server: 1 to 32 ASCII letters, digits, `-` and `_`, beginning and ending with a
+/// letter or digit, without two consecutive `_`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
 pub struct ServerName(String);
@@ -48,7 +48,7 @@ impl std::str::FromStr for ServerName {
 }
 
 impl ServerName {
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -61,18 +61,19 @@ impl fmt::Display for ServerName {
     }
 }
 
-/// A tool of a server, under the names that both have themselves.
+/// A tool of a server, with the original names of both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Qualified {
     /// The server.
     pub server: ServerName,
-    /// The tool's name there, which may be any text.
+    /// The server's name for the tool, which may be any text.
     pub tool: String,
 }
 
 impl Qualified {
-    /// The name by which a model calls the tool: `server__tool` where providers take that, else as
-    /// much of it as fits and six digits made from the names, so that no two become one.
+    /// Returns the name by which a model calls the tool: `server__tool` if providers accept that.
+    /// Otherwise it is as much of that as fits, and six hexadecimal digits derived from both names,
+    /// so that different tools get different names.
     #[must_use]
     pub fn called(&self) -> String {
         let plain = format!("{}{BETWEEN}{}", self.server, self.tool);
@@ -87,7 +88,7 @@ impl Qualified {
     }
 }
 
-/// As policies write it: `server.tool`.
+/// Formats the tool as in policies: `server.tool`.
 impl fmt::Display for Qualified {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.server, self.tool)

@@ -1,4 +1,4 @@
-//! Tool results as the log stores them: a text, or a list of parts.
+//! Converts tool results into the form that the log stores: a text, or a list of parts.
 
 use forklore_agent::tool::ToolOutcome;
 use forklore_core::Data;
@@ -10,8 +10,8 @@ pub(crate) fn failed(why: &str) -> ToolOutcome {
     ToolOutcome { content: text(why), is_error: true }
 }
 
-/// Returns a result with at most `most` bytes of text. Images and other data stay as they are: the
-/// kernel stores them as attachments.
+/// Returns a result with at most about `most` bytes of text. Images and other binary data stay as
+/// they are, because the kernel stores them as attachments.
 pub(crate) fn of(result: CallToolResult, most: usize) -> ToolOutcome {
     let mut budget = TextBudget { left: most };
     let mut parts: Vec<Value> =
@@ -29,13 +29,13 @@ pub(crate) fn of(result: CallToolResult, most: usize) -> ToolOutcome {
     ToolOutcome { content, is_error: result.is_error == Some(true) }
 }
 
-/// Whether a part has text only.
+/// Checks whether a part has only text.
 fn is_plain(part: &Value) -> bool {
     part["type"] == "text" && part.as_object().is_some_and(|part| part.len() == 2)
 }
 
-/// Whether a part is the text form of a structured result, which servers send too. Some wrap a plain
-/// text or number into an object of one field.
+/// Checks whether a part is the text form of a structured result, which servers send in addition.
+/// Some servers wrap a plain text or number into an object with one field.
 fn says(part: &Value, value: &Value) -> bool {
     let Some(text) = part["text"].as_str() else { return false };
     let parsed = serde_json::from_str::<Value>(text).ok();
@@ -49,7 +49,7 @@ fn text(text: &str) -> Data {
     Data::of(text).unwrap_or_else(|_| Data::null())
 }
 
-/// How many bytes of text a result may still have.
+/// The number of bytes of text that a result may still have.
 struct TextBudget {
     left: usize,
 }
@@ -62,7 +62,7 @@ impl TextBudget {
             ContentBlock::Audio(audio) => data("audio", &audio.mime_type, &audio.data),
             ContentBlock::Resource(embedded) => self.resource(embedded.resource),
             ContentBlock::ResourceLink(link) => self.link(link),
-            // An unknown kind stays as it is.
+            // A block of an unknown kind stays as it is.
             other => self.json(&serde_json::to_value(other).unwrap_or_default()),
         }
     }
@@ -94,7 +94,7 @@ impl TextBudget {
         }
     }
 
-    /// A link reads as a text, so that every model sees where it leads.
+    /// Converts a link into a text part, so that every model sees its target.
     fn link(&mut self, link: Resource) -> Value {
         let name = link.title.unwrap_or(link.name);
         let about = link.description.map(|about| format!("\n{about}")).unwrap_or_default();
@@ -102,8 +102,8 @@ impl TextBudget {
         with(with(part, "uri", Some(link.uri)), "media_type", link.mime_type)
     }
 
-    /// A text, or where it is too long its beginning and its end: what a program did stands at the
-    /// beginning, and how it ended at the end.
+    /// Truncates a text that is too long, and retains its beginning, which shows what a program
+    /// did, and its end, which shows how it ended.
     fn cut(&mut self, text: &str) -> String {
         if text.len() <= self.left {
             self.left -= text.len();
@@ -123,7 +123,7 @@ fn data(kind: &str, media_type: &str, base64: &str) -> Value {
     json!({"type": kind, "media_type": media_type, "data": base64})
 }
 
-/// A part with one more field, where there is one.
+/// Adds a field to a part, if it has a value.
 fn with(mut part: Value, key: &str, value: Option<String>) -> Value {
     if let (Some(value), Some(part)) = (value, part.as_object_mut()) {
         part.insert(key.to_owned(), value.into());
@@ -131,7 +131,7 @@ fn with(mut part: Value, key: &str, value: Option<String>) -> Value {
     part
 }
 
-/// The last place at or before `at` where a character begins.
+/// Returns the last character boundary at or before `at`.
 fn boundary(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! Which calls are carried out, refused or asked about.
+//! The user's rules that decide which calls are allowed, denied or need approval.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,23 +9,23 @@ use serde::Deserialize;
 
 use crate::McpTools;
 
-/// What the user's configuration says about calls: lists of patterns.
+/// The user's rules for tool calls, as lists of patterns.
 ///
-/// Of all patterns that fit a tool the most restrictive decides: `deny` before `ask` before
-/// `allow`. A tool that no pattern fits is asked about.
+/// Of all patterns that match a tool, the most restrictive decides: `deny` before `ask` before
+/// `allow`. A tool that no pattern matches needs approval.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rules {
-    /// Carried out without asking.
+    /// Calls that are allowed without approval.
     pub allow: Vec<Pattern>,
-    /// Asked about each time.
+    /// Calls that need approval each time.
     pub ask: Vec<Pattern>,
-    /// Refused without asking.
+    /// Calls that are denied without a question.
     pub deny: Vec<Pattern>,
 }
 
 impl Rules {
-    /// What is done with a call of this tool, named `server.tool`.
+    /// Returns the decision about a call of this tool, named `server.tool`.
     #[must_use]
     pub fn of(&self, tool: &str) -> Rule {
         let fits = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.fits(tool));
@@ -39,8 +39,8 @@ impl Rules {
     }
 }
 
-/// Rules over the tools of servers, as the kernel asks for them. What is no tool of a server, such
-/// as `delegate`, has its own name.
+/// Applies rules to the tools of servers. A tool that comes from no server, such as `delegate`, is
+/// matched by its own name.
 #[derive(Clone)]
 pub struct UserPolicy {
     rules: Rules,
@@ -48,7 +48,7 @@ pub struct UserPolicy {
 }
 
 impl UserPolicy {
-    /// These rules for these tools.
+    /// Creates a policy of these rules for these tools.
     #[must_use]
     pub fn new(rules: Rules, tools: Arc<McpTools>) -> Self {
         Self { rules, tools }
@@ -60,7 +60,8 @@ impl Policy for UserPolicy {
         self.rules.of(&self.permission(call))
     }
 
-    /// A session's ceiling names tools as `server.tool` (SPEC 6).
+    /// Returns the tool's name as `server.tool`, as in a session's ceiling (docs/semantics.md,
+    /// Fork).
     fn permission(&self, call: &ToolCall) -> String {
         self.tools.find(&call.name).map_or_else(|| call.name.clone(), |tool| tool.to_string())
     }
@@ -69,12 +70,12 @@ impl Policy for UserPolicy {
 /// The tools that come from no server.
 const BUILT_IN: [&str; 1] = ["delegate"];
 
-/// `server.tool`, in which `*` stands for any text.
+/// A pattern `server.tool`, in which `*` matches any text.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Pattern(String);
 
-/// A pattern that fits nothing.
+/// A pattern that matches no tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a pattern is `server.tool`, such as `files.read_*`, `files.*`, `*` or `delegate`")]
 pub struct PatternError;
@@ -82,7 +83,8 @@ pub struct PatternError;
 impl TryFrom<String> for Pattern {
     type Error = PatternError;
 
-    /// A server's name alone would look as if it meant all its tools, and fit none.
+    /// Checks and converts a pattern. It rejects a server's name alone, which would look as if it
+    /// matched all tools of the server and would match none.
     fn try_from(text: String) -> Result<Self, PatternError> {
         let fits_something = text.contains(['.', '*']) || BUILT_IN.contains(&text.as_str());
         if fits_something { Ok(Self(text)) } else { Err(PatternError) }
@@ -104,7 +106,7 @@ impl fmt::Display for Pattern {
 }
 
 impl Pattern {
-    /// Whether the pattern describes this tool.
+    /// Checks whether the pattern matches this tool.
     #[must_use]
     pub fn fits(&self, tool: &str) -> bool {
         let mut parts = self.0.split('*');
@@ -112,7 +114,8 @@ impl Pattern {
         let Some(mut rest) = tool.strip_prefix(first) else { return false };
         let Some(last) = parts.next_back() else { return rest.is_empty() };
         for part in parts {
-            // The first place is as good as any later one: it leaves the most behind it.
+            // The first occurrence is as good as any later one: it leaves the most text for the
+            // next part.
             let Some((_, after)) = rest.split_once(part) else { return false };
             rest = after;
         }

@@ -2,10 +2,10 @@
 
 use std::env;
 
-/// Shorter values are ordinary words and are not redacted.
+/// Minimum length of a redacted value, in bytes. Shorter values may be ordinary words.
 const MIN_SECRET_LENGTH: usize = 8;
 
-/// Returns `text` with the names of variables in place of their values.
+/// Replaces the values of these environment variables in `text` by the variables' names.
 pub(crate) fn redact_values<'n>(
     text: &str,
     variables: impl IntoIterator<Item = &'n str>,

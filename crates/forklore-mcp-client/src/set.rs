@@ -1,4 +1,4 @@
-//! All servers of a configuration, as the kernel sees them.
+//! All servers of a configuration, as a tool set for the kernel.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ use crate::name::{Qualified, ServerName};
 use crate::outcome;
 use crate::server::{Server, StartError};
 
-/// The tools of MCP servers. What is dropped ends its servers; [`end`](Self::end) waits for that.
+/// The tools of MCP servers. Dropping it stops the servers; [`end`](Self::end) waits until they
+/// have stopped.
 pub struct McpTools {
     servers: BTreeMap<ServerName, Server>,
 }
@@ -19,12 +20,12 @@ pub struct McpTools {
 /// A tool of a server that runs or ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// The name by which it is called.
+    /// The name by which the model calls it.
     pub called: String,
-    /// Its server and its name there. What the server says may hold anything: escape it where it
-    /// is shown.
+    /// Its server, and its name there. Text from the server may contain any characters: escape it
+    /// for display.
     pub tool: Qualified,
-    /// What the server says of it.
+    /// The server's description of it.
     pub description: String,
 }
 
@@ -34,15 +35,16 @@ pub struct Listed {
 pub struct Problem {
     /// The server.
     pub server: ServerName,
-    /// Why.
+    /// Why it did not start.
     pub source: StartError,
 }
 
 impl McpTools {
-    /// The servers of a configuration. None is started yet, and none has tools before it is.
+    /// Creates the servers of a configuration. None is started yet, and a server has no tools
+    /// before it is started.
     ///
     /// # Errors
-    /// When the configuration of a server makes no sense.
+    /// If the configuration of a server is invalid.
     pub fn new(servers: &BTreeMap<ServerName, ServerConfig>) -> Result<Self, ConfigError> {
         let servers = servers.iter().map(|(name, config)| {
             Ok((name.clone(), Server::new(name.clone(), config.check(name)?)))
@@ -50,8 +52,8 @@ impl McpTools {
         Ok(Self { servers: servers.collect::<Result<_, _>>()? })
     }
 
-    /// Starts the servers that do not run, all at once, and says which of them failed to. The
-    /// others can be used; one that ends later is started again by the next call of its tools.
+    /// Starts the servers that do not run, concurrently, and returns those that failed. The others
+    /// can be used. If a server stops later, the next call of one of its tools starts it again.
     pub fn start(&self) -> BoxFuture<'_, Vec<Problem>> {
         async move {
             let started = self.servers.values().map(|server| async move {
@@ -63,7 +65,7 @@ impl McpTools {
         .boxed()
     }
 
-    /// Ends all servers.
+    /// Stops all servers.
     pub fn end(&self) -> BoxFuture<'_, ()> {
         async move {
             join_all(self.servers.values().map(Server::end)).await;
@@ -71,7 +73,7 @@ impl McpTools {
         .boxed()
     }
 
-    /// The tools there are, by server and name.
+    /// Returns the available tools, sorted by server and name.
     #[must_use]
     pub fn listed(&self) -> Vec<Listed> {
         let mut listed = Vec::new();
@@ -83,7 +85,7 @@ impl McpTools {
         listed
     }
 
-    /// Which tool is called by this name.
+    /// Returns the tool that a model calls by this name.
     #[must_use]
     pub fn find(&self, called: &str) -> Option<Qualified> {
         self.listed().into_iter().find(|tool| tool.called == called).map(|tool| tool.tool)

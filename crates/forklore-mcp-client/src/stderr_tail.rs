@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::redact::redact_values;
 
-/// The most bytes that are stored.
+/// Maximum number of bytes that are stored.
 const CAPACITY: usize = 4096;
 
 /// The last bytes of a server's standard error. Clones share them.
@@ -18,7 +18,7 @@ pub(crate) struct StderrTail {
 }
 
 impl StderrTail {
-    /// An empty tail that redacts the values of these variables.
+    /// Returns an empty tail that redacts the values of these variables.
     pub(crate) fn without(secrets: &[String]) -> Self {
         Self { buffer: Arc::default(), secrets: secrets.into() }
     }
@@ -41,7 +41,7 @@ impl StderrTail {
         self.buffer().clear();
     }
 
-    /// Returns the last lines; a cut first line is left out.
+    /// Returns the last lines, without a first line that is incomplete.
     pub(crate) fn lines(&self) -> String {
         let bytes: Vec<u8> = self.buffer().iter().copied().collect();
         let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -1,4 +1,4 @@
-//! A private copy of a database that its program may be writing to.
+//! Makes a private copy of a database to which opencode may be writing.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -8,21 +8,22 @@ use std::time::SystemTime;
 use forklore_core::session_container::ExpandError;
 use tempfile::TempDir;
 
-/// What belongs to a database beside its file, as far as SQLite needs it to read the database.
+/// The suffixes of the other files that SQLite needs to read a database.
 const COMPANIONS: [&str; 2] = ["-wal", "-journal"];
-/// How often a copy is begun anew because the database changed meanwhile.
+/// The maximum number of attempts to copy a database that changes during the copy.
 const ATTEMPTS: usize = 20;
 
-/// A copy, which goes with this value.
+/// A copy of a database, which is removed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Copy {
-    /// Removes the files when it is dropped.
+    /// The temporary directory; dropping it removes the files.
     _folder: TempDir,
     pub(crate) path: PathBuf,
 }
 
 impl Copy {
-    /// Copies the database at `path`, whole: as it was at one moment.
+    /// Copies the database at `path` and checks that it did not change meanwhile, so that the copy
+    /// is consistent.
     pub(crate) fn of(path: &Path) -> Result<Self, ExpandError> {
         let failed =
             |source| ExpandError::Io { doing: format!("cannot copy {}", path.display()), source };
@@ -60,7 +61,8 @@ fn not_there(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 
-/// Opening a pipe would wait for its writer, and a link may lead anywhere.
+/// Checks for a regular file: opening a pipe would block until it has a writer, and a link may lead
+/// anywhere.
 fn regular(path: &Path) -> io::Result<()> {
     if path.symlink_metadata()?.is_file() {
         return Ok(());
@@ -74,7 +76,7 @@ fn companion(path: &Path, end: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// What tells whether a database was written to.
+/// The sizes and modification times of the files, which show whether a database changed.
 type Look = Vec<Option<(u64, Option<SystemTime>)>>;
 
 fn look(path: &Path) -> io::Result<Look> {

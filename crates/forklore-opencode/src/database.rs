@@ -1,4 +1,4 @@
-//! The sessions in a copy of the database.
+//! Reads the sessions from a copy of the database.
 
 use std::collections::HashSet;
 use std::io::{BufRead, Write};
@@ -14,7 +14,7 @@ use crate::line::{MessageState, text, text_field, with};
 use crate::lines::Lines;
 use crate::schema::{Schema, unreadable};
 
-/// Columns of a session that say what it is, with their names in `opencode export`.
+/// Columns of a session that never change, with their names in `opencode export`.
 const FIXED: [(&str, &str); 6] = [
     ("id", "id"),
     ("slug", "slug"),
@@ -23,16 +23,16 @@ const FIXED: [(&str, &str); 6] = [
     ("directory", "directory"),
     ("version", "version"),
 ];
-/// After how many milliseconds a message that is not finished will not be.
+/// The time after which an unfinished message counts as abandoned, in milliseconds.
 const LONG_AFTER: i64 = 600_000;
 /// Columns whose text is JSON.
 const JSON: [&str; 5] = ["revert", "permission", "model", "metadata", "summary_diffs"];
 
-/// A copy of the database, opened.
+/// An open copy of the database.
 pub(crate) struct Opened {
     database: Connection,
     schema: Schema,
-    /// When a message was last written, in milliseconds.
+    /// The time at which a message was last written, in milliseconds since 1970.
     newest: i64,
     _copy: Copy,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Opened {
 impl Opened {
     pub(crate) fn of(path: &Path) -> Result<Self, ExpandError> {
         let copy = Copy::of(path)?;
-        // The copy is ours: SQLite may bring it up to what its log says.
+        // The copy is private, so SQLite may apply its write-ahead log to it.
         let database = Connection::open(&copy.path).map_err(unreadable)?;
         database.pragma_update(None, "query_only", true).map_err(unreadable)?;
         let schema = Schema::of(&database)?;
@@ -49,7 +49,8 @@ impl Opened {
         Ok(Self { database, schema, newest, _copy: copy })
     }
 
-    /// A number made of how many rows a session has, how long they are and when they changed.
+    /// Returns a hash of the session's row, and of the number, the total length and the times of
+    /// its messages and parts.
     fn state(&self, id: &str, session: &str) -> rusqlite::Result<i64> {
         let updated = self.schema.updated();
         let mut state = fold(0, session.bytes().fold(0, |sum, byte| fold(sum, i64::from(byte))));
@@ -66,7 +67,7 @@ impl Opened {
         Ok(fold(state, i64::from(self.is_left(id)?)))
     }
 
-    /// Whether the program did something else long after it last touched the session.
+    /// Checks whether the program wrote other messages long after its last write to this session.
     fn is_left(&self, id: &str) -> rusqlite::Result<bool> {
         let updated = self.schema.updated();
         let sql = format!(
@@ -78,7 +79,7 @@ impl Opened {
         Ok(self.newest.saturating_sub(last) > LONG_AFTER)
     }
 
-    /// What never changes about a session, and all that is said of it.
+    /// Returns two JSON objects: the facts of a session that never change, and all of its facts.
     fn session(&self, row: &Row<'_>) -> rusqlite::Result<(String, String)> {
         let (mut fixed, mut whole) = (Vec::new(), Vec::new());
         let mut created = None;
@@ -118,7 +119,7 @@ impl Opened {
         quoted.collect::<Vec<_>>().join(",")
     }
 
-    /// The messages of a session, in the order of the conversation.
+    /// Returns the messages of a session in the order of the conversation.
     fn messages(&self, session: &str) -> rusqlite::Result<Vec<Stored>> {
         let sql = "SELECT id, time_created, data FROM message WHERE session_id = ? \
                    ORDER BY time_created, id";
@@ -134,7 +135,7 @@ impl Opened {
         Ok(parts.iter().map(|part| part.object(&owners)).collect())
     }
 
-    /// Parts whose message is not there.
+    /// Returns the parts of a session whose message does not exist.
     fn orphans(&self, session: &str) -> rusqlite::Result<Vec<Stored>> {
         let sql = "SELECT id, time_created, data FROM part WHERE session_id = ? \
                    AND message_id NOT IN (SELECT id FROM message) ORDER BY time_created, id";
@@ -201,7 +202,7 @@ impl Inside for Opened {
     }
 }
 
-/// A row of messages or parts.
+/// A row of the table `message` or `part`.
 struct Stored {
     id: String,
     created: i64,
@@ -209,7 +210,8 @@ struct Stored {
 }
 
 impl Stored {
-    /// Its data as `opencode export` writes it: with the ids, which have columns of their own.
+    /// Returns the data in the form of `opencode export`: with the ids and the time, which the
+    /// database stores in columns.
     fn object(&self, owners: &[(&str, &str)]) -> String {
         let (id, time) = (text(&self.id), format!("{{\"created\":{}}}", self.created));
         let asked = MessageState::of(&self.data);
@@ -236,7 +238,7 @@ fn stored(database: &Connection, sql: &str, of: &str) -> rusqlite::Result<Vec<St
     rows.collect()
 }
 
-/// A value as JSON; a text may be JSON already.
+/// Converts a value to JSON. If `is_json` is set and the text is valid JSON, it is used unchanged.
 fn json(value: ValueRef<'_>, is_json: bool) -> String {
     match value {
         ValueRef::Null => "null".into(),
@@ -251,7 +253,7 @@ fn json(value: ValueRef<'_>, is_json: bool) -> String {
     }
 }
 
-/// One number of two, as FNV does it.
+/// Combines two numbers to a hash, as FNV does.
 fn fold(sum: i64, next: i64) -> i64 {
     (sum ^ next).wrapping_mul(0x0100_0000_01b3)
 }

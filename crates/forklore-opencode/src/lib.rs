@@ -1,8 +1,8 @@
-//! The sessions in opencode's database and in the folders that it had before, as lines of the
-//! form in which `opencode export` writes sessions.
+//! Converts the sessions in opencode's database, and in the directories of older versions, to lines
+//! in the form of `opencode export`.
 //!
-//! The database is never opened where it lies: it and its write-ahead log are copied into a
-//! folder of our own, and the copy is read.
+//! The database is never opened in place: it is copied with its write-ahead log to a private
+//! directory, and the copy is read.
 
 mod copy;
 mod database;
@@ -18,7 +18,7 @@ use forklore_core::session_container::{ExpandError, Inside, SessionContainer};
 const DIALECT: &str = "opencode";
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
-/// `opencode.db`.
+/// The container `opencode.db`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Database;
 
@@ -41,8 +41,8 @@ impl SessionContainer for Database {
     }
 }
 
-/// `storage/session/<project>/<session>.json`, with the folders `message` and `part` beside
-/// `session`.
+/// The container `storage/session/<project>/<session>.json`, with the directories `message` and
+/// `part` next to `session`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Storage;
 

@@ -1,36 +1,36 @@
-//! Lines, made of stored texts without reading more of them than must be.
+//! Builds lines from stored texts, and parses as little of these as possible.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// `{"info":{...},"parts":[...]}`.
+/// Returns the line of a message: `{"info":{...},"parts":[...]}`.
 pub(crate) fn message(info: &str, parts: &[String]) -> String {
     format!("{{\"info\":{info},\"parts\":[{}]}}\n", parts.join(","))
 }
 
-/// The line of what never changes about a session.
+/// Returns the line with the facts of a session that never change.
 pub(crate) fn session(info: &str) -> String {
     format!("{{\"info\":{info}}}\n")
 }
 
-/// The line of all that is said of a session.
+/// Returns the line with all current facts of a session.
 pub(crate) fn whole(info: &str) -> String {
     format!("{{\"info\":{info},\"whole\":true}}\n")
 }
 
-/// The line of a part whose message is not there.
+/// Returns the line of a part whose message does not exist.
 pub(crate) fn orphan(part: &str) -> String {
     format!("{{\"part\":{part}}}\n")
 }
 
-/// Says that messages are no longer there.
+/// Returns the line that reports deleted messages.
 pub(crate) fn deleted(ids: &[String]) -> String {
     format!("{{\"deleted\":{}}}\n", text(ids))
 }
 
-/// A stored object with fields added behind its own. What is no object is a text in it.
+/// Adds fields at the end of a stored object. Any other value becomes a text in the field `data`.
 pub(crate) fn with(data: &str, fields: &[(&str, &str)]) -> String {
     let mut out = on_one_line(data).unwrap_or_else(|| format!("{{\"data\":{}}}", text(data)));
     out.truncate(out.trim_end().len() - 1);
@@ -44,25 +44,25 @@ pub(crate) fn with(data: &str, fields: &[(&str, &str)]) -> String {
     out
 }
 
-/// The object in a text, on one line.
+/// Returns the object in a text on one line, or `None` if the text is not a JSON object.
 fn on_one_line(data: &str) -> Option<String> {
     let raw: &RawValue = serde_json::from_str(data).ok()?;
-    // Inside a JSON string line breaks are always escaped, so only white space changes.
+    // JSON strings escape line breaks, so this changes only white space between tokens.
     raw.get().starts_with('{').then(|| raw.get().replace(['\n', '\r'], " "))
 }
 
-/// A value in JSON.
+/// Serializes a value as JSON.
 pub(crate) fn text<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".into())
 }
 
-/// Returns the text in a field of an object.
+/// Returns the value of a field of an object if it is a string.
 pub(crate) fn text_field(object: &str, field: &str) -> Option<String> {
     let fields: HashMap<String, &RawValue> = serde_json::from_str(object).ok()?;
     serde_json::from_str(fields.get(field)?.get()).ok()
 }
 
-/// The fields of a stored message that say whether it is complete.
+/// The fields of a stored message that show whether it is complete.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct MessageState<'a> {
@@ -81,7 +81,7 @@ impl<'a> MessageState<'a> {
         serde_json::from_str(data).unwrap_or_default()
     }
 
-    /// Whether the message is still being written, as far as it says itself.
+    /// Checks whether the message is still being written, as far as its own fields show.
     pub(crate) fn is_unfinished(&self) -> bool {
         #[derive(Default, Deserialize)]
         #[serde(default)]
@@ -92,7 +92,7 @@ impl<'a> MessageState<'a> {
         let times = self.time.map(|time| serde_json::from_str::<Times<'_>>(time.get()));
         let times = times.and_then(Result::ok).unwrap_or_default();
         let is_assistant = self.role.is_some_and(|role| role.get() == "\"assistant\"");
-        // Where nothing tells times, nothing tells that one is missing.
+        // A message without times does not show whether it is complete.
         is_assistant && self.time.is_some() && times.completed.is_none() && self.error.is_none()
     }
 }

@@ -14,9 +14,9 @@ use crate::line;
 /// The subject of a line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Subject {
-    /// The session's fixed facts.
+    /// The facts of the session that never change.
     Session,
-    /// The session's current facts.
+    /// The current facts of the session.
     Whole,
     Message(String),
     Orphan(String),
@@ -42,7 +42,7 @@ struct Named {
     id: String,
 }
 
-/// The lines of a session that are written already, and the output for new ones.
+/// The existing lines of a session, and the output for new ones.
 pub(crate) struct Lines<'a> {
     out: &'a mut dyn Write,
     /// The hash of the last line of each subject.
@@ -50,7 +50,7 @@ pub(crate) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Behind the lines that are known.
+    /// Reads the existing lines; new ones follow them.
     pub(crate) fn behind(
         written: &mut dyn BufRead,
         out: &'a mut dyn Write,
@@ -79,17 +79,18 @@ impl<'a> Lines<'a> {
         self.written.insert(about, mark(line));
     }
 
-    /// What never changes about the session; to be told first.
+    /// Writes the facts of the session that never change. This line must come first.
     pub(crate) fn session(&mut self, info: &str) -> Result<(), ExpandError> {
         self.write(&Subject::Session, &line::session(info))
     }
 
-    /// What the session is by now; to be told last, as it says where in its messages it stands.
+    /// Writes the current facts of the session. This line must come last, because it refers to
+    /// messages, such as the point of a revert.
     pub(crate) fn whole(&mut self, info: &str) -> Result<(), ExpandError> {
         self.write(&Subject::Whole, &line::whole(info))
     }
 
-    /// A message, in the order of the conversation.
+    /// Writes a message. The messages must come in the order of the conversation.
     pub(crate) fn message(
         &mut self,
         id: &str,
@@ -103,7 +104,7 @@ impl<'a> Lines<'a> {
         self.write(&Subject::Orphan(id.to_owned()), &line::orphan(part))
     }
 
-    /// Says which of the messages known are not among those that are there.
+    /// Writes a line with the ids of the messages that were deleted since the last import, if any.
     pub(crate) fn deleted(&mut self, there: &HashSet<String>) -> Result<(), ExpandError> {
         let gone = self.written.keys().filter_map(|about| match about {
             Subject::Message(id) if !there.contains(id) => Some(id.clone()),

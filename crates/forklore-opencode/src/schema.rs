@@ -1,30 +1,30 @@
-//! Which columns the tables have: versions of the program differ.
+//! The columns of the tables, which differ between versions of opencode.
 
 use forklore_core::session_container::ExpandError;
 use rusqlite::Connection;
 
-/// What is read, at the least.
+/// The columns that reading requires.
 const NEEDED: [(&str, &[&str]); 3] = [
     ("session", &["id", "time_created"]),
     ("message", &["id", "session_id", "time_created", "data"]),
     ("part", &["id", "message_id", "session_id", "time_created", "data"]),
 ];
 
-/// The columns of the tables that are read.
+/// The columns of the tables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schema {
     pub(crate) session: Vec<String>,
-    /// Whether messages and parts say when they were changed.
+    /// Whether messages and parts record the time of their last change.
     updated: bool,
 }
 
 impl Schema {
-    /// The column that says when a message or a part was last written.
+    /// Returns the column with the time at which a message or a part was last written.
     pub(crate) fn updated(&self) -> &'static str {
         if self.updated { "time_updated" } else { "time_created" }
     }
 
-    /// Looks at the tables of a database.
+    /// Reads the columns from a database and checks them.
     pub(crate) fn of(database: &Connection) -> Result<Self, ExpandError> {
         let mut tables = Vec::new();
         for (table, needed) in NEEDED {
@@ -49,7 +49,7 @@ fn columns(database: &Connection, table: &str) -> rusqlite::Result<Vec<String>> 
     query.query_map([table], |row| row.get(0))?.collect()
 }
 
-/// What SQLite says about a database that it cannot read.
+/// Converts an error of SQLite to an error about an unreadable database.
 pub(crate) fn unreadable(error: rusqlite::Error) -> ExpandError {
     let what = format!("the database cannot be read: {error}");
     ExpandError::Unreadable { what, source: Some(Box::new(error)) }

@@ -1,5 +1,5 @@
-//! Sessions in folders, as versions before 1.2 kept them: a file for the session, one for each
-//! message and one for each part.
+//! Sessions in directories, the form of versions before 1.2: one file for the session, one per
+//! message and one per part.
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,17 +14,17 @@ use serde::Deserialize;
 use crate::line::{text_field, with};
 use crate::lines::Lines;
 
-/// No message or part is longer.
+/// The maximum number of bytes to read from a file; no message or part is longer.
 const LONGEST: u64 = 256 << 20;
 
-/// The folder `storage` that a session's file lies in.
+/// Returns the directory `storage` that contains a session's file.
 pub(crate) fn root(path: &Path) -> Option<PathBuf> {
     let sessions = path.parent()?.parent()?;
     let json = path.extension().is_some_and(|end| end == "json");
     (json && sessions.file_name()? == "session").then(|| sessions.parent().map(Path::to_owned))?
 }
 
-/// A session in folders.
+/// A session in directories.
 pub(crate) struct Opened {
     root: PathBuf,
     id: String,
@@ -97,7 +97,7 @@ impl Opened {
                 let at = told.time.start.max(told.time.created);
                 parts.push((millis(at), name(&path), with(&part, &[])));
             }
-            // Few parts say when they began; their ids were made one behind the other.
+            // Few parts record their time, but their ids are in the order of creation.
             parts.sort_by(|a, b| a.1.cmp(&b.1));
             let created = millis(told.time.created);
             self.messages.push(Stored { id, created, info: with(&info, &[]), parts });
@@ -124,18 +124,18 @@ impl Inside for Opened {
         lines.session(&self.info)?;
         let there: HashSet<_> = self.messages.iter().map(|message| message.id.clone()).collect();
         lines.deleted(&there)?;
-        // The programs that wrote such folders are old: nothing in them waits to be finished.
+        // The programs that wrote such directories are old, so no message is still being written.
         for Stored { id, info, parts, .. } in &self.messages {
             let parts: Vec<_> = parts.iter().map(|(_, _, part)| part.clone()).collect();
             lines.message(id, info, &parts)?;
         }
-        // Once more, as it says where in its messages it stands.
+        // This repeats the facts after the messages, because they refer to messages.
         lines.whole(&self.info)?;
         Ok(Vec::new())
     }
 }
 
-/// Whether an id can be the name of a folder, and of one here.
+/// Checks whether an id can be the name of a directory within its parent.
 fn is_name(id: &str) -> bool {
     !matches!(id, "" | "." | "..") && !id.contains(['/', '\\'])
 }
@@ -149,7 +149,8 @@ fn name(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The JSON files of a folder, which need not be there. Links are passed over, also in its place.
+/// Returns the JSON files in a directory, which need not exist. Skips symbolic links, also if the
+/// directory itself is one.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, ExpandError> {
     if folder.symlink_metadata().is_ok_and(|about| !about.is_dir()) {
         return Ok(Vec::new());
@@ -171,7 +172,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, ExpandError> {
     Ok(found)
 }
 
-/// What is in a file; its size and time become part of `state`.
+/// Reads a file; adds its size and modification time to the hash `state`.
 fn read(path: &Path, state: &mut i64) -> Result<String, ExpandError> {
     let file = fs::File::open(path).map_err(|error| failed(path, error))?;
     let metadata = file.metadata().map_err(|error| failed(path, error))?;

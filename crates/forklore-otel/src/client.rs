@@ -1,4 +1,4 @@
-//! The way to a collector: requests of the exporter's thread, carried out by tokio.
+//! The HTTP client for requests to a collector: the exporter's thread calls it, tokio runs it.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 
 use crate::NotTraced;
 
-/// The most bytes of an answer that are read; a collector has little to say.
+/// The maximum number of bytes to read from a response; a collector sends little.
 const ANSWER: usize = 64 << 10;
 
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn new(patience: Duration) -> Result<Self, NotTraced> {
-        // An error says that the application has chosen another one before: that is as good.
+        // An error means that the application installed a provider already; that one works too.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let redirect = reqwest::redirect::Policy::none();
         let client = reqwest::Client::builder().timeout(patience).redirect(redirect).build()?;
@@ -30,7 +30,7 @@ impl Client {
 impl HttpClient for Client {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let client = self.client.clone();
-        // The exporter waits on a thread without tokio.
+        // The exporter's thread has no tokio runtime.
         let sent = self.runtime.spawn(async move {
             let mut answer = client.execute(request.try_into()?).await?;
             let mut response = Response::builder().status(answer.status());

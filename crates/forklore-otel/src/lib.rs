@@ -1,9 +1,9 @@
-//! What the sessions of an agent do, as OpenTelemetry spans over OTLP.
+//! Exports the activity of an agent's sessions as OpenTelemetry spans over OTLP.
 //!
-//! [`Spans`] is a [`Sink`] of the kernel: a turn is a trace, made of
-//! `invoke_agent`, `chat` and `execute_tool` spans after the conventions for generative AI. Content
-//! of messages is left out unless configured. A thread of its own sends the spans: a slow or missing
-//! collector neither delays nor fails a turn.
+//! [`Spans`] is a [`Sink`] of the kernel. A turn is a trace of `invoke_agent`, `chat` and
+//! `execute_tool` spans, as in the semantic conventions for generative AI. Spans omit the content
+//! of messages unless the configuration includes it. A separate thread sends the spans, so a slow
+//! or missing collector neither delays nor fails a turn.
 
 mod client;
 mod spans;
@@ -22,53 +22,55 @@ use serde::Deserialize;
 use client::Client;
 use spans::Sessions;
 
-/// The timeout of a request to the collector, and of the last one at the end.
+/// The timeout of a request to the collector, and of the final export.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The destination of spans, from the user's configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TracingConfig {
-    /// The address that takes traces, whole, such as `http://localhost:4318/v1/traces`.
+    /// The complete URL for traces, such as `http://localhost:4318/v1/traces`.
     pub endpoint: String,
-    /// Headers of each request: the header's name, and the variable that holds its value.
+    /// Headers of each request: the header's name, and the environment variable that contains its
+    /// value.
     #[serde(default)]
     pub header_env: BTreeMap<String, String>,
-    /// Whether spans include prompts, answers, arguments and results.
+    /// Whether spans include prompts, responses, tool arguments and tool results.
     #[serde(default)]
     pub content: bool,
 }
 
-/// Why there are no spans.
+/// The error of creating the export.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotTraced {
-    /// A variable that the configuration names is not set.
+    /// An environment variable that the configuration names is not set or is not Unicode.
     #[error("the environment variable {0} is not set")]
     Variable(String),
     /// The configuration is invalid.
     #[error("cannot send spans: {0}")]
     Exporter(#[from] opentelemetry_otlp::ExporterBuildError),
-    /// The HTTP client cannot be made.
+    /// The HTTP client could not be created.
     #[error("cannot send spans: {0}")]
     Client(#[from] reqwest::Error),
-    /// It must be made inside a tokio runtime.
+    /// The call came from outside a tokio runtime.
     #[error("cannot send spans: {0}")]
     Runtime(#[from] tokio::runtime::TryCurrentError),
 }
 
-/// Makes spans of notifications and sends them.
+/// A sink that converts notifications to spans and exports them.
 pub struct Spans {
     sessions: Mutex<Sessions>,
     provider: SdkTracerProvider,
 }
 
 impl Spans {
-    /// Makes a sink that sends spans to the configured collector, in the name of this agent.
+    /// Creates a sink that sends spans to the configured collector, with `agent` as the service
+    /// name.
     ///
     /// # Errors
-    /// If a variable is not set or the address is invalid. A missing collector is found later and
-    /// fails no turn.
+    /// If an environment variable is not set, the URL is invalid, or the caller is outside a tokio
+    /// runtime. A missing collector is no error here: only the export of spans fails.
     pub fn new(config: &TracingConfig, agent: &str) -> Result<Self, NotTraced> {
         let headers = config.header_env.iter().map(|(header, variable)| {
             let value = std::env::var(variable);
@@ -91,7 +93,8 @@ impl Spans {
         Ok(Self { sessions, provider })
     }
 
-    /// Sends the remaining spans, for at most two seconds, and returns whether they arrived.
+    /// Ends all spans and sends the remaining ones, for at most two seconds. Returns whether they
+    /// arrived.
     pub async fn end(self: Arc<Self>) -> bool {
         let ended = tokio::task::spawn_blocking(move || {
             self.sessions.lock().unwrap_or_else(PoisonError::into_inner).end();

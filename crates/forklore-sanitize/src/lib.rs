@@ -1,12 +1,13 @@
-//! The functions that forklore's security rests on.
+//! Sanitizes untrusted text, paths and shell words: the functions on which forklore's security
+//! depends.
 //!
-//! Text that comes out of a session is hostile: whoever wrote a message, a title or a tool's
-//! result may want to move the cursor, hide a word or leave a folder. What is shown goes through
-//! [`terminal`]; a path that came from outside goes through [`path`]; what is shown as a command to
-//! type goes through [`shell`].
+//! Text from a session is hostile: the author of a message, a title or a tool's result may want to
+//! move the cursor, hide a word or escape from a directory. Text for display goes through
+//! [`terminal`], paths from outside go through [`path`], and words of a command for the user to
+//! type go through [`shell`].
 //!
-//! The crate does no input or output, except that [`path::contained`] asks the file system where
-//! a path really leads: links are known to nobody else.
+//! The crate does no I/O, except that [`path::contained`] resolves paths and [`path::file_below`]
+//! creates directories: only the file system knows the links.
 
 pub mod path;
 pub mod shell;

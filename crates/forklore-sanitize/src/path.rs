@@ -1,38 +1,39 @@
-//! Containment: whether a path stays inside a folder, by where it really leads.
+//! Containment: checks whether a path is inside a directory after all links are resolved.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Why a path is not inside the folder it was asked for.
+/// The reason why a path was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
-    /// The folder or the path could not be resolved: missing, a loop of links, not readable.
+    /// The directory or the path could not be resolved: it is missing, in a loop of links, or not
+    /// readable.
     #[error("cannot resolve {}", path.display())]
     Unresolved {
-        /// The path as it was given, joined to the folder if it was relative.
+        /// The requested path, joined to the directory if it was relative.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The path leads out of the folder, by `..`, by being absolute or through a link.
+    /// The path leads out of the directory, through `..`, as an absolute path, or through a link.
     #[error("{} leads out of {}", path.display(), root.display())]
     Outside {
-        /// The path as it was given, joined to the folder if it was relative.
+        /// The requested path, joined to the directory if it was relative.
         path: PathBuf,
-        /// The folder, resolved.
+        /// The directory.
         root: PathBuf,
     },
 }
 
-/// Resolves `candidate`, taken relative to `root`, and returns it if it lies in `root`.
+/// Resolves `candidate`, relative to `root`, and returns the result if it is inside `root`.
 ///
-/// Both are resolved first, so no link, `..` or look-alike prefix (`/data` and `/data-old`) gets
-/// past. The answer has no link left in it; open exactly that path, and refuse a link there
-/// (`O_NOFOLLOW`), so that what was checked is what is opened.
+/// Both are resolved first, so that no link, `..` or similar prefix (`/data` and `/data-old`)
+/// passes. The result contains no links. Open exactly that path, and refuse a link there
+/// (`O_NOFOLLOW`), so that the opened file is the one that was checked.
 ///
 /// # Errors
-/// [`PathError::Unresolved`] if either does not exist or cannot be followed,
-/// [`PathError::Outside`] if the candidate lies elsewhere.
+/// [`PathError::Unresolved`] if either does not exist or cannot be resolved, [`PathError::Outside`]
+/// if the candidate is outside `root`.
 pub fn contained(root: &Path, candidate: &Path) -> Result<PathBuf, PathError> {
     let root = resolve(root.to_path_buf())?;
     let path = root.join(candidate);
@@ -40,13 +41,12 @@ pub fn contained(root: &Path, candidate: &Path) -> Result<PathBuf, PathError> {
     if real.starts_with(&root) { Ok(real) } else { Err(PathError::Outside { path, root }) }
 }
 
-/// Makes the folders that a file at `relative` lies in, below `root`, which is made too, and returns
-/// where to make the file: no link is followed out of the root, and nothing that is there is
-/// touched.
+/// Creates `root` and the parent directories of a file at `relative` below it, and returns the path
+/// at which to create the file. Follows no link out of the root, and changes nothing that exists.
 ///
 /// # Errors
-/// [`PathError::Outside`] if the path is absolute, has a part like `..`, or leads out through a
-/// link; [`PathError::Unresolved`] if a folder cannot be made.
+/// [`PathError::Outside`] if the path is absolute, contains a component such as `..`, or leads out
+/// through a link; [`PathError::Unresolved`] if a directory cannot be created.
 pub fn file_below(root: &Path, relative: &Path) -> Result<PathBuf, PathError> {
     let outside = || PathError::Outside { path: root.join(relative), root: root.to_path_buf() };
     let plain = |part| matches!(part, Component::Normal(_));

@@ -1,6 +1,6 @@
-//! Words of a command line, as they are typed.
+//! Quotes words for a command line.
 
-/// A word as a POSIX shell takes it for that word and nothing else.
+/// Quotes a word so that a POSIX shell reads it as exactly that one word.
 #[must_use]
 pub fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,14 +1,15 @@
-//! Text for a terminal: what would act on the terminal or hide from the reader is made visible.
+//! Text for a terminal: makes characters visible that would control the terminal or hide from the
+//! reader.
 //!
-//! A hostile character is written the way Rust writes it, `\u{1b}`. The escapes are for reading:
-//! a backslash of the text itself stays as it is, so they cannot be turned back.
+//! A hostile character is replaced by its Rust escape, such as `\u{1b}`. The escapes are for
+//! reading: backslashes in the text itself stay unchanged, so the escapes cannot be reversed.
 //!
 //! | function | for | line ends and tabs |
 //! | --- | --- | --- |
-//! | [`block`] | a message, over several lines | kept |
+//! | [`block`] | a message of several lines | unchanged |
 //! | [`line`](fn@line) | an id, a path, an error: one line, nothing lost | `\n`, `\t` |
 //! | [`cell`] | a title in a table: one line of limited width | one space |
-//! | [`json`] | JSON, which stays JSON | kept |
+//! | [`json`] | JSON, which stays valid | unchanged |
 
 mod cell;
 mod hostile;
@@ -23,9 +24,9 @@ pub use json::json;
 
 use shown::Shown;
 
-/// Escapes a text of several lines: line feeds and tabs are kept.
+/// Escapes a text of several lines: line feeds and tabs stay unchanged.
 ///
-/// A carriage return in front of a line feed is left out, any other is escaped.
+/// A carriage return before a line feed is removed, any other is escaped.
 #[must_use]
 pub fn block(text: &str) -> Cow<'_, str> {
     let plain = |c| matches!(c, '\n' | '\t');
@@ -36,22 +37,23 @@ pub fn block(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Escapes a text that has to stay on one line: line feeds and tabs become `\n` and `\t`.
+/// Escapes a text that must stay on one line: line feeds and tabs become `\n` and `\t`.
 #[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
     escape(text, |_| false)
 }
 
-/// Escapes every hostile character but the `plain` ones.
+/// Escapes every hostile character except the `plain` ones.
 fn escape(text: &str, plain: impl Fn(char) -> bool) -> Cow<'_, str> {
-    // Most text is printable ASCII and needs no closer look.
+    // Most text is printable ASCII and needs no further check.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
     let mut shown = Shown::default();
     for c in text.chars() {
-        // In this order, so that a mark behind a line feed is one without a letter.
+        // The order matters: the count of marks must see line feeds too, so that a combining mark
+        // after one is a mark without a letter.
         if shown.keeps(c) || plain(c) {
             out.push(c);
         } else {

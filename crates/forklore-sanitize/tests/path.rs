@@ -1,4 +1,4 @@
-//! Containment goes by where a path leads, not by how it is spelled.
+//! Containment depends on the resolved path, not on the form of the text.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use forklore_sanitize::path::{PathError, contained, file_below};
 
-/// A folder with a file, a look-alike neighbour, and somewhere outside.
+/// Creates a directory with a file, and a sibling with a similar name.
 fn tree() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join("data/deep")).unwrap();

@@ -1,4 +1,4 @@
-//! Words of a command line, against a real shell.
+//! Tests quoted words with a real shell.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! A session's ancestry as it is stored: up to 16 spans inline, older ones in shared pages.
+//! Storage of a session's ancestry: up to 16 spans in its row, older ones in shared pages.
 
 use forklore_core::Counts;
 use forklore_core::lineage::{self, Span, Unit, jumps_further};
@@ -12,10 +12,10 @@ use crate::segment::Segment;
 use crate::session::Session;
 use crate::write::WriteTx;
 
-/// The most spans in a row, and the number of them in a page.
+/// Maximum number of spans in a row, and the number of spans in a page.
 pub(crate) const WIDTH: usize = 16;
 
-/// Part of a session's history: spans, and the page that holds those before them.
+/// A session's history, or its start: spans, and the page that has the spans before them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ancestry {
     pub(crate) page: Option<i64>,
@@ -26,13 +26,14 @@ pub(crate) struct Ancestry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Page {
     pub(crate) before: Ancestry,
-    /// The counts behind its last span.
+    /// The counts after its last span.
     pub(crate) end: Counts,
     depth: u64,
     jump: Jump,
 }
 
-/// A page further back, and the counts at its start. The first page jumps to itself.
+/// A link to a page further back, with the counts at its start. `page` is `None` on the first page,
+/// which links to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Jump {
     page: Option<i64>,
@@ -45,13 +46,14 @@ impl Page {
         self.before.spans.first().map(|span| span.base).unwrap_or_default()
     }
 
-    /// The pages that a search may go to from here. Once a chain was joined, a jump may lead to one
-    /// that the chain itself no longer does.
+    /// Returns the pages that a search can reach from here. After spans were joined, a jump may
+    /// lead to a page that the chain of `prev` links no longer contains.
     pub(crate) fn others(&self) -> impl Iterator<Item = i64> + use<> {
         self.before.page.into_iter().chain(self.jump.page)
     }
 
-    /// The page to look at next for where the count reaches `want`, which is before this one.
+    /// Returns the page to search next for the position where the count reaches `want`. That
+    /// position must be before this page.
     pub(crate) fn towards(&self, unit: Unit, want: u64) -> Option<i64> {
         let [kept, index, turns] = self.jump.start;
         let start = Counts { inheritable: kept, index, turns, ..Counts::default() };
@@ -62,7 +64,7 @@ impl Page {
     }
 }
 
-/// The ancestry of a session; a root has none.
+/// Reads the ancestry of a session. It is empty for a root.
 pub(crate) fn load(conn: &Connection, sid: Segment) -> Result<Ancestry> {
     let sql = "SELECT page, spans, crc FROM ancestry WHERE sid = ?";
     let row = conn.prepare_cached(sql)?.query_row([sid], |row| {
@@ -78,7 +80,7 @@ pub(crate) fn load(conn: &Connection, sid: Segment) -> Result<Ancestry> {
     Ok(Ancestry { page, spans })
 }
 
-/// The ancestry of a session, which must be there where it inherits something.
+/// Reads the ancestry of a session. Fails if the session inherits events but has no list of spans.
 pub(crate) fn of(conn: &Connection, session: &Session) -> Result<Ancestry> {
     let header = &session.header;
     if header.inherited.inheritable == 0 {
@@ -106,7 +108,7 @@ pub(crate) fn save(tx: &WriteTx<'_>, sid: Segment, ancestry: &Ancestry) -> Resul
     Ok(())
 }
 
-/// A page.
+/// Reads a page and checks it.
 pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
     let sql = "SELECT prev, depth, jump, jump_depth, jump_kept, jump_index, jump_turns, spans, crc
                FROM ancestry_page WHERE id = ?";
@@ -139,7 +141,8 @@ pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
     })
 }
 
-/// Makes a page of `spans`, which follow the page `prev`; behind them the counts are `end`.
+/// Inserts a page with `spans`, which follow the page `prev`; `end` are the counts after them.
+/// Returns its id.
 pub(crate) fn add_page(
     tx: &WriteTx<'_>,
     prev: Option<i64>,
@@ -161,14 +164,15 @@ pub(crate) fn add_page(
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)",
         &[&prev, &numbers[0], &jump.page, &numbers[1], &kept, &index, &turns, &bytes],
     )?;
-    // Its number is part of its checksum.
+    // The checksum covers the page's id, which is known only after the insert.
     let id = tx.last_insert_rowid();
     let sum = i64::from(page_sum(id, prev, jump.page, &numbers, &bytes));
     tx.write("UPDATE ancestry_page SET crc = ? WHERE id = ?", &[&sum, &id])?;
     Ok(id)
 }
 
-/// Makes a page name one span, behind which the counts are what they were.
+/// Replaces the content of a page with one span that names the same events; `end` are the counts
+/// after it.
 pub(crate) fn replace_page(tx: &WriteTx<'_>, id: i64, span: Span, end: Counts) -> Result<()> {
     let bytes = lineage::encode(&[span, Span { segment: 0, to: 0, base: end }]);
     let sum = i64::from(page_sum(id, None, None, &[0; 5], &bytes));
@@ -180,7 +184,7 @@ pub(crate) fn replace_page(tx: &WriteTx<'_>, id: i64, span: Span, end: Counts) -
     Ok(())
 }
 
-/// The depth and jump of the page behind `prev`.
+/// Computes the depth and jump of a page that follows `prev`.
 fn beyond(conn: &Connection, prev: i64) -> Result<(u64, Jump)> {
     let last = page(conn, prev)?;
     let depth = last.depth + 1;
@@ -197,7 +201,8 @@ fn beyond(conn: &Connection, prev: i64) -> Result<(u64, Jump)> {
     Ok((depth, jump))
 }
 
-/// Reads every list and page, for who erases pages that none of them names.
+/// Reads and checks every list and page. Must succeed before the caller erases pages that none of
+/// them names.
 pub(crate) fn check_all(conn: &Connection) -> Result<()> {
     let numbers = |sql| -> Result<Vec<i64>> {
         let mut statement = conn.prepare_cached(sql)?;

@@ -1,4 +1,4 @@
-//! Adding events behind a session's head.
+//! Appends events after a session's head.
 
 use std::borrow::Cow;
 
@@ -20,16 +20,17 @@ use crate::segment::{self, Segment};
 use crate::session::{self, Session};
 use crate::write::WriteTx;
 
-/// How far `fresh_until` may lie ahead of `updated`.
+/// Maximum of `fresh_until - updated`.
 pub(crate) const FRESH: SignedDuration = SignedDuration::from_secs(60);
 
-/// Adds the events of `append`, or finds that they are there.
+/// Appends the events of `append`, or finds that an earlier call already did.
 pub(crate) fn append(tx: &WriteTx<'_>, id: &SessionId, append: &Append) -> Result<Appended> {
     let mut session = session::living(tx, id)?;
     let header = &session.header;
     let head = header.head_seq();
     if let Some(seqs) = repeated_seqs(header, append)? {
-        // A root's first event has the position 0, a child's first after what it inherits 1.
+        // A root's first event has position 0; a child's first event after its inherited ones has
+        // position 1.
         let inherited = if header.parent_id.is_none() { 0 } else { header.inherited.inheritable };
         let position = seqs.start() - inherited;
         let there = segment::ids(tx, session.sid, position, append.events.len())?;
@@ -57,8 +58,8 @@ fn changes_calls(event: &Event) -> bool {
     event.effect.starts_turn || !event.effect.calls.is_empty()
 }
 
-/// The bound that `updated` stays below: it moves ahead of a busy session in growing steps, at
-/// most a minute, so that few appends touch the index it is in.
+/// Returns the upper bound of `updated` to store. In a busy session it moves ahead in growing steps
+/// of at most a minute, so that few appends touch the index on it.
 fn fresh_until(session: &Session, now: Timestamp) -> Timestamp {
     let bound = session.fresh_until;
     if now <= bound && bound.duration_since(now) <= FRESH {
@@ -68,7 +69,7 @@ fn fresh_until(session: &Session, now: Timestamp) -> Timestamp {
     now.checked_add(age.clamp(SignedDuration::ZERO, FRESH)).unwrap_or(now)
 }
 
-/// The calls open behind the last event: which, or how many where that is all that is needed.
+/// The calls open after the last event: which ones, or only their number if that is enough.
 enum Open {
     Calls(OpenCalls),
     Unchanged(u64),
@@ -82,12 +83,13 @@ pub(crate) struct Tail {
     position: u64,
     bytes: u64,
     open: Open,
-    /// What was added and is not yet written.
+    /// Events that were added but not yet written.
     rows: Vec<Row>,
 }
 
 impl Tail {
-    /// `counts` and `position` are those behind the last event.
+    /// Returns the end of a session's own events. `counts` and `position` are those after the last
+    /// event.
     pub(crate) fn new(segment: Segment, inherited: Counts, counts: Counts, position: u64) -> Self {
         let open = match counts.open {
             0 => Open::Calls(OpenCalls::default()),
@@ -96,13 +98,13 @@ impl Tail {
         Self { segment, inherited, counts, position, bytes: 0, open, rows: Vec::new() }
     }
 
-    /// The end of what a session inherits, where these calls are open.
+    /// Returns the end of a new child's inherited events, with these calls open.
     pub(crate) fn behind(segment: Segment, inherited: Counts, open: OpenCalls) -> Self {
         let open = Open::Calls(open);
         Self { open, ..Self::new(segment, inherited, inherited, 0) }
     }
 
-    /// Adds a child's `session_fork`, which stands before what it inherits.
+    /// Adds a child's `session_fork`, which comes before the inherited events.
     pub(crate) fn push_fork(&mut self, event: &Event) -> Result<()> {
         self.put(event, Counts::default())
     }
@@ -132,7 +134,7 @@ impl Tail {
         Ok(())
     }
 
-    /// The counts of the segment alone.
+    /// Returns the counts of the segment alone, without inherited events.
     fn within(&self) -> Counts {
         let Counts { inheritable: kept, index, turns, bytes, open } = self.counts;
         let base = &self.inherited;
@@ -145,7 +147,7 @@ impl Tail {
         }
     }
 
-    /// Writes what was added, and takes the new end over into the header.
+    /// Writes the added events, and updates the session's header with the new end.
     pub(crate) fn end(&self, tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
         pack_rows::add(tx, &self.rows)?;
         session.header.counts = self.counts;
@@ -183,7 +185,8 @@ impl Tail {
                 &usage.cost,
             ],
         )?;
-        // Apart, because naming the column makes SQLite write its index even if it is the same.
+        // A separate statement: naming the column makes SQLite write its index even if the value is
+        // the same.
         tx.write(
             "UPDATE session SET fresh_until = ?2 WHERE sid = ?1 AND fresh_until <> ?2",
             &[&session.sid, &session.fresh_until.as_microsecond()],

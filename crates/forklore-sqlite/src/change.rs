@@ -1,4 +1,4 @@
-//! Changing what is not the log: label, title, leaf, lease.
+//! Changes a session's header: label, title, leaf, `copy_of`, lease.
 
 use forklore_core::{Header, Lease, SessionId};
 use forklore_store::Error;
@@ -13,7 +13,7 @@ use crate::number::signed;
 use crate::session::{self, Session};
 use crate::write::WriteTx;
 
-/// Makes every change but [`Change::Detach`]; the header it leads to.
+/// Makes any change except [`Change::Detach`], and returns the resulting header.
 pub(crate) fn change(tx: &WriteTx<'_>, id: &SessionId, change: &Change) -> Result<Header> {
     let mut session = session::living(tx, id)?;
     match change {

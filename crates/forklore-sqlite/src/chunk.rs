@@ -1,7 +1,7 @@
 //! Chunks: up to 64 events of a segment in one row.
 //!
-//! Events come as rows of their own and are sealed into chunks once enough stand together. A chunk
-//! is never added to; what it holds changes only when events are erased.
+//! Events are first stored in rows of their own, and sealed into chunks once enough of them are
+//! adjacent. Nothing is ever added to a chunk; its content changes only when events are erased.
 
 mod body;
 mod heads;
@@ -22,22 +22,23 @@ use self::heads::Placed;
 use crate::fault::{Fault, Result};
 use crate::row::{self, Row};
 
-/// A chunk that was read and fits its checksum; its payloads are checked one by one.
+/// A chunk whose outline and heads were read and match their checksum. Payloads are checked one by
+/// one.
 pub(crate) struct Chunk {
     pub(crate) outline: Outline,
     pub(crate) codec: Codec,
-    /// Its checksum, by which it is found unchanged.
+    /// The chunk's checksum, which later shows whether the chunk is unchanged.
     pub(crate) sum: u32,
-    /// Those that were asked for.
+    /// The events that the caller requested.
     events: Vec<Placed>,
-    /// The length of all payloads, which those need to know that are compressed together; else
-    /// that of the payloads up to the last that was asked for.
+    /// The length of all payloads if they are compressed, as decompression needs it. Otherwise the
+    /// length of the payloads up to the last requested one.
     len: usize,
     body: Option<Body>,
 }
 
 impl Chunk {
-    /// Reads the payloads of its events.
+    /// Reads the payloads of the chunk's events.
     pub(crate) fn with_payloads(mut self, bodies: &mut Bodies<'_>) -> Result<Self> {
         if let (Some(first), Some(last)) = (self.events.first(), self.events.last()) {
             let range = first.at..last.at.saturating_add(last.len);
@@ -47,7 +48,7 @@ impl Chunk {
         Ok(self)
     }
 
-    /// Its events and the checksums of their payloads, which need not fit.
+    /// Returns the events and the checksums of their payloads, without checking them.
     fn unchecked(self) -> impl Iterator<Item = Result<(Row, u32)>> {
         let body = self.body;
         self.events.into_iter().map(move |Placed { mut row, at, len, sum }| {
@@ -58,7 +59,7 @@ impl Chunk {
         })
     }
 
-    /// Its events in the order of `direction`, with their payloads if those were read.
+    /// Returns the events in the order of `direction`, with their payloads if those were read.
     pub(crate) fn rows(self, direction: Direction) -> impl Iterator<Item = Result<Row>> {
         let mut events = self.events;
         if direction == Direction::Backward {

@@ -1,4 +1,4 @@
-//! Opening the file of a store, making it where there is none.
+//! Opens the file of a store, and creates it if it does not exist.
 
 use std::fs::File;
 use std::path::Path;
@@ -14,37 +14,40 @@ use crate::location;
 use crate::migrate::{self, VERSION};
 use crate::store::Options;
 
-/// Prepared statements kept by each connection.
+/// Size of each connection's cache of prepared statements.
 const STATEMENTS: usize = 96;
-/// A page of a new store. Records of agents are 2 KB on average: in pages of 4 KB they leave a
-/// third of the space unused, and an import takes a third longer.
+/// Page size of a new store, in bytes. Records of agents average 2 KB. With pages of 4 KB a third
+/// of the space stays unused, and an import takes a third longer.
 const PAGE_BYTES: u32 = 8 << 10;
-/// The writer's page cache in KiB: what one step writes fits, else pages go to the WAL twice.
+/// The writer's page cache in KiB. The pages of one transaction fit into it; otherwise SQLite
+/// writes some of them to the WAL twice.
 const CACHE_KIB: u32 = 16 << 10;
-/// How much of the file readers map, in bytes: what lies there is read without a call and without
-/// a cache of their own. Only checkpoints cut the file, and never behind what a reader sees.
+/// How much of the database file readers map into memory, in bytes. They read mapped pages without
+/// a system call and without a cache of their own. Only checkpoints truncate the file, and never
+/// below the size that a reader's snapshot needs.
 const MAPPED_BYTES: i64 = 1 << 30;
-/// The journal mode of a store, as SQLite spells it.
+/// SQLite's name for the journal mode of a store.
 const WAL: &str = "wal";
-/// How far the WAL may stay grown, in bytes: as far as it gets until a checkpoint has ended, so that
-/// it is overwritten in its place.
+/// The size, in bytes, to which SQLite may leave the WAL when it is restarted. The WAL reaches
+/// about this size before a checkpoint ends, so it is then overwritten in place.
 const WAL_BYTES: i64 = 96 << 20;
 
-/// How a connection may be used.
+/// How a connection may use the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Write,
     Read,
-    /// The folder cannot be written, so nobody else writes either.
+    /// The folder is not writable, so no other process writes either.
     Frozen,
 }
 
-/// Makes sure that there is a store of this version at `path`.
+/// Ensures that there is a store at `path`: creates one with the current version if the file does
+/// not exist.
 pub(crate) fn prepare(path: &Path, gate: &Gate, options: Options) -> Result<()> {
     if !location::check(path)? {
         disk::make_folder(disk::folder_of(path))?;
         let _turn = gate.pass(Turn::Alone, options.wait)?;
-        // Somebody may have been faster.
+        // Another process may have created it meanwhile.
         if !location::check(path)? {
             make(path, options.vfs)?;
         }
@@ -52,7 +55,7 @@ pub(crate) fn prepare(path: &Path, gate: &Gate, options: Options) -> Result<()> 
     Ok(())
 }
 
-/// Brings an older store to this version.
+/// Migrates an older store to the current version, and makes it use a WAL.
 pub(crate) fn upgrade(path: &Path, gate: &Gate, options: Options) -> Result<()> {
     let mut conn = open(path, Access::Write, options)?;
     let _turn = gate.pass(Turn::Alone, options.wait)?;
@@ -65,9 +68,10 @@ pub(crate) fn upgrade(path: &Path, gate: &Gate, options: Options) -> Result<()> 
     crate::sync::sync(&conn, Synced::Wal).map_err(Fault::Sql).map_err(failed)
 }
 
-/// Lets commits go to a WAL.
+/// Switches the database to WAL mode.
 fn begin_wal(conn: &Connection) -> Result<(), Fault> {
-    // SQLite says which way it keeps where it cannot, and whether it could behind that row only.
+    // If SQLite cannot switch, it returns the mode that stays in effect; it reports a failure only
+    // after that row.
     let mut statement = conn.prepare("PRAGMA journal_mode = WAL")?;
     let (mut rows, mut kept) = (statement.query([])?, String::new());
     while let Some(row) = rows.next()? {
@@ -80,15 +84,15 @@ fn begin_wal(conn: &Connection) -> Result<(), Fault> {
     Err(Error::io("beginning a WAL", kept).into())
 }
 
-/// Whether commits go to a WAL, as in every store that was made without a failure.
+/// Checks whether the database uses a WAL, as every store does whose creation did not fail.
 pub(crate) fn has_wal(conn: &Connection, path: &Path) -> Result<bool> {
     let mode = conn.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0));
     let mode = mode.map_err(|error| Fault::Sql(error).about("opening the store", path))?;
     Ok(mode == WAL)
 }
 
-/// Makes a store beside its place and moves it there when it is whole, so that no one ever finds
-/// half of one.
+/// Creates a store under a temporary name and renames it into place when it is complete, so that no
+/// process ever finds an incomplete one.
 fn make(path: &Path, vfs: Option<&str>) -> Result<()> {
     let new = with_suffix(path, "-new");
     let doing = "making the store";
@@ -132,7 +136,8 @@ fn connect(path: &Path, flags: OpenFlags, vfs: Option<&str>) -> rusqlite::Result
     }
 }
 
-/// A connection to the store at `path`. Its commits are durable with the next sync of the WAL.
+/// Opens a connection to the store at `path`. Its commits become durable at the next sync of the
+/// WAL.
 pub(crate) fn open(path: &Path, access: Access, options: Options) -> Result<Connection> {
     let opened = match access {
         Access::Frozen => connect(Path::new(&frozen(path)?), flags(access), options.vfs),
@@ -141,7 +146,8 @@ pub(crate) fn open(path: &Path, access: Access, options: Options) -> Result<Conn
     let set = |conn: Connection| {
         conn.busy_timeout(options.wait)?;
         conn.set_prepared_statement_cache_capacity(STATEMENTS);
-        // A plan must not depend on what is bound: else statements are prepared anew at each use.
+        // Plans must not depend on bound values; otherwise SQLite prepares statements again at each
+        // use.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         if options.read_only {
             migrate::read_older(&conn)?;
@@ -161,7 +167,8 @@ pub(crate) fn open(path: &Path, access: Access, options: Options) -> Result<Conn
     opened.and_then(set).map_err(|error| Fault::Sql(error).about("opening the store", path))
 }
 
-/// A name under which SQLite reads the file without the files beside it, which it could not make.
+/// Returns a URI with which SQLite reads the file alone, without the `-wal` and `-shm` files, which
+/// it could not create. Fails if the WAL is not empty.
 fn frozen(path: &Path) -> Result<String> {
     let wal = with_suffix(path, "-wal");
     if std::fs::metadata(&wal).is_ok_and(|wal| wal.len() > 0) {
@@ -191,7 +198,7 @@ mod tests {
 
     #[test]
     fn sqlite_is_new_enough_and_set_to_lose_nothing() {
-        // Before 3.51.3 a reset of the WAL could lose what was committed.
+        // Before 3.51.3, a reset of the WAL could lose committed data.
         assert!(rusqlite::version_number() >= 3_051_003, "{}", rusqlite::version());
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store.db");

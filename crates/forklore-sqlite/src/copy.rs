@@ -1,8 +1,8 @@
-//! Copying an assembled prefix into a segment of its own, for `replay_v1` and detach.
+//! Copies an assembled prefix into a segment of its own, for `replay_v1` and detach.
 //!
-//! A long prefix is copied in small batches, each its own transaction, into a segment that nobody
-//! names yet; the transaction that publishes it copies the rest and checks that all is there. A
-//! staged segment whose copier died is invisible, and gc erases it.
+//! A long prefix is copied in small batches, each in its own transaction, into a segment that no
+//! session refers to yet. The transaction that publishes the segment copies the rest and checks
+//! that it is complete. A staged segment whose copier died is invisible, and gc erases it.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -22,20 +22,21 @@ use crate::segment::{self, Segment};
 use crate::session;
 use crate::write::WriteTx;
 
-/// Events copied in one transaction: whole blocks.
+/// Number of events copied in one transaction: a multiple of 64, so that they fill whole chunks.
 pub(crate) const BATCH: u64 = 512;
 
-/// How long after its last sign of life a copy counts as abandoned, in microseconds.
+/// The time without a heartbeat after which a copy counts as abandoned, in microseconds.
 pub(crate) const ABANDONED: i64 = 10_000_000;
 
-/// A copy in the making.
+/// A copy in progress.
 pub(crate) struct Staged {
     pub(crate) segment: Segment,
-    /// Whose history it copies.
+    /// The session whose history it copies.
     of: SessionId,
 }
 
-/// Copies all but the last few of the first `kept` inheritable events of a session's history.
+/// Copies the first `kept` inheritable events of a session's history, except for the last few (at
+/// most one batch).
 pub(crate) fn stage(store: &SqliteStore, of: &SessionId, kept: u64) -> StoreResult<Staged> {
     let staged = store.write("copying events in", |tx| Staged::begin(tx, of, kept))?;
     staged.copy(store, kept).inspect_err(|_| staged.abandon(store))?;
@@ -43,19 +44,19 @@ pub(crate) fn stage(store: &SqliteStore, of: &SessionId, kept: u64) -> StoreResu
 }
 
 impl Staged {
-    /// A copy of which nothing is copied yet.
+    /// Registers an empty copy.
     pub(crate) fn begin(tx: &WriteTx<'_>, of: &SessionId, kept: u64) -> Result<Self> {
         let root = session::living(tx, of)?.root;
         let segment = private::begin(tx, root, kept, now())?.segment;
         Ok(Self { segment, of: of.clone() })
     }
 
-    /// Copies all but the last few.
+    /// Copies all events except the last batch.
     fn copy(&self, store: &SqliteStore, kept: u64) -> StoreResult<()> {
         let mut copied = 0;
         while kept - copied > BATCH {
             let batch = copied..copied + BATCH;
-            // Read outside the write transaction: the events before a cut never change.
+            // Reads outside the write transaction, because the events before a cut never change.
             let rows = store.read_with("reading", |conn| self.rows(conn, batch.clone()))?;
             store.write("copying events in", |tx| {
                 self.still_there(tx)?;
@@ -66,7 +67,7 @@ impl Staged {
         Ok(())
     }
 
-    /// Completes the copy, checks it, and gives the one span that names it.
+    /// Copies the rest, checks that the copy is complete, and returns the one span that covers it.
     pub(crate) fn publish(&self, tx: &WriteTx<'_>, root: Segment, kept: u64) -> Result<Ancestry> {
         let private = self.still_there(tx)?;
         let copied = segment::end(tx, self.segment)?;
@@ -81,9 +82,9 @@ impl Staged {
         Ok(Ancestry { page: None, spans: vec![span] })
     }
 
-    /// Erases what was copied, as far as it can be.
+    /// Erases the copied events, if possible.
     pub(crate) fn abandon(&self, store: &SqliteStore) {
-        // What stays is erased by gc, so a second failure here loses nothing.
+        // gc erases whatever stays, so a failure here is harmless.
         let _ = store.write("erasing a copy in", |tx| erase(tx, self.segment));
     }
 
@@ -97,7 +98,7 @@ impl Staged {
         Ok(rows.collect())
     }
 
-    /// Says that the copy goes on, unless somebody erased it meanwhile.
+    /// Updates the heartbeat. Fails if the copy was erased or published meanwhile.
     fn still_there(&self, tx: &WriteTx<'_>) -> Result<Private> {
         match private::find(tx, self.segment)? {
             Some(found) if found.heartbeat.is_some() => {
@@ -115,7 +116,7 @@ impl Staged {
     }
 }
 
-/// Erases a private segment.
+/// Erases a private segment. Returns the number of erased events.
 pub(crate) fn erase(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     let erased = segment::erase_from(tx, segment, 0)?;
     private::forget(tx, segment)?;
@@ -125,14 +126,15 @@ pub(crate) fn erase(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     Ok(erased)
 }
 
-/// The staged segments whose copier gave no sign of life for a while.
+/// Returns the staged segments whose last heartbeat is too old.
 pub(crate) fn abandoned(conn: &Connection) -> Result<Vec<Segment>> {
     let is_old = |private: &Private| private.heartbeat.is_some_and(|beat| beat < now() - ABANDONED);
     let old = private::all(conn)?.into_iter().filter(is_old);
     Ok(old.map(|private| private.segment).collect())
 }
 
-/// The machine's clock: whether a copier lives is a matter between processes, not of sessions.
+/// Returns the machine's time in microseconds since 1970. The store's clock does not fit, because
+/// whether a copier is alive concerns processes, not sessions.
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)

@@ -1,17 +1,20 @@
-//! Checksums: of all stored fields of a row, of a payload, of a list of spans (SPEC 2).
+//! Checksums of all stored fields of a row, of a payload and of a list of spans (docs/semantics.md,
+//! Envelope).
 
 use crc32fast::Hasher;
 use rusqlite::types::ValueRef;
 
-/// Takes fields one by one, each with its length, so that no byte can move from one to the next.
+/// Computes a checksum over fields, each with its length, so that no byte can move from one field
+/// to the next unnoticed.
 #[derive(Default)]
 pub(crate) struct Fields {
     hasher: Hasher,
-    /// What is to be hashed next: many short pieces cost much more than a long one.
+    /// Bytes to hash next. They are collected because hashing many short pieces costs much more
+    /// than one long piece.
     buffered: Vec<u8>,
 }
 
-/// A piece from this length on is not copied to be hashed with others.
+/// Pieces of at least this many bytes are hashed directly instead of being collected.
 const LONG: usize = 256;
 
 impl Fields {
@@ -47,14 +50,14 @@ impl Fields {
         self
     }
 
-    /// A column of any type; of numbers and texts as the methods above.
+    /// Adds a column of any type. Numbers and texts give the same sum as with the methods above.
     pub(crate) fn value(mut self, value: ValueRef<'_>) -> Self {
         match value {
             ValueRef::Null => self.number(None),
             ValueRef::Integer(number) => self.number(Some(number)),
             ValueRef::Text(bytes) => self.bytes(Some(bytes)),
             ValueRef::Real(real) => {
-                // SQLite keeps no sign of a zero.
+                // SQLite does not store the sign of a zero.
                 self.buffered.push(3);
                 self.buffered.extend_from_slice(&(real + 0.0).to_bits().to_le_bytes());
                 self
@@ -72,18 +75,18 @@ impl Fields {
     }
 }
 
-/// The sums of an event's columns and of its payload, as one number: a reader that wants places
-/// and counts only can check them without reading the payload.
+/// Joins the sums of an event's columns and of its payload into one number. A reader that needs
+/// only positions and counts can check the columns without reading the payload.
 pub(crate) fn join(columns: u32, payload: u32) -> i64 {
     (i64::from(columns) << 32) | i64::from(payload)
 }
 
-/// What [`join`] joined.
+/// Splits the number that [`join`] returned.
 pub(crate) fn split(sums: i64) -> (u32, u32) {
     ((sums >> 32) as u32, sums as u32)
 }
 
-/// The sum of a payload.
+/// Computes the checksum of a payload.
 pub(crate) fn payload(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }

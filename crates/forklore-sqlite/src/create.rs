@@ -1,4 +1,4 @@
-//! Making a session: a root, or a child that refers to its parent's events.
+//! Creates a session: a root, or a child that refers to its parent's events.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ use crate::segment::{self, Segment};
 use crate::session::{self, Session};
 use crate::write::WriteTx;
 
-/// What a child takes from its parent.
+/// What a child inherits from its parent.
 #[derive(Default)]
 struct Inheritance {
     counts: Counts,
@@ -28,8 +28,7 @@ struct Inheritance {
     ancestry: Ancestry,
 }
 
-/// Makes the session. `staged` holds the beginning of the copy of its prefix, where it is to have
-/// one and somebody began.
+/// Creates the session. `staged` is the copy of the session's prefix, if the caller has begun one.
 pub(crate) fn create(
     tx: &WriteTx<'_>,
     new: &NewSession,
@@ -70,7 +69,7 @@ pub(crate) fn create(
     Ok(session.header)
 }
 
-/// Checks the id, the kind and the cut; the parent, where there is one.
+/// Checks the id, the kind and the cut. Returns the parent, if there is one.
 pub(crate) fn check(conn: &Connection, new: &NewSession) -> Result<Option<Session>> {
     let taken = "SELECT 1 FROM session WHERE folded = ?";
     if conn.prepare_cached(taken)?.exists([new.id.fold()])? {
@@ -137,15 +136,15 @@ fn inherit(
     Ok(Inheritance { counts, open, ancestry })
 }
 
-/// The parent's spans and one more, of its own events before position `to`. A span that
-/// contributes nothing is left out, so there is none where the cut lies in what it inherited.
+/// Returns the parent's spans plus one for its own events before position `to`. If the parent's row
+/// is full, its spans move to a page first.
 fn with_own(tx: &WriteTx<'_>, parent: &History<'_>, to: u64) -> Result<Ancestry> {
     let Session { sid, header, .. } = &*parent.session;
     let mut ancestry = parent.ancestry.clone();
     if ancestry.spans.len() >= WIDTH {
         let page = ancestry::add_page(tx, ancestry.page, &ancestry.spans, header.inherited)?;
         ancestry = Ancestry { page: Some(page), spans: Vec::new() };
-        // On the parent's row, so that its later children share the page.
+        // Save it on the parent's row, so that later children of the parent share the page.
         ancestry::save(tx, *sid, &ancestry)?;
     }
     ancestry.spans.push(Span { segment: sid.unsigned_abs(), to, base: header.inherited });

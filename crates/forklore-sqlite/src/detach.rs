@@ -1,4 +1,4 @@
-//! Giving a session a copy of its prefix (SPEC 10).
+//! Detaches a session: gives it a copy of its prefix (docs/semantics.md, Delete, detach).
 
 use forklore_core::{Header, SessionId, Strategy};
 use forklore_store::Error;
@@ -12,15 +12,15 @@ use crate::feed;
 use crate::session;
 use crate::write::WriteTx;
 
-/// Whether all that the session inherits is its own copy already.
+/// Checks whether the session already has its own copy of everything it inherits.
 pub(crate) fn has_own(header: &Header) -> bool {
     header.detached
         || header.inherited.inheritable == 0
         || header.strategy == Some(Strategy::ReplayV1)
 }
 
-/// Copies what the session inherits, unless it has its own copy. `staged` holds the beginning of
-/// the copy, where somebody began.
+/// Copies what the session inherits, unless it already has its own copy. `staged` is that copy, if
+/// the caller has begun one.
 pub(crate) fn detach(tx: &WriteTx<'_>, id: &SessionId, staged: Option<&Staged>) -> Result<Changed> {
     let session = session::living(tx, id)?;
     let copied_events =

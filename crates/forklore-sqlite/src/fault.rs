@@ -1,4 +1,4 @@
-//! What goes wrong inside a transaction, and which error of the port it becomes.
+//! Faults inside a transaction, and the store errors that they become.
 
 use std::path::Path;
 
@@ -12,18 +12,18 @@ const FILES: usize = 4;
 
 pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
 
-/// Why a transaction was given up.
+/// Why a transaction was rolled back.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// SQLite failed; the caller of the transaction knows what it was about.
+    /// SQLite failed. The caller of the transaction knows which operation that was.
     Sql(rusqlite::Error),
-    /// The store refuses.
+    /// The store refuses the operation.
     Refused(Error),
-    /// Stored bytes are not what was written.
+    /// Stored bytes differ from what was written.
     Damaged(Damage),
 }
 
-/// Where stored bytes are damaged, and how.
+/// The location of damaged bytes, and what is wrong with them.
 #[derive(Debug)]
 pub(crate) struct Damage {
     pub(crate) session: Option<SessionId>,
@@ -45,13 +45,13 @@ impl From<Error> for Fault {
 }
 
 impl Fault {
-    /// Damage in `place`, for a caller that knows neither session nor seq.
+    /// Returns damage at `place`, for a caller that knows neither session nor seq.
     pub(crate) fn damaged(place: impl Into<String>, message: &(impl ToString + ?Sized)) -> Self {
         let (place, message) = (place.into(), message.to_string());
         Self::Damaged(Damage { session: None, seq: None, location: place, message })
     }
 
-    /// The same, found while reading this event of this session.
+    /// Adds to damage the session and seq that were being read, if they are missing.
     pub(crate) fn of(mut self, session: &SessionId, seq: Option<u64>) -> Self {
         if let Self::Damaged(damage) = &mut self {
             damage.session.get_or_insert_with(|| session.clone());
@@ -60,7 +60,7 @@ impl Fault {
         self
     }
 
-    /// Whether it lies in the row that was read, so that others may be read all the same.
+    /// Checks whether the fault is in the row that was read, so that other rows are still readable.
     pub(crate) fn is_of_one_row(&self) -> bool {
         match self {
             Self::Damaged(_) | Self::Refused(Error::MissingAncestor { .. }) => true,
@@ -69,15 +69,16 @@ impl Fault {
         }
     }
 
-    /// Whether SQLite finds the file damaged, so that another way through it may still lead on.
+    /// Checks whether SQLite reports the file as damaged; reading it another way, e.g. through
+    /// another index, may still work.
     pub(crate) fn is_of_the_file(&self) -> bool {
         use ErrorCode::{DatabaseCorrupt, NotADatabase};
         matches!(self, Self::Sql(rusqlite::Error::SqliteFailure(error, _))
             if matches!(error.code, DatabaseCorrupt | NotADatabase))
     }
 
-    /// Whether the connection can no longer be trusted: after a failed write or sync nobody knows
-    /// what reached the disk, so the file is opened again before the next step.
+    /// Checks whether the connection can no longer be trusted. After a failed write or sync it is
+    /// unknown what reached the disk, so the file is opened again before the next operation.
     pub(crate) fn spoils(&self) -> bool {
         use ErrorCode::{
             CannotOpen, DatabaseCorrupt, DiskFull, NotADatabase, ReadOnly, SystemIoFailure,
@@ -86,14 +87,15 @@ impl Fault {
             DiskFull | SystemIoFailure | DatabaseCorrupt | NotADatabase | CannotOpen | ReadOnly))
     }
 
-    /// Whether the disk did not make durable what was written: what it holds of it is unknown, and
-    /// the next sync may succeed all the same.
+    /// Checks whether a sync failed. The disk then holds an unknown part of what was written, and
+    /// the next sync may succeed nevertheless.
     pub(crate) fn is_failed_sync(&self) -> bool {
         matches!(self, Self::Sql(rusqlite::Error::SqliteFailure(error, _)) if matches!(
             error.extended_code, ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC))
     }
 
-    /// The port's error, where `doing` something to the file at `path` failed.
+    /// Converts the fault into the store's error; `doing` names the operation that failed on the
+    /// file at `path`.
     pub(crate) fn about(self, doing: &str, path: &Path) -> Error {
         let at = path.display();
         match self {
@@ -129,7 +131,8 @@ fn sql(source: rusqlite::Error, doing: &str, path: &Path) -> Error {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
             Error::Locked(format!("another program kept {at} locked"))
         }
-        // Every statement is tested: what SQLite does not understand is tables that are not ours.
+        // All statements are tested, so one that SQLite does not understand means that the tables
+        // are not ours.
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown => {
             corrupt(source.to_string())
         }
@@ -140,7 +143,7 @@ fn sql(source: rusqlite::Error, doing: &str, path: &Path) -> Error {
             let full = std::io::Error::new(std::io::ErrorKind::StorageFull, source);
             Error::io(format!("{doing} {at}"), full)
         }
-        // SQLite does not say why; the system does when it is asked.
+        // SQLite does not give the reason; the operating system does.
         ErrorCode::SystemIoFailure if failure.extended_code == ffi::SQLITE_IOERR_WRITE => {
             let Some(limit) = limits::file_size() else {
                 return Error::io(format!("{doing} {at}"), source);

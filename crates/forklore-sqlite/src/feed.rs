@@ -1,8 +1,10 @@
-//! The feed: each transaction has a number, and each session the numbers of those that wrote to it.
+//! The feed: each transaction has a number, and each session stores the numbers of the last
+//! transactions that wrote to it.
 //!
-//! A number is a column of the row that a write changes anyway, so an append costs no page more.
-//! The row is found by a bound that lies ahead of its numbers and moves in steps, like
-//! `fresh_until`: naming the column in an update makes SQLite write its index.
+//! The numbers are columns of a row that every write changes anyway, so an append writes no further
+//! page. An index covers only `feed_until`, an upper bound of the numbers that moves ahead in
+//! steps, as `fresh_until` does. The reason is that SQLite writes an index whenever an update names
+//! its column.
 
 mod changes;
 mod numbers;
@@ -18,19 +20,20 @@ use crate::write::WriteTx;
 pub(crate) use changes::{changes, check_there};
 pub(crate) use numbers::{Numbers, check};
 
-/// How far `feed_until` may lie ahead of the numbers of a session.
+/// Maximum of `feed_until` minus the last number of the session.
 const RESERVED: u64 = 1 << 10;
 
-/// When a session was written to, as its row says; all none where that was before there were feeds.
+/// The transactions that last wrote to a session, as its row stores them. All are empty if the last
+/// write was by a version without a feed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) stamp: Stamp,
-    /// No number of the stamp lies behind it.
+    /// An upper bound of the numbers in the stamp.
     pub(crate) until: Option<u64>,
 }
 
 impl Written {
-    /// Of a session that the transaction `number` makes.
+    /// Returns the value for a session that the transaction `number` creates.
     pub(crate) fn created(number: u64) -> Self {
         let stamp = Stamp { created: number, ..Stamp::default() };
         Self { stamp, until: Some(number) }
@@ -39,13 +42,14 @@ impl Written {
     fn note(&mut self, what: What, number: u64) {
         self.stamp.note(what, number);
         if self.until.is_none_or(|until| until < number) {
-            // In growing steps: most sessions are written to a few times and never again.
+            // The bound grows in increasing steps, because most sessions are written to a few times
+            // only.
             let age = number.saturating_sub(self.stamp.created.max(1));
             self.until = Some(number + age.min(RESERVED));
         }
     }
 
-    /// The columns of a row, in their order.
+    /// Returns the columns of a row, in their order.
     pub(crate) fn columns(&self) -> [Option<i64>; 4] {
         let Stamp { created, appended, changed } = self.stamp;
         let number = |number: u64| (number > 0).then(|| signed(number));
@@ -53,8 +57,8 @@ impl Written {
     }
 }
 
-/// Writes columns of a session as the transaction of a write does. `sql` names them, and then
-/// `feed_appended` or `feed_changed`, `crc` and `sid`.
+/// Updates columns of a session and records the transaction in its feed numbers. `sql` names the
+/// columns, followed by `feed_appended` or `feed_changed`, `crc` and `sid`.
 pub(crate) fn update(
     tx: &WriteTx<'_>,
     session: &mut Session,

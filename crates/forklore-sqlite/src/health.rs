@@ -1,4 +1,4 @@
-//! The health of a store from outside: nothing is made, written or repaired.
+//! Checks the health of a store from outside, without creating, writing or repairing anything.
 
 use std::path::Path;
 
@@ -13,15 +13,15 @@ use crate::fault::Fault;
 use crate::migrate::{self, VERSION};
 use crate::{Options, SqliteStore, location};
 
-/// Up to this size every page of the file is looked at; a larger store takes too long.
+/// Stores up to this many bytes have every page checked; a larger store takes too long.
 const LOOKED_THROUGH: u64 = 256 << 20;
-/// A WAL larger than this was not written back for long.
+/// A WAL of more than this many bytes has not been written back for long.
 const LONG_WAL: u64 = 128 << 20;
-/// The most headers that are read.
+/// Maximum number of headers to read.
 const HEADERS: usize = 10_000;
 
 impl SqliteStore {
-    /// What is to be said about the store in the file at `path`, which need not be there.
+    /// Reports on the health of the store in the file at `path`, which need not exist.
     #[must_use]
     pub fn health(path: &Path) -> Health {
         let mut health = Health::default();
@@ -57,27 +57,27 @@ impl SqliteStore {
     }
 }
 
-/// The SQLite that is built in.
+/// Returns the version of the SQLite library that is built in.
 #[must_use]
 pub fn sqlite_version() -> &'static str {
     rusqlite::version()
 }
 
-/// A folder that is not there yet will be made in the nearest one that is.
+/// Checks the nearest existing ancestor, in which a missing folder will be created.
 fn look_at_nearest(health: &mut Health, folder: &Path) {
     if let Some(there) = folder.ancestors().find(|folder| folder.is_dir()) {
         health.look_at_folder(there, Far::Refused);
     }
 }
 
-/// What stands in the files beside the store.
+/// The content of the store's WAL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wal {
-    /// Nothing.
+    /// The WAL is empty.
     Empty,
-    /// Changes, and the index that readers share.
+    /// The WAL has changes, and the shared index for readers exists.
     Indexed,
-    /// Changes whose index is gone: to read them, it would have to be made.
+    /// The WAL has changes but no index; reading would have to create one.
     Bare,
 }
 
@@ -100,7 +100,7 @@ fn look_at_wal(health: &mut Health, path: &Path) -> Wal {
     if with_suffix(path, "-shm").exists() { Wal::Indexed } else { Wal::Bare }
 }
 
-/// Opens the store for reading and says what it is and how much it holds.
+/// Opens the store for reading, and reports its version and number of sessions.
 fn look_inside(health: &mut Health, path: &Path, bytes: u64, wal: Wal) -> Result<()> {
     location::check(path)?;
     let held = location::hold(path)?;
@@ -136,7 +136,7 @@ fn look_inside(health: &mut Health, path: &Path, bytes: u64, wal: Wal) -> Result
     Ok(())
 }
 
-/// Reads what a list of sessions would show.
+/// Reads the headers that a list of sessions would show.
 fn look_at_headers(health: &mut Health, store: &SqliteStore) -> Result<()> {
     let found = store.sessions(&Filter::default(), None, HEADERS)?;
     if let Some(damaged) = found.damaged.first() {
@@ -148,7 +148,7 @@ fn look_at_headers(health: &mut Health, store: &SqliteStore) -> Result<()> {
     Ok(())
 }
 
-/// Lets SQLite look at every page.
+/// Has SQLite check every page.
 fn look_through(conn: &Connection, path: &Path) -> Result<()> {
     let found = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
     let found = found.map_err(|error| Fault::Sql(error).about("looking at", path))?;

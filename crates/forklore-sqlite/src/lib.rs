@@ -1,8 +1,9 @@
 //! The default store of forklore: one SQLite file that several processes share.
 //!
-//! A session's own events are one segment; what it inherits are spans of its ancestors' segments,
-//! fixed when it was forked. Every call is one transaction; writers pass a gate one by one,
-//! readers wait for nobody.
+//! The events that a session wrote itself form one segment. What it inherits is a list of spans
+//! (ranges) of its ancestors' segments, fixed at the fork. Each store operation runs in a
+//! transaction. Writers of all processes take turns through a lock file (the gate); readers never
+//! wait for a writer.
 
 mod ancestry;
 mod append;

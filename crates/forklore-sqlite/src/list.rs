@@ -1,4 +1,4 @@
-//! Listing headers, the last updated first, without reading more of them than are asked for.
+//! Lists headers, most recently updated first, without reading many more than requested.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ use crate::session::{self, Session};
 
 type Values = Vec<Box<dyn ToSql>>;
 
-/// The headers that `filter` asks for, behind `after`, and why others met cannot be read; `limit`
-/// 0 is all.
+/// Returns the headers that match `filter`, after the cursor `after`, and the faults of those that
+/// cannot be read. `limit` 0 means all.
 pub(crate) fn list(
     conn: &Connection,
     filter: &Filter,
@@ -31,8 +31,8 @@ pub(crate) fn list(
     }
 }
 
-/// The same where the table or an index cannot be read through: every session that any of them
-/// still names is looked up alone.
+/// Does the same if the table or an index cannot be scanned: looks up each session that any of them
+/// still names.
 fn one_by_one(
     conn: &Connection,
     filter: &Filter,
@@ -47,7 +47,7 @@ fn one_by_one(
     ];
     let mut sids = BTreeSet::new();
     for way in ways {
-        // What this way does not lead to another may.
+        // Where this scan fails, another one may succeed.
         let Ok(mut statement) = conn.prepare_cached(way) else { continue };
         let Ok(rows) = statement.query_map([], |row| row.get::<_, Segment>(0)) else { continue };
         sids.extend(rows.map_while(std::result::Result::ok));
@@ -75,7 +75,7 @@ fn scan(
     limit: usize,
 ) -> Result<(Vec<Header>, Vec<Fault>)> {
     let (sql, values) = query(filter, after);
-    // A family is small and in no order; all else comes nearly in the order of the list.
+    // A family is small and not sorted; all other results come nearly in the order of the list.
     let ordered = filter.family.is_none() && filter.parent.is_none();
     let mut found = Found { headers: Vec::new(), limit };
     let mut damaged = Vec::new();
@@ -84,7 +84,7 @@ fn scan(
     while let Some(row) = rows.next()? {
         let session = match session::read(row, true) {
             Ok(session) => session,
-            // Columns may have come from an index: the row itself has the last word.
+            // Some columns may have come from a damaged index; the row itself is authoritative.
             Err(fault) if fault.is_of_one_row() => match session::numbered(conn, row.get(0)?) {
                 Ok(session) => session,
                 Err(_) => {
@@ -106,7 +106,7 @@ fn scan(
     Ok((found.headers, damaged))
 }
 
-/// What was found so far, in the order of the list, no more than asked for.
+/// The headers found so far, in the order of the list, at most `limit`.
 struct Found {
     headers: Vec<Header>,
     limit: usize,
@@ -122,14 +122,15 @@ impl Found {
         }
     }
 
-    /// Whether it is full and nothing at or behind `bound` comes before its last.
+    /// Checks whether it is full and no header at or after `bound` comes before its last one.
     fn ends_before(&self, bound: &Cursor) -> bool {
         let full = self.limit > 0 && self.headers.len() >= self.limit;
         full && self.headers.last().is_some_and(|last| !bound.is_before(last))
     }
 }
 
-/// The conditions that an index or a column can answer; the rest is left to [`Filter::matches`].
+/// Returns the conditions that an index or a column can answer, and their values. The caller checks
+/// the rest with [`Filter::matches`].
 fn query(filter: &Filter, after: Option<&Cursor>) -> (String, Values) {
     let mut conditions = vec!["TRUE"];
     let mut values: Values = Vec::new();

@@ -1,4 +1,4 @@
-//! Finding a place in an assembled history without reading it.
+//! Finds a position in an assembled history without reading the history.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -17,28 +17,28 @@ use crate::search::search;
 use crate::segment::{self, Range, Segment};
 use crate::session::Session;
 
-/// The most pages that are kept of a history: as many as one of 1,000 forks in a chain has.
+/// Maximum number of pages cached per history: as many as a chain of 1,000 forks has.
 const PAGES: usize = 64;
 
-/// A session and where its inherited events lie.
+/// A session and the locations of its inherited events.
 #[derive(Debug)]
 pub(crate) struct History<'s> {
     pub(crate) session: Cow<'s, Session>,
     pub(crate) ancestry: Ancestry,
-    /// Pages that were read, by their number.
+    /// Pages read so far, by their id.
     pages: RefCell<BTreeMap<i64, Page>>,
 }
 
-/// The events of a history that lie together in one segment.
+/// Consecutive events of a history that are in one segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {
-    /// Its positions in the segment.
+    /// Their positions in the segment.
     pub(crate) range: Range,
-    /// The counts of the history before it.
+    /// The counts of the history before them.
     pub(crate) base: Counts,
-    /// The counts of the history behind it.
+    /// The counts of the history after them.
     pub(crate) end: Counts,
-    /// The seqs of its first and last event.
+    /// The seqs of the first and the last of them.
     pub(crate) seqs: (u64, u64),
 }
 
@@ -49,13 +49,13 @@ pub(crate) struct Inherited {
     pub(crate) position: u64,
 }
 
-/// The last event that a child takes over.
+/// The last event that a child inherits.
 pub(crate) struct LastInheritable {
     pub(crate) seq: u64,
     pub(crate) stretch: Stretch,
-    /// Its payload is left out.
+    /// The event without its payload.
     pub(crate) row: Row,
-    /// The spans up to it, where it was inherited itself.
+    /// The spans up to the event, if the parent inherited it itself.
     pub(crate) spans: Option<Ancestry>,
 }
 
@@ -65,7 +65,8 @@ impl<'s> History<'s> {
         Ok(Self { session, ancestry, pages: RefCell::default() })
     }
 
-    /// The seq of the first event at which the count reaches `want`, if it is reached at all.
+    /// Returns the seq of the first event at which the count reaches `want`, or `None` if it never
+    /// does.
     pub(crate) fn seq_of(&self, conn: &Connection, unit: Unit, want: u64) -> Result<Option<u64>> {
         let header = &self.session.header;
         if want == 0 || want > unit.of(&header.counts) {
@@ -82,7 +83,7 @@ impl<'s> History<'s> {
         Ok(Some(found.stretch.base.inheritable + row.counts.inheritable))
     }
 
-    /// The last event that a child keeping `kept` events takes over, found by one search.
+    /// Finds, in one search, the last event that a child with `kept` inherited events takes over.
     pub(crate) fn last_inheritable(&self, conn: &Connection, kept: u64) -> Result<LastInheritable> {
         let header = &self.session.header;
         let (stretch, position, spans) = if kept > header.inherited.inheritable {
@@ -94,7 +95,7 @@ impl<'s> History<'s> {
         };
         let row = segment::at(conn, stretch.range.segment, position)
             .map_err(|fault| fault.of(&header.id, None))?;
-        // What counts wrongly leads a search astray.
+        // Wrong counts mislead a search, so check the result.
         let row = row.filter(|row| row.counts.based_on(stretch.base).inheritable == kept);
         let row = row.ok_or_else(|| self.missing(&stretch, kept))?;
         let seq = match spans {
@@ -104,7 +105,7 @@ impl<'s> History<'s> {
         Ok(LastInheritable { seq, stretch, row, spans })
     }
 
-    /// The stretch in which the event with this seq lies.
+    /// Returns the stretch that contains the event with this seq.
     pub(crate) fn stretch(&self, conn: &Connection, seq: u64) -> Result<Stretch> {
         let header = &self.session.header;
         let child = header.parent_id.is_some();
@@ -120,7 +121,7 @@ impl<'s> History<'s> {
             .map(|(list, at, end)| self.span(&list.spans, at, end))
     }
 
-    /// The position of the event with this seq in its stretch.
+    /// Returns the position in its segment of the event with this seq.
     pub(crate) fn position(&self, conn: &Connection, stretch: &Stretch, seq: u64) -> Result<u64> {
         let header = &self.session.header;
         if stretch.range.inherited {
@@ -130,7 +131,8 @@ impl<'s> History<'s> {
         Ok(if child { seq.saturating_sub(header.inherited.inheritable) } else { seq })
     }
 
-    /// The inherited event at which the count reaches `want`, which it does.
+    /// Returns the inherited event at which the count reaches `want`. The caller ensures that it
+    /// does.
     pub(crate) fn inherited(&self, conn: &Connection, unit: Unit, want: u64) -> Result<Inherited> {
         let (list, at, end) = self.list_with(conn, unit, want)?;
         let stretch = self.span(&list.spans, at, end);
@@ -140,7 +142,8 @@ impl<'s> History<'s> {
         Ok(Inherited { spans, stretch, position })
     }
 
-    /// Its own events; of a child those behind the inherited ones.
+    /// Returns the stretch of the session's own events; for a child, those after the inherited
+    /// ones.
     pub(crate) fn own(&self) -> Stretch {
         let header = &self.session.header;
         let from = u64::from(header.parent_id.is_some());
@@ -154,8 +157,8 @@ impl<'s> History<'s> {
         }
     }
 
-    /// The spans among which the count reaches `want`, the place of the one where it does, and the
-    /// counts behind them all.
+    /// Returns the list of spans in which the count reaches `want`, the index of the span where it
+    /// does, and the counts after the whole list.
     fn list_with(
         &self,
         conn: &Connection,
@@ -216,7 +219,7 @@ impl<'s> History<'s> {
         })
     }
 
-    /// The event with this seq, its payload left out.
+    /// Returns the event with this seq without its payload, and its stretch.
     pub(crate) fn row(&self, conn: &Connection, seq: u64) -> Result<(Stretch, Row)> {
         let stretch = self.stretch(conn, seq)?;
         let position = self.position(conn, &stretch, seq)?;

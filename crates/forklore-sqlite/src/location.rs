@@ -1,4 +1,5 @@
-//! Whether a store may stand where it is: nobody else's, nobody else may write, no network.
+//! Checks whether a store may be at its path: no other owner, no other writers, no network file
+//! system.
 
 use std::fs::Metadata;
 use std::io::Read;
@@ -10,10 +11,11 @@ use forklore_store::{Error, Result};
 use crate::migrate::APPLICATION_ID;
 use crate::open_files::OpenFile;
 
-/// The file that `path` names, through a link, so that all who mean one store wait at one gate.
+/// Resolves `path` if it is a symbolic link, so that all processes that mean the same store use the
+/// same gate.
 ///
 /// # Errors
-/// `Unsupported` for a link that leads nowhere: a new store in its place would hide the old one.
+/// `Unsupported` for a dangling link: a new store in its place would hide the old one.
 pub(crate) fn resolve(path: &Path) -> Result<PathBuf> {
     if !path.is_symlink() {
         return Ok(path.to_owned());
@@ -27,7 +29,7 @@ pub(crate) fn resolve(path: &Path) -> Result<PathBuf> {
     })
 }
 
-/// Checks the folder and the file, if it is there; whether it is.
+/// Checks the folder, and the file if it exists. Returns whether the file exists.
 pub(crate) fn check(path: &Path) -> Result<bool> {
     let folder = disk::folder_of(path);
     let found = match std::fs::metadata(path) {
@@ -48,16 +50,17 @@ pub(crate) fn check(path: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// Says that this process opens the store at `path`.
+/// Registers that this process has the store at `path` open. Checks the file's content first,
+/// unless the process has it open already.
 ///
 /// # Errors
-/// `Unsupported` when the file is no store.
+/// `Unsupported` if the file is not a store.
 pub(crate) fn hold(path: &Path) -> Result<OpenFile> {
     OpenFile::of(path, |found| check_content(path, found))
 }
 
-/// Refuses a folder that is not its owner's alone, or on a network file system, where SQLite's
-/// locks cannot be relied on.
+/// Refuses a folder of another user, one in which everybody may replace files, and one on a network
+/// file system, where SQLite's locks are not reliable.
 fn check_folder(folder: &Path) -> Result<()> {
     disk::check_folder(folder)?;
     disk::network(folder).map_or(Ok(()), |name| Err(refusal(folder, &name)))
@@ -71,7 +74,7 @@ fn refusal(folder: &Path, name: &str) -> Error {
     ))
 }
 
-/// Refuses a file that is no store, before SQLite touches it.
+/// Refuses a file that is not a store, before SQLite touches it.
 fn check_content(path: &Path, found: &Metadata) -> Result<()> {
     let mut start = Vec::new();
     if found.len() > 0 {
@@ -90,13 +93,13 @@ fn check_content(path: &Path, found: &Metadata) -> Result<()> {
     Err(Error::Unsupported(format!("{} is not a store of forklore", path.display())))
 }
 
-/// Whether there is a WAL with something in it. The power may have been cut while it was written
-/// back: the file's beginning is then of no account, since SQLite reads it from there.
+/// Checks whether there is a WAL with content. The power may have failed while the WAL was written
+/// back; the start of the database file then does not matter, because SQLite reads it from the WAL.
 fn has_wal(path: &Path) -> Result<bool> {
     let wal = disk::with_suffix(path, "-wal");
     let mut start = [0; 4];
     match std::fs::File::open(&wal).and_then(|mut wal| wal.read_exact(&mut start)) {
-        // The last bit tells the byte order of its checksums.
+        // The lowest bit gives the byte order of the WAL's checksums.
         Ok(()) => Ok(u32::from_be_bytes(start) & !1 == 0x377f_0682),
         Err(error) => match error.kind() {
             std::io::ErrorKind::NotFound | std::io::ErrorKind::UnexpectedEof => Ok(false),

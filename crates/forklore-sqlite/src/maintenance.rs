@@ -1,4 +1,4 @@
-//! Giving space back, so that no file holds what was deleted.
+//! Gives space back, so that no file contains deleted events.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -16,11 +16,11 @@ use crate::store::SqliteStore;
 use crate::trim::trim;
 use crate::write::WriteTx;
 
-/// How long to wait for a checkpoint of another process, and how long between two looks.
+/// How long to wait for another process's checkpoint, and the pause between two attempts.
 const WAIT: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(10);
 
-/// Erases what nobody needs and gives its space back.
+/// Erases what no session needs and gives the space back.
 pub(crate) fn gc(store: &SqliteStore) -> Result<Collected> {
     let before = store_bytes(store.path())?;
     let (mut collected, erased) = store.write("collecting garbage in", collect)?;
@@ -55,8 +55,9 @@ fn collect(tx: &WriteTx<'_>) -> Result<(Collected, bool), Fault> {
     Ok((collected, erased))
 }
 
-/// Leaves nothing in the WAL, and writes the file `anew` where something was erased: pages that a
-/// tree was rebalanced in may hold copies of moved rows that `secure_delete` does not see.
+/// Empties the WAL, after rewriting the file with VACUUM if `anew` is set, i.e. if something was
+/// erased. Rewriting is necessary because pages in which a tree was rebalanced may contain copies
+/// of moved rows that `secure_delete` does not clear.
 pub(crate) fn compact(conn: &Connection, anew: bool) -> Result<(), Fault> {
     if anew {
         conn.execute_batch("VACUUM")?;
@@ -68,7 +69,7 @@ pub(crate) fn compact(conn: &Connection, anew: bool) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Writes the whole WAL back and leaves nothing in it.
+/// Writes the whole WAL back and truncates it.
 fn empty_wal(conn: &Connection) -> Result<(), Fault> {
     let begun = Instant::now();
     loop {
@@ -78,7 +79,8 @@ fn empty_wal(conn: &Connection) -> Result<(), Fault> {
         if !busy {
             return Ok(());
         }
-        // SQLite waits for readers, but not for another checkpoint, of which it knows no pages.
+        // SQLite waits for readers, but not for another checkpoint, in which case it reports -1
+        // pages.
         if pages >= 0 || begun.elapsed() > WAIT {
             let message = "somebody still reads an older state of it; run gc again later";
             return Err(Error::Locked(message.into()).into());
@@ -87,7 +89,7 @@ fn empty_wal(conn: &Connection) -> Result<(), Fault> {
     }
 }
 
-/// The size of the store's files.
+/// Returns the total size of the store's files in bytes.
 pub(crate) fn store_bytes(path: &Path) -> Result<u64> {
     let mut bytes = std::fs::metadata(path).map_err(os("measuring", path))?.len();
     for suffix in ["-wal", "-shm"] {

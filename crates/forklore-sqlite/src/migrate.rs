@@ -1,4 +1,4 @@
-//! Bringing a store's schema to this version, step by step.
+//! Migrates a store's schema to the current version, step by step.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use rusqlite::Connection;
 
 use crate::fault::Fault;
 
-/// What marks an SQLite file as a store of forklore: `Fork`.
+/// The `application_id` that marks an SQLite file as a store of forklore: `Fork`.
 pub(crate) const APPLICATION_ID: i32 = 0x466f_726b;
 
-/// The n-th brings a store of version n to n + 1.
+/// The migrations. `STEPS[n]` brings a store from version n to n + 1.
 pub(crate) const STEPS: [&str; 4] = [
     concat!(include_str!("../schema/001.sql"), include_str!("../schema/001-sources.sql")),
     include_str!("../schema/002.sql"),
@@ -18,21 +18,21 @@ pub(crate) const STEPS: [&str; 4] = [
     include_str!("../schema/004.sql"),
 ];
 
-/// The step behind which a session's row says when it was written to.
+/// The index of the migration that adds the feed's columns to the session table.
 const WRITTEN: usize = 3;
 
-/// The version this program writes.
+/// The version that this program writes.
 pub(crate) const VERSION: usize = STEPS.len();
 
-/// The version that a store's file names, whatever it is.
+/// Reads the version number in the store's file, without validating it.
 pub(crate) fn stored_version(conn: &Connection) -> rusqlite::Result<i64> {
     conn.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get(0))
 }
 
-/// The version of an open store.
+/// Returns the version of an open store.
 ///
 /// # Errors
-/// `Unsupported` when a newer program made it.
+/// `Unsupported` if a newer version of forklore wrote it; `Corrupt` if the number is not valid.
 pub(crate) fn version(conn: &Connection, path: &Path) -> Result<usize> {
     let found =
         stored_version(conn).map_err(|error| Fault::Sql(error).about("opening the store", path))?;
@@ -52,7 +52,7 @@ pub(crate) fn version(conn: &Connection, path: &Path) -> Result<usize> {
     }
 }
 
-/// Refuses to write to a store that a newer program took over since it was opened.
+/// Refuses to write to a store that a newer program has migrated since it was opened.
 ///
 /// # Errors
 /// `Unsupported`.
@@ -63,7 +63,8 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Whether a store that a connection reads as it was, by [`read_older`], is of a later version now.
+/// Checks whether a store that a connection reads in its older version, by [`read_older`], has been
+/// migrated since.
 pub(crate) fn is_outdated(conn: &Connection) -> rusqlite::Result<bool> {
     let is_older = "SELECT EXISTS (SELECT 1 FROM temp.sqlite_schema)";
     if !conn.prepare_cached(is_older)?.query_row([], |row| row.get::<_, bool>(0))? {
@@ -73,8 +74,8 @@ pub(crate) fn is_outdated(conn: &Connection) -> rusqlite::Result<bool> {
     Ok(read != stored_version(conn)?)
 }
 
-/// Lets a connection read a store of an older version as it is: what later versions added is there
-/// for this connection alone, and empty.
+/// Lets a connection read a store of an older version without changing it: creates the tables and
+/// columns of later versions as temporary ones, empty and visible to this connection only.
 pub(crate) fn read_older(conn: &Connection) -> rusqlite::Result<()> {
     let Some(version) = usize::try_from(stored_version(conn)?).ok().filter(|version| *version > 0)
     else {
@@ -97,13 +98,14 @@ pub(crate) fn read_older(conn: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// SQLite stores the text of a table as it is written, and parses it at each opening.
+/// Removes comments and line breaks. SQLite stores the text of a table as written, and parses it at
+/// each opening.
 fn without_comments(sql: &str) -> String {
     let lines = sql.lines().map(|line| line.split_once("--").map_or(line, |(code, _)| code).trim());
     lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Takes the steps that are missing, all or none.
+/// Runs the missing migrations in one transaction.
 pub(crate) fn migrate(conn: &mut Connection, from: usize) -> Result<(), Fault> {
     let step = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Exclusive)?;
     for sql in STEPS.iter().skip(from) {

@@ -1,20 +1,20 @@
-//! Numbers between SQLite's signed 64 bits and the model's counts.
+//! Conversions between SQLite's signed 64-bit integers and the model's counts.
 
 use jiff::Timestamp;
 
 use crate::fault::{Fault, Result};
 
-/// A count as SQLite keeps it. No count reaches 2^63.
+/// Converts a count for storage. No count reaches 2^63.
 pub(crate) fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// A count that SQLite kept.
+/// Converts a stored count back.
 pub(crate) fn unsigned(number: i64) -> Result<u64> {
     u64::try_from(number).map_err(|_| Fault::damaged("a count", &format!("{number} is negative")))
 }
 
-/// A time that SQLite kept, in microseconds since 1970.
+/// Converts a stored time, in microseconds since 1970.
 pub(crate) fn timestamp(micros: i64) -> Result<Timestamp> {
     Timestamp::from_microsecond(micros).map_err(|error| Fault::damaged("a time", &error))
 }

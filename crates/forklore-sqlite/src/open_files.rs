@@ -1,8 +1,9 @@
-//! The stores that this process has open, each looked at only once.
+//! The stores that this process has open. The content of each is checked only before its first
+//! open.
 //!
-//! When a process closes a file, the system drops every lock that it has on that file, SQLite's
-//! too: another program could then take the store for unused. So what a file holds is looked at
-//! before it is opened, and never while it is.
+//! When a process closes a file, the operating system drops every lock that the process has on it,
+//! including SQLite's. Another program could then believe that the store is unused. So the content
+//! of a file is checked before SQLite opens it, and never while it is open.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -13,26 +14,26 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use forklore_store::Result;
 use forklore_store::disk::os;
 
-/// How often each file is open, by device and inode.
+/// How many times each file is open, by device and inode.
 static OPEN: LazyLock<Mutex<HashMap<(u64, u64), usize>>> = LazyLock::new(Mutex::default);
 
 fn open() -> MutexGuard<'static, HashMap<(u64, u64), usize>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file that is open in this process, or about to be.
+/// The registration of a file that is open in this process, or about to be; dropping it removes it.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
     file: (u64, u64),
 }
 
 impl OpenFile {
-    /// Its device and inode.
+    /// Returns the file's device and inode.
     pub(crate) fn file(&self) -> (u64, u64) {
         self.file
     }
 
-    /// The file at `path`, looked at unless it is open already.
+    /// Registers the file at `path`; calls `look` to check it unless it is already open.
     pub(crate) fn of(path: &Path, look: impl FnOnce(&Metadata) -> Result<()>) -> Result<Self> {
         let found = std::fs::metadata(path).map_err(os("opening the store", path))?;
         let file = (found.dev(), found.ino());

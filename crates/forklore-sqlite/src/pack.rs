@@ -1,8 +1,8 @@
-//! Packing: what is seldom read takes less space, and histories of many small pieces become one.
+//! Packing: compresses rarely read events, and joins histories of many small pieces into one.
 //!
-//! Everything is read outside the gate in small batches, and chunks are compressed there too; the
-//! short step that replaces what was read finds it unchanged or leaves it. Events in rows of their
-//! own, of which there are few, are sealed in that step.
+//! Everything is read in small batches outside the gate, and chunks are compressed there too. The
+//! short write transaction that replaces what was read skips whatever has changed meanwhile. Events
+//! in rows of their own, of which there are few, are compressed in that transaction.
 
 mod budget;
 mod compact;
@@ -20,14 +20,14 @@ use crate::fault::Fault;
 use crate::maintenance::{compact, store_bytes};
 use crate::store::SqliteStore;
 
-/// The part of the file that may lie empty before it is written anew: a fourth.
+/// The file is rewritten if more than one part in this many is empty: a fourth.
 const EMPTY: i64 = 4;
-/// How long a family is left alone before it is packed beside the steps of a store.
+/// How long a family must be idle before it is packed in the background.
 const IDLE: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// The events that are packed each time.
+/// Maximum number of events packed each time in the background.
 const SOME: u64 = 1 << 14;
 
-/// Packs the families that no session of was updated since `cold`, and joins histories.
+/// Packs the families of which no session was updated since `cold`, and joins histories.
 pub(crate) fn pack(store: &SqliteStore, cold: Timestamp) -> Result<Packed> {
     let before = store_bytes(store.path())?;
     let mut budget = Budget::all();
@@ -43,17 +43,17 @@ pub(crate) fn pack(store: &SqliteStore, cold: Timestamp) -> Result<Packed> {
     Ok(Packed { freed_bytes, events, histories })
 }
 
-/// Packs some of what is idle, until somebody waits for the end; the rest has its turn another time.
-/// The file stays as long as it is: what comes next is written where it became empty.
+/// Packs some idle families, until `ending` is set; the rest is packed another time. The file does
+/// not shrink: later writes use the space that became free.
 pub(crate) fn some(store: &SqliteStore, ending: &AtomicBool) -> Result<()> {
     let mut budget = Budget::of(SOME, ending);
     compact::join(store, &mut budget)?;
-    // Whether somebody may come back to a family is a matter of the machine's time.
+    // Machine time, because the question is whether a user may return to a family.
     compress::compress(store, Timestamp::now() - IDLE, &mut budget)?;
     Ok(())
 }
 
-/// Whether much of the file holds nothing any more.
+/// Checks whether much of the file is free.
 fn is_empty(conn: &Connection) -> Result<bool, Fault> {
     let count = |name| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     Ok(count("freelist_count")? > count("page_count")? / EMPTY)

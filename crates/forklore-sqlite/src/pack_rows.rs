@@ -1,8 +1,8 @@
-//! Sealing: which events of a segment move together into one row, and when.
+//! Sealing: decides which events of a segment move together into one row, and when.
 //!
-//! Positions are divided into blocks of 64. The step that fills a block seals it, so a reader finds
-//! at most the last block of a segment in rows of their own, and events that come many at a time
-//! are never written as single rows at all.
+//! Positions are divided into blocks of 64. The transaction that fills a block seals it. A reader
+//! therefore finds at most the last block of a segment in rows of their own, and events of a large
+//! batch are never written as single rows.
 
 use crate::chunk::{Codec, Sealed};
 use crate::fault::Result;
@@ -11,10 +11,10 @@ use crate::row::{self, Row};
 use crate::segment;
 use crate::write::WriteTx;
 
-/// A payload from this size on stays in a row of its own: what a chunk saves is little then, and
-/// writing it twice is not.
+/// Payloads of at least this many bytes stay in rows of their own. A chunk saves little for them,
+/// while writing them twice costs much.
 const LARGE: usize = 32 << 10;
-/// Adds events that follow each other behind the last of their segment.
+/// Appends consecutive events after the last one of their segment.
 pub(crate) fn add(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     let mut rest = rows;
     while let Some(first) = rest.first() {
@@ -29,11 +29,11 @@ pub(crate) fn add(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     rest.iter().try_for_each(|row| row::insert(tx, row))
 }
 
-/// Adds the events that fill a block, and seals it.
+/// Appends the events that complete a block, and seals it.
 fn fill(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     let earlier = match waiting(tx, rows) {
         Ok(earlier) => earlier,
-        // What cannot be read is not moved, and hinders nobody to write.
+        // Events that cannot be read are not moved, and must not prevent writing others.
         Err(fault) if fault.is_of_one_row() => {
             return rows.iter().try_for_each(|row| row::insert(tx, row));
         }
@@ -49,8 +49,8 @@ fn fill(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     Ok(())
 }
 
-/// Writes the events of a run as one chunk, and erases those that stood in rows of their own; how
-/// many it wrote, which are none where they cannot be sealed.
+/// Writes the events of a run as one chunk, and erases their rows. Returns how many it wrote: 0 if
+/// they cannot be sealed.
 pub(crate) fn move_run(tx: &WriteTx<'_>, run: &[&Row], codec: Codec) -> Result<u64> {
     let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(0) };
     let Some(sealed) = Sealed::of(run, codec) else { return Ok(0) };
@@ -59,7 +59,7 @@ pub(crate) fn move_run(tx: &WriteTx<'_>, run: &[&Row], codec: Codec) -> Result<u
     Ok(run.len() as u64)
 }
 
-/// The events of the block of `rows` that stand before them in rows of their own.
+/// Returns the events in the same block that come before `rows` and have rows of their own.
 fn waiting(tx: &WriteTx<'_>, rows: &[Row]) -> Result<Vec<Row>> {
     let Some(first) = rows.first().map(|row| row.k) else { return Ok(Vec::new()) };
     let (segment, to) = (segment::of(first), position(first));
@@ -67,7 +67,8 @@ fn waiting(tx: &WriteTx<'_>, rows: &[Row]) -> Result<Vec<Row>> {
     row::between(tx, block, first)
 }
 
-/// Divides rows into those that can lie in one chunk; a payload from `large` bytes on lies alone.
+/// Divides rows into runs that fit into one chunk. A payload of `large` bytes or more forms a run
+/// alone.
 pub(crate) fn runs<'r, 's>(
     rows: &'s [&'r Row],
     large: usize,

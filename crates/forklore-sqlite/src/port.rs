@@ -1,4 +1,4 @@
-//! The port's methods, each one step.
+//! Implements [`Store`]; each method is one operation on the database.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,8 @@ use jiff::Timestamp;
 use crate::store::SqliteStore;
 use crate::{fault, feed, list, maintenance, pack, read, session, sources, transaction, verify};
 
-/// What one read of several came to; a fault of the connection is everybody's.
+/// Separates the result of one read among several from a fault of the connection, which fails them
+/// all.
 fn apart<T>(read: fault::Result<T>) -> fault::Result<fault::Result<T>> {
     match read {
         Err(fault) if fault.spoils() => Err(fault),

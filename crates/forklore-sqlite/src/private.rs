@@ -1,5 +1,5 @@
-//! Segments without a session: copies of an assembled prefix. What is erased is decided by their
-//! rows, so each is checked before it is believed.
+//! Private segments, which belong to no session: copies of an assembled prefix. Their rows decide
+//! what is erased, so the checksum of each row is checked before it is used.
 
 use rusqlite::{Connection, Row, ToSql};
 
@@ -14,11 +14,12 @@ use crate::write::WriteTx;
 pub(crate) struct Private {
     pub(crate) segment: Segment,
     pub(crate) root: Segment,
-    /// Events when complete.
+    /// Number of events when complete.
     pub(crate) promised: u64,
-    /// How far it is still needed.
+    /// The position up to which it is still needed.
     pub(crate) inheritable_to: u64,
-    /// While it is being copied: when that last went on.
+    /// While it is being copied: the time of the last progress, in microseconds since 1970. `None`
+    /// when complete.
     pub(crate) heartbeat: Option<i64>,
 }
 
@@ -47,7 +48,7 @@ impl Private {
         Ok(found)
     }
 
-    /// Writes it over its row.
+    /// Updates its row.
     pub(crate) fn save(&self, tx: &WriteTx<'_>) -> Result<()> {
         tx.write(
             "UPDATE private_segment SET root = ?, kept_to = ?, heartbeat = ?, crc = ? WHERE id = ?",
@@ -63,7 +64,7 @@ impl Private {
     }
 }
 
-/// Begins a copy of `promised` events for a session of the family of `root`.
+/// Begins a copy of `promised` events for a session in the family of `root`.
 pub(crate) fn begin(
     tx: &WriteTx<'_>,
     root: Segment,
@@ -78,29 +79,29 @@ pub(crate) fn begin(
     let segment = tx.last_insert_rowid();
     let begun =
         Private { segment, root, promised, inheritable_to: promised, heartbeat: Some(heartbeat) };
-    // Its number is part of its checksum.
+    // The checksum covers the segment's number, which is known only after the insert.
     begun.save(tx)?;
     Ok(begun)
 }
 
-/// The one of this number, unless it was erased.
+/// Returns the private segment with this number, or `None` if it was erased.
 pub(crate) fn find(conn: &Connection, segment: Segment) -> Result<Option<Private>> {
     Ok(select(conn, "id = ?", &[&segment])?.pop())
 }
 
-/// Those of a family that are complete.
+/// Returns the complete private segments of a family.
 pub(crate) fn of_family(conn: &Connection, root: Segment) -> Result<Vec<Private>> {
     let mut found = all(conn)?;
     found.retain(|private| private.root == root && private.heartbeat.is_none());
     Ok(found)
 }
 
-/// All of them.
+/// Returns all private segments.
 pub(crate) fn all(conn: &Connection) -> Result<Vec<Private>> {
     select(conn, "TRUE", &[])
 }
 
-/// Forgets it.
+/// Deletes the row of a private segment.
 pub(crate) fn forget(tx: &WriteTx<'_>, segment: Segment) -> Result<()> {
     tx.write("DELETE FROM private_segment WHERE id = ?", &[&segment])?;
     Ok(())

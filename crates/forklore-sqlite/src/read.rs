@@ -1,4 +1,4 @@
-//! Reading an assembled history, a page at a time.
+//! Reads an assembled history, a page at a time.
 
 use std::borrow::Cow;
 
@@ -16,11 +16,11 @@ use crate::segment::{self, Next, Range, Wanted};
 use crate::session;
 use crate::writers::{Identities, Writers};
 
-/// The most bytes of `data` in a page, but for its first event: whoever reads on and on uses the
-/// same memory again, which a processor keeps at hand.
+/// Bytes of `data` after which a page is complete; its last event may exceed them. A reader of many
+/// pages then reuses the same memory, which stays in the processor's cache.
 const PAGE_BYTES: usize = 1 << 20;
 
-/// The page that `query` asks for.
+/// Reads the page that `query` requests.
 pub(crate) fn page(
     conn: &Connection,
     id: &SessionId,
@@ -64,7 +64,7 @@ fn page_of(
     Ok(Page { events: reader.events, more })
 }
 
-/// The calls without a result behind the event with this seq.
+/// Returns the calls without a result after the event with this seq.
 pub(crate) fn open_calls(conn: &Connection, history: &History<'_>, seq: i64) -> Result<OpenCalls> {
     let Ok(start) = u64::try_from(seq) else {
         return Ok(OpenCalls::default());
@@ -72,15 +72,17 @@ pub(crate) fn open_calls(conn: &Connection, history: &History<'_>, seq: i64) -> 
     let at = At::Seq(start);
     let query = Query { at, direction: Direction::Backward, limit: usize::MAX, bare: true };
     let mut reader = Reader::new(conn, history, &query);
-    // What stands behind an event that leaves no call open says all that is open later.
+    // Stop at an event after which no call is open: the events after it determine which calls are
+    // open.
     reader.until_closed = true;
     reader.from(start)?;
     let effects = reader.events.into_iter().rev().map(|stored| stored.event.effect);
     Ok(effects.collect())
 }
 
-/// The inheritable events number `from + 1` to `to` of a session's history, as rows of a segment
-/// that begins with the history: its counts are the history's, its origins are spelled out.
+/// Returns the inheritable events number `from + 1` to `to` of a session's history, as rows of a
+/// segment that begins where the history does. Their counts are those of the history, and each has
+/// its origin.
 pub(crate) fn inheritable(
     conn: &Connection,
     id: &SessionId,
@@ -157,7 +159,7 @@ impl<'a> Reader<'a> {
         self.history.seq_of(self.conn, unit, want)
     }
 
-    /// Checks that the first event is the one asked for: what counts wrongly leads a search astray.
+    /// Checks that the first event is the requested one, because wrong counts mislead a search.
     fn check_first(&self) -> Result<()> {
         let Some(LogEntry { seq, counts, .. }) = self.events.first() else { return Ok(()) };
         let found = match self.query.at {
@@ -174,7 +176,7 @@ impl<'a> Reader<'a> {
         Err(Fault::damaged(place, "it leads to another event").of(id, Some(*seq)))
     }
 
-    /// Reads stretch by stretch from the event with this seq on.
+    /// Reads the stretches of the history, beginning with the event at seq `start`.
     fn from(&mut self, start: u64) -> Result<()> {
         let head = self.history.session.header.head_seq().unsigned_abs();
         let mut seq = Some(start);

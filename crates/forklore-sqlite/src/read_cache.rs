@@ -1,4 +1,4 @@
-//! What a connection that reads found out about sessions, for as long as nothing is written.
+//! A reading connection's cache of sessions, valid until another connection commits.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,20 @@ use rusqlite::Connection;
 use crate::fault::Result;
 use crate::locate::History;
 
-/// The most sessions that a connection remembers.
+/// Maximum number of sessions that a connection caches.
 const MOST: usize = 64;
 
-/// Sessions and where their inherited events lie, as they are in one state of the store.
+/// Sessions and the locations of their inherited events, as of one state of the store.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
-    /// The state, as the connection numbers those that it meets.
+    /// SQLite's `data_version` of that state, as this connection sees it.
     state: i64,
     histories: BTreeMap<SessionId, History<'static>>,
 }
 
 impl Remembered {
-    /// Forgets everything if another connection has committed something; to be called first in a
-    /// transaction, which then sees the same state to its end.
+    /// Clears the cache if another connection has committed. Must be called first in a transaction,
+    /// which then sees the same state to its end.
     pub(crate) fn look(&mut self, conn: &Connection) -> Result<()> {
         let mut statement = conn.prepare_cached("PRAGMA data_version")?;
         let state = statement.query_row([], |row| row.get(0))?;
@@ -32,7 +32,8 @@ impl Remembered {
         Ok(())
     }
 
-    /// A living session, to be kept again once it was read without a failure.
+    /// Removes a living session from the cache. The caller puts it back after a read without a
+    /// failure.
     pub(crate) fn take(&mut self, id: &SessionId) -> Option<History<'static>> {
         self.histories.remove(id)
     }
@@ -73,7 +74,7 @@ mod tests {
         scene.fork("a", "b", 3, turns(1));
         let query = Query { at: At::Seq(0), direction: Direction::Forward, limit: 99, bare: false };
         let read = |session| reading.read(&id(session), &query).map(|page| page.events);
-        // Twice, so that the second time it is remembered.
+        // Twice, so that the second read uses the cache.
         assert_eq!(read("b").unwrap(), scene.log("b"));
         assert_eq!(read("b").unwrap(), scene.log("b"));
         scene.append("b", turns(1));

@@ -1,4 +1,4 @@
-//! The readers of rows, for fuzzing: any values in any column, the checksums made to fit.
+//! Lets a fuzzer run the readers of rows on any values in any column, with matching checksums.
 
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, ToSql, params_from_iter};
@@ -10,25 +10,25 @@ use forklore_store::port::Direction;
 use crate::migrate;
 use crate::{chunk, row, session};
 
-/// The columns of an event but its number and its checksum, as `row::COLUMNS` reads them.
+/// The columns of an event except its key and its checksum, in the order of `row::COLUMNS`.
 const EVENT: &str = "id, ts, type, class, dialect, kept, idx, turns, bytes, open, starts_turn, \
     calls, origin_session, origin_seq, payload";
 const SESSION_COLUMNS: usize = 57;
 const CHUNK_COLUMNS: usize = 14;
 
-/// A database in memory with the tables of a store, without what they demand of values.
+/// An in-memory database with the tables of a store, but without their constraints on values.
 #[derive(Debug)]
 pub struct Records(Connection);
 
 impl Records {
-    /// An empty one.
+    /// Creates an empty database.
     ///
     /// # Errors
-    /// When SQLite has no memory.
+    /// If SQLite runs out of memory.
     pub fn new() -> rusqlite::Result<Self> {
         let conn = Connection::open_in_memory()?;
         for sql in migrate::STEPS {
-            // The order of columns counts, and nothing else.
+            // Only the order of the columns matters.
             let sql = sql.replace("IS NOT NULL", "NOTNULL").replace("NOT NULL", "");
             conn.execute_batch(&sql)?;
         }
@@ -36,7 +36,7 @@ impl Records {
         Ok(Self(conn))
     }
 
-    /// Reads a row of events with these values, bare and whole.
+    /// Reads an event row with these values, with and without its payload.
     pub fn event(&self, values: &[Value]) {
         let marks = ["?"; 15].join(", ");
         let sql = format!("INSERT INTO event (k, {EVENT}, crc) VALUES (4294967296, {marks}, 0)");
@@ -55,7 +55,7 @@ impl Records {
         self.undone(read);
     }
 
-    /// Reads a row of sessions with these values.
+    /// Reads a session row with these values.
     pub fn session(&self, values: &[Value]) {
         let marks = vec!["?"; SESSION_COLUMNS].join(", ");
         let sql = format!("INSERT INTO session VALUES ({marks})");
@@ -76,7 +76,7 @@ impl Records {
         self.undone(read);
     }
 
-    /// Reads a row of chunks with these values, bare and whole.
+    /// Reads a chunk row with these values, in part and as a whole.
     pub fn chunk(&self, values: &[Value]) {
         let marks = vec!["?"; CHUNK_COLUMNS].join(", ");
         let sql = format!("INSERT INTO chunk VALUES ({marks})");
@@ -104,10 +104,10 @@ impl Records {
         self.undone(read);
     }
 
-    /// Does it, and takes it back.
+    /// Runs `read` and rolls its changes back.
     fn undone(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<()>) {
         if let Ok(step) = self.0.unchecked_transaction() {
-            // What SQLite itself refuses is no row.
+            // A row that SQLite itself refuses is no test case.
             let _ = read(&step);
         }
     }

@@ -1,4 +1,5 @@
-//! Deleting sessions: what others need stays as nameless segments (SPEC 10).
+//! Deletes sessions. What other sessions need stays as nameless segments (docs/semantics.md,
+//! Delete, detach).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -21,7 +22,7 @@ use crate::sources;
 use crate::trim::trim;
 use crate::write::WriteTx;
 
-/// Deletes the sessions, or none of them.
+/// Deletes all of the sessions or none.
 pub(crate) fn remove(
     tx: &WriteTx<'_>,
     ids: &[SessionId],
@@ -61,7 +62,7 @@ pub(crate) fn remove(
     Ok(removed)
 }
 
-/// The branch children outside the set that build on the session.
+/// Returns the branch children that inherit from the session and are not in the set.
 fn branches(conn: &Connection, session: &Session, set: &HashSet<&str>) -> Result<Vec<SessionId>> {
     let sql = "SELECT id FROM session
         WHERE parent = ? AND kind = 1 AND detached = 0 AND deleted IS NULL ORDER BY folded";
@@ -77,7 +78,8 @@ fn branches(conn: &Connection, session: &Session, set: &HashSet<&str>) -> Result
     Ok(children)
 }
 
-/// The segments that are the session's own: of what it wrote, and of its copy of a prefix.
+/// Returns the session's own segments: that of the events it wrote, and its copy of a prefix if it
+/// has one.
 fn segments(conn: &Connection, session: &Session) -> Result<Vec<Segment>> {
     let mut segments = vec![session.sid];
     let header = &session.header;
@@ -88,7 +90,8 @@ fn segments(conn: &Connection, session: &Session) -> Result<Vec<Segment>> {
     Ok(segments)
 }
 
-/// Leaves the tombstone; the segment is trimmed with the family.
+/// Turns the session into a tombstone. [`trim`] then cuts back its segment with those of the
+/// family.
 fn entomb(tx: &WriteTx<'_>, session: &mut Session, now: Timestamp) -> Result<()> {
     make_tombstone(&mut session.header, now);
     session.inheritable_to = Some(session.header.own_events);
@@ -108,7 +111,7 @@ fn entomb(tx: &WriteTx<'_>, session: &mut Session, now: Timestamp) -> Result<()>
     Ok(())
 }
 
-/// The families in which something nameless is kept.
+/// Returns the roots of the families that have nameless segments.
 pub(crate) fn families(conn: &Connection) -> Result<Vec<Segment>> {
     let mut statement = conn.prepare("SELECT DISTINCT root FROM session WHERE kept_to > 0")?;
     let roots = statement.query_map([], |row| row.get(0))?;

@@ -1,4 +1,4 @@
-//! An event as a row: its columns, their checksum, and the way back.
+//! Stores an event as a row: its columns, their checksum, and how to read it back.
 
 use forklore_core::{CallStep, Class, Counts, Data, Effect, Event};
 use forklore_store::port::Direction;
@@ -10,7 +10,7 @@ use crate::fault::{Fault, Result};
 use crate::number::{signed, timestamp, unsigned};
 use crate::write::WriteTx;
 
-/// The columns that [`read`] takes, in its order; `payload` follows where it is wanted.
+/// The columns that [`read`] expects, in this order. `payload` follows if it is requested.
 pub(crate) const COLUMNS: &str = "k, id, ts, type, class, \
     (SELECT name FROM dialect WHERE number = event.dialect), kept, idx, turns, bytes, open, \
     starts_turn, calls, origin_session, origin_seq, crc";
@@ -20,14 +20,14 @@ const PAYLOAD: usize = 16;
 /// A stored event.
 pub(crate) struct Row {
     pub(crate) k: i64,
-    /// Within the segment.
+    /// The counts within the segment, up to and including the event.
     pub(crate) counts: Counts,
     /// Where a copied event was first written: a session's number, and the seq there.
     pub(crate) origin: Option<(i64, u64)>,
     pub(crate) event: Event,
 }
 
-/// The columns as SQLite keeps them.
+/// The columns in SQLite's types.
 struct Columns<'a> {
     k: i64,
     id: &'a [u8],
@@ -59,12 +59,12 @@ impl Columns<'_> {
     }
 }
 
-/// The place of a row, as errors name it.
+/// Returns the name of a row in error messages.
 pub(crate) fn location(k: i64) -> String {
     format!("event row {k} (segment {}, position {})", k >> 32, k & 0xffff_ffff)
 }
 
-/// A query of the rows between two keys, for [`read`].
+/// Prepares a query for the rows between two keys; [`read`] reads its rows.
 pub(crate) fn prepare(
     conn: &Connection,
     inherited: bool,
@@ -79,7 +79,7 @@ pub(crate) fn prepare(
     ))
 }
 
-/// Adds an event as a row of its own.
+/// Inserts an event as a row of its own.
 pub(crate) fn insert(tx: &WriteTx<'_>, row: &Row) -> Result<()> {
     let Event { id, ts, kind, class, dialect, effect, data } = &row.event;
     let calls = match effect.calls.as_slice() {
@@ -132,7 +132,7 @@ pub(crate) fn insert(tx: &WriteTx<'_>, row: &Row) -> Result<()> {
     Ok(())
 }
 
-/// The rows between two keys, with their payloads.
+/// Reads the rows between two keys, with their payloads.
 pub(crate) fn between(conn: &Connection, from: i64, to: i64) -> Result<Vec<Row>> {
     let mut statement = prepare(conn, false, Direction::Forward, false)?;
     let mut rows = statement.query([from, to])?;
@@ -143,14 +143,14 @@ pub(crate) fn between(conn: &Connection, from: i64, to: i64) -> Result<Vec<Row>>
     Ok(found)
 }
 
-/// How many rows there are from one key to another, that one too.
+/// Counts the rows from one key to another, inclusive.
 pub(crate) fn count(conn: &Connection, first: i64, last: i64) -> Result<usize> {
     let sql = "SELECT count(*) FROM event WHERE k BETWEEN ? AND ?";
     let count = conn.prepare_cached(sql)?.query_row([first, last], |row| row.get::<_, i64>(0))?;
     Ok(usize::try_from(count).unwrap_or_default())
 }
 
-/// Erases the rows from one key to another, that one too.
+/// Erases the rows from one key to another, inclusive. Returns their number.
 pub(crate) fn erase(tx: &WriteTx<'_>, first: i64, last: i64) -> Result<usize> {
     Ok(tx.write("DELETE FROM event WHERE k BETWEEN ? AND ?", &[&first, &last])?)
 }
@@ -170,7 +170,7 @@ pub(crate) fn stored_counts(counts: &Counts) -> [i64; 5] {
     [kept, index, turns, bytes, open].map(signed)
 }
 
-/// The counts in five columns from `first` on.
+/// Reads the counts in five columns, starting with column `first`.
 pub(crate) fn counts(row: &rusqlite::Row<'_>, first: usize) -> Result<Counts> {
     let count = |at| unsigned(row.get(first + at)?);
     Ok(Counts {
@@ -182,7 +182,7 @@ pub(crate) fn counts(row: &rusqlite::Row<'_>, first: usize) -> Result<Counts> {
     })
 }
 
-/// Checks and reads a row of [`COLUMNS`], and the payload behind them unless `bare`.
+/// Checks and reads a row of [`COLUMNS`], and the payload after them unless `bare`.
 pub(crate) fn read(row: &rusqlite::Row<'_>, bare: bool) -> Result<Row> {
     let k: i64 = row.get(0)?;
     let columns = columns(row, k)?;
@@ -206,7 +206,7 @@ pub(crate) fn read(row: &rusqlite::Row<'_>, bare: bool) -> Result<Row> {
     })
 }
 
-/// The checksum that a row of [`COLUMNS`] and its payload ought to have.
+/// Computes the checksum that a row of [`COLUMNS`] and its payload should have.
 pub(crate) fn sums(row: &rusqlite::Row<'_>) -> Result<i64> {
     let payload = bytes(row, PAYLOAD)?.unwrap_or_default();
     Ok(crc::join(columns(row, row.get(0)?)?.sum(), crc::payload(payload)))

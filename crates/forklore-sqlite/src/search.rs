@@ -1,4 +1,4 @@
-//! Finding the event of a segment at which a count reaches a number.
+//! Finds the event of a segment at which a count reaches a number.
 
 use forklore_core::lineage::Unit;
 use rusqlite::Connection;
@@ -6,8 +6,9 @@ use rusqlite::Connection;
 use crate::fault::Result;
 use crate::segment::{self, Range};
 
-/// The position of the event at which the count of a segment reaches `want`: interpolated between
-/// what is known, halved every third time so that an uneven segment costs no more than log n.
+/// Returns the position of the event at which the count of a segment reaches `want`. It
+/// interpolates between known counts, and halves the interval at every third step, so that even an
+/// uneven segment takes O(log n) steps.
 pub(crate) fn search(
     conn: &Connection,
     range: Range,

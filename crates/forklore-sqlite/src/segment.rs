@@ -1,7 +1,7 @@
-//! Where the bytes of events lie: in rows of their own, and sealed in chunks.
+//! Segments: reads and erases events, whether in rows of their own or sealed in chunks.
 //!
-//! A segment is the events that one session wrote, or a private copy of a prefix, by position.
-//! Positions may have gaps after a delete.
+//! A segment has, by position, the events that one session wrote, or a private copy of a prefix.
+//! Its positions may have gaps after a delete.
 
 use forklore_core::EventId;
 use forklore_core::lineage::Unit;
@@ -16,33 +16,34 @@ use crate::number::unsigned;
 use crate::row::{self, Row};
 use crate::write::WriteTx;
 
-/// What a visitor wants of rows.
+/// Which rows a visitor needs, and in what form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
-    /// It will stop after so many; it is shown at least these.
+    /// The visitor stops after this many events. It is shown at least these, if there are so many.
     pub(crate) most: usize,
-    /// Payloads are left out.
+    /// Whether payloads are left out.
     pub(crate) bare: bool,
 }
 
 impl Wanted {
-    /// All of them, whole.
+    /// All events with their payloads.
     pub(crate) const ALL: Self = Self { most: usize::MAX, bare: false };
-    /// All of them without their payloads.
+    /// All events without their payloads.
     pub(crate) const BARE: Self = Self { most: usize::MAX, bare: true };
 }
 
-/// So few events of a chunk are read apart from the others.
+/// If fewer than this many events are needed, their payloads are read without the rest of the
+/// chunk.
 const FEW: usize = 16;
 
-/// What a visitor of rows wants next.
+/// What a visitor needs next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Row,
     Stop,
 }
 
-/// Shows `visit` the events of the range in the direction, until it wants no more.
+/// Shows `visit` the events of the range in the given direction, until it stops.
 pub(crate) fn visit(
     conn: &Connection,
     range: Range,
@@ -78,7 +79,7 @@ pub(crate) fn visit(
     single.before(None, &mut visit)
 }
 
-/// Events in rows of their own, the first of which is known.
+/// A cursor over events in rows of their own.
 struct Single<'s> {
     rows: Rows<'s>,
     direction: Direction,
@@ -86,7 +87,7 @@ struct Single<'s> {
 }
 
 impl Single<'_> {
-    /// Shows `visit` those that come before the event of this key, or all.
+    /// Shows `visit` the events that come before this key, or all of them without a key.
     fn before(
         &mut self,
         key: Option<i64>,
@@ -110,7 +111,7 @@ impl Single<'_> {
     }
 }
 
-/// The events of the range that have this id, in order.
+/// Returns the events of the range that have this id, in order.
 pub(crate) fn named(conn: &Connection, range: Range, id: &EventId, bare: bool) -> Result<Vec<Row>> {
     let mut places = Vec::new();
     visit(conn, range, Direction::Forward, Wanted::BARE, |row| {
@@ -130,7 +131,7 @@ pub(crate) fn named(conn: &Connection, range: Range, id: &EventId, bare: bool) -
     Ok(found)
 }
 
-/// The event at a position, its payload left out.
+/// Returns the event at a position without its payload.
 pub(crate) fn at(conn: &Connection, segment: Segment, position: u64) -> Result<Option<Row>> {
     let range = Range { segment, from: position, to: position + 1, inherited: false };
     let mut found = None;
@@ -141,26 +142,26 @@ pub(crate) fn at(conn: &Connection, segment: Segment, position: u64) -> Result<O
     Ok(found)
 }
 
-/// Events that stand together, as a search sees them: a chunk, or one of its own.
+/// Adjacent events as a search sees them: a chunk, or one event in a row of its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
     /// The first position.
     pub(crate) from: u64,
-    /// Behind the last.
+    /// The position after the last one.
     pub(crate) to: u64,
-    /// The count searched by, before it.
+    /// The searched count before the first event.
     pub(crate) before: u64,
-    /// Those that are counted: a bit for each position, the lowest for the first.
+    /// Which events are counted: one bit per position; the lowest bit is for the first position.
     counted: u64,
 }
 
 impl Run {
-    /// The count up to and including its last event.
+    /// Returns the count up to and including its last event.
     pub(crate) fn count(&self) -> u64 {
         self.before + u64::from(self.counted.count_ones())
     }
 
-    /// The position of the event with which the count reaches `want`.
+    /// Returns the position of the event at which the count reaches `want`.
     pub(crate) fn reaching(&self, want: u64) -> Option<u64> {
         let nth = want.checked_sub(self.before)?.checked_sub(1)?;
         let rest = (0..nth).fold(self.counted, |bits, _| bits & bits.wrapping_sub(1));
@@ -168,7 +169,7 @@ impl Run {
     }
 }
 
-/// The first events at or behind `from` and before `to`, as far as a search needs them.
+/// Returns the first events at or after `from` and before `to`, with only what a search needs.
 pub(crate) fn probe(
     conn: &Connection,
     segment: Segment,
@@ -207,7 +208,7 @@ pub(crate) fn probe(
     Ok(Some(Run { from, to: from + 1, before: count.saturating_sub(counted), counted }))
 }
 
-/// The ids of the events at these positions, as far as there are any.
+/// Returns the ids of the events at `n` positions from `from` on, as far as they exist.
 pub(crate) fn ids(
     conn: &Connection,
     segment: Segment,
@@ -223,7 +224,7 @@ pub(crate) fn ids(
     Ok(ids)
 }
 
-/// The position behind the last event of a segment.
+/// Returns the position after the last event of a segment.
 pub(crate) fn end(conn: &Connection, segment: Segment) -> Result<u64> {
     let sql = "SELECT max(k) FROM event WHERE k >= ? AND k < ?";
     let (from, to) = (key(segment, 0), key(segment + 1, 0));
@@ -231,7 +232,7 @@ pub(crate) fn end(conn: &Connection, segment: Segment) -> Result<u64> {
     Ok(last.map_or(0, |k| position(k) + 1).max(chunk::end(conn, segment)?))
 }
 
-/// Erases what stands at or behind a position.
+/// Erases the events at or after a position. Returns their number.
 pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Result<u64> {
     let erased = tx.write(
         "DELETE FROM event WHERE k >= ? AND k < ?",
@@ -240,7 +241,7 @@ pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Resul
     Ok(erased as u64 + chunk::erase_from(tx, segment, from)?)
 }
 
-/// Erases what nobody inherits: audit and lineage events.
+/// Erases the events that are not inheritable: audit and lineage events. Returns their number.
 pub(crate) fn erase_own(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     let erased = tx.write(
         "DELETE FROM event WHERE k >= ? AND k < ? AND class >= 3",

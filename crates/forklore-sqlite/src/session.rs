@@ -1,4 +1,4 @@
-//! A session's row and the header it stands for.
+//! A session's row and the header in it.
 
 mod stored;
 
@@ -45,28 +45,29 @@ pub(crate) struct Session {
     pub(crate) sid: Segment,
     pub(crate) root: Segment,
     pub(crate) parent: Option<Segment>,
-    /// No earlier than the header's `updated`, at most a minute later.
+    /// An upper bound of the header's `updated`, at most a minute later.
     pub(crate) fresh_until: Timestamp,
-    /// Of a deleted one: how far its segment is still needed.
+    /// For a deleted session: the position up to which its segment is still needed.
     pub(crate) inheritable_to: Option<u64>,
-    /// The checksum of its notes, where it has any.
+    /// The checksum of its notes, if it has any.
     pub(crate) note_sum: Option<u32>,
-    /// When it was written to, for the feed.
+    /// The transactions that last wrote to it, for the feed.
     pub(crate) written: Written,
-    /// Its `metadata` and `config` only where [`with_notes`] read it.
+    /// Its `metadata` and `config` are set only if the notes were read, as by [`with_notes`].
     pub(crate) header: Header,
 }
 
-/// Who a session is, as those need it that read what it wrote.
+/// The part of a session that a reader of its events needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) id: SessionId,
     pub(crate) parent: Option<Segment>,
-    /// How many events it inherits.
+    /// Number of inherited events.
     pub(crate) inherited: u64,
 }
 
-/// A query of whole headers; `rest` begins behind the tables and names the session's row `s`.
+/// Returns a query for whole headers. `rest` follows the list of tables, where `s` is the session's
+/// row.
 pub(crate) fn select(rest: &str) -> String {
     format!(
         "SELECT {}, note.metadata, note.config FROM {TABLES}
@@ -75,7 +76,7 @@ pub(crate) fn select(rest: &str) -> String {
     )
 }
 
-/// Who the session of this number is.
+/// Reads the identity of the session with this number.
 pub(crate) fn identity(conn: &Connection, sid: Segment) -> Result<Identity> {
     static SQL: LazyLock<String> =
         LazyLock::new(|| format!("SELECT {} FROM {TABLES} WHERE s.sid = ?", *IDENTIFIED));
@@ -91,20 +92,20 @@ pub(crate) fn identity(conn: &Connection, sid: Segment) -> Result<Identity> {
     Ok(Identity { id, parent, inherited: cells.count()? })
 }
 
-/// The session of this id, deleted or not.
+/// Reads the session with this id, deleted or not.
 pub(crate) fn any(conn: &Connection, id: &SessionId) -> Result<Session> {
     static SQL: LazyLock<String> =
         LazyLock::new(|| format!("SELECT {} FROM {TABLES} WHERE s.folded = ?", *SELECTED));
     one(conn, &SQL, id, false)
 }
 
-/// The same with the application's notes.
+/// Reads the session with this id, deleted or not, with the application's notes.
 pub(crate) fn with_notes(conn: &Connection, id: &SessionId) -> Result<Session> {
     static SQL: LazyLock<String> = LazyLock::new(|| select("WHERE s.folded = ?"));
     one(conn, &SQL, id, true)
 }
 
-/// The session of this number, with the application's notes.
+/// Reads the session with this number, with the application's notes.
 pub(crate) fn numbered(conn: &Connection, sid: Segment) -> Result<Session> {
     static SQL: LazyLock<String> = LazyLock::new(|| select("WHERE s.sid = ?"));
     let mut statement = conn.prepare_cached(&SQL)?;
@@ -113,7 +114,7 @@ pub(crate) fn numbered(conn: &Connection, sid: Segment) -> Result<Session> {
     session.ok_or_else(|| Fault::damaged(format!("session row {sid}"), "it is missing"))
 }
 
-/// The same without them.
+/// Reads the session with this number, without the notes.
 pub(crate) fn bare(conn: &Connection, sid: Segment) -> Result<Session> {
     static SQL: LazyLock<String> =
         LazyLock::new(|| format!("SELECT {} FROM {TABLES} WHERE s.sid = ?", *SELECTED));
@@ -123,7 +124,7 @@ pub(crate) fn bare(conn: &Connection, sid: Segment) -> Result<Session> {
     session.ok_or_else(|| Fault::damaged(format!("session row {sid}"), "it is missing"))
 }
 
-/// The number behind this session's, if there is one.
+/// Returns the number of the session after this one, if there is one.
 pub(crate) fn next(conn: &Connection, last: Segment) -> Result<Option<Segment>> {
     let sql = "SELECT sid FROM session WHERE sid > ? ORDER BY sid LIMIT 1";
     let mut statement = conn.prepare_cached(sql)?;
@@ -131,7 +132,7 @@ pub(crate) fn next(conn: &Connection, last: Segment) -> Result<Option<Segment>> 
     Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
 }
 
-/// The living session of this id.
+/// Reads the session with this id. Fails if it is deleted.
 pub(crate) fn living(conn: &Connection, id: &SessionId) -> Result<Session> {
     let session = any(conn, id)?;
     if session.header.deleted.is_some() {
@@ -150,7 +151,7 @@ fn one(conn: &Connection, sql: &str, id: &SessionId, notes: bool) -> Result<Sess
         .ok_or_else(|| Error::NotFound(id.clone()).into())
 }
 
-/// Takes the columns in their order.
+/// Reads the columns of a row in their order.
 struct Cells<'r, 's> {
     row: &'r Row<'s>,
     at: usize,
@@ -203,7 +204,7 @@ impl Cells<'_, '_> {
     }
 }
 
-/// Checks and reads a row of [`select`], or one without `notes`.
+/// Checks and reads a row of [`select`], or one without the notes if `notes` is false.
 pub(crate) fn read(row: &Row<'_>, notes: bool) -> Result<Session> {
     find_kin(row)?;
     check_identity(row).map_err(|fault| match duplicate_label(row) {
@@ -235,14 +236,14 @@ pub(crate) fn read(row: &Row<'_>, notes: bool) -> Result<Session> {
     read().map_err(|fault: Fault| fault.of(&id, None))
 }
 
-/// The id that a damaged row tells in two columns: enough to name it by.
+/// Returns the id in a damaged row if two columns agree on it, which suffices to name the session.
 fn duplicate_label(row: &Row<'_>) -> Option<SessionId> {
     let (id, folded): (String, String) =
         (row.get(IDENTITY_AT + 1).ok()?, row.get(IDENTITY_AT + 2).ok()?);
     id.parse().ok().filter(|id: &SessionId| id.fold() == folded)
 }
 
-/// Finds that the rows of the root and the parent are there, which hold their ids.
+/// Checks that the rows of the root and the parent exist, because they have the ids of both.
 fn find_kin(row: &Row<'_>) -> Result<()> {
     let is_null = |at| row.get_ref(at).map(|value| value == ValueRef::Null);
     let whose = if is_null(KIN_AT)? {
@@ -301,7 +302,7 @@ fn header(row: &Row<'_>, id: SessionId) -> Result<Header> {
     })
 }
 
-/// The application's notes, which stand in a row of their own.
+/// Reads the application's notes, which are in a row of their own.
 fn take_notes(row: &Row<'_>, session: &mut Session) -> Result<()> {
     let texts = [row.get_ref(NOTES_AT)?, row.get_ref(NOTES_AT + 1)?];
     let none = texts == [ValueRef::Null, ValueRef::Null];
@@ -315,8 +316,8 @@ fn take_notes(row: &Row<'_>, session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-/// The checksums that a row of [`select`] ought to have: its identity's, its state's, and that of
-/// its notes.
+/// Computes the checksums that a row of [`select`] should have: those of its identity, its state
+/// and its notes.
 pub(crate) fn sums(row: &Row<'_>) -> Result<(i64, i64, Option<i64>)> {
     let texts = [row.get_ref(NOTES_AT)?, row.get_ref(NOTES_AT + 1)?];
     let none = texts == [ValueRef::Null, ValueRef::Null];
@@ -326,12 +327,12 @@ pub(crate) fn sums(row: &Row<'_>) -> Result<(i64, i64, Option<i64>)> {
     Ok((identity, state, note))
 }
 
-/// The checksum of the application's notes.
+/// Computes the checksum of the application's notes.
 fn note_sum(sid: Segment, [metadata, config]: [ValueRef<'_>; 2]) -> u32 {
     Fields::default().number(Some(sid)).value(metadata).value(config).sum()
 }
 
-/// Adds the row of a new session and that of its notes.
+/// Inserts the row of a new session and that of its notes.
 pub(crate) fn insert(tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
     let Header { metadata, config, .. } = &session.header;
     let texts = [metadata, config].map(|note| note.as_ref().map(Data::get));
@@ -397,12 +398,12 @@ fn code<T: PartialEq>(all: &[T], one: &T) -> Option<i64> {
     all.iter().position(|other| other == one).and_then(|at| i64::try_from(at).ok())
 }
 
-/// The number that stands for a kind of session.
+/// Returns the number that represents a kind of session.
 fn kind_code(kind: SessionKind) -> i64 {
     code(&KINDS, &kind).unwrap_or_default()
 }
 
-/// The numbers that stand for a strategy and a tool-call policy.
+/// Returns the numbers that represent a strategy and a tool-call policy.
 fn choice_codes(header: &Header) -> (Option<i64>, Option<i64>) {
     let strategy = header.strategy.and_then(|strategy| code(&STRATEGIES, &strategy));
     (strategy, header.tool_calls.and_then(|policy| code(&POLICIES, &policy)))

@@ -1,4 +1,4 @@
-//! Files that sessions were read from (SPEC 11).
+//! Files that sessions were imported from (docs/semantics.md, Sources).
 
 mod record_locations;
 mod row;
@@ -18,7 +18,7 @@ use crate::number::signed;
 use crate::segment::Segment;
 use crate::write::WriteTx;
 
-/// Where the latest record of a key stands.
+/// Returns the location of the latest record with a key.
 pub(crate) fn locate(
     conn: &Connection,
     source: SourceId,
@@ -27,7 +27,7 @@ pub(crate) fn locate(
     record_locations::find(conn, signed(source.0), record)
 }
 
-/// Where all records of a source stand.
+/// Returns the locations of all records of a source.
 pub(crate) fn locations(
     conn: &Connection,
     source: SourceId,
@@ -35,7 +35,7 @@ pub(crate) fn locations(
     record_locations::all(conn, signed(source.0))
 }
 
-/// The ranges that one step wrote.
+/// Returns the ranges that one step wrote.
 pub(crate) fn ranges_of(
     conn: &Connection,
     source: SourceId,
@@ -44,7 +44,7 @@ pub(crate) fn ranges_of(
     ranges(conn, step_key(signed(source.0), signed(step)))
 }
 
-/// The sources that fit, the one made last first.
+/// Returns the matching sources, newest first.
 pub(crate) fn find(conn: &Connection, by: &FindSource) -> fault::Result<Vec<Source>> {
     let (sql, value): (&str, &dyn ToSql) = match by {
         FindSource::Path(path) => {
@@ -97,13 +97,13 @@ fn ranges(conn: &Connection, k: i64) -> fault::Result<Option<Vec<SourceSpan>>> {
     decode(&bytes).map(Some).map_err(|error| Fault::damaged(place(), &error))
 }
 
-/// The number behind this source's, if there is one.
+/// Returns the number of the source after this one, if there is one.
 pub(crate) fn next(conn: &Connection, last: i64) -> fault::Result<Option<i64>> {
     let sql = "SELECT id FROM source WHERE id > ? ORDER BY id LIMIT 1";
     Ok(conn.prepare_cached(sql)?.query_row([last], |row| row.get(0)).optional()?)
 }
 
-/// Reads everything that is known of a source.
+/// Reads and checks everything stored about a source.
 pub(crate) fn check(conn: &Connection, source: i64) -> fault::Result<()> {
     row::whole(conn, source)?;
     let steps = row::find(conn, source)?.map_or(0, |stored| stored.steps);
@@ -116,8 +116,8 @@ pub(crate) fn check(conn: &Connection, source: i64) -> fault::Result<()> {
     record_locations::check(conn, source)
 }
 
-/// Drops the kept bytes of the file that a deleted session was read from, and of those beside it
-/// (SPEC 10).
+/// Erases the stored bytes of the file that a deleted session was imported from, and those of its
+/// sidecar files (docs/semantics.md, Delete, detach).
 pub(crate) fn forget(tx: &WriteTx<'_>, sid: Segment) -> fault::Result<()> {
     let sql = "SELECT source FROM source_session WHERE sid = ?";
     let found = tx.prepare_cached(sql)?.query_row([sid], |row| row.get(0)).optional()?;

@@ -1,4 +1,4 @@
-//! The store itself: one connection that writes, some that read, and how a step uses them.
+//! The store itself: one connection that writes, several that read, and how operations use them.
 
 mod checkpoint;
 mod failed_sync;
@@ -46,7 +46,7 @@ use readers::{Reader, Readers};
 use shared_sync::{Ticket, Tickets};
 use writer::Writer;
 
-/// Keeps sessions in one SQLite file that several processes may use at once.
+/// A session store in one SQLite file that several processes may use at once.
 #[derive(Debug)]
 pub struct SqliteStore {
     path: PathBuf,
@@ -59,41 +59,42 @@ pub struct SqliteStore {
     queue: Queue,
     tickets: Tickets,
     failed: Arc<FailedSync>,
-    // Fields are dropped in this order, and the connection closed last writes the WAL back: one
-    // that reads cannot, and each later opening would read a WAL left behind from end to end.
+    // Fields are dropped in declaration order. The last connection to close writes the WAL back,
+    // which a reading connection cannot do; every later opening would then read the leftover WAL
+    // from end to end. So `writer` comes after `readers`.
     checkpoints: checkpoint::Checkpoints,
     readers: Readers,
     writer: Mutex<Writer>,
     identities: Identities,
     attachments: Arc<AttachmentFolder>,
     pub(crate) clock: StoreClock,
-    // Last: until the connections are closed.
+    // Dropped last: it must stay until all connections are closed.
     open_file: OpenFile,
 }
 
-/// When a step has to be durable.
+/// When a write must be durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Durable {
-    /// When it returns; every step before it is then durable too.
+    /// When the call returns. Every write before it is then durable too.
     #[default]
     Now,
-    /// With the next step that is.
+    /// Together with the next write that uses `Now`.
     WithNext,
 }
 
 impl SqliteStore {
-    /// Opens the store in the file at `path`; unless it is to be read only, it is made when it is
-    /// not there, for its owner's eyes only.
+    /// Opens the store in the file at `path`. If the file does not exist and `read_only` is not
+    /// set, creates it with mode 0600.
     ///
     /// # Errors
-    /// `Denied` when the file or its folder is another user's or may be written by everybody;
-    /// `Unsupported` when the file is no store, a newer program made it, or it stands on a network
-    /// file system; `Io`, `Locked`.
+    /// `Denied` if the file or its folder belongs to another user or is writable by everybody;
+    /// `Unsupported` if the file is not a store, was written by a newer version of forklore, or is
+    /// on a network file system; `Io`, `Locked`.
     pub fn open(path: &Path, options: Options) -> Result<Self> {
         Self::open_for(path, options, Arc::default())
     }
 
-    /// The same for one that shares what it knows of failed syncs.
+    /// Opens the store and shares `failed`, the record of failed syncs, with another handle.
     fn open_for(path: &Path, options: Options, failed: Arc<FailedSync>) -> Result<Self> {
         let path = &crate::location::resolve(path)?;
         let gate = Gate::new(path);
@@ -118,7 +119,8 @@ impl SqliteStore {
         Ok(Self::over(path, options, gate, readers, failed, held))
     }
 
-    /// The store at `path` to look at through `reader`: nothing is made or brought to this version.
+    /// Wraps an open `reader` as a read-only store at `path`, without creating or migrating
+    /// anything.
     pub(crate) fn as_it_is(
         path: &Path,
         held: OpenFile,
@@ -170,25 +172,25 @@ impl SqliteStore {
         }
     }
 
-    /// Who wrote segments, as far as this handle met them.
+    /// Returns this handle's cache of which session wrote which segment.
     pub(crate) fn identities(&self) -> &Identities {
         &self.identities
     }
 
-    /// The file.
+    /// Returns the path of the store's file, with a symbolic link resolved.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its attachments: files in a folder beside the store's file, whose name ends with
-    /// `-attachments`.
+    /// Returns the store's attachments: files in a folder next to the store's file, named like it
+    /// with `-attachments` appended.
     #[must_use]
     pub fn attachments(&self) -> Arc<AttachmentFolder> {
         self.attachments.clone()
     }
 
-    /// The same with its attachments on another file system than the machine's: for tests.
+    /// Replaces the file system that holds the attachments. For tests.
     #[must_use]
     pub fn with_attachments_on(self, fs: Arc<dyn Fs>) -> Self {
         let (path, read_only) = (self.attachments.path().to_owned(), self.options.read_only);
@@ -196,19 +198,21 @@ impl SqliteStore {
         Self { attachments, ..self }
     }
 
-    /// The same store at another time: for tests.
+    /// Replaces the store's clock. For tests.
     #[must_use]
     pub fn with_clock(self, clock: StoreClock) -> Self {
         Self { clock, ..self }
     }
 
-    /// The bytes of all values that this handle has written into rows so far, for measurements.
+    /// Returns the total bytes of all values that this handle has bound in writes so far. For
+    /// measurements.
     #[must_use]
     pub fn bound_bytes(&self) -> u64 {
         self.bound.load(Ordering::Relaxed)
     }
 
-    /// Takes one step that writes: all of it or nothing, durable when it returns.
+    /// Runs `step` in one write transaction, all or nothing, and returns when the commit is
+    /// durable.
     pub(crate) fn write<T>(
         &self,
         doing: &str,
@@ -217,7 +221,8 @@ impl SqliteStore {
         self.write_with(Durable::Now, doing, step)
     }
 
-    /// Takes one step that writes: all of it or nothing.
+    /// Runs `step` in one write transaction, all or nothing; `durable` says when it must be
+    /// durable.
     pub(crate) fn write_with<T>(
         &self,
         durable: Durable,
@@ -232,8 +237,9 @@ impl SqliteStore {
         Ok(value)
     }
 
-    /// Runs what cannot run inside a transaction, while no other process writes; durable when it
-    /// returns.
+    /// Runs a `step` that cannot run inside a transaction while it has the gate, so no other
+    /// process writes. Waits for a running checkpoint first, and returns when the result is
+    /// durable.
     pub(crate) fn exclusive<T>(
         &self,
         doing: &str,
@@ -245,7 +251,7 @@ impl SqliteStore {
         Ok(value)
     }
 
-    /// Takes a step that commits, while nobody else takes one.
+    /// Runs a `step` that commits while it has the writer connection and the gate.
     fn commit<T>(
         &self,
         doing: &str,
@@ -284,8 +290,8 @@ impl SqliteStore {
         Ok(value)
     }
 
-    /// Makes durable what was committed before the ticket was drawn, and what the step found there:
-    /// it may be from a process that was killed before it was durable.
+    /// Makes durable everything committed before the ticket was drawn. That includes what the step
+    /// found in the store: a process that was killed before its own sync may have committed it.
     fn sync(&self, doing: &str, ticket: Ticket) -> Result<()> {
         let may = || self.failed.check(&self.path);
         self.tickets.wait(ticket, may, || {
@@ -299,7 +305,7 @@ impl SqliteStore {
         })
     }
 
-    /// Takes one step that reads, from one state of the store.
+    /// Runs `step` in one read transaction, so it sees one state of the store.
     pub(crate) fn read_with<T>(
         &self,
         doing: &str,
@@ -308,7 +314,8 @@ impl SqliteStore {
         self.read_remembering(doing, |conn, _| step(conn))
     }
 
-    /// The same for one that reads a session again and again.
+    /// Runs `step` in one read transaction, with the connection's cache of sessions for repeated
+    /// reads.
     pub(crate) fn read_remembering<T>(
         &self,
         doing: &str,
@@ -325,7 +332,8 @@ impl SqliteStore {
     }
 }
 
-/// Whether the store is of this version and has a WAL; one that is only read may be older.
+/// Checks whether the store has the current version and uses a WAL. With `read_only`, an older
+/// store counts as current.
 fn is_current(conn: &Connection, path: &Path, options: Options) -> Result<bool> {
     let version = migrate::version(conn, path)?;
     Ok(options.read_only || (version == VERSION && connect::has_wal(conn, path)?))

@@ -13,19 +13,19 @@ pub(crate) enum File {
     Wal,
 }
 
-/// Makes everything durable that was written to the file, by whomever.
+/// Makes durable everything that any process has written to the file.
 ///
 /// # Errors
-/// `SqliteFailure`: that of the VFS; `SQLITE_MISUSE` where the file is not open, as the WAL is
-/// before the connection has read anything.
+/// `SqliteFailure` with the code of the VFS, or `SQLITE_MISUSE` if the file is not open. The WAL is
+/// not open before the connection's first read.
 pub(crate) fn sync(conn: &Connection, file: File) -> Result<()> {
     let pointer = match file {
         File::Database => ffi::SQLITE_FCNTL_FILE_POINTER,
         File::Wal => ffi::SQLITE_FCNTL_JOURNAL_POINTER,
     };
     let mut found: *mut ffi::sqlite3_file = std::ptr::null_mut();
-    // SAFETY: the handle is that of an open connection and is not kept. Both operations write one
-    // pointer of this type to where the last argument points.
+    // SAFETY: the handle belongs to an open connection and is not retained. Both operations write
+    // one pointer of this type to the address in the last argument.
     let code = unsafe {
         let out = (&raw mut found).cast::<c_void>();
         ffi::sqlite3_file_control(conn.handle(), c"main".as_ptr(), pointer, out)
@@ -37,9 +37,8 @@ pub(crate) fn sync(conn: &Connection, file: File) -> Result<()> {
         return Err(failure(ffi::SQLITE_MISUSE));
     }
     // SAFETY: the file belongs to the connection, which is borrowed and used by no other thread
-    // (`Connection` is not `Sync`), so it stays as it is until this function returns. A file that
-    // is not open has no methods; one that is has those of the first version at least, `xSync`
-    // among them.
+    // (`Connection` is not `Sync`), so it does not change until this function returns. A file that
+    // is not open has no methods; an open one has at least those of version 1, including `xSync`.
     let code = unsafe {
         match (*found).pMethods.as_ref().and_then(|methods| methods.xSync) {
             Some(sync) => sync(found, ffi::SQLITE_SYNC_NORMAL),

@@ -1,4 +1,4 @@
-//! A transaction of the port as one transaction of SQLite.
+//! Runs a transaction of the store's interface as one SQLite transaction.
 
 use forklore_core::{SessionId, SessionKind, Strategy};
 use forklore_store::Result as StoreResult;
@@ -13,11 +13,11 @@ use crate::store::{Durable, SqliteStore};
 use crate::write::WriteTx;
 use crate::{append, change, create, detach, remove, session};
 
-/// Takes all writes of the transaction, or none.
+/// Performs all writes of the transaction or none.
 pub(crate) fn commit(store: &SqliteStore, transaction: Transaction) -> StoreResult<Committed> {
     let Transaction { mut writes, source, .. } = transaction;
     if source.is_none() && matches!(*writes, [Write::Append { .. }]) {
-        // Appends of many threads are one transaction of SQLite.
+        // Appends of several threads share one SQLite transaction.
         if let Some(Write::Append { session, append }) = writes.pop() {
             return Ok(Written::Appended(store.append_together(&session, append)?).into());
         }
@@ -48,7 +48,7 @@ pub(crate) fn commit(store: &SqliteStore, transaction: Transaction) -> StoreResu
     done
 }
 
-/// What is being done, for an error about the file.
+/// Describes the operation, for an error about the file.
 fn doing(writes: &[Write]) -> &'static str {
     match writes {
         [Write::Create(_)] => "making a session in",
@@ -77,7 +77,7 @@ fn one(tx: &WriteTx<'_>, write: &Write, staged: Option<&Staged>) -> Result<Writt
     })
 }
 
-/// Whether a write took the copy that was staged for it.
+/// Checks whether a write used the copy that was staged for it.
 fn is_copied(written: Option<&Written>) -> bool {
     match written {
         Some(Written::Created(_)) => true,
@@ -86,8 +86,8 @@ fn is_copied(written: Option<&Written>) -> bool {
     }
 }
 
-/// The beginnings of long copies that the writes will make, copied before the transaction, so that
-/// nobody waits for them.
+/// Begins the long copies that the writes need, before the transaction, so that other writers do
+/// not wait for them.
 fn stage(store: &SqliteStore, writes: &[Write]) -> StoreResult<Vec<Option<Staged>>> {
     let mut all: Vec<Option<Staged>> = Vec::with_capacity(writes.len());
     for write in writes {
@@ -106,8 +106,9 @@ fn stage(store: &SqliteStore, writes: &[Write]) -> StoreResult<Vec<Option<Staged
     Ok(all)
 }
 
-/// Whose history a write copies, and how many inheritable events of it. None where the write will be
-/// refused, or where a write before it makes the session.
+/// Returns the session whose history a write copies, and how many inheritable events of it. Returns
+/// `None` if the write will be refused, or if an earlier write of the transaction creates the
+/// session.
 fn copied(store: &SqliteStore, write: &Write) -> Option<(SessionId, u64)> {
     match write {
         Write::Create(new) => {

@@ -1,4 +1,4 @@
-//! Cutting nameless segments back behind the last event that a living session needs.
+//! Cuts nameless segments back after the last event that a living session needs.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
@@ -13,19 +13,19 @@ use crate::segment::{self, Segment};
 use crate::session::{self, Session};
 use crate::write::WriteTx;
 
-/// What a trim came to.
+/// The result of a trim.
 #[derive(Debug, Default)]
 pub(crate) struct Trimmed {
     /// Nameless segments that stay.
     pub(crate) retained: Vec<Segment>,
-    /// How many went wholly.
+    /// Number of segments erased completely.
     pub(crate) segments: u64,
-    /// Events erased.
+    /// Number of events erased.
     pub(crate) events: u64,
 }
 
-/// The sessions of a family, each checked: one whose row lied about itself would have erased what
-/// it needs.
+/// Reads and checks the sessions of a family. A damaged row could otherwise cause the erasure of
+/// events that its session needs.
 fn family(conn: &Connection, root: Segment) -> Result<Vec<Session>> {
     static SQL: LazyLock<String> = LazyLock::new(|| session::select("WHERE s.root = ?"));
     let mut statement = conn.prepare_cached(&SQL)?;
@@ -37,7 +37,7 @@ fn family(conn: &Connection, root: Segment) -> Result<Vec<Session>> {
     Ok(found)
 }
 
-/// How far each segment of a family is needed by its living sessions: reads each page once.
+/// Returns how far the living sessions of a family need each segment. Reads each page once.
 fn needs(conn: &Connection, family: &[Session]) -> Result<BTreeMap<Segment, u64>> {
     let mut needs = BTreeMap::new();
     let mut pages = HashSet::new();
@@ -63,7 +63,7 @@ fn note(needs: &mut BTreeMap<Segment, u64>, ancestry: &Ancestry) {
     }
 }
 
-/// Trims the nameless segments of the family of this root.
+/// Trims the nameless segments in the family of this root.
 pub(crate) fn trim(tx: &WriteTx<'_>, root: Segment) -> Result<Trimmed> {
     let family = family(tx, root)?;
     let needs = needs(tx, &family)?;

@@ -1,4 +1,4 @@
-//! Reading everything, to say what is wrong with it.
+//! Verifies a store: reads everything and reports the problems.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -21,10 +21,10 @@ use crate::session::{self, Session};
 use crate::sources;
 use crate::store::SqliteStore;
 
-/// Events read in one transaction, so that the WAL can be written back in between.
+/// Number of positions read in one transaction, so that the WAL can be written back in between.
 const BATCH: u64 = 4_096;
 
-/// Checks one session with all that it inherits.
+/// Verifies one session with everything that it inherits.
 pub(crate) fn session(store: &SqliteStore, id: &SessionId) -> Result<Verification> {
     let mut check = Check::new(store);
     let found = store.read_with("reading", |conn| {
@@ -48,7 +48,7 @@ pub(crate) fn session(store: &SqliteStore, id: &SessionId) -> Result<Verificatio
     Ok(check.found)
 }
 
-/// Checks the file and all that is in it, shared events once.
+/// Verifies the file and everything in it, shared events only once.
 pub(crate) fn all(store: &SqliteStore) -> Result<Verification> {
     let mut check = Check::new(store);
     check.file();
@@ -83,9 +83,9 @@ pub(crate) fn all(store: &SqliteStore) -> Result<Verification> {
 struct Check<'s> {
     store: &'s SqliteStore,
     found: Verification,
-    /// Pages of spans that were looked at.
+    /// Pages of spans already checked.
     pages: HashSet<i64>,
-    /// Sessions whose way to the root was walked already.
+    /// Sessions whose path to the root was already checked.
     sound: HashSet<Segment>,
 }
 
@@ -109,7 +109,7 @@ impl<'s> Check<'s> {
         });
     }
 
-    /// The file as SQLite sees it.
+    /// Checks the file with SQLite's own integrity check.
     fn file(&mut self) {
         let messages = self.store.read_with("checking", |conn| {
             let mut statement = conn.prepare("PRAGMA integrity_check(20)")?;
@@ -134,7 +134,7 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Looks at all rows of a table, each found by the number of the one before.
+    /// Calls `look` for each row of a table, finding each by the number of the one before.
     fn each(
         &mut self,
         next: impl Fn(&Connection, i64) -> Result<Option<i64>, Fault>,
@@ -153,7 +153,7 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// What one session stores itself.
+    /// Checks what one session stores itself.
     fn stored(&mut self, session: &Session) {
         let deleted = session.header.deleted.is_some();
         let own = Range {
@@ -179,7 +179,7 @@ impl<'s> Check<'s> {
         self.ancestry(session);
     }
 
-    /// Its ancestors up to the root.
+    /// Checks a session's ancestors up to the root.
     fn lineage(&mut self, session: &Session) {
         let mut seen = HashSet::from([session.sid]);
         let mut parent = session.parent;
@@ -204,8 +204,8 @@ impl<'s> Check<'s> {
         self.sound.extend(seen);
     }
 
-    /// That the header knows its last event. Nothing else notices when it forgot some: a history
-    /// is read up to where its header says that it ends.
+    /// Checks that the header includes its last event. Nothing else detects missing events, because
+    /// a history is read only as far as its header says.
     fn head(&mut self, session: &Session) {
         let header = &session.header;
         let checked = self.store.read_with("reading", |conn| {
@@ -219,7 +219,8 @@ impl<'s> Check<'s> {
             let last = header.own_events.checked_sub(1);
             let row = last.map(|last| segment::at(conn, session.sid, last)).transpose()?.flatten();
             let counts = row.map(|row| row.counts.based_on(header.inherited));
-            // A fork's own first event does not say which calls its prefix left open.
+            // Open calls are not compared: a fork's own first event does not say which calls its
+            // prefix left open.
             let known =
                 |counts: Counts| (counts.inheritable, counts.index, counts.turns, counts.bytes);
             match counts {
@@ -234,7 +235,7 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// That a nameless segment ends where it was cut: what stands behind was to be erased.
+    /// Checks that a nameless segment ends where it was cut: later events should have been erased.
     fn nothing_behind(&mut self, segment: Segment, to: u64, owner: Option<&SessionId>) {
         let checked = self.store.read_with("reading", |conn| {
             let end = segment::end(conn, segment)?;
@@ -247,7 +248,7 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// The spans of its history, those of pages that others share once.
+    /// Checks the spans of a session's history. Pages that several sessions share are checked once.
     fn ancestry(&mut self, session: &Session) {
         let mut seen = std::mem::take(&mut self.pages);
         let checked = self.store.read_with("reading", |conn| {
@@ -269,7 +270,8 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// The stretches of its history, each checked to give as many events as it promises.
+    /// Returns the stretches of a session's history, and checks that each gives as many events as
+    /// it promises.
     fn stretches(&mut self, session: &Session) -> Vec<Stretch> {
         let header = &session.header;
         let mut stretches = Vec::new();
@@ -279,7 +281,7 @@ impl<'s> Check<'s> {
                 let history = History::of(conn, Cow::Borrowed(session))?;
                 let stretch = history.stretch(conn, seq)?;
                 if stretch.range.inherited {
-                    // Both ends are there; what lies between has been or will be read.
+                    // Only both ends are checked here; the events between are read elsewhere.
                     history.row(conn, stretch.seqs.0)?;
                     history.row(conn, stretch.seqs.1)?;
                 }
@@ -299,7 +301,8 @@ impl<'s> Check<'s> {
         stretches
     }
 
-    /// Reads a range of a segment that `owner` shows, before which it inherits so many events.
+    /// Reads a range of a segment. `owner` is the session that shows it, if there is one;
+    /// `inherited` is the number of events inherited before the range.
     fn range(&mut self, range: Range, owner: Option<&Header>, inherited: u64) {
         let living = owner.is_some_and(|header| header.deleted.is_none()) && !range.inherited;
         let seq = |position: u64| match owner {
@@ -339,7 +342,7 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// The first position of a range at or behind `from`.
+    /// Returns the first position in a range with an event at or after `from`.
     fn first(&self, range: Range, from: u64) -> Option<u64> {
         let probe = self.store.read_with("reading", |conn| {
             segment::probe(conn, range.segment, from, range.to, Unit::Inheritable)
@@ -358,8 +361,8 @@ impl<'s> Check<'s> {
     }
 }
 
-/// Whether a row comes right behind what was read, where the position behind that and the number of
-/// inheritable events in it are known. Only a living session's own events stand without gaps.
+/// Checks whether a row directly follows what was read. `behind` is the position after that and the
+/// number of inheritable events in it, if known. Only a living session's own events have no gaps.
 fn follows(behind: Option<(u64, u64)>, row: &Row, living: bool) -> bool {
     let Some((position, kept)) = behind else {
         return true;
@@ -368,7 +371,8 @@ fn follows(behind: Option<(u64, u64)>, row: &Row, living: bool) -> bool {
     row.counts.inheritable == kept + one && (!living || segment::position(row.k) == position)
 }
 
-/// Checks that each span ends with the counts at which the next one begins, the last with `end`.
+/// Checks that each span ends with the counts at which the next one begins, and the last one with
+/// `end`.
 fn check_counts(conn: &Connection, spans: &[Span], end: Counts) -> Result<(), Fault> {
     let ends = spans.iter().skip(1).map(|span| span.base).chain([end]);
     for (span, end) in spans.iter().zip(ends) {

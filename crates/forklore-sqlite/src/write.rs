@@ -1,4 +1,4 @@
-//! An open write transaction, which counts what is bound in it.
+//! An open write transaction, which counts the bytes bound in it.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,11 +9,11 @@ use rusqlite::{Connection, ToSql, Transaction};
 
 use crate::key::POSITIONS;
 
-/// A write transaction; it is rolled back unless committed. Reads go through it too.
+/// A write transaction, rolled back unless committed. Reads inside it use it too.
 pub(crate) struct WriteTx<'c> {
     transaction: Transaction<'c>,
     bound: &'c AtomicU64,
-    /// How many events are sealed into one row.
+    /// Number of events sealed into one row.
     pub(crate) chunk_events: u64,
     /// Its number in the feed.
     pub(crate) number: u64,
@@ -40,8 +40,7 @@ impl<'c> WriteTx<'c> {
         Self { transaction, bound, chunk_events, number, now }
     }
 
-    /// Runs a statement that writes, prepared once per connection; the answer is the number of
-    /// rows it changed.
+    /// Runs a write statement, prepared once per connection. Returns the number of rows it changed.
     pub(crate) fn write(&self, sql: &str, values: &[&dyn ToSql]) -> rusqlite::Result<usize> {
         let bytes = values.iter().map(|value| stored_bytes(*value)).sum::<u64>();
         self.bound.fetch_add(bytes, Ordering::Relaxed);
@@ -53,7 +52,7 @@ impl<'c> WriteTx<'c> {
     }
 }
 
-/// The bytes that a value takes in a row.
+/// Returns the number of bytes that a value occupies in a row.
 fn stored_bytes(value: &dyn ToSql) -> u64 {
     let Ok(output) = value.to_sql() else {
         return 0;

@@ -1,4 +1,4 @@
-//! Who wrote events: what a reader is told as their origin.
+//! Looks up which session first wrote an event, which readers see as its origin.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -12,11 +12,11 @@ use crate::row::{self, Row};
 use crate::segment::{self, Segment};
 use crate::session::{self, Identity};
 
-/// The most sessions that a handle remembers.
+/// Maximum number of sessions that a handle caches.
 const MOST: usize = 1 << 16;
 
-/// Who wrote segments, as long as a handle lives: that never changes, and a number is never given
-/// to another session.
+/// A handle's cache of which session wrote which segment. An entry never becomes stale: the writer
+/// of a segment never changes, and its number is never reused.
 #[derive(Debug, Default)]
 pub(crate) struct Identities(Mutex<BTreeMap<Segment, Identity>>);
 
@@ -34,7 +34,7 @@ impl Identities {
     }
 }
 
-/// Who wrote segments, each looked up once.
+/// Finds the writers of segments, and looks up each at most once.
 #[derive(Default)]
 pub(crate) struct Writers<'k> {
     met: BTreeMap<Segment, Identity>,
@@ -42,19 +42,19 @@ pub(crate) struct Writers<'k> {
 }
 
 impl<'k> Writers<'k> {
-    /// Those that a handle remembers too.
+    /// Returns a lookup that also uses the cache of a handle.
     pub(crate) fn of(known: &'k Identities) -> Self {
         Self { met: BTreeMap::new(), identities: Some(known) }
     }
 
-    /// Where the event was first written.
+    /// Returns the session and seq where the event was first written.
     pub(crate) fn origin(&mut self, conn: &Connection, row: &Row) -> Result<Origin> {
         let (segment, seq) = self.numbered(conn, row)?;
         let session_id = self.writer(conn, segment, row)?.id.clone();
         Ok(Origin { session_id, seq })
     }
 
-    /// The same with the number of the session.
+    /// Returns the same with the number of the session instead of its id.
     pub(crate) fn numbered(&mut self, conn: &Connection, row: &Row) -> Result<(Segment, u64)> {
         if let Some(origin) = row.origin {
             return Ok(origin);

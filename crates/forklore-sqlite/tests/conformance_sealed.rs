@@ -1,4 +1,5 @@
-//! The same where almost every event is sealed: the cases are too short to fill chunks of 64.
+//! Runs the conformance suite with almost every event sealed, because its cases are too short to
+//! fill chunks of 64.
 #![allow(clippy::unwrap_used, reason = "a store that cannot be opened ends the test")]
 
 use forklore_conformance::{Directory, Handle, suite};

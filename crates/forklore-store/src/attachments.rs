@@ -1,9 +1,11 @@
-//! Bytes beside the log that events name by their digest (SPEC 12).
+//! Attachments: bytes stored next to the log, which events name by digest (docs/semantics.md,
+//! Attachments).
 //!
-//! Beside the port: a store that keeps attachments keeps the bytes of each once, whoever names
-//! them. It does not know which events do. So that a gc never takes bytes that are about to be
-//! named, whoever names an attachment holds it until the event that names it is written, and a
-//! [`sweep`](Attachments::sweep) spares what is held, and what was held since it was listed.
+//! This interface is separate from the `Store` trait and optional. Each attachment is stored once,
+//! however many events name it, and the storage does not know which events do. A gc must not remove
+//! bytes that are about to be named. Therefore, a writer pins an attachment until the event that
+//! names it is written, and a [`sweep`](Attachments::sweep) spares attachments that are pinned, or
+//! were pinned since they were listed.
 
 mod checked;
 mod folder;
@@ -19,65 +21,66 @@ pub use folder::AttachmentFolder;
 
 use crate::error::Result;
 
-/// How much of an attachment is in memory at once.
+/// The size of the read buffer: how many bytes of an attachment are in memory at once.
 pub const BUFFER: usize = 256 << 10;
 
-/// Keeps attachments, each once.
+/// Storage for attachments, each stored once.
 pub trait Attachments: Send + Sync {
-    /// Keeps these bytes, at most `limit` of them, read to their end in constant memory. They are
-    /// durable when it returns, and under their name whole or not at all whatever happens.
+    /// Stores these bytes, at most `limit` of them. Reads them to the end in constant memory. The
+    /// bytes are durable when it returns. Even after a crash, their name gives either all bytes or
+    /// nothing.
     ///
     /// # Errors
-    /// `Invalid` when there are more than `limit` bytes, `Io` also for what `bytes` failed with;
-    /// nothing is then kept. `Denied`, `Poisoned`.
+    /// `Invalid` if there are more than `limit` bytes, `Io` also if reading `bytes` fails; then
+    /// nothing is stored. `Denied`, `Poisoned`.
     fn put(&self, bytes: &mut dyn Read, limit: u64) -> Result<Pin>;
 
-    /// Holds an attachment that is there, for an event about to name it; none where it is not.
+    /// Pins an existing attachment for an event about to name it; `None` if it does not exist.
     ///
     /// # Errors
-    /// `Corrupt` when something else stands in its place, `Denied`, `Io`.
+    /// `Corrupt` if its path is not a regular file, `Denied`, `Io`.
     fn pin(&self, id: &AttachmentId) -> Result<Option<Pin>>;
 
-    /// The bytes of an attachment as they are; [`Checked`] tells whether they are sound.
+    /// Opens the bytes of an attachment as they are stored. [`Checked`] verifies them.
     ///
     /// # Errors
-    /// `Corrupt` when something else stands in its place, `Io`.
+    /// `Corrupt` if its path is not a regular file, `Io`.
     fn open(&self, id: &AttachmentId) -> Result<Option<Box<dyn Read + Send>>>;
 
-    /// What is known of an attachment without reading it.
+    /// Returns the metadata of an attachment without reading its bytes.
     ///
     /// # Errors
-    /// `Corrupt` when something else stands in its place, `Io`.
+    /// `Corrupt` if its path is not a regular file, `Io`.
     fn find(&self, id: &AttachmentId) -> Result<Option<Attachment>>;
 
-    /// All attachments, in the order of their names.
+    /// Lists all attachments, ordered by name.
     ///
     /// # Errors
     /// `Io`.
     fn list(&self) -> Result<Vec<Attachment>>;
 
-    /// Removes those of an earlier [`list`](Attachments::list) that nobody holds now or has held
-    /// or put since, and what was left of puts that were cut short.
+    /// Removes those attachments of an earlier [`list`](Attachments::list) that are not pinned now
+    /// and have not been pinned or put since. Also removes the remains of interrupted puts.
     ///
     /// # Errors
     /// `Denied`, `Io`.
     fn sweep(&self, unneeded: &[Attachment]) -> Result<Swept>;
 }
 
-/// An attachment that no sweep removes before this is dropped.
+/// A pinned attachment: no sweep removes it before this value is dropped.
 #[must_use]
 pub struct Pin {
-    /// Its name.
+    /// The attachment's name.
     pub id: AttachmentId,
-    /// How many bytes it has.
+    /// The attachment's length in bytes.
     pub bytes: u64,
-    /// Whether it was not there before.
+    /// Whether this put stored it; false if it already existed.
     pub new: bool,
     _until: Box<dyn Any + Send + Sync>,
 }
 
 impl Pin {
-    /// An attachment that is held until `until` is dropped.
+    /// Creates a pin that lasts until `until` is dropped.
     pub fn new(id: AttachmentId, bytes: u64, new: bool, until: impl Any + Send + Sync) -> Self {
         Self { id, bytes, new, _until: Box::new(until) }
     }
@@ -94,24 +97,24 @@ impl fmt::Debug for Pin {
     }
 }
 
-/// What is known of an attachment without reading it.
+/// The metadata of an attachment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attachment {
-    /// Its name.
+    /// The attachment's name.
     pub id: AttachmentId,
-    /// How many bytes it has.
+    /// The attachment's length in bytes.
     pub bytes: u64,
-    /// Another one whenever it was put or held.
+    /// A version that changes whenever the attachment is put or pinned.
     pub version: u128,
-    /// Whether somebody holds it; told by a list only.
+    /// Whether it is pinned. Only [`list`](Attachments::list) sets this.
     pub pinned: bool,
 }
 
-/// What a sweep removed.
+/// The result of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Attachments.
+    /// The number of attachments removed.
     pub attachments: u64,
-    /// Their bytes, and those of what was left of puts.
+    /// The bytes freed, including those of interrupted puts.
     pub bytes: u64,
 }

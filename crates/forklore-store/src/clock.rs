@@ -1,21 +1,22 @@
-//! The clock of a store: it decides leases, and no time is recorded as later than it says.
+//! The clock of a store. It decides whether leases are valid, and no recorded time is later than
+//! it.
 
 use std::fmt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-/// Where a store takes the time from: the system, unless a test sets another clock.
+/// The time source of a store: the system's clock, unless a test sets another one.
 #[derive(Clone)]
 pub struct StoreClock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
 
 impl StoreClock {
-    /// A clock that shows what `now` returns.
+    /// Creates a clock that returns the result of `now`.
     pub fn new(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }
 
-    /// What time it is, to the microsecond.
+    /// Returns the current time, truncated to microseconds.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         forklore_core::event::to_micros((self.0)())

@@ -1,4 +1,5 @@
-//! What stores on a disk share: who may write one, on which file systems, and the gate before it.
+//! Shared code of stores on disk: ownership checks, file system detection, and a lock between
+//! processes.
 
 pub mod fs;
 mod gate;
@@ -14,7 +15,7 @@ pub use owner::{check_folder, folder_of, make_folder, refuse_others};
 
 use crate::Error;
 
-/// Says what was being done to which path when the operating system refused.
+/// Converts an error of the operating system, adding the operation and the path.
 pub fn os(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error + use<> {
     let at = path.display().to_string();
     move |source| match source.kind() {

@@ -1,4 +1,4 @@
-//! What a store refuses, and why.
+//! The errors of stores.
 
 use forklore_core::report::Problem;
 use forklore_core::{ErrorKind, Label, SessionId};
@@ -9,7 +9,8 @@ use crate::port::Mark;
 /// The result of a call to a store.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a store did not do what it was asked. Nothing was written.
+/// Why a store did not execute a call. Nothing was written, except possibly with
+/// [`Error::Poisoned`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -19,15 +20,15 @@ pub enum Error {
     /// The session was deleted; its id stays reserved.
     #[error("session {0} was deleted")]
     Deleted(SessionId),
-    /// The id, or one that differs from it only in case, is taken or was once.
+    /// The id, or one that differs from it only in case, is or was in use.
     #[error("session {0} already exists")]
     IdInUse(SessionId),
-    /// The family has another session of this label.
+    /// Another session of the family has this label.
     #[error("the label {label} is taken in this family by session {by}")]
     LabelInUse {
         /// The label.
         label: Label,
-        /// Who has it.
+        /// The session that has the label.
         by: SessionId,
     },
     /// The session's head is not the expected one.
@@ -35,45 +36,45 @@ pub enum Error {
     Conflict {
         /// The session.
         session: SessionId,
-        /// The head the caller expected.
+        /// The head that the caller expected.
         expected: i64,
-        /// The real head.
+        /// The actual head.
         head: i64,
     },
-    /// Something else than the head moved on under the caller.
+    /// Something other than the head changed since the caller read it.
     #[error("{what} changed meanwhile: {message}")]
     Stale {
-        /// What it was, like `the source`.
+        /// What changed, like `the source`.
         what: &'static str,
-        /// What is so now.
+        /// The current state, in words.
         message: String,
     },
-    /// The mark is of the feed of another store, or none.
+    /// The mark is from the feed of another store, or is not a mark.
     #[error("the mark {0} is not of this store's feed; read the feed from its beginning")]
     ForeignMark(Mark),
-    /// The feed does not reach back, or not as far as, the mark.
+    /// The feed does not cover the mark: it no longer reaches back to it, or does not reach it yet.
     #[error("the mark {mark} has expired: {message}; read the feed from its beginning")]
     MarkExpired {
         /// The mark.
         mark: Mark,
-        /// What became of the feed.
+        /// What happened to the feed, in words.
         message: String,
     },
-    /// The store was deleted, or another was put in its place, while it was open.
+    /// The store was deleted or replaced by another one while it was open.
     #[error("the store {location} is gone")]
     StoreGone {
-        /// Where it was.
+        /// The path of the store.
         location: String,
     },
-    /// A runtime holds the session.
+    /// Another runtime has the lease of the session.
     #[error("session {session} is running, held by {owner}")]
     Leased {
         /// The session.
         session: SessionId,
-        /// Who holds it.
+        /// The owner of the lease.
         owner: String,
     },
-    /// The lease of the caller is gone or somebody else's.
+    /// The caller's lease has expired or was released, or another runtime has it.
     #[error("{owner} no longer holds session {session}")]
     LeaseLost {
         /// The session.
@@ -81,41 +82,41 @@ pub enum Error {
         /// The caller.
         owner: String,
     },
-    /// Another process kept the store locked for too long.
+    /// Another process locked the store for too long.
     #[error("the store is busy: {0}")]
     Locked(String),
-    /// Branch children outside the set to delete.
+    /// The session has branch children that are not to be deleted too.
     #[error("session {session} has {count} branch children that build on it")]
     HasChildren {
         /// The session.
         session: SessionId,
-        /// The first 20 of them.
+        /// The first 20 of these children.
         children: Vec<SessionId>,
-        /// How many there are.
+        /// The number of these children.
         count: usize,
     },
-    /// A call that makes no sense to a store, like a cut behind the parent's end.
+    /// The call is invalid for any store, such as a cut after the parent's end.
     #[error("{0}")]
     Invalid(String),
-    /// The operating system or the owner of the store forbids it.
+    /// The operating system or the ownership of the store forbids it.
     #[error("{0}")]
     Denied(String),
-    /// The store is of another kind or version, or stands where it cannot be kept safely.
+    /// The store has another kind or version, or is in a location that is not safe for it.
     #[error("{0}")]
     Unsupported(String),
     /// Stored bytes are damaged.
     #[error("{location} is damaged: {message}")]
     Corrupt {
-        /// The session they belong to, where known.
+        /// The session that they belong to, if known.
         session: Option<SessionId>,
-        /// Its log position, where known.
+        /// The log position of the event that they belong to, if known.
         seq: Option<u64>,
-        /// Where the bytes are.
+        /// The location of the bytes.
         location: String,
         /// What is wrong with them.
         message: String,
     },
-    /// A session's history lacks events that were promised.
+    /// A session's history lacks events that its spans refer to.
     #[error("session {session} has lost a part of its history: {missing}")]
     MissingAncestor {
         /// The session.
@@ -123,8 +124,8 @@ pub enum Error {
         /// What is missing.
         missing: String,
     },
-    /// The disk failed to make something durable, so nobody knows what it holds of it; a further
-    /// sync may succeed without having written it (CRAFT D2). Reading goes on.
+    /// The disk failed to make something durable, so it is unknown what it stored. A later sync may
+    /// succeed without having written it. Reads still work.
     #[error(
         "nothing more is written to {location} through this handle, because the disk failed to make \
          something durable: {failure}"
@@ -138,7 +139,7 @@ pub enum Error {
     /// Reading or writing failed.
     #[error("{doing}: {source}")]
     Io {
-        /// What was being done, to what.
+        /// The operation and its object.
         doing: String,
         /// Why it failed.
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -146,7 +147,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The kind that scripts see.
+    /// Returns the kind that scripts see.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -167,7 +168,7 @@ impl Error {
         }
     }
 
-    /// The facts that a script may want besides the kind.
+    /// Returns the facts that a script may need in addition to the kind, as a JSON object.
     #[must_use]
     pub fn details(&self) -> Value {
         match self {
@@ -196,7 +197,8 @@ impl Error {
         }
     }
 
-    /// What is wrong, with its place if the error names one, else with this session.
+    /// Converts the error to a [`Problem`], with the position that the error names, or else with
+    /// `session`.
     #[must_use]
     pub fn problem(&self, session: Option<&SessionId>) -> Problem {
         let (named, seq) = match self {
@@ -208,13 +210,13 @@ impl Error {
         Problem { session_id, seq, attachment: None, kind: self.kind(), message: self.to_string() }
     }
 
-    /// An [`Error::Invalid`] about an attachment of more than `limit` bytes.
+    /// Returns an [`Error::Invalid`] about an attachment of more than `limit` bytes.
     #[must_use]
     pub fn too_long(limit: u64) -> Self {
         Self::Invalid(format!("it is too long: an attachment has at most {limit} bytes"))
     }
 
-    /// An [`Error::Io`] about `doing` something.
+    /// Returns an [`Error::Io`] about the operation `doing`.
     pub fn io(
         doing: impl Into<String>,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,

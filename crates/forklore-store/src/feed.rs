@@ -1,4 +1,4 @@
-//! What the feeds of stores have in common: positions as marks, and the wait for the next commit.
+//! Shared code of the feeds of stores: positions and marks, and waiting for the next commit.
 
 mod bell;
 mod position;

@@ -1,9 +1,9 @@
-//! What a look at a store from outside finds, for `forklore doctor`.
+//! Health checks of a store from outside, for `forklore doctor`.
 //!
-//! A store on a disk has a function `health(place) -> Health` that never makes, writes or repairs
-//! anything, and that works when the store cannot be opened: that is when one asks. What all such
-//! stores have in common (whose files they are, the file system, the space left) is added by
-//! [`Health::look_at_folder`] and [`Health::look_at_rights`].
+//! A store on disk has a function `health(place) -> Health`. It never creates, writes or repairs
+//! anything, and it works even if the store cannot be opened, because that is when it is needed.
+//! [`Health::look_at_folder`] and [`Health::look_at_rights`] add the checks that all such stores
+//! share: file ownership, file system, and free space.
 
 use std::path::Path;
 
@@ -14,23 +14,24 @@ use serde::Serialize;
 use crate::Error;
 use crate::disk;
 
-/// Below this many free bytes a disk is nearly full.
+/// Below this number of free bytes, a disk is nearly full.
 const LITTLE_SPACE: u64 = 100 << 20;
 
-/// Things looked at, in the order in which they are told.
+/// The results of health checks, in the order in which they are reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Health {
-    /// The things.
+    /// The results.
     pub checks: Vec<Check>,
 }
 
 impl Health {
-    /// Adds what is well.
+    /// Adds a check that passed.
     pub fn ok(&mut self, name: &'static str, message: impl Into<String>) {
         self.add(name, Status::Ok, message.into(), None, None);
     }
 
-    /// Adds what works but should be known, and what to do about it.
+    /// Adds a check that found something the user should know, although the store works, and a hint
+    /// what to do.
     pub fn warning(
         &mut self,
         name: &'static str,
@@ -40,12 +41,12 @@ impl Health {
         self.add(name, Status::Warning, message.into(), Some(hint.into()), None);
     }
 
-    /// Adds what keeps the store from being used.
+    /// Adds a check that found a problem which prevents using the store.
     pub fn problem(&mut self, name: &'static str, error: &Error) {
         self.add(name, Status::Problem, error.to_string(), None, Some(error.kind()));
     }
 
-    /// Adds a check.
+    /// Adds the result of a check.
     pub fn add(
         &mut self,
         name: &'static str,
@@ -57,15 +58,15 @@ impl Health {
         self.checks.push(Check { name: name.into(), status, message, hint, kind });
     }
 
-    /// The kind of the first problem; none when there is none.
+    /// Returns the kind of the first problem; `None` if there is none.
     #[must_use]
     pub fn worst(&self) -> Option<ErrorKind> {
         let problems = self.checks.iter().filter(|check| check.status == Status::Problem);
         problems.map(|check| check.kind.unwrap_or(ErrorKind::Internal)).next()
     }
 
-    /// Adds whether the folder of a store is its owner's alone and on what it lies, how much space
-    /// is left there; `far` is what follows from a network file system.
+    /// Adds checks of a store's folder: whether only its owner can replace files in it, the file
+    /// system, and the free space. `far` says how the store treats network file systems.
     pub fn look_at_folder(&mut self, folder: &Path, far: Far) {
         let at = folder.display();
         if let Err(error) = disk::check_folder(folder) {
@@ -119,7 +120,8 @@ impl Health {
         }
     }
 
-    /// Adds whether a file of a store is the caller's, closed to others, and may be written.
+    /// Adds a check of the permissions of a store's file: whether it belongs to the caller, is
+    /// closed to others, and is writable.
     pub fn look_at_rights(&mut self, path: &Path) {
         use rustix::fs::{Access, access};
         use std::os::unix::fs::MetadataExt;
@@ -152,7 +154,7 @@ impl Health {
     }
 }
 
-/// A number of bytes as people say it: `1.2 MB`.
+/// Formats a number of bytes for people, like `1.2 MB`.
 #[must_use]
 pub fn size(bytes: u64) -> String {
     const UNITS: [(u64, &str); 4] =
@@ -163,10 +165,10 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// What follows when a store lies on a network file system.
+/// How a store treats network file systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Far {
-    /// The store refuses to be opened there.
+    /// The store refuses to open there.
     Refused,
     /// The store works there, with a warning.
     Warned,

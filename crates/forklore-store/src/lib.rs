@@ -1,8 +1,8 @@
-//! The port that every store of forklore implements.
+//! The interface that every store of forklore implements.
 //!
-//! A store keeps sessions and their events, checks what each call expects inside its own
-//! transaction, and never interprets a payload. Everything else is done by the engine over the
-//! methods of [`Store`]. The crate `forklore-conformance` holds the contract as tests.
+//! A store persists sessions and their events. It checks the expectations of each call inside its
+//! own transaction, and never interprets a payload. The engine implements everything else with the
+//! methods of [`Store`]. The crate `forklore-conformance` tests the contract.
 
 pub mod attachments;
 pub mod clock;

@@ -1,7 +1,7 @@
-//! The memory store: the reference that the others are compared with.
+//! The memory store, which is the reference for the others.
 //!
-//! It keeps every session's history whole, so a fork is a plain copy of the beginning of a list
-//! and no rule of the contract hides behind spans or segments. Nothing outlives the process.
+//! It stores the whole history of every session, so a fork copies the beginning of a list, and no
+//! rule of the contract is hidden by spans or segments. Nothing outlives the process.
 
 mod attachments;
 mod feed;
@@ -31,7 +31,7 @@ use crate::port::{
 use crate::rules::check_attachments;
 use crate::sources::{FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan};
 
-/// Keeps sessions for as long as it lives.
+/// A store that retains sessions for its own lifetime.
 #[derive(Debug)]
 pub struct MemoryStore {
     state: Mutex<State>,
@@ -46,13 +46,13 @@ impl Default for MemoryStore {
 }
 
 impl MemoryStore {
-    /// A store that keeps no attachments.
+    /// Creates a store that does not support attachments.
     #[must_use]
     pub fn without_attachments() -> Self {
         Self { attachments: None, ..Self::default() }
     }
 
-    /// The same store at another time: for tests.
+    /// Replaces the clock, for tests.
     #[must_use]
     pub fn with_clock(self, clock: StoreClock) -> Self {
         Self { clock, ..self }
@@ -150,12 +150,12 @@ impl Store for MemoryStore {
         Ok(self.state().source(source).map(StoredSource::locations))
     }
 
-    /// Nothing is left to give back: a deleted session's history goes with it.
+    /// Frees nothing: deleting a session already drops its history.
     fn gc(&self) -> Result<Collected> {
         Ok(Collected::default())
     }
 
-    /// The bytes of payload that living sessions need.
+    /// Returns the bytes of payload that living sessions need.
     fn store_bytes(&self) -> Result<u64> {
         let state = self.state();
         let entries = state.living().flat_map(|session| &session.log);

@@ -1,10 +1,10 @@
-//! The port: what the engine asks of a store.
+//! The [`Store`] trait, which is the interface between the engine and a store.
 //!
-//! Everything that changes a store is one [`Transaction`], taken by [`Store::commit`] as one atomic
-//! step: a store on another machine needs one round trip for it. What a caller read before is never
-//! trusted: the store checks every expectation inside the step, so fork, append, delete and detach
-//! cannot race. What a store can do beyond the base of the contract it says itself
-//! ([`Store::capabilities`]).
+//! Every change to a store is one [`Transaction`], which [`Store::commit`] executes atomically. A
+//! store on another machine needs one round trip for it. The store does not trust what a caller
+//! read earlier: it checks every expectation inside the transaction, so fork, append, delete and
+//! detach cannot race. [`Store::capabilities`] tells what a store supports beyond the base of the
+//! contract.
 
 mod feed;
 mod read;
@@ -30,104 +30,107 @@ use crate::sources::{
     FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan, SourceStep,
 };
 
-/// What a store can do beyond the base of the contract.
+/// The optional parts of the contract that a store supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// What was committed is there when the store is opened again, and two handles may be open at
-    /// once.
+    /// Committed data is there when the store is opened again, and two handles may be open at once.
     pub durable: bool,
-    /// Several processes may use it at once.
+    /// Several processes may use the store at once.
     pub processes: bool,
-    /// It keeps the sources of imported sessions.
+    /// The store retains the sources of imported sessions.
     pub sources: bool,
-    /// It gives back the space of what was deleted.
+    /// The store can free the space of deleted data.
     pub maintenance: bool,
-    /// It keeps attachments.
+    /// The store has attachments.
     pub attachments: bool,
 }
 
-/// Keeps sessions and their events.
+/// Storage for sessions and their events.
 pub trait Store: Send + Sync {
-    /// What the store can do beyond the base of the contract; always the same.
+    /// Returns the optional parts of the contract that the store supports. The result never
+    /// changes.
     fn capabilities(&self) -> Capabilities;
 
-    /// What time it is by the store's own clock. It decides who holds a lease, whatever time its
-    /// callers have, and nothing is recorded as later than it says.
+    /// Returns the time of the store's own clock. This clock decides whether a lease is valid,
+    /// whatever the clocks of the callers say, and no recorded time is later than it.
     fn now(&self) -> Timestamp {
         StoreClock::default().now()
     }
 
-    /// Takes all writes of the transaction in one step, in order, or none of them. They are durable
-    /// when it returns (SPEC 9). Each write sees those before it.
+    /// Executes all writes of the transaction atomically and in order, or none of them. They are
+    /// durable when it returns (docs/semantics.md, Writing). Each write sees the writes before it.
     ///
     /// # Errors
-    /// That of the first write that is refused, see [`Write`]; `Stale` where the transaction's
-    /// source is not where it expects it, `Invalid` where an attachment is not there. Nothing was
-    /// then written.
+    /// The error of the first rejected write, see [`Write`]; `Stale` if the transaction's source is
+    /// not in the expected state, `Invalid` if an attachment does not exist. Then nothing was
+    /// written.
     fn commit(&self, transaction: Transaction) -> Result<Committed>;
 
-    /// The header of a session, of a deleted one too (its `deleted` is then set). As everywhere, the
-    /// id names a session only in its own spelling.
+    /// Returns the header of a session. It works for a deleted session too, whose `deleted` is then
+    /// set. Here and in all other methods, ids match exactly, including case.
     ///
     /// # Errors
     /// `NotFound`, `Corrupt`.
     fn header(&self, session: &SessionId) -> Result<Header>;
 
-    /// Events of the assembled history, a page at a time.
+    /// Reads a page of events of the assembled history.
     ///
     /// # Errors
     /// `NotFound`, `Deleted`, `Corrupt`, `MissingAncestor`.
     fn read(&self, session: &SessionId, query: &Query) -> Result<Page>;
 
-    /// The headers of several sessions in one call, each as [`header`](Self::header) gives it.
+    /// Returns the headers of several sessions in one call, each as from [`header`](Self::header).
     ///
     /// # Errors
-    /// `Io`, `Corrupt` when the store cannot be read at all.
+    /// `Io`, `Corrupt` if the store cannot be read at all.
     fn headers(&self, sessions: &[SessionId]) -> Result<Vec<Result<Header>>> {
         Ok(sessions.iter().map(|session| self.header(session)).collect())
     }
 
-    /// Pages of several sessions, or of several ranges of one, in one call, each as
-    /// [`read`](Self::read) gives it.
+    /// Reads pages of several sessions, or of several ranges of one, in one call, each as from
+    /// [`read`](Self::read).
     ///
     /// # Errors
-    /// `Io`, `Corrupt` when the store cannot be read at all.
+    /// `Io`, `Corrupt` if the store cannot be read at all.
     fn pages(&self, reads: &[(SessionId, Query)]) -> Result<Vec<Result<Page>>> {
         Ok(reads.iter().map(|(session, query)| self.read(session, query)).collect())
     }
 
-    /// Headers, the last updated first (then by id), those after `after` only; `limit` 0 is all.
-    /// A header that cannot be read is returned as damaged and counts for no limit (SPEC 9).
+    /// Lists headers, the most recently updated first (then by id), starting after `after`. A
+    /// `limit` of 0 means no limit. Headers that cannot be read are returned as damaged and do not
+    /// count towards the limit (docs/semantics.md, Writing).
     ///
     /// # Errors
-    /// `Corrupt` when the list itself cannot be read, `Io`.
+    /// `Corrupt` if the list itself cannot be read, `Io`.
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers>;
 
-    /// Which sessions were written to since, at most `limit` of them (0 is all). Where there is
-    /// nothing yet, it waits for the next commit of any process, at most so long.
+    /// Returns the sessions that were written to since `since`, at most `limit` of them (0 means no
+    /// limit). If there are none yet, it waits for the next commit of any process, at most for
+    /// `wait`.
     ///
-    /// Each session comes once, with its state of now, in the order of the last commits: a reader
-    /// never finds a later commit before an earlier one of the same session. What a page shows is
-    /// durable, and nothing between two marks is left out, whoever wrote it.
+    /// Each session comes once, with its current state, in the order of the last commits. So a
+    /// reader never finds a later commit before an earlier one of the same session. What a page
+    /// shows is durable, and nothing between two marks is missing, whoever wrote it.
     ///
     /// # Errors
-    /// `ForeignMark` when the mark is of another store, `MarkExpired` when the store was put back
-    /// to an earlier state or no longer has what is behind it, `StoreGone` when the store was
+    /// `ForeignMark` if the mark is from another store, `MarkExpired` if the store was restored to
+    /// an earlier state or no longer has the changes after the mark, `StoreGone` if the store was
     /// deleted meanwhile, `Corrupt`, `Io`.
     fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes>;
 
-    /// Reads everything stored, of one session or all, and says what is wrong with it.
+    /// Reads everything stored, of one session or all, and returns the problems found.
     ///
     /// # Errors
-    /// `NotFound`, or `Io` when the store cannot be read at all. Damage is a problem, no error.
+    /// `NotFound`, or `Io` if the store cannot be read at all. Damage is a problem and not an
+    /// error.
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification>;
 
-    /// The store's attachments, where it keeps any.
+    /// Returns the store's attachments; `None` if it does not support them.
     fn attachments(&self) -> Option<Arc<dyn Attachments>> {
         None
     }
 
-    /// The sources that fit, the one made last first.
+    /// Returns the matching sources, the most recently created first.
     ///
     /// # Errors
     /// `Corrupt`, `Io`, `Unsupported` without the capability `sources`.
@@ -136,7 +139,7 @@ pub trait Store: Send + Sync {
         Err(no_sources())
     }
 
-    /// Where the latest record of a native id stands, the id given as its [`RecordKey`].
+    /// Returns the location of the latest record with a native id, given as its [`RecordKey`].
     ///
     /// # Errors
     /// `Corrupt`, `Io`, `Unsupported` without the capability `sources`.
@@ -145,7 +148,8 @@ pub trait Store: Send + Sync {
         Err(no_sources())
     }
 
-    /// The ranges that one step wrote, by its number from 0; none after the last step.
+    /// Returns the spans that one step of the import wrote; `None` after the last step. Steps are
+    /// numbered from 0.
     ///
     /// # Errors
     /// `Corrupt`, `Io`, `Unsupported` without the capability `sources`.
@@ -154,8 +158,8 @@ pub trait Store: Send + Sync {
         Err(no_sources())
     }
 
-    /// Where all records of a source stand, for a copy into another store; none where the store
-    /// cannot list them.
+    /// Returns the locations of all records of a source, for copying it into another store; `None`
+    /// if the store cannot list them.
     ///
     /// # Errors
     /// `Corrupt`, `Io`.
@@ -167,8 +171,8 @@ pub trait Store: Send + Sync {
         Ok(None)
     }
 
-    /// Gives back the space of what was deleted: afterwards no file of the store contains bytes
-    /// of events that no session shows (SPEC 10).
+    /// Frees the space of deleted data. Afterwards, no file of the store contains bytes of events
+    /// that no session shows (docs/semantics.md, Delete, detach).
     ///
     /// # Errors
     /// `Locked`, `Io`, `Unsupported` without the capability `maintenance`.
@@ -176,10 +180,10 @@ pub trait Store: Send + Sync {
         Err(no_maintenance())
     }
 
-    /// Writes what is seldom read in less space, and joins histories that are made of very many
-    /// small pieces, so that they are read like short ones. Seldom read are the families of which
-    /// no session was updated since `cold`. No answer changes; a store that has nothing to pack
-    /// does nothing.
+    /// Stores rarely read data in less space, and joins histories made of very many small pieces,
+    /// so that they are read as fast as short ones. A family is rarely read if none of its sessions
+    /// was updated since `cold`. No read returns a different result afterwards. A store without
+    /// anything to pack does nothing.
     ///
     /// # Errors
     /// `Locked`, `Io`.
@@ -188,7 +192,7 @@ pub trait Store: Send + Sync {
         Ok(Packed::default())
     }
 
-    /// The size of the store's files, in bytes.
+    /// Returns the size of the store's files, in bytes.
     ///
     /// # Errors
     /// `Io`, `Unsupported` without the capability `maintenance`.
@@ -196,7 +200,7 @@ pub trait Store: Send + Sync {
         Err(no_maintenance())
     }
 
-    /// Makes a session with its first events, in a transaction of its own: [`Write::Create`].
+    /// Creates a session with its first events, in its own transaction: [`Write::Create`].
     ///
     /// # Errors
     /// Those of [`Write::Create`].
@@ -204,7 +208,7 @@ pub trait Store: Send + Sync {
         self.commit(Write::Create(Box::new(new)).into())?.created()
     }
 
-    /// Adds events after the head, in a transaction of its own: [`Write::Append`].
+    /// Appends events after the head, in its own transaction: [`Write::Append`].
     ///
     /// # Errors
     /// Those of [`Write::Append`].
@@ -212,7 +216,7 @@ pub trait Store: Send + Sync {
         self.commit(Write::Append { session: session.clone(), append }.into())?.appended()
     }
 
-    /// Changes something that is not the log, in a transaction of its own: [`Write::Change`].
+    /// Changes something other than the log, in its own transaction: [`Write::Change`].
     ///
     /// # Errors
     /// Those of [`Write::Change`].
@@ -221,7 +225,7 @@ pub trait Store: Send + Sync {
         self.commit(Write::Change { session, change }.into())?.changed()
     }
 
-    /// Deletes sessions, in a transaction of its own: [`Write::Remove`].
+    /// Deletes sessions, in its own transaction: [`Write::Remove`].
     ///
     /// # Errors
     /// Those of [`Write::Remove`].
@@ -235,7 +239,7 @@ pub trait Store: Send + Sync {
         self.commit(Write::Remove(removal).into())?.removed()
     }
 
-    /// Writes what was read of a file, and how far it was read, in one transaction.
+    /// Writes what was read from a file, and how far it was read, in one transaction.
     ///
     /// # Errors
     /// Those of [`Store::commit`]; `Unsupported` without the capability `sources`.
@@ -245,7 +249,7 @@ pub trait Store: Send + Sync {
     }
 }
 
-/// The error of a store that keeps no sources.
+/// Returns the error of a store that does not retain sources.
 #[must_use]
 pub fn no_sources() -> Error {
     Error::Unsupported("this store keeps no sources of imported sessions".into())

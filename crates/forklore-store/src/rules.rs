@@ -1,5 +1,5 @@
-//! What every store decides in the same way: pure functions over headers, for stores to use
-//! inside their own transaction.
+//! The rules that are the same for all stores: pure functions over headers, which stores call
+//! inside their own transactions.
 
 mod append;
 mod family;
@@ -21,7 +21,8 @@ pub use append::{appended, check_append, repeated_seqs, repetition};
 pub use family::{builds_on_parent, check_cut, check_kind, refuse_children};
 
 impl NewSession {
-    /// The header of the session before its own events are counted; `now` is the store's time.
+    /// Returns the header of the session before its own events are counted. `now` is the store's
+    /// time.
     #[must_use]
     pub fn header(&self, parent: Option<&Header>, inherited: Counts, now: Timestamp) -> Header {
         let created = self.created.min(now);
@@ -61,7 +62,7 @@ impl NewSession {
 }
 
 impl Filter {
-    /// Whether the session is one of those asked for.
+    /// Checks whether the session matches the filter.
     #[must_use]
     pub fn matches(&self, header: &Header) -> bool {
         let asked = |part: &String| {
@@ -80,24 +81,25 @@ impl Filter {
 }
 
 impl Cursor {
-    /// The place behind `header`.
+    /// Returns the position after `header`.
     #[must_use]
     pub fn behind(header: &Header) -> Self {
         Self { updated: header.updated, id: header.id.clone() }
     }
 
-    /// Whether `header` comes later in the order of a list: updated longer ago, or then with a
-    /// greater id.
+    /// Checks whether `header` comes after this position in a list: it was updated earlier, or at
+    /// the same time and has a greater id.
     #[must_use]
     pub fn is_before(&self, header: &Header) -> bool {
         (header.updated, &self.id) < (self.updated, &header.id)
     }
 }
 
-/// Checks the lease before an append. Who names no owner must find none; who does must hold it.
+/// Checks the lease before an append. Without an owner, the session must not be leased; with an
+/// owner, the owner must have the lease.
 ///
 /// # Errors
-/// `Held` or `LeaseLost` (SPEC 9).
+/// `Held` or `LeaseLost` (docs/semantics.md, Writing).
 pub fn check_writer(header: &Header, owner: Option<&str>, now: Timestamp) -> Result<()> {
     let session = header.id.clone();
     match (header.leased_by_other(None, now), owner) {
@@ -109,10 +111,10 @@ pub fn check_writer(header: &Header, owner: Option<&str>, now: Timestamp) -> Res
     }
 }
 
-/// The lease that `owner` gets: renewed with the head at which it was taken, or taken now.
+/// Returns the lease that `owner` gets. A renewed lease retains the head at which it was taken.
 ///
 /// # Errors
-/// `Held` while it is another's (SPEC 9).
+/// `Held` while another runtime has the lease (docs/semantics.md, Writing).
 pub fn take_lease(
     header: &Header,
     owner: &str,
@@ -128,10 +130,10 @@ pub fn take_lease(
     Ok(Lease { owner: owner.into(), expires, began_at })
 }
 
-/// The lease after `owner` gave it back: none.
+/// Returns the lease after `owner` released it, which is `None`.
 ///
 /// # Errors
-/// `LeaseLost` where it is not the owner's (SPEC 9).
+/// `LeaseLost` if the lease is not the owner's (docs/semantics.md, Writing).
 pub fn release_lease(header: &Header, owner: &str) -> Result<Option<Lease>> {
     if header.lease.as_ref().is_some_and(|lease| lease.owner == owner) {
         return Ok(None);
@@ -139,7 +141,7 @@ pub fn release_lease(header: &Header, owner: &str) -> Result<Option<Lease>> {
     Err(Error::LeaseLost { session: header.id.clone(), owner: owner.into() })
 }
 
-/// Refuses a transaction that names an attachment which is not there.
+/// Rejects a transaction that names an attachment which does not exist.
 ///
 /// # Errors
 /// `Invalid`, and those of [`Attachments::find`].
@@ -156,9 +158,9 @@ pub fn check_attachments(
     Ok(())
 }
 
-/// Follows what a write of an import step does to the sessions of its source: one that it makes is
-/// the next of them, and events that it adds to one came from the file. The number of the session
-/// that changed.
+/// Applies a write of an import step to the sessions of its source. A created session becomes the
+/// next one of the source, and events appended to one of its sessions come from the file. Returns
+/// the index of the session that changed.
 pub fn note_source_write(sessions: &mut Vec<SourceSession>, write: &Write) -> Option<usize> {
     match write {
         Write::Create(new) => {
@@ -175,8 +177,8 @@ pub fn note_source_write(sessions: &mut Vec<SourceSession>, write: &Write) -> Op
     }
 }
 
-/// Turns the header into a tombstone: its place in the tree and its cost stay, what was written
-/// about it goes (SPEC 10).
+/// Turns the header into a tombstone. It retains its position in the tree and its usage, and loses
+/// its title, metadata, config, leaf and lease (docs/semantics.md, Delete, detach).
 pub fn make_tombstone(header: &mut Header, now: Timestamp) {
     header.deleted = Some(Tombstone { deleted: now });
     header.title = None;

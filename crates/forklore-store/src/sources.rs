@@ -1,8 +1,8 @@
-//! Files of other agents from which sessions were read (SPEC 11).
+//! Sources: files of other agents from which sessions were imported (docs/semantics.md, Sources).
 //!
-//! A store with the capability `sources` also says how every byte of each file is made up of
-//! payloads and kept bytes, and where the record of a native id stands. One transaction with a
-//! [`SourceStep`] writes sessions, events and all of this together, or nothing.
+//! A store with the capability `sources` also records how the bytes of each file are composed of
+//! payloads and other retained bytes, and the location of the record with each native id. One
+//! transaction with a [`SourceStep`] writes sessions, events and all of this together, or nothing.
 
 mod ranges;
 mod sidecar;
@@ -18,23 +18,23 @@ pub use crate::port::Store as Sources;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceId(pub u64);
 
-/// A native id, or the first line of a file, as the first 8 bytes of its sha256.
+/// A native id, or the first line of a file, as the first 8 bytes of its SHA-256.
 pub type RecordKey = u64;
 
-/// Which sources to find.
+/// Selects the sources to find.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FindSource {
-    /// Those read from this path, earlier revisions too.
+    /// Sources read from this path, including earlier revisions.
     Path(String),
-    /// The latest of those.
+    /// The latest of the sources read from this path.
     Latest(String),
-    /// Those of files that lie beside the session file at this path, earlier revisions too.
+    /// Sources of the sidecar files of the session file at this path, including earlier revisions.
     SidecarsOf(String),
-    /// Those whose file begins with this line.
+    /// Sources whose file begins with this line.
     FirstLine(RecordKey),
-    /// Those that go by this name.
+    /// Sources with this name.
     Name(RecordKey),
-    /// The one that the session was read from.
+    /// The source that the session was read from.
     Session(SessionId),
 }
 
@@ -43,32 +43,32 @@ pub enum FindSource {
 pub struct Source {
     /// Its number.
     pub id: SourceId,
-    /// Whose file it is.
+    /// The agent format of the file.
     pub dialect: String,
-    /// The id that its agent knows it by.
+    /// The id by which its agent refers to it.
     pub native_id: String,
-    /// How often the file was rewritten in place before.
+    /// How often the file had been rewritten in place before.
     pub revision: u64,
-    /// Its first line.
+    /// The key of its first line.
     pub first_line: RecordKey,
-    /// What other files may know it by, in rising order.
+    /// The names by which other files may refer to it, in ascending order.
     pub names: Vec<RecordKey>,
-    /// Where it was seen, the first place first.
+    /// The paths where it was found, the first one first.
     pub paths: Vec<SeenFile>,
-    /// Its sessions, in the order they were begun; a [`RecordLocation`] counts them.
+    /// Its sessions, in the order in which they began; a [`RecordLocation`] has an index into them.
     pub sessions: Vec<SourceSession>,
     /// How far it was read.
     pub read: Progress,
 }
 
-/// A path with what a look at its file showed, to tell cheaply that nothing changed.
+/// A path with the metadata of its file, to detect cheaply that nothing changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenFile {
-    /// The path, without links.
+    /// The path, with symbolic links resolved.
     pub path: String,
-    /// The file's size when it was read to its end; 0 before that.
+    /// The file's size in bytes when it was read to its end; 0 before that.
     pub size: u64,
-    /// Its time of change then, in nanoseconds since 1970.
+    /// Its modification time then, in nanoseconds since 1970.
     pub modified: i64,
 }
 
@@ -77,92 +77,92 @@ pub struct SeenFile {
 pub struct SourceSession {
     /// The session.
     pub id: SessionId,
-    /// How many of its own events came from the file, a fork's first event included. It was
-    /// continued here when it has more.
+    /// The number of its own events that came from the file, including a fork's first event. If it
+    /// has more, it was continued in forklore.
     pub events: u64,
 }
 
 /// How far a file was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// The bytes accounted for.
+    /// The number of bytes read so far.
     pub offset: u64,
-    /// Their sha256.
+    /// The SHA-256 of these bytes.
     pub sha256: [u8; 32],
-    /// What the importer has to remember; opaque to the store.
+    /// The state that the importer needs; opaque to the store.
     pub state: String,
 }
 
-/// Where a record stands: a session of its source, and the position among that session's own
+/// The location of a record: a session of its source, and the position among that session's own
 /// events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RecordLocation {
-    /// The session's number in [`Source::sessions`], at most [`RecordLocation::LAST_SESSION`].
+    /// The session's index in [`Source::sessions`], at most [`RecordLocation::LAST_SESSION`].
     pub session: u32,
     /// The position, from 0.
     pub position: u64,
-    /// The record repeats an event that the session inherits: the position is the event's seq in
-    /// the session's history.
+    /// Whether the record repeats an event that the session inherits. If so, the position is the
+    /// event's seq in the session's history.
     pub inherited: bool,
 }
 
 impl RecordLocation {
-    /// The highest number that a session of a source has.
+    /// The highest index that a session of a source has.
     pub const LAST_SESSION: u32 = u32::MAX >> 1;
 
-    /// A place among a session's own events.
+    /// Returns a location among a session's own events.
     #[must_use]
     pub fn own(session: u32, position: u64) -> Self {
         Self { session, position, inherited: false }
     }
 }
 
-/// A stretch of a file: what its bytes are made of, and how far the file is read after it. The
-/// writes of its transaction are what was read in it.
+/// A step of an import: what the next bytes of a file consist of, and how far the file is read
+/// after them. The writes of the same transaction are the sessions and events read from them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceStep {
     /// The source that grows.
     pub target: Target,
-    /// The id that its agent knows it by, as far as it is known by now.
+    /// The id by which its agent refers to it, as far as it is known yet.
     pub native_id: String,
     /// The path that was read.
     pub seen: SeenFile,
-    /// What the bytes behind the offset are, in order.
+    /// What the bytes after the offset consist of, in order.
     pub ranges: Vec<SourceSpan>,
-    /// Where the records in them stand. Of two with one key the later counts.
+    /// The locations of the records in them. If a key occurs twice, the later one counts.
     pub locations: Vec<(RecordKey, RecordLocation)>,
-    /// What other files may know the source by, besides what was said before.
+    /// Additional names by which other files may refer to the source.
     pub names: Vec<RecordKey>,
-    /// The path of the session file that the source lies beside, where it holds no session of its
-    /// own. It is found by that path ([`FindSource::Beside`]) and loses its bytes with any session
-    /// of that file.
+    /// The path of the session file, if the source is a sidecar without its own session. It can be
+    /// found by that path ([`FindSource::Beside`]) and loses its bytes when any session of that
+    /// file is deleted.
     pub sidecar: Option<String>,
-    /// How far the file is read behind this step.
+    /// How far the file is read after this step.
     pub read: Progress,
-    /// Whether the file is read to its end. Steps before that may become durable together with
-    /// this one: only the whole is acknowledged, and what a crash takes is read again.
+    /// Whether the file is read to its end. Steps before that may become durable together with this
+    /// one: only the whole import is acknowledged, and data lost in a crash is read again.
     pub last: bool,
 }
 
-/// The source that a step is about, and what it expects of it.
+/// The source that a step writes to, with its expected state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// One to be made; `latest` is the latest source of its path, of which it is a new revision.
+    /// A new source. It is a new revision of `latest`, which is the latest source of its path.
     New {
-        /// Whose file it is.
+        /// The agent format of the file.
         dialect: String,
-        /// How often it was rewritten before.
+        /// How often it had been rewritten before.
         revision: u64,
-        /// Its first line.
+        /// The key of its first line.
         first_line: RecordKey,
         /// The latest source of the path that the caller saw.
         latest: Option<SourceId>,
     },
-    /// One that was read up to `offset`.
+    /// An existing source that was read up to `offset`.
     State {
         /// The source.
         id: SourceId,
-        /// How far.
+        /// The number of bytes that the caller expects to have been read.
         offset: u64,
     },
 }

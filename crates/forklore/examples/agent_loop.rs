@@ -1,8 +1,8 @@
-//! An agent that forks when two plans are possible.
+//! An agent that forks if two plans are possible.
 //!
-//! The model is a script, so that this runs without a network. Everything around it is what a real
-//! agent does: what was said is durable before the next step begins, one runtime at a time holds
-//! the session, the model gets what the store gives back, and the tools are really called.
+//! The model is a script, so the example runs without a network. Everything else is what a real
+//! agent does: each message is durable before the next step starts, only one runtime at a time
+//! writes the session, the model receives what the store returns, and the tools are really called.
 //!
 //! ```console
 //! $ cargo run -p forklore --example agent_loop [FOLDER [STORE]]
@@ -26,7 +26,7 @@ fn main() -> Result<()> {
     futures_lite::future::block_on(run(&url, &folder, &mut stdout()))
 }
 
-/// Asks the agent about a folder, and follows every plan that it sees.
+/// Sends the agent a question about a directory, and follows every plan that it proposes.
 pub(crate) async fn run(url: &str, folder: &Path, out: &mut impl Write) -> Result<()> {
     let store = forklore::open(url).await?;
     let workspace = Workspace::new(&folder.to_string_lossy());
@@ -58,21 +58,21 @@ pub(crate) async fn run(url: &str, folder: &Path, out: &mut impl Write) -> Resul
     Ok(())
 }
 
-/// One turn: the person speaks, the model answers, tools are called until it has no more to ask.
+/// Runs one turn: a user message, then model calls and tool calls until the model calls no tool.
 async fn turn(store: &Forklore, session: &SessionId, said: &str, folder: &Path) -> Result<Answer> {
     let head = store.take_lease(session, Turn::OWNER).await?.head_seq();
     let mut turn = Turn { store, session, head };
     let ended = turn.run(said, folder).await;
-    // However the turn ended, the next one need not wait for the lease to run out.
+    // Release the lease in any case, so that the next turn need not wait until it expires.
     store.release(session, Turn::OWNER).await?;
     ended
 }
 
-/// A turn while this program holds the session.
+/// A turn of this program, which has the session's lease.
 struct Turn<'a> {
     store: &'a Forklore,
     session: &'a SessionId,
-    /// The head that this turn saw; another writer makes the next append a conflict.
+    /// The head that this turn last saw. If another writer appends, the next append is a conflict.
     head: i64,
 }
 
@@ -82,7 +82,7 @@ impl Turn<'_> {
     async fn run(&mut self, said: &str, folder: &Path) -> Result<Answer> {
         self.append(NewEvent::user(said)?).await?;
         loop {
-            // A lease holds for ten seconds: a model may think longer than that.
+            // A lease lasts ten seconds, and a model may need longer: renew it before each call.
             self.store.take_lease(self.session, Self::OWNER).await?;
             let given = self.store.inspect(self.session).await?.messages;
             let answer = model(&given);
@@ -98,7 +98,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Durable when it returns.
+    /// Appends one event, which is durable when this returns.
     async fn append(&mut self, event: NewEvent) -> Result<()> {
         let owner = Some(Self::OWNER.to_owned());
         let request = AppendRequest { events: vec![event], expect: Some(self.head), owner };
@@ -107,13 +107,13 @@ impl Turn<'_> {
     }
 }
 
-/// What a model answers.
+/// The answer of a model.
 enum Answer {
-    /// A tool is to be called.
+    /// Call a tool.
     Call { id: &'static str, tool: &'static str, arguments: Value },
-    /// Several ways to go on.
+    /// Several plans are possible.
     Choice(Vec<String>),
-    /// The end of the turn.
+    /// A final answer, which ends the turn.
     Said(String),
 }
 
@@ -136,7 +136,7 @@ impl Answer {
     }
 }
 
-/// A script in the place of a model. Like one it knows only what it is given.
+/// A script instead of a model. Like a model, it knows only the messages it receives.
 fn model(messages: &[Message]) -> Answer {
     let Some(last) = messages.last() else { return Answer::Said("What shall I do?".into()) };
     match (result_of("list_files", last), result_of("count_lines", last)) {
@@ -159,7 +159,7 @@ fn model(messages: &[Message]) -> Answer {
     }
 }
 
-/// What a tool answered, if that is what the message is.
+/// Returns the result of `tool` if the message has one.
 fn result_of(tool: &str, message: &Message) -> Option<String> {
     message.to_parts().into_iter().find_map(|part| match part {
         Part::ToolResult { name: Some(name), content, .. } if name == tool => content.read().ok(),
@@ -167,7 +167,7 @@ fn result_of(tool: &str, message: &Message) -> Option<String> {
     })
 }
 
-/// The tools: the files of a folder, the longest first, and how many lines one has.
+/// The tools: list the files of a directory, the longest first, and count the lines of a file.
 fn call(tool: &str, arguments: &Value, folder: &Path) -> Result<String> {
     match tool {
         "list_files" => {
@@ -184,7 +184,7 @@ fn call(tool: &str, arguments: &Value, folder: &Path) -> Result<String> {
         }
         "count_lines" => {
             let file = arguments.get("file").and_then(Value::as_str).unwrap_or_default();
-            // A model's word is no path: it may name a file of the folder and nothing else.
+            // Do not trust the model's path: accept only the name of a file in the directory.
             if Path::new(file).file_name() != Some(file.as_ref()) {
                 return Err("a file of the folder is meant".into());
             }

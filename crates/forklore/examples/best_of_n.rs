@@ -1,7 +1,7 @@
-//! The best of several answers: forks from one prefix, written at the same time and scored.
+//! The best of several answers: forks of one prefix, written concurrently and scored.
 //!
-//! The answers are a list and the score is a rule, so that this runs without a network. Each fork
-//! shares the question and stores its own answer only; all of them stay, the best has the label
+//! The answers are a list and the score is a rule, so the example runs without a network. Each fork
+//! shares the question and stores only its own answer. All forks stay; the best gets the label
 //! `best`.
 //!
 //! ```console
@@ -34,7 +34,7 @@ async fn main() -> Result<()> {
     run(&url, &mut stdout()).await
 }
 
-/// Asks, takes every answer on a fork of its own, and labels the best.
+/// Appends the question, tries each answer on its own fork, and labels the best.
 pub(crate) async fn run(url: &str, out: &mut impl Write) -> Result<()> {
     let store = forklore::open(url).await?;
     let main = store.create(Create::in_workspace(Workspace::new("/work/demo"))).await?.id;
@@ -66,30 +66,30 @@ pub(crate) async fn run(url: &str, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// An answer and what it is worth.
+/// An answer and its score.
 struct Try {
     session: SessionId,
     answer: &'static str,
     score: i64,
 }
 
-/// One try on a fork of its own.
+/// Appends one answer to its own fork.
 async fn attempt(store: Forklore, main: SessionId, number: usize) -> Result<Try> {
     let label = Some(format!("try-{number}").parse()?);
     let session = store.fork(Fork { label, ..Fork::of(main) }).await?.child_session_id;
     let answer = ANSWERS.get(number - 1).copied().unwrap_or_default();
     let score = score(answer);
-    // What a judge says is no part of the conversation: the model never sees it.
+    // The score is not part of the conversation: the model never sees it.
     let verdict = NewEvent {
         class: Some(Class::Audit),
         ..NewEvent::new("x.score".parse()?, Data::of(&json!({"score": score}))?)
     };
-    // Both or none: an answer without its score would be taken for one that nobody has judged.
+    // One batch, so both or none: an answer without its score would look unscored.
     store.append(&session, vec![NewEvent::assistant(answer)?, verdict]).await?;
     Ok(Try { session, answer, score })
 }
 
-/// Words of the question are worth something, length and capitals cost.
+/// Scores an answer: words of the question add points, length and capital letters cost points.
 fn score(answer: &str) -> i64 {
     let words = answer.split('_').filter(|word| QUESTION.contains(*word)).count();
     let capitals = answer.chars().filter(char::is_ascii_uppercase).count();

@@ -1,16 +1,17 @@
-//! A store of one's own, and the proof that it keeps the contract.
+//! A custom store, and the proof that it meets the store contract.
 //!
-//! `Audited` is any store with a trail: a line in a file for each change, written before the change
-//! is made, so that none goes without a trace. It implements the seven methods that every `Store` has,
-//! and those of two capabilities. Then it runs every numbered case of the conformance suite, those
-//! of several processes too: for them this program starts itself again.
+//! `Audited` wraps any store and adds a trail: one line in a file per change, written before the
+//! change, so that no change goes unrecorded. It implements the seven methods that every `Store`
+//! has, and those of two capabilities. Then it runs every numbered case of the conformance suite,
+//! including those with several processes: for these the program starts itself again.
 //!
 //! ```console
 //! $ cargo run -p forklore --example custom_store
 //! ```
 //!
-//! A store from scratch looks the same from here. To begin one, read
-//! `crates/forklore-store/src/memory.rs`: it is the whole contract in 400 lines.
+//! A store from scratch is used in the same way. To write one, start from
+//! `crates/forklore-store/src/memory.rs`: with its submodules it implements the whole contract in
+//! about 900 lines.
 
 use std::error::Error;
 use std::fs::{File, OpenOptions};
@@ -30,21 +31,21 @@ use forklore::store::{Error as StoreError, Result};
 use forklore_conformance::{CASES, Directory, Factory, Handle, run};
 use forklore_sqlite::{Options, SqliteStore};
 
-/// A store whose changes leave a trail.
+/// A store that records its changes in a trail.
 struct Audited<S> {
     inner: S,
     trail: File,
 }
 
 impl<S> Audited<S> {
-    /// Adds to the trail in `file` whatever changes `inner`.
+    /// Wraps `inner` and appends a line to `file` for each change.
     fn over(inner: S, file: &Path) -> Result<Self> {
         let opened = OpenOptions::new().create(true).append(true).open(file);
         let trail = opened.map_err(|source| StoreError::io("opening the trail", source))?;
         Ok(Self { inner, trail })
     }
 
-    /// One line, in one write: lines of several processes never mix.
+    /// Writes one line with one system call: lines of several processes never mix.
     fn note(&self, write: &Write) -> Result<()> {
         let (what, sessions) = match write {
             Write::Create(new) => ("create", std::slice::from_ref(&new.id)),
@@ -60,7 +61,7 @@ impl<S> Audited<S> {
 
 impl<S: Store> Store for Audited<S> {
     fn capabilities(&self) -> Capabilities {
-        // What this example forwards: sources are the part that it leaves out.
+        // What this example forwards. It leaves out sources.
         Capabilities { sources: false, ..self.inner.capabilities() }
     }
 
@@ -102,13 +103,13 @@ impl<S: Store> Store for Audited<S> {
     }
 }
 
-/// The store in the folder `dir`.
+/// Opens the store in the directory `dir`.
 fn open(dir: &Path) -> Result<Audited<SqliteStore>> {
     let inner = SqliteStore::open(&dir.join("store.db"), Options::default())?;
     Audited::over(inner, &dir.join("trail.jsonl"))
 }
 
-/// What makes stores for the suite: one in a folder of its own for each case.
+/// Creates stores for the suite, each in its own directory.
 #[allow(clippy::expect_used, reason = "without a store there is nothing to test")]
 fn stores() -> impl Factory {
     Directory::new(|dir| Handle::new(open(dir).expect("a store")))

@@ -1,7 +1,7 @@
-//! The same verbs for programs without an executor: each call returns when it is done.
+//! The blocking API, for programs without an executor: each call returns when it is done.
 //!
-//! [`open`] gives an [`Engine`], which is `Send`, `Sync` and cheap to clone. Its verbs may be
-//! called from several threads at once; a store of its own process may be opened by others too.
+//! [`open`] returns an [`Engine`], which is `Send`, `Sync` and cheap to clone. Several threads may
+//! call its methods at once. Other processes may open the same store, unless it is in memory.
 //!
 //! ```
 //! use forklore::blocking;
@@ -17,8 +17,8 @@
 //! # }
 //! ```
 //!
-//! In an async program use [`forklore::open`](crate::open) instead: a verb called directly would
-//! hold up its executor's thread for as long as the disk takes.
+//! In an async program use [`forklore::open`](crate::open) instead: a blocking call would block the
+//! executor's thread during disk I/O.
 
 pub use forklore_engine::Engine;
 

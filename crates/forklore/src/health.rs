@@ -1,4 +1,4 @@
-//! The health of a store that may not open: for `forklore doctor` and programs like it.
+//! The health of a store that may not open, for `forklore doctor` and similar programs.
 
 use forklore_files::FilesStore;
 use forklore_sqlite::SqliteStore;
@@ -6,8 +6,8 @@ use forklore_store::health::Health;
 
 use crate::StoreUrl;
 
-/// What is to be said about the store that `url` names, which need not be there. Nothing is made,
-/// written or repaired.
+/// Checks the store that `url` names, which need not exist. Does not create, write or repair
+/// anything.
 ///
 /// ```
 /// let dir = tempfile::tempdir().unwrap();
@@ -31,7 +31,7 @@ pub fn health(url: &StoreUrl) -> Health {
     }
 }
 
-/// What this build is made of: names and versions.
+/// Returns the names and versions of this build's components.
 #[must_use]
 pub fn versions() -> [(&'static str, &'static str); 2] {
     [("forklore", env!("CARGO_PKG_VERSION")), ("SQLite", forklore_sqlite::sqlite_version())]

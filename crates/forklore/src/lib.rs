@@ -1,7 +1,7 @@
-//! Sessions of AI agents that fork, at the same cost whatever the history.
+//! Sessions of AI agents that fork, at the same cost whatever the length of the history.
 //!
-//! [`open`] a store and use the verbs of [`Forklore`] on it; they are futures that run under any
-//! executor. Without one, [`blocking::open`] gives the same verbs as plain calls.
+//! [`open`] a store and call the methods of [`Forklore`] on it; they return futures that run on any
+//! executor. Without an executor, [`blocking::open`] gives the same methods as blocking calls.
 //!
 //! ```
 //! use forklore::prelude::*;
@@ -20,23 +20,23 @@
 //! # }
 //! ```
 //!
-//! A session is an append-only log; a fork is another continuation of it that shares what came
-//! before. What the words mean, rule by rule, is in `docs/semantics.md` of the repository; rules
-//! are cited as `SPEC 5`. The folder `examples/` has an agent's loop that forks, the best of
-//! several answers, and a store of one's own.
+//! A session is an append-only log. A fork is another continuation of it that shares the history
+//! before the fork. `docs/semantics.md` in the repository defines the terms and rules. The
+//! directory `examples/` has an agent loop that forks, a best-of-n selection, and a custom store.
 //!
 //! # Errors
 //!
-//! Every verb fails with [`Error`], whose [`kind`](Error::kind) is one of the few kinds of SPEC 16
-//! (`not_found`, `conflict`, `busy`, ...), and whose [`details`](Error::details) are the facts.
+//! Every method fails with [`Error`]. Its [`kind`](Error::kind) is one of a few kinds (`not_found`,
+//! `conflict`, `busy`, ...; docs/semantics.md, Errors), and its [`details`](Error::details) are the
+//! facts as JSON.
 //!
 //! # Features
 //!
-//! `async` (on by default) is [`open`] and [`Forklore`]. Without it [`blocking`] remains, and no
-//! crate of async Rust is built.
+//! `async` (on by default) adds [`open`] and [`Forklore`]. Without it [`blocking`] remains, and no
+//! async crate is built.
 //!
-//! `graph` is the module of that name: sessions as RDF, and SPARQL over them; and the store
-//! `graph:DIR`.
+//! `graph` adds the module of that name, which represents sessions as RDF and queries them with
+//! SPARQL, and the store `graph:DIR`.
 
 pub mod blocking;
 #[cfg(feature = "async")]
@@ -60,12 +60,12 @@ pub use forklore_engine::{Engine, Error};
 pub use health::{health, versions};
 pub use open::{OpenError, StoreUrl};
 
-/// The code in the README is compiled.
+/// Compiles the code in the README.
 #[cfg(all(doctest, feature = "async"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// So is that of the page about stores of one's own.
+/// Compiles the code in the page about custom stores.
 #[cfg(all(doctest, feature = "async"))]
 #[doc = include_str!("../../../docs/conformance.md")]
 struct Conformance;

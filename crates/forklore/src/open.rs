@@ -1,4 +1,4 @@
-//! From a URL to the verbs over a store: the one place that knows every store by name.
+//! Opens an engine from a store URL. This is the only module that names every store.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -13,22 +13,24 @@ use forklore_graph::Profile;
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::memory::MemoryStore;
 
-/// Which store, and where.
+/// The kind and the location of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreUrl {
-    /// `sqlite:PATH`: one file that several processes may share.
+    /// `sqlite:PATH`: one SQLite file that several processes may share.
     Sqlite(PathBuf),
-    /// `files:DIR`: a folder of JSON lines, one file a session, that several processes may share.
+    /// `files:DIR`: a directory of JSON lines, one file per session, that several processes may
+    /// share.
     Files(PathBuf),
-    /// `graph:DIR`: a folder like that of `files:DIR`, whose sessions answer SPARQL from a standing
-    /// graph. `graph:DIR?profile=trails` makes one that keeps the rules of Trails.
+    /// `graph:DIR`: a directory like that of `files:DIR`, whose sessions can also be queried with
+    /// SPARQL from a graph that the store maintains. `graph:DIR?profile=trails` creates one that
+    /// follows the rules of Trails.
     #[cfg(feature = "graph")]
     Graph(PathBuf, Option<Profile>),
-    /// `memory:`: gone with the process.
+    /// `memory:`: lost when the process ends.
     Memory,
 }
 
-/// How a URL may look.
+/// The accepted URL forms, for error messages.
 const FORMS: &str = if cfg!(feature = "graph") {
     "sqlite:PATH, files:DIR, graph:DIR or memory:"
 } else {
@@ -39,16 +41,16 @@ const FORMS: &str = if cfg!(feature = "graph") {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The URL names no store that this build knows.
+    /// The URL is not valid, or names a store that this build does not support.
     #[error("{0:?} is no store; use {FORMS}")]
     Url(String),
-    /// The store is there but cannot be used.
+    /// The store exists but cannot be used.
     #[error(transparent)]
     Store(#[from] forklore_store::Error),
 }
 
 impl StoreUrl {
-    /// Where on the disk it lies; none for a store that has no such place.
+    /// Returns the store's path on disk; `None` for a store in memory.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
@@ -61,8 +63,8 @@ impl StoreUrl {
 }
 
 impl StoreUrl {
-    /// What a person should know about where the store lies: on a network file system a store of
-    /// files works, but its locks may not reach from one machine to another.
+    /// Returns a warning about the location of the store, if there is one. A file store works on a
+    /// network file system, but its locks may not apply across machines.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         match self {
@@ -94,7 +96,7 @@ impl FromStr for StoreUrl {
     }
 }
 
-/// `DIR` or `DIR?profile=NAME`.
+/// Parses `DIR` or `DIR?profile=NAME`.
 #[cfg(feature = "graph")]
 fn graph(place: &str, url: &str) -> Result<StoreUrl, OpenError> {
     let refused = || OpenError::Url(url.to_owned());
@@ -105,22 +107,23 @@ fn graph(place: &str, url: &str) -> Result<StoreUrl, OpenError> {
     if path.is_empty() { Err(refused()) } else { Ok(StoreUrl::Graph(path.into(), profile)) }
 }
 
-/// What finds the sessions in files that hold many.
+/// The readers of files that contain many sessions.
 static CONTAINERS: &[&dyn SessionContainer] =
     &[&forklore_opencode::Database, &forklore_opencode::Storage];
 
-/// Opens the store that `url` names, making it where there is none.
+/// Opens the store that `url` names. Creates it if it does not exist.
 ///
 /// # Errors
-/// When the URL names no store, or the store is damaged, locked, newer, or somebody else's.
+/// Returns an error if the URL names no store, or if the store is damaged, locked, of a newer
+/// version or of another kind.
 pub fn open(url: &str) -> Result<Engine, OpenError> {
     open_url(&url.parse()?)
 }
 
-/// Opens a store, making it where there is none.
+/// Opens a store. Creates it if it does not exist.
 ///
 /// # Errors
-/// When the store is damaged, locked, newer, or somebody else's.
+/// Returns an error if the store is damaged, locked, of a newer version or of another kind.
 pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
     let engine = match url {
         StoreUrl::Sqlite(path) => {
@@ -145,7 +148,7 @@ pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
     Ok(engine.with_agent_formats(forklore_formats::AGENT_FORMATS).with_containers(CONTAINERS))
 }
 
-/// A store whose folder may not be written can still be read.
+/// Opens a SQLite store, read-only if it exists but its directory is not writable.
 fn open_sqlite(path: &Path) -> Result<SqliteStore, OpenError> {
     let opened = SqliteStore::open(path, Options::default());
     opened.or_else(|refused| {

@@ -1,7 +1,7 @@
-//! What most programs need: `use forklore::prelude::*`.
+//! The types that most programs need: `use forklore::prelude::*`.
 //!
-//! The requests and names of both faces. What opens a store is not among them, so that a program
-//! says which face it means: [`forklore::open`](crate::open) or
+//! It has the types of both the async and the blocking API. It has no function that opens a store,
+//! so that a program names the API that it uses: [`forklore::open`](crate::open) or
 //! [`forklore::blocking::open`](crate::blocking::open).
 
 #[cfg(feature = "async")]

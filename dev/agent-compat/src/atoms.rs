@@ -1,12 +1,12 @@
-//! What a model receives, in pieces that can be compared whoever wrote them down.
+//! The content that a model receives, as pieces that can be compared across formats.
 
 use std::fmt;
 
 use forklore::core::{Data, Message, Part, Role};
 use serde_json::Value;
 
-/// One piece. Reasoning goes to the model that wrote it only: it is never compared as such, but
-/// some agents tell another model of it in plain words.
+/// One piece. Reasoning only goes to the model that wrote it. It is never compared as such, but
+/// some agents send it to other models as plain text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Atom {
     User(String),
@@ -34,8 +34,8 @@ impl fmt::Display for Atom {
     }
 }
 
-/// What forklore says that the model receives. System messages are the agent's own affair: each
-/// writes them anew.
+/// Returns the pieces that the model receives according to forklore. System messages are left out,
+/// because each agent generates its own.
 pub(crate) fn of_messages(messages: &[Message]) -> Vec<Atom> {
     let mut atoms = Vec::new();
     for message in messages.iter().filter(|message| message.role != Role::System) {
@@ -70,7 +70,7 @@ fn result(content: &Data) -> String {
     text_of(&value)
 }
 
-/// The text in a content, in whichever form it is written down.
+/// Returns the text in a content value of any format.
 pub(crate) fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -85,9 +85,9 @@ pub(crate) fn text_of(value: &Value) -> String {
     }
 }
 
-/// Pieces as they are compared: white space counts as one blank, empty texts are left out, and
-/// texts of one speaker in a row are one, because some agents join them. Calls have numbers in
-/// place of their ids, which agents change, and results in a row stand in the order of their calls.
+/// Normalises pieces for comparison. White space becomes a single blank, empty texts are removed,
+/// and consecutive texts of one role are joined, because some agents join them. Calls get numbers
+/// in place of their ids, which agents change. Consecutive results are sorted by their calls.
 pub(crate) fn settled(atoms: Vec<Atom>, keep: impl Fn(&str) -> bool) -> Vec<Atom> {
     let mut settled: Vec<Atom> = Vec::new();
     for atom in atoms {
@@ -123,8 +123,7 @@ fn is_result(atom: &Atom) -> bool {
     matches!(atom, Atom::Result { .. })
 }
 
-/// Puts the numbers of calls in place of their ids. A result without an id answers the first open
-/// call.
+/// Replaces the ids of calls by numbers. A result without an id answers the first open call.
 fn numbered(atoms: &mut [Atom]) {
     let mut open: Vec<(Option<String>, usize)> = Vec::new();
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! What is tried: forks of the sessions that real agents wrote, one behind each record.
+//! The test cases: forks of sessions that real agents wrote, one after each record.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use forklore::import::{ImportOptions, Importer};
 
 use crate::error::{Error, Result};
 
-/// Forks that a quick run tries.
+/// The number of forks in a quick run.
 const QUICK: usize = 4;
 
-/// A fork, and what a model has to receive in it.
+/// A fork, and what its model must receive.
 pub(crate) struct Case {
     pub(crate) parent: SessionId,
     pub(crate) at: u64,
@@ -22,16 +22,16 @@ pub(crate) struct Case {
     pub(crate) messages: Vec<Message>,
 }
 
-/// Which sessions of an agent are tried.
+/// The kind of sessions to test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// All that the agent wrote.
+    /// All sessions that the agent wrote.
     Written,
-    /// One in which its model calls several tools at once.
+    /// A session in which the model calls several tools at once.
     ParallelCalls,
 }
 
-/// The folders with the agent's sessions of this kind.
+/// Returns the directories with the agent's sessions of this kind.
 pub(crate) fn folders(sessions: &[PathBuf], agent: &str, kind: Kind) -> Result<Vec<PathBuf>> {
     match kind {
         Kind::Written => written(sessions, agent),
@@ -42,7 +42,7 @@ pub(crate) fn folders(sessions: &[PathBuf], agent: &str, kind: Kind) -> Result<V
     }
 }
 
-/// The folders with what the agent wrote, whatever its version.
+/// Returns the directories with the sessions of all versions of the agent.
 fn written(sessions: &[PathBuf], agent: &str) -> Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for folder in sessions {
@@ -51,7 +51,8 @@ fn written(sessions: &[PathBuf], agent: &str) -> Result<Vec<PathBuf>> {
             folders.push(own);
         }
         if agent == "claude" {
-            // Its sessions cannot be written here: those of people, and those made by its rules.
+            // Claude Code cannot run here. Uses sessions of users, else sessions constructed by its
+            // rules.
             folders.extend(
                 ["claude", "claude/projects"]
                     .map(|name| folder.join(name))
@@ -60,7 +61,7 @@ fn written(sessions: &[PathBuf], agent: &str) -> Result<Vec<PathBuf>> {
             );
         }
         if agent == "pi" {
-            // What its first versions wrote, which nobody can start any more.
+            // Sessions of the first versions, which can no longer be started.
             let old = ["pi/v1", "pi/v2"].map(|name| folder.join(name));
             folders.extend(old.into_iter().filter(|path| path.is_dir()));
         }
@@ -79,7 +80,7 @@ fn written(sessions: &[PathBuf], agent: &str) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Reads the sessions in; gives them in the order of their ids.
+/// Imports the sessions and returns their ids in order.
 pub(crate) fn import(engine: &Engine, folders: &[PathBuf], home: &Path) -> Result<Vec<SessionId>> {
     let workspace = Workspace::new(&home.to_string_lossy());
     let options = ImportOptions::in_workspace(workspace);
@@ -90,7 +91,7 @@ pub(crate) fn import(engine: &Engine, folders: &[PathBuf], home: &Path) -> Resul
     Ok(sessions)
 }
 
-/// Where the sessions can be forked: behind each record that a fork inherits.
+/// Returns the positions where the sessions can be forked: after each inheritable record.
 pub(crate) fn forks(
     engine: &Engine,
     sessions: &[SessionId],
@@ -102,7 +103,8 @@ pub(crate) fn forks(
         let mut last = None;
         for seq in 0..=header.head_seq() {
             let Ok(cut) = engine.cut(&header, &Selector::Seq(seq)) else { continue };
-            // What is not inherited moves no cut, and before the first message nothing is asked.
+            // A record that is not inherited moves no cut, and before the first message no request
+            // is sent.
             if cut.index > 0 && cut.seq > last {
                 last = cut.seq;
                 places.extend(cut.seq.map(|seq| (session.clone(), seq)));
@@ -111,13 +113,14 @@ pub(crate) fn forks(
     }
     if quick {
         let step = places.len().div_ceil(QUICK).max(1);
-        // Each from the end of its stretch: the last one has everything before it.
+        // Takes every n-th position from the end, so that the last one, with the whole history, is
+        // included.
         places = places.into_iter().rev().step_by(step).collect();
     }
     Ok(places)
 }
 
-/// The fork at a place, and what its model has to receive.
+/// Creates the fork at a position and determines what its model must receive.
 pub(crate) fn fork(engine: &Engine, (parent, at): (SessionId, u64)) -> Result<Case> {
     let selector = Selector::Seq(i64::try_from(at).unwrap_or(i64::MAX));
     let fork = engine.fork(&Fork::of(parent.clone()).at(selector))?.child_session_id;

@@ -1,12 +1,12 @@
-//! Why nothing could be said about an agent.
+//! Errors that prevent a test of an agent.
 
 use std::io;
 use std::path::PathBuf;
 
-/// What a step comes to.
+/// The result of a step.
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why nothing could be said about an agent.
+/// An error that prevents a test of an agent.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error("none of the agents is called {0}")]

@@ -1,8 +1,8 @@
-//! Whether real agents go on in the files that forklore writes for them.
+//! Tests whether real agents can continue in the files that forklore writes for them.
 //!
-//! Every session that a real agent wrote is forked behind every record. Each fork is handed to
-//! the agent with `forklore resume-in`, the agent is started on a model of our own, and what it
-//! sends is compared with what forklore says that the model has to receive.
+//! Every session that a real agent wrote is forked after every record. `forklore resume-in` writes
+//! each fork as a file of the agent, the agent is started with a model of our own, and what it
+//! sends is compared with what forklore expects the model to receive.
 
 mod agent;
 mod atoms;
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The agents side by side: each has a home, a model and a store of its own.
+/// Runs the agents concurrently. Each has its own home directory, model and store.
 fn start(setting: &Setting) -> Result<Vec<Outcome>> {
     let names = &setting.names;
     let is_asked = |name: &str| names.is_empty() || names.iter().any(|asked| asked == name);

@@ -1,5 +1,5 @@
-//! A model of our own on loopback, that speaks as the providers do: it answers the same to
-//! everybody, and keeps what it was asked.
+//! A fake model on loopback that speaks the protocols of the providers. It always gives the same
+//! answer and records the requests.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -19,16 +19,16 @@ use tokio::net::TcpListener;
 
 use crate::error::{Error, Result};
 
-/// What the model always says.
+/// The text of every answer.
 const ANSWER: &str = "understood";
 
-/// A running model.
+/// A running fake model.
 pub(crate) struct Mock {
     pub(crate) port: u16,
     requests: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
-/// One request.
+/// A recorded request.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct ReceivedRequest {
     pub(crate) path: String,
@@ -36,7 +36,7 @@ pub(crate) struct ReceivedRequest {
 }
 
 impl Mock {
-    /// Starts it on a free port. It runs as long as the program.
+    /// Starts the model on a free port. It runs until the program ends.
     pub(crate) fn start() -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -51,7 +51,7 @@ impl Mock {
         Ok(Self { port, requests: asked })
     }
 
-    /// What was asked since the last time.
+    /// Returns the requests since the last call.
     pub(crate) fn take(&self) -> Vec<ReceivedRequest> {
         std::mem::take(&mut *self.requests.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -62,7 +62,7 @@ async fn serve(listener: &TcpListener, asked: &Arc<Mutex<Vec<ReceivedRequest>>>)
         let asked = Arc::clone(asked);
         let service = service_fn(move |request| answer(request, Arc::clone(&asked)));
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-        // A caller that goes away is no concern of the model's.
+        // A client that disconnects is not an error.
         tokio::spawn(async move { drop(connection.await) });
     }
 }
@@ -81,7 +81,7 @@ async fn answer(
     Ok(response)
 }
 
-/// The answer, and what kind of text it is.
+/// Returns the content type and the body of the answer.
 fn response(path: &str, body: &Value) -> (&'static str, String) {
     if path.ends_with("/responses") {
         return events(&responses());

@@ -1,4 +1,4 @@
-//! The one file that prints. What is known is printed at once: a whole run takes hours.
+//! The only file that prints. It prints results at once, because a complete run takes hours.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this program talks to a person")]
 
 use std::error::Error;
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use crate::case::Kind;
 use crate::run::{Different, Outcome, Tried};
 
-/// Says what the columns of the outcomes are.
+/// Prints the column headings of the outcomes.
 pub(crate) fn heading() {
     println!(
         "{:<10}{:<19}{:>10}{:>8}{:>11}{:>10}{:>9}",
@@ -15,17 +15,17 @@ pub(crate) fn heading() {
     );
 }
 
-/// Says how many forks an agent is about to be started on.
+/// Prints how many forks an agent will be started on.
 pub(crate) fn begun(tried: Tried, sessions: usize, places: usize) {
     eprintln!("{} from {}: {places} places in {sessions} sessions", tried.agent, from(tried));
 }
 
-/// Shows a fork in which the model received something else.
+/// Prints a fork in which the model received something other than expected.
 pub(crate) fn different(tried: Tried, different: &Different) {
     println!("\n{} from {}: {different}", tried.agent, from(tried));
 }
 
-/// Whose sessions were tried, and which of them.
+/// Describes which agent's sessions were tested, and which kind of them.
 fn from(tried: Tried) -> String {
     match tried.kind {
         Kind::Written => tried.from.to_owned(),
@@ -33,7 +33,7 @@ fn from(tried: Tried) -> String {
     }
 }
 
-/// Shows what came of an agent on the sessions of one.
+/// Prints the outcome of an agent on the sessions of one agent.
 pub(crate) fn outcome(outcome: &Outcome) {
     let Outcome { tried, sessions, forks, different, left_out, seconds } = outcome;
     let (agent, from) = (tried.agent, from(*tried));
@@ -42,13 +42,14 @@ pub(crate) fn outcome(outcome: &Outcome) {
     );
 }
 
-/// Whether everything was as it should be. An agent without a session to try proves nothing.
+/// Returns the exit code: success if no fork differed. An agent without any tested fork is a
+/// failure.
 pub(crate) fn verdict(outcomes: &[Outcome]) -> ExitCode {
     let sound = |outcome: &Outcome| outcome.forks > 0 && outcome.different == 0;
     if outcomes.iter().all(sound) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Says why nothing could be tried.
+/// Prints why nothing could be tested.
 pub(crate) fn failure(error: &dyn Error) -> ExitCode {
     eprintln!("forklore-agent-compat: {error}");
     ExitCode::from(2)

@@ -1,10 +1,10 @@
-//! The pieces in a request, in the forms of four providers.
+//! Extracts the pieces of a request, in the formats of four providers.
 
 use serde_json::Value;
 
 use crate::atoms::{Atom, of_text, text_of};
 
-/// The pieces of a request to this path; none when it holds no conversation.
+/// Returns the pieces of a request to this path. `None` if the request contains no conversation.
 pub(crate) fn atoms(path: &str, body: &Value) -> Option<Vec<Atom>> {
     if path.ends_with("/responses") {
         return Some(list(body.get("input")?).iter().filter_map(item).collect());
@@ -33,7 +33,7 @@ fn text(value: &Value, field: &str) -> String {
     value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// An item of OpenAI's Responses.
+/// Converts an item of OpenAI's Responses API.
 fn item(item: &Value) -> Option<Atom> {
     match text(item, "type").as_str() {
         "message" => {
@@ -53,7 +53,7 @@ fn item(item: &Value) -> Option<Atom> {
     }
 }
 
-/// A message of chat completions.
+/// Converts a message of OpenAI's Chat Completions API.
 fn message(message: &Value) -> Vec<Atom> {
     let said = message.get("content").map(text_of).unwrap_or_default();
     match text(message, "role").as_str() {
@@ -73,7 +73,7 @@ fn message(message: &Value) -> Vec<Atom> {
     }
 }
 
-/// A message of Anthropic's API.
+/// Converts a message of Anthropic's API.
 fn blocks(message: &Value) -> Vec<Atom> {
     let by_model = text(message, "role") == "assistant";
     let Some(content) = message.get("content") else { return Vec::new() };
@@ -95,7 +95,7 @@ fn blocks(message: &Value) -> Vec<Atom> {
     atoms.collect()
 }
 
-/// A content of Google's API.
+/// Converts a content of Google's API.
 fn content(content: &Value) -> Vec<Atom> {
     let by_model = text(content, "role") == "model";
     let parts = content.get("parts").map(list).unwrap_or_default();

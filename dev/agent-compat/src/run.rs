@@ -1,4 +1,4 @@
-//! One agent after the other fork: hand it over, start it, compare.
+//! Runs an agent on one fork after the other: writes the file, starts the agent, compares.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::mock::{Mock, ReceivedRequest};
 use crate::{output, request};
 
-/// What is said to the agent.
+/// The prompt for the agent.
 pub(crate) const PROMPT: &str = "Please go on here.";
 
 /// What everything runs with.
@@ -46,7 +46,7 @@ pub(crate) struct Setting {
     pub(crate) names: Vec<String>,
 }
 
-/// An agent, and whose sessions it is tried on.
+/// An agent, and the origin and kind of the sessions it is tested on.
 #[derive(Clone, Copy)]
 pub(crate) struct Tried {
     pub(crate) agent: &'static str,
@@ -54,18 +54,18 @@ pub(crate) struct Tried {
     pub(crate) kind: Kind,
 }
 
-/// What came of it.
+/// The outcome of a test.
 pub(crate) struct Outcome {
     pub(crate) tried: Tried,
     pub(crate) sessions: usize,
     pub(crate) forks: usize,
     pub(crate) different: usize,
-    /// Forks in which nobody has said anything yet.
+    /// Forks that contain no message yet.
     pub(crate) left_out: usize,
     pub(crate) seconds: f64,
 }
 
-/// A fork in which the model received something else.
+/// A fork in which the model received something other than expected.
 pub(crate) struct Different {
     case: String,
     why: String,
@@ -77,15 +77,16 @@ impl fmt::Display for Different {
     }
 }
 
-/// What `forklore resume-in --json` answers.
+/// The answer of `forklore resume-in --json`.
 #[derive(Deserialize)]
 struct Resumed {
     path: PathBuf,
     start: Vec<String>,
 }
 
-/// Every place in the agent's own sessions, a few in those of another agent, and the parallel calls
-/// of every agent; in a quick run those of one.
+/// Tests every position in the agent's own sessions, a few in those of another agent, and the
+/// parallel calls of every agent. In a quick run, tests a few positions, and the parallel calls of
+/// one agent only.
 pub(crate) fn all(agent: &'static Agent, setting: &Setting) -> Result<Vec<Outcome>> {
     let mock = Mock::start()?;
     let folder = tempfile::tempdir().map_err(Error::file(std::env::temp_dir()))?;
@@ -107,7 +108,7 @@ pub(crate) fn all(agent: &'static Agent, setting: &Setting) -> Result<Vec<Outcom
     outcomes.collect()
 }
 
-/// What one round has in common.
+/// What all cases of a round share.
 struct Round<'a> {
     agent: &'static Agent,
     site: &'a Site,
@@ -128,13 +129,13 @@ fn round(round: &Round<'_>, tried: Tried, quick: bool) -> Result<Outcome> {
         let case = case::fork(&engine, place)?;
         let mut told = atoms::of_messages(&case.messages);
         if tried.from != round.agent.name {
-            // It stays with the agent whose model had it.
+            // Reasoning is only sent to the agent whose model produced it.
             told.retain(|atom| !matches!(atom, Atom::Reasoning(_)));
         }
         let want = (round.agent.expected)(told);
         let want = atoms::settled(want, round.agent.is_spoken);
         if want.is_empty() {
-            // Nothing was said yet but what the agent says of itself.
+            // The fork only contains what the agent says about itself.
             left_out += 1;
             continue;
         }
@@ -152,7 +153,7 @@ fn round(round: &Round<'_>, tried: Tried, quick: bool) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Hands one fork over. The inner error says in what the request differs.
+/// Tests one fork. The inner error describes how the request differs.
 fn one(round: &Round<'_>, case: &Case, want: &[Atom]) -> Result<Result<(), String>> {
     let Round { agent, site, mock, .. } = round;
     let resumed = match resume_in(round, case)? {
@@ -169,17 +170,17 @@ fn one(round: &Round<'_>, case: &Case, want: &[Atom]) -> Result<Result<(), Strin
         let ended = ended.map_err(|source| Error::NotStarted { program, source })?;
         said = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
         if at < last && !ended.status.success() {
-            // It would not take the file; what it says in the session is then another's.
+            // The agent rejected the file, so its answer would concern another session.
             return Ok(Err(format!("  the file was refused ({}):\n{said}", ended.status)));
         }
     }
     let mut asked = mock.take();
-    // What only reads the file prints what it would ask.
+    // A command that only reads the file prints the request that it would send.
     asked.extend(serde_json::from_str::<ReceivedRequest>(&said));
     Ok(compare(agent, want, &asked, &said))
 }
 
-/// Writes the agent's file. The inner error is what forklore said instead.
+/// Writes the agent's file. The inner error is the output of a failed `forklore resume-in`.
 fn resume_in(round: &Round<'_>, case: &Case) -> Result<Result<Resumed, String>> {
     let Round { agent, site, setting, url, .. } = round;
     let mut command = Command::new(&setting.forklore);
@@ -193,7 +194,7 @@ fn resume_in(round: &Round<'_>, case: &Case) -> Result<Result<Resumed, String>> 
     }))
 }
 
-/// The agent's own name of the session is the last word of the command that starts it.
+/// Returns the last word of the command that starts the agent: its own name for the session.
 fn last_word(start: &[String]) -> String {
     let last = start.last().and_then(|command| command.split(' ').next_back());
     last.unwrap_or_default().to_owned()
@@ -206,7 +207,8 @@ fn compare(
     said: &str,
 ) -> Result<(), String> {
     let requests = asked.iter().filter_map(|asked| request::atoms(&asked.path, &asked.body));
-    // Agents ask for titles too; the conversation is what ends with the prompt.
+    // Agents also request titles. The conversation is the longest request that ends with the
+    // prompt.
     let Some(got) = requests.filter_map(before_prompt).max_by_key(Vec::len) else {
         return Err(format!("the model was not asked; the agent said:\n{said}"));
     };
@@ -223,7 +225,7 @@ fn compare(
     Err(format!("  {counts}\n  should be:\n{}  was:\n{}", show(want), show(&got)))
 }
 
-/// What stands before the prompt, which may have been joined to what was said before.
+/// Returns the pieces before the prompt, which may have been joined to the preceding text.
 fn before_prompt(mut atoms: Vec<Atom>) -> Option<Vec<Atom>> {
     let Some(Atom::User(text)) = atoms.pop() else { return None };
     let before = text.trim().trim_matches('"').strip_suffix(PROMPT)?.trim_matches('"').trim();

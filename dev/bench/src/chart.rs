@@ -1,4 +1,4 @@
-//! A picture of how a cost grows: lines over two logarithmic axes, as SVG.
+//! Charts of how a cost grows: lines over two logarithmic axes, as SVG.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use crate::samples::Samples;
 
 const SIZE: (u32, u32) = (880, 440);
 
-/// The width of the legend, which stands beside the axes so that it covers nothing.
+/// The width of the legend, which is next to the plot so that it covers nothing.
 const LEGEND: u32 = 250;
 
 const INK: RGBColor = RGBColor(36, 41, 47);
 const GRID: RGBColor = RGBColor(208, 215, 222);
 const FAINT: RGBColor = RGBColor(238, 241, 244);
 
-/// Colours that people who see few colours can tell apart (Okabe and Ito), the first for forklore.
+/// Colours that are distinguishable with colour blindness (Okabe and Ito), the first for forklore.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -30,21 +30,21 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(90, 90, 90),
 ];
 
-/// What is drawn.
+/// A chart to draw.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chart {
-    /// The name of its file, without the ending.
+    /// The file name without the extension.
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
-    /// What grows to the right.
+    /// The label of the horizontal axis.
     pub(crate) across: &'static str,
-    /// What grows upwards.
+    /// The label of the vertical axis.
     pub(crate) up: &'static str,
     pub(crate) unit: Scale,
     pub(crate) lines: Vec<Line>,
 }
 
-/// How the numbers of the axis that goes up are spelled.
+/// The number format of the vertical axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
     /// Seconds, as `1 ms`.
@@ -53,7 +53,7 @@ pub(crate) enum Scale {
     Count,
 }
 
-/// One way of doing it.
+/// A line of the chart, one for each implementation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
     pub(crate) name: String,
@@ -61,7 +61,7 @@ pub(crate) struct Line {
 }
 
 impl Chart {
-    /// Adds a point to the line of this name, which begins with it when nobody named it before.
+    /// Adds a point to the line of this name. Creates the line if it does not exist.
     pub(crate) fn point(&mut self, name: &str, point: (f64, f64)) {
         match self.lines.iter_mut().find(|line| line.name == name) {
             Some(line) => line.points.push(point),
@@ -69,17 +69,17 @@ impl Chart {
         }
     }
 
-    /// The median of what was measured at `across`.
+    /// Adds the median of the samples measured at `across`.
     pub(crate) fn took(&mut self, name: &str, across: usize, samples: &Samples) {
         self.point(name, (across as f64, samples.median().as_secs_f64()));
     }
 
-    /// How often a thing was done in a second that took this long.
+    /// Adds the rate per second at `across`, computed from the median duration of one operation.
     pub(crate) fn rate(&mut self, name: &str, across: usize, samples: &Samples) {
         self.point(name, (across as f64, 1.0 / samples.median().as_secs_f64()));
     }
 
-    /// The picture as SVG.
+    /// Renders the chart as SVG.
     pub(crate) fn svg(&self) -> Result<String> {
         let mut svg = String::new();
         {
@@ -94,7 +94,7 @@ impl Chart {
     }
 
     fn draw(&self, area: &Area<'_>) -> Drawn<'_> {
-        // A ground of its own: the page below may be light or dark.
+        // An opaque background, because the page may be light or dark.
         area.fill(&WHITE)?;
         let (plot, legend) = area.split_horizontally(SIZE.0 - LEGEND);
         self.axes(&plot)?;
@@ -104,7 +104,7 @@ impl Chart {
     fn axes<'a>(&self, area: &Area<'a>) -> Drawn<'a> {
         let (across, up) = (self.range(|point| point.0), self.range(|point| point.1));
         let text = |size: i32| ("sans-serif", size).into_font().color(&INK);
-        // Few things are counted in doublings, many in powers of ten.
+        // Small ranges are divided by powers of two, large ones by powers of ten.
         let base = if across.1 <= 64.0 { 2.0 } else { 10.0 };
         let mut chart = ChartBuilder::on(area)
             .caption(self.title, text(17))
@@ -154,19 +154,20 @@ impl Chart {
         self.lines.iter().zip(COLOURS.into_iter().cycle())
     }
 
-    /// The least and the most on one axis.
+    /// Returns the smallest and the largest value on one axis.
     fn range(&self, of: fn(&(f64, f64)) -> f64) -> (f64, f64) {
         let values = self.lines.iter().flat_map(|line| &line.points).map(of);
         values.fold((f64::MAX, 0.0), |(a, b), value| (a.min(value), b.max(value)))
     }
 }
 
-/// A little more than from the least to the most.
+/// Returns a range slightly larger than from `least` to `most`.
 fn around((least, most): (f64, f64)) -> Range<f64> {
     least / 1.4..most * 1.4
 }
 
-/// From the power of ten below the least to the one above the most, so that two are named.
+/// Returns a range from the power of ten below `least` to the one above `most`, so that at least
+/// two are labelled.
 fn decades((least, most): (f64, f64)) -> Range<f64> {
     let decade = |value: f64| 10_f64.powf(value);
     decade(least.log10().floor()) / 1.05..decade(most.log10().ceil()) * 1.05

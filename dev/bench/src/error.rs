@@ -1,4 +1,4 @@
-//! Why a measurement was not taken.
+//! Errors of the benchmark run.
 
 use std::io;
 use std::path::Path;
@@ -24,9 +24,9 @@ pub(crate) enum Error {
     Wrong(String),
 }
 
-/// Names what was being done when the system refused.
+/// Adds to an I/O error what was being done.
 pub(crate) trait Doing<T> {
-    /// `doing` is a verb and `path` what it was done to.
+    /// `doing` describes the failed action and `path` is its object.
     fn doing(self, doing: &str, path: &Path) -> Result<T>;
 }
 

@@ -1,25 +1,25 @@
-//! A figure: what was measured, what it came to, and what was promised.
+//! A figure: what was measured, the result, and the promised limit.
 
 use crate::samples::Samples;
 
 /// One line of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Figure {
-    /// What was done, and against what.
+    /// What was measured, and against what.
     pub(crate) what: String,
     pub(crate) value: f64,
     pub(crate) unit: Unit,
     pub(crate) goal: Goal,
     /// The raw number behind the value: the median and, in brackets, p10 to p90.
     pub(crate) measured: String,
-    /// The same of what it is compared with.
+    /// The raw number of the baseline, in the same form.
     pub(crate) against: String,
 }
 
-/// What the value counts.
+/// The unit of the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// How many times as long, or as much.
+    /// A ratio of durations or sizes.
     Times,
     Bytes,
     Kilobytes,
@@ -30,17 +30,17 @@ pub(crate) enum Unit {
     MegabytesPerSecond,
 }
 
-/// What was promised of a value.
+/// The promised limit of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Goal {
     AtMost(f64),
     AtLeast(f64),
-    /// Nothing: shown to compare.
+    /// No promise: shown for comparison only.
     None,
 }
 
 impl Figure {
-    /// How many times as long as `base` the other takes.
+    /// Creates a figure for the ratio of two durations: `other` divided by `base`.
     pub(crate) fn ratio(
         what: impl Into<String>,
         goal: Goal,
@@ -57,7 +57,7 @@ impl Figure {
         }
     }
 
-    /// A value that stands for itself.
+    /// Creates a figure for a value without a baseline.
     pub(crate) fn alone(what: impl Into<String>, goal: Goal, value: f64, unit: Unit) -> Self {
         Self {
             what: what.into(),
@@ -69,14 +69,14 @@ impl Figure {
         }
     }
 
-    /// The same figure with the numbers behind it.
+    /// Returns the same figure with the numbers behind it.
     pub(crate) fn from(mut self, measured: impl Into<String>, against: impl Into<String>) -> Self {
         self.measured = measured.into();
         self.against = against.into();
         self
     }
 
-    /// Whether the promise is kept; none if there is none.
+    /// Checks whether the promise is met. `None` if there is no promise.
     pub(crate) fn is_met(&self) -> Option<bool> {
         match self.goal {
             Goal::AtMost(most) => Some(self.value <= most),
@@ -85,7 +85,7 @@ impl Figure {
         }
     }
 
-    /// The line as a row of a Markdown table.
+    /// Formats the figure as a row of a Markdown table.
     pub(crate) fn row(&self) -> String {
         let verdict = match self.is_met() {
             Some(true) => "met",

@@ -1,9 +1,9 @@
-//! What a measurement gives: lines of a table, and pictures.
+//! The results of a measurement: table lines and charts.
 
 use crate::chart::Chart;
 use crate::figure::Figure;
 
-/// The figures of one measurement.
+/// The results of one measurement.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) figures: Vec<Figure>,
@@ -11,14 +11,14 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// Adds those of another part of the measurement.
+    /// Adds the results of another part of the measurement.
     pub(crate) fn add(&mut self, other: impl Into<Self>) {
         let other = other.into();
         self.figures.extend(other.figures);
         self.charts.extend(other.charts);
     }
 
-    /// The same with a picture.
+    /// Returns the same results with one more chart.
     pub(crate) fn with(mut self, chart: Chart) -> Self {
         self.charts.push(chart);
         self

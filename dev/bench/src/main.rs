@@ -1,7 +1,7 @@
-//! Measures what forklore promises about speed, in one run, and writes the figures as Markdown.
+//! Measures in one run what forklore promises about speed, and writes the figures as Markdown.
 //!
-//! Every promise is a ratio of two things done in turns, so that whatever else the machine does
-//! meets both; `docs/benchmarks.md` keeps the figures and says how they are made.
+//! Every promise is a ratio of two things measured in turns, so that other load on the machine
+//! affects both. `docs/benchmarks.md` contains the figures and explains how they are made.
 
 mod chart;
 mod error;
@@ -30,7 +30,7 @@ use mimalloc::MiMalloc;
 use error::Result;
 use options::{Options, Task};
 
-/// As in the program.
+/// The same allocator as in the program.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Takes every measurement asked for and puts the figures where they are wanted.
+/// Takes all requested measurements and prints the figures or writes them to the page.
 fn run(options: &Options) -> Result<()> {
     let scene = options.scene()?;
     let before = machine::Machine::now(scene.dir());

@@ -1,4 +1,4 @@
-//! A file mapped into memory: the one place here that needs `unsafe`.
+//! A memory-mapped file. This is the only module here that needs `unsafe`.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,18 +7,18 @@ use memmap2::Mmap;
 
 use crate::error::{Doing, Result};
 
-/// The bytes of a file without reading it.
+/// The bytes of a file, mapped into memory.
 #[derive(Debug)]
 pub(crate) struct Mapped(Mmap);
 
 impl Mapped {
-    /// Maps a file that this run has written itself, in a folder of its own.
+    /// Maps a file that this run wrote itself, in its own directory.
     #[allow(unsafe_code, reason = "mapping a file is unsafe whatever the crate")]
     pub(crate) fn of(path: &Path) -> Result<Self> {
         let file = File::open(path).doing("cannot open", path)?;
-        // SAFETY: the bytes must not change while they are borrowed. The file lies in a folder made
-        // for this run under a name of its own, was written to its end before, and nothing writes
-        // to it or truncates it again.
+        // SAFETY: the bytes must not change while they are borrowed. The file is in a directory
+        // created for this run under a unique name, is completely written, and nothing writes to it
+        // or truncates it again.
         let map = unsafe { Mmap::map(&file) };
         Ok(Self(map.doing("cannot map", path)?))
     }

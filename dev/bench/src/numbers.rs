@@ -1,4 +1,4 @@
-//! Numbers without pattern, the same on every run.
+//! Pseudo-random numbers, the same in every run.
 
 /// A splitmix64 generator.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ impl Numbers {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound.max(1) as u64) as usize
     }

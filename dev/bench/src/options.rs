@@ -1,4 +1,4 @@
-//! What is typed behind `cargo xtask bench`.
+//! The command line of `cargo xtask bench`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -65,25 +65,25 @@ pub(crate) struct Writer {
 }
 
 impl Options {
-    /// The folder and the sizes to work with.
+    /// Creates the working directory, with the sizes to use.
     pub(crate) fn scene(&self) -> Result<Scene> {
         fs::create_dir_all(&self.dir).doing("cannot make", &self.dir)?;
         let sizes = if self.quick { Sizes::QUICK } else { Sizes::FULL };
         Ok(Scene::below(&self.dir, sizes)?.with_peers(self.peers.clone()))
     }
 
-    /// What to measure, in the order of the page.
+    /// Returns the measurements to take, in the order of the page.
     pub(crate) fn measurements(&self) -> Vec<Measurement> {
         if self.only.is_empty() { Measurement::ALL.to_vec() } else { self.only.clone() }
     }
 
-    /// The folder for the pictures: the page's own, or one that the next run writes over.
+    /// Returns the directory for the charts: that of the page, or one that the next run overwrites.
     pub(crate) fn pictures(&self) -> PathBuf {
         let page = self.write.as_ref().map(|page| page.with_extension(""));
         page.unwrap_or_else(|| self.dir.join("pictures"))
     }
 
-    /// The command line that asked for this run.
+    /// Returns the command line that started this run.
     pub(crate) fn command(&self) -> String {
         let mut words = vec!["cargo xtask bench".to_owned()];
         words.extend(self.quick.then(|| "--quick".to_owned()));

@@ -1,20 +1,20 @@
-//! The one file that prints.
+//! The only file that prints.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this program talks to a person")]
 
 use std::error::Error;
 use std::process::ExitCode;
 
-/// Says on standard error what is measured now.
+/// Prints on standard error what is being measured.
 pub(crate) fn progress(what: &str) {
     eprintln!("measuring {what}");
 }
 
-/// Shows the finished figures.
+/// Prints the finished figures.
 pub(crate) fn page(text: &str) {
     println!("{text}");
 }
 
-/// Says why the run ended early.
+/// Prints why the run ended early.
 pub(crate) fn failure(error: &dyn Error) -> ExitCode {
     eprintln!("forklore-bench: {error}");
     ExitCode::FAILURE

@@ -1,4 +1,4 @@
-//! The figures as Markdown, and the page that keeps them.
+//! The figures as Markdown, and the page that contains them.
 
 use std::fs;
 use std::path::Path;
@@ -10,13 +10,13 @@ use crate::machine::{self, Machine};
 use crate::measure::Measurement;
 use crate::options::Options;
 
-/// Between these two lines of the page stand the figures of one run.
+/// The lines of the page between which the figures of one run are.
 const MARKS: [&str; 2] = ["<!-- figures -->\n", "<!-- end of figures -->"];
 
-/// The folder of the pictures, as the page names it.
+/// The directory of the charts, as the page links to it.
 const PICTURES: &str = "benchmarks";
 
-/// A table for each measurement, below what is known of the run.
+/// Formats the machine and the run, and a table for each measurement.
 pub(crate) fn figures(
     measured: &[(Measurement, Findings)],
     machine: &Machine,
@@ -61,7 +61,7 @@ pub(crate) fn figures(
     text
 }
 
-/// Draws every picture into `folder`.
+/// Writes every chart into `folder`.
 pub(crate) fn draw(measured: &[(Measurement, Findings)], folder: &Path) -> Result<()> {
     let mut charts = measured.iter().flat_map(|(_, found)| &found.charts).peekable();
     if charts.peek().is_some() {

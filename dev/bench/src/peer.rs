@@ -1,5 +1,5 @@
-//! What an agent's author would pick instead: libraries in Python, each in a process that stays
-//! open and is asked for one thing at a time.
+//! Alternatives that an agent's author might use: Python libraries, each in a process that stays
+//! open and executes one request at a time.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -15,13 +15,13 @@ use crate::error::{Doing, Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    /// What its fork is.
+    /// What the library's fork does.
     pub(crate) fork: &'static str,
     script: &'static str,
     argument: &'static str,
 }
 
-/// Those that are measured.
+/// The libraries that are measured.
 pub(crate) const KINDS: [Kind; 3] = [
     Kind {
         name: "OpenAI SQLiteSession",
@@ -43,7 +43,7 @@ pub(crate) const KINDS: [Kind; 3] = [
     },
 ];
 
-/// A peer with one session open.
+/// A running peer process with one open session.
 pub(crate) struct Peer {
     kind: Kind,
     child: Child,
@@ -52,7 +52,7 @@ pub(crate) struct Peer {
     errors: PathBuf,
 }
 
-/// What a peer may answer.
+/// The answer of a peer.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Answer {
@@ -62,14 +62,14 @@ struct Answer {
 }
 
 impl Peer {
-    /// Starts a peer whose session, in a file in `dir`, has that many messages.
+    /// Starts a peer whose session, in a file in `dir`, has `messages` messages.
     pub(crate) fn start(kind: Kind, python: &Path, dir: &Path, messages: usize) -> Result<Self> {
         let errors = dir.join(format!("{}.errors", kind.argument));
         let mut child = Command::new(python)
             .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(kind.script))
             .arg(kind.argument)
             .arg(dir.join(format!("{}.db", kind.argument)))
-            // They would otherwise leave compiled files beside the scripts, and might call home.
+            // Prevents compiled files next to the scripts, and network requests for tracing.
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("LANGSMITH_TRACING", "false")
             .env("OPENAI_AGENTS_DISABLE_TRACING", "1")
@@ -90,27 +90,27 @@ impl Peer {
         Err(Error::Wrong(format!("{} holds {filled} messages, not {messages}", kind.name)))
     }
 
-    /// One more fork of the session.
+    /// Creates one more fork of the session.
     pub(crate) fn fork(&mut self) -> Result<Duration> {
         self.time("fork")
     }
 
-    /// One message more.
+    /// Appends one more message.
     pub(crate) fn append(&mut self) -> Result<Duration> {
         self.time("append")
     }
 
-    /// Every message of the session.
+    /// Loads every message of the session.
     pub(crate) fn load(&mut self) -> Result<Duration> {
         self.time("load")
     }
 
-    /// Goes on in a fork of a fork, so many deep, each with a turn of its own.
+    /// Continues in forks of forks, `links` levels deep, with one turn in each.
     pub(crate) fn deepen(&mut self, links: usize) -> Result<()> {
         self.ask(&format!(r#"{{"do":"deepen","links":{links}}}"#)).map(drop)
     }
 
-    /// The bytes of its file.
+    /// Returns the size of the peer's file in bytes.
     pub(crate) fn size(&mut self) -> Result<u64> {
         Ok(self.ask(r#"{"do":"size"}"#)?.bytes)
     }
@@ -123,7 +123,7 @@ impl Peer {
     fn ask(&mut self, request: &str) -> Result<Answer> {
         let mut line = String::new();
         let asked = self.requests.as_mut().map_or(Ok(()), |pipe| writeln!(pipe, "{request}"));
-        // A peer that ended has said why on standard error.
+        // A peer that failed wrote the reason to standard error.
         let read = asked.and_then(|()| self.answers.read_line(&mut line));
         match read {
             Ok(1..) => serde_json::from_str(&line).map_err(|_| self.failed(&line)),
@@ -139,7 +139,7 @@ impl Peer {
 }
 
 impl Drop for Peer {
-    /// At the end of its input a peer ends by itself.
+    /// A peer ends by itself at the end of its input.
     fn drop(&mut self) {
         drop(self.requests.take());
         drop(self.child.wait());

@@ -1,4 +1,4 @@
-//! Other programs: started, timed, and watched.
+//! Starts, times and monitors other programs.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -9,30 +9,30 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Doing, Error, Result};
 
-/// How often the memory of a watched program is looked at.
+/// The interval at which the memory of a watched program is sampled.
 const LOOK: Duration = Duration::from_micros(500);
 
-/// A program that answers nothing but its exit code; what it says on standard error goes to a
-/// file and into the error.
+/// A program of which only the exit code matters. Its standard error goes to a file and is added to
+/// the error.
 pub(crate) struct Program {
     path: PathBuf,
     dir: PathBuf,
     errors: PathBuf,
-    /// What it is started by, with its arguments; nothing starts it directly.
+    /// The wrapper command that starts it, with arguments. Empty if it is started directly.
     by: Vec<&'static str>,
 }
 
-/// How a watched program ended.
+/// The result of a watched program.
 pub(crate) struct Ended {
     pub(crate) took: Duration,
-    /// The most anonymous memory it held, in bytes: its own, without mapped files.
+    /// Its peak anonymous memory in bytes, without mapped files.
     pub(crate) anonymous: Option<u64>,
-    /// The time for which processors worked on it, to 10 ms.
+    /// The processor time that it used, with a resolution of 10 ms.
     pub(crate) worked: Option<Duration>,
 }
 
 impl Program {
-    /// The program `forklore` that was built with this one, run in `dir`.
+    /// Returns the program `forklore` that was built with this one, to run in `dir`.
     pub(crate) fn forklore(dir: &Path) -> Result<Self> {
         let own = Self::itself(dir)?.path;
         let path = own.with_file_name(format!("forklore{}", std::env::consts::EXE_SUFFIX));
@@ -42,7 +42,7 @@ impl Program {
         Err(Error::Wrong(format!("{} is not there; build it first", path.display())))
     }
 
-    /// This program.
+    /// Returns this program.
     pub(crate) fn itself(dir: &Path) -> Result<Self> {
         let path = std::env::current_exe().doing("cannot find", Path::new("this program"))?;
         let path = path.canonicalize().doing("cannot find", &path)?;
@@ -50,7 +50,7 @@ impl Program {
         Ok(Self { path, errors: dir.join("standard-error"), dir, by: Vec::new() })
     }
 
-    /// The same on one processor, where a program that sees to that is installed.
+    /// Restricts the program to one processor, if `taskset` works on this machine.
     pub(crate) fn on_one_core(mut self) -> Self {
         let by = ["taskset", "--cpu-list", "0"];
         let works = Command::new(by[0]).args(&by[1..]).arg("true").stderr(Stdio::null()).status();
@@ -60,12 +60,12 @@ impl Program {
         self
     }
 
-    /// Whether it runs on one processor.
+    /// Checks whether it runs on one processor.
     pub(crate) fn is_on_one_core(&self) -> bool {
         !self.by.is_empty()
     }
 
-    /// Runs to the end.
+    /// Runs the program to its end.
     pub(crate) fn run(&self, args: &[&str]) -> Result<Duration> {
         let start = Instant::now();
         let status = self.start(args, Stdio::null())?.wait().doing("cannot run", &self.path)?;
@@ -73,7 +73,7 @@ impl Program {
         self.check(args, status).map(|()| took)
     }
 
-    /// Runs until its first line is there, and lets it end at the closed pipe.
+    /// Runs the program until its first line of output, then closes the pipe so that it ends.
     pub(crate) fn first_line(&self, args: &[&str]) -> Result<Duration> {
         let start = Instant::now();
         let mut child = self.start(args, Stdio::piped())?;
@@ -89,12 +89,12 @@ impl Program {
         self.check(args, status).map(|()| took)
     }
 
-    /// Runs to the end and looks at its memory all the while.
+    /// Runs the program to its end and samples its memory meanwhile.
     pub(crate) fn watched(&self, args: &[&str]) -> Result<Ended> {
         let start = Instant::now();
         let mut child = self.start(args, Stdio::null())?;
         let mut anonymous = None;
-        // Until it is waited for, one that ended is still there to be asked how long it worked.
+        // Until it is reaped, the system still reports the processor time of an ended process.
         while !has_ended(child.id()) {
             anonymous = anonymous.max(anonymous_memory(child.id()));
             sleep(LOOK);
@@ -105,7 +105,7 @@ impl Program {
         self.check(args, status).map(|()| Ended { took, anonymous, worked })
     }
 
-    /// Starts it with an environment in which nothing points at the caller's own store.
+    /// Starts the program with an environment in which nothing points at the user's own store.
     pub(crate) fn start(&self, args: &[&str], output: Stdio) -> Result<Child> {
         let errors = File::options().create(true).append(true).open(&self.errors);
         let mut words = self.by.iter().map(Path::new).chain([&*self.path]);
@@ -136,28 +136,28 @@ impl Program {
     }
 }
 
-/// Whether a process has nothing left to do but to be waited for; so has one of which the system
-/// tells nothing.
+/// Checks whether a process has ended and only waits to be reaped. Also true if the system has no
+/// information about it.
 fn has_ended(process: u32) -> bool {
     fields(process).is_none_or(|fields| fields.starts_with('Z'))
 }
 
-/// The time for which processors worked on a process, its own and the system's on its behalf.
+/// Returns the processor time of a process, in user and system mode.
 fn worked(process: u32) -> Option<Duration> {
     let fields = fields(process)?;
     let mut ticks = fields.split(' ').skip(11).map_while(|field| field.parse::<u64>().ok());
-    // Linux counts in hundredths of a second whatever the machine.
+    // Linux counts hundredths of a second on every machine.
     Some(Duration::from_millis(10 * (ticks.next()? + ticks.next()?)))
 }
 
-/// What the system tells of a process in one line, from its state on.
+/// Returns the fields of `/proc/PID/stat`, from the process state on.
 fn fields(process: u32) -> Option<String> {
     let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name before may hold anything but ends with the last bracket.
+    // The process name before may contain anything, but ends with the last bracket.
     Some(line.rsplit_once(") ")?.1.to_owned())
 }
 
-/// `RssAnon` of a process, in bytes; none where the system does not tell.
+/// Returns `RssAnon` of a process in bytes. `None` if the system does not report it.
 fn anonymous_memory(process: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;

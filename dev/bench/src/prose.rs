@@ -1,6 +1,7 @@
-//! Payloads like those that agents write: prose, code, paths and output of commands, the same on
-//! every run. Words come as often as in English (the nth about 1/n as often as the first), and some
-//! lines come again, so that they shrink as little as the texts of real sessions that shrink least.
+//! Payloads like those of agents: prose, code, paths and command output, the same in every run.
+//! Words are distributed as in English (the nth is about 1/n as frequent as the first), and some
+//! lines repeat, so that the payloads compress about as little as the least compressible real
+//! sessions.
 
 use std::collections::VecDeque;
 
@@ -27,16 +28,16 @@ const NAMES: &str = "parse_header read_page next_event cut_at fork_plan retry_co
 const FOLDERS: &str = "src/main.rs src/store/read.rs tests/fork.rs lib/session.py app/models.ts \
     docs/semantics.md crates/engine/src/cut.rs web/components/Tree.tsx Cargo.toml package.json";
 
-/// The lines that quotes are taken from.
+/// The number of recent lines from which quotes are taken.
 const BEFORE: usize = 100;
 
-/// Payloads without end.
+/// An endless generator of payloads.
 pub(crate) struct Prose {
     numbers: Numbers,
     words: Vec<&'static str>,
     names: Vec<&'static str>,
     paths: Vec<&'static str>,
-    /// Lines that were written before, to quote.
+    /// Recent lines, to quote from.
     before: VecDeque<String>,
 }
 
@@ -52,7 +53,7 @@ impl Prose {
         }
     }
 
-    /// A JSON payload of exactly `bytes`, its text in `content`.
+    /// Returns a JSON payload of exactly `bytes` bytes with the text in `content`.
     pub(crate) fn payload(&mut self, bytes: usize) -> String {
         let mut text = String::from("{\"content\":\"");
         let end = bytes - 2;
@@ -66,7 +67,7 @@ impl Prose {
             }
         }
         text.truncate(end);
-        // An escape cut in two would not be JSON.
+        // A truncated escape sequence would not be valid JSON.
         while text.ends_with('\\') {
             text.pop();
         }
@@ -78,9 +79,9 @@ impl Prose {
         text
     }
 
-    /// One of `list`, the first the most often.
+    /// Picks one of `list`; earlier entries are more frequent.
     fn often(numbers: &mut Numbers, list: &[&'static str]) -> &'static str {
-        // With an even exponent the power falls on rank r about 1/r as often as on the first.
+        // With a uniform exponent, the power yields rank r about 1/r as often as the first.
         let uniform = numbers.below(1 << 20) as f64 / f64::from(1 << 20);
         let rank = ((list.len() as f64 + 1.0).powf(uniform) - 1.0) as usize;
         list.get(rank).copied().unwrap_or("a")
@@ -127,7 +128,7 @@ impl Prose {
         ));
     }
 
-    /// A line that was written before, as agents repeat what they have read.
+    /// Appends an earlier line, as agents repeat what they have read.
     fn quote(&mut self, text: &mut String) {
         let at = self.numbers.below(self.before.len());
         if let Some(line) = self.before.get(at) {

@@ -1,8 +1,8 @@
-//! The limit of every read: a file of records that is mapped into memory and walked.
+//! The lower limit of every read: a file of records that is mapped into memory and traversed.
 //!
-//! A record is the length of its payload, the payload's checksum (each four bytes, little endian),
-//! and the payload. A walk does what no store can leave out: it finds each record, compares its
-//! checksum, and sees that it is UTF-8.
+//! A record is the length of its payload and the payload's checksum (four bytes each, little
+//! endian), followed by the payload. A walk does what no store can omit: it finds each record,
+//! verifies its checksum, and checks that it is UTF-8.
 
 use std::fs::File;
 use std::io::{BufWriter, IntoInnerError, Write};
@@ -17,16 +17,16 @@ pub(crate) struct Raw {
     map: Mapped,
 }
 
-/// What a walk came by; every way of reading the same session must come by the same.
+/// The totals of a walk. Every way of reading the same session must have the same totals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) events: usize,
-    /// The bytes of all payloads.
+    /// The size of all payloads in bytes.
     pub(crate) bytes: usize,
 }
 
 impl Seen {
-    /// Counts a payload, and keeps the compiler from leaving out what made it.
+    /// Counts a payload, and prevents the compiler from optimising its creation away.
     pub(crate) fn payload(&mut self, text: &str) {
         self.events += 1;
         self.bytes += std::hint::black_box(text).len();
@@ -69,7 +69,7 @@ impl Raw {
     }
 }
 
-/// The first record of `bytes`, and what follows it.
+/// Returns the first record of `bytes`, and what follows it.
 fn record(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let (length, rest) = bytes.split_first_chunk()?;
     let (checksum, rest) = rest.split_first_chunk()?;

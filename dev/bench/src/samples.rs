@@ -1,10 +1,10 @@
-//! Durations of one thing done many times, and the turns in which rivals are timed.
+//! Durations of a repeated operation, and the alternation in which rivals are measured.
 
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
 
-/// How long one thing took, each time it was done.
+/// The duration of each repetition of an operation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples(Vec<Duration>);
 
@@ -13,7 +13,7 @@ impl Samples {
         self.0.push(duration);
     }
 
-    /// The smallest sample that at least `percent` of all do not exceed.
+    /// Returns the smallest sample that at least `percent` percent of all samples do not exceed.
     pub(crate) fn percentile(&self, percent: usize) -> Duration {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
@@ -25,7 +25,7 @@ impl Samples {
         self.percentile(50)
     }
 
-    /// How many times as long as `base` this takes, by their medians.
+    /// Returns the ratio of this median to that of `base`.
     pub(crate) fn over(&self, base: &Self) -> f64 {
         self.median().as_secs_f64() / base.median().as_secs_f64()
     }
@@ -38,7 +38,7 @@ impl std::fmt::Display for Samples {
     }
 }
 
-/// A duration with three digits and the unit that suits it.
+/// Formats a duration with three digits and a suitable unit.
 pub(crate) fn formatted(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     let (value, unit) = match seconds {
@@ -54,18 +54,18 @@ pub(crate) fn formatted(duration: Duration) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// How long `work` takes.
+/// Measures the duration of `work`.
 pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<Duration> {
     let start = Instant::now();
     work()?;
     Ok(start.elapsed())
 }
 
-/// One of the things compared: does its work once and says how long the part that counts took.
+/// One of the compared operations: runs once and returns the duration of the part that counts.
 pub(crate) type Rival<'a> = Box<dyn FnMut() -> Result<Duration> + 'a>;
 
-/// Times the rivals in turns, each once a round and each round beginning with another, so that
-/// a disturbance meets all of them. A tenth of the rounds goes before, to warm up.
+/// Measures the rivals in turns. Each runs once per round, and each round starts with another one,
+/// so that a disturbance affects all of them. A tenth of `rounds` is run before as warm-up.
 pub(crate) fn in_turns(rounds: usize, rivals: &mut [Rival<'_>]) -> Result<Vec<Samples>> {
     let mut samples = vec![Samples::default(); rivals.len()];
     let warm_up = rounds / 10;
@@ -85,7 +85,7 @@ pub(crate) fn in_turns(rounds: usize, rivals: &mut [Rival<'_>]) -> Result<Vec<Sa
     Ok(samples)
 }
 
-/// Two rivals in turns: first the base, then what is measured against it.
+/// Measures two rivals in turns: the base, and the one that is compared with it.
 pub(crate) fn pair<'a>(
     rounds: usize,
     base: impl FnMut() -> Result<Duration> + 'a,

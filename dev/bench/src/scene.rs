@@ -1,4 +1,4 @@
-//! The stores and sessions that measurements work on.
+//! The stores and sessions that the measurements use.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,29 +15,29 @@ use tempfile::TempDir;
 
 use crate::error::{Doing, Error, Result};
 
-/// How much of everything.
+/// The sizes of all measurements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
-    /// Events of a short and a long session.
+    /// Event counts of a short and a long session.
     pub(crate) events: [usize; 2],
-    /// Messages of the sessions that the peers keep too, the last the one that is judged.
+    /// Message counts of the sessions that the peers also create. The last one is judged.
     pub(crate) messages: [usize; 3],
-    /// Events of sessions that the peers are spared.
+    /// Event counts of sessions that are too long for the peers.
     pub(crate) beyond: [usize; 2],
-    /// How deep families are, from flat to steep.
+    /// Depths of families, from shallow to deep.
     pub(crate) depths: [usize; 4],
-    /// The deepest family that the peers are asked for.
+    /// The greatest depth that the peers are measured at.
     pub(crate) patience: usize,
-    /// Events of the sessions that are loaded whole; the fourth and the last are judged.
+    /// Event counts of the sessions that are loaded completely. The fourth and the last are judged.
     pub(crate) loads: [usize; 6],
-    /// Events that are spread over chains of forks.
+    /// The number of events that are spread over chains of forks.
     pub(crate) spanned: usize,
-    /// Events of the session whose space is counted.
+    /// The number of events of the session whose size on disk is measured.
     pub(crate) stored: usize,
     pub(crate) depth: usize,
     pub(crate) siblings: usize,
     pub(crate) sessions: usize,
-    /// Bytes of a small and a large file to import.
+    /// The sizes of a small and a large file to import, in bytes.
     pub(crate) imports: [u64; 2],
     /// How often two writes are compared.
     pub(crate) rounds: usize,
@@ -48,7 +48,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// Those of the promises.
+    /// The sizes for which the promises are made.
     pub(crate) const FULL: Self = Self {
         events: [10, 1_000_000],
         messages: [10, 1_000, 10_000],
@@ -67,7 +67,7 @@ impl Sizes {
         millis: 1_500,
     };
 
-    /// Just enough that every line of code runs.
+    /// Just large enough that every line of code runs.
     pub(crate) const QUICK: Self = Self {
         events: [10, 1_000],
         messages: [10, 50, 100],
@@ -87,9 +87,9 @@ impl Sizes {
     };
 }
 
-/// A folder that goes away with the run, and the sizes of things in it.
+/// A temporary directory for one run, and the sizes to use.
 pub(crate) struct Scene {
-    /// Sessions that several measurements use, by their length.
+    /// Sessions that several measurements share, by event count.
     sessions: RefCell<BTreeMap<usize, Rc<(Bed, SessionId)>>>,
     dir: TempDir,
     pub(crate) sizes: Sizes,
@@ -104,20 +104,20 @@ impl Scene {
         Ok(Self { sessions: RefCell::default(), dir, sizes, python: None })
     }
 
-    /// The same with peers.
+    /// Returns the same scene with peers.
     pub(crate) fn with_peers(mut self, python: Option<PathBuf>) -> Self {
         self.python = python;
         self
     }
 
-    /// The Python in which the peers are installed.
+    /// Returns the Python in which the peers are installed.
     pub(crate) fn python(&self) -> Result<&Path> {
         let hint =
             "the peers need --peers PYTHON; `cargo xtask bench` installs them and says where";
         self.python.as_deref().ok_or_else(|| Error::Wrong(hint.into()))
     }
 
-    /// How often something is done that a whole run does `most` times.
+    /// Returns how often to repeat something: `most` times in a full run, fewer in a quick one.
     pub(crate) fn rounds(&self, most: usize) -> usize {
         most.min(self.sizes.rounds)
     }
@@ -126,13 +126,13 @@ impl Scene {
         self.dir.path()
     }
 
-    /// A folder of its own for one store, gone when the guard is dropped.
+    /// Creates a directory for one store. It is removed when the guard is dropped.
     pub(crate) fn folder(&self) -> Result<TempDir> {
         TempDir::new_in(self.dir()).doing("cannot make a folder in", self.dir())
     }
 
-    /// A store filled by `fill`, then closed, synced and opened again, so that no work left over
-    /// from filling it is done while something is measured.
+    /// Creates a store that `fill` fills, and then closes, syncs and reopens it, so that no
+    /// leftover work disturbs the measurement.
     pub(crate) fn store<T>(&self, fill: impl FnOnce(&Engine) -> Result<T>) -> Result<(Bed, T)> {
         let dir = self.folder()?;
         let file = dir.path().join("store.db");
@@ -142,8 +142,9 @@ impl Scene {
         Ok((Bed { engine, store, files: Files { file, dir } }, filled))
     }
 
-    /// A session of that many events in a store of its own, which lasts as long as the run: a long
-    /// one takes a while to write. Others may have forked it or appended to it.
+    /// Returns a session with `events` events in its own store. It is cached for the whole run,
+    /// because a long session takes a while to write. Earlier measurements may have forked it or
+    /// appended to it.
     pub(crate) fn session(&self, events: usize) -> Result<Rc<(Bed, SessionId)>> {
         if let Some(made) = self.sessions.borrow().get(&events) {
             return Ok(made.clone());
@@ -154,26 +155,27 @@ impl Scene {
     }
 }
 
-/// A store to measure on.
+/// A store to measure.
 pub(crate) struct Bed {
     pub(crate) engine: Engine,
     store: Arc<SqliteStore>,
     files: Files,
 }
 
-/// The files of a store, gone when this is dropped.
+/// The files of a store. Dropping this value removes them.
 pub(crate) struct Files {
     file: PathBuf,
     dir: TempDir,
 }
 
 impl Files {
-    /// The file of the store.
+    /// Returns the path of the store's database file.
     pub(crate) fn file(&self) -> &Path {
         &self.file
     }
 
-    /// The bytes of its files, but for the index of the log, which is no data.
+    /// Returns the total size of the store's files in bytes, without the shared-memory index of the
+    /// WAL, which contains no data.
     pub(crate) fn size(&self) -> Result<u64> {
         let mut size = 0;
         for file in fs::read_dir(self.dir.path()).doing("cannot list", self.dir.path())? {
@@ -185,7 +187,7 @@ impl Files {
         Ok(size)
     }
 
-    /// The URL of the store.
+    /// Returns the URL of the store.
     pub(crate) fn url(&self) -> String {
         format!("sqlite:{}", self.file.display())
     }
@@ -197,23 +199,23 @@ impl Bed {
         Ok((Engine::new(store.clone()), store))
     }
 
-    /// Closes the store; its files stay for other programs.
+    /// Closes the store. Its files stay for other programs.
     pub(crate) fn close(self) -> Files {
         self.files
     }
 
-    /// The files of the store.
+    /// Returns the files of the store.
     pub(crate) fn files(&self) -> &Files {
         &self.files
     }
 
-    /// The bytes bound to statements since the store was opened.
+    /// Returns the number of bytes bound to statements since the store was opened.
     pub(crate) fn bound_bytes(&self) -> u64 {
         self.store.bound_bytes()
     }
 
-    /// The pages in the write-ahead log, from the header of its index; none before the first
-    /// write and where the index is not a file.
+    /// Returns the number of pages in the WAL, read from the header of its index. `None` before the
+    /// first write, or if the index is not a file.
     pub(crate) fn log_pages(&self) -> Option<u32> {
         let mut name = self.files.file.clone().into_os_string();
         name.push("-shm");
@@ -223,12 +225,12 @@ impl Bed {
     }
 }
 
-/// The folder that sessions belong to where it does not matter.
+/// Returns the workspace of sessions whose workspace does not matter.
 pub(crate) fn workspace() -> Workspace {
     Workspace::new("/home/dev/demo")
 }
 
-/// Message number `n` of a session: user and assistant in turns, 1 KB of JSON each.
+/// Returns message number `n` of a session: 1 KB of JSON, alternating between user and assistant.
 pub(crate) fn message(n: usize) -> Result<NewEvent> {
     let filler = "It depends on what the caller has seen so far. ";
     let mut text = format!("{n:>8} {}", filler.repeat(22));
@@ -238,14 +240,14 @@ pub(crate) fn message(n: usize) -> Result<NewEvent> {
     Ok(event.map_err(forklore::Error::from)?)
 }
 
-/// A root with that many messages.
+/// Creates a root with `events` messages.
 pub(crate) fn session(engine: &Engine, events: usize) -> Result<SessionId> {
     let id = engine.create(&Create::in_workspace(workspace()))?.id;
     extend(engine, &id, 0..events)?;
     Ok(id)
 }
 
-/// Appends the messages of these numbers, in batches as large as allowed.
+/// Appends the messages with these numbers, in batches of the maximum size.
 pub(crate) fn extend(
     engine: &Engine,
     session: &SessionId,
@@ -261,7 +263,7 @@ pub(crate) fn extend(
     Ok(())
 }
 
-/// A chain of `depth` forks below `root`, each with a turn of its own; the last of them.
+/// Creates a chain of `depth` forks below `root` with one turn in each, and returns the last fork.
 pub(crate) fn chain(engine: &Engine, root: SessionId, depth: usize) -> Result<SessionId> {
     let mut last = root;
     for _ in 0..depth {
@@ -271,7 +273,7 @@ pub(crate) fn chain(engine: &Engine, root: SessionId, depth: usize) -> Result<Se
     Ok(last)
 }
 
-/// The turn in the middle of a session.
+/// Returns a selector for the turn in the middle of a session.
 pub(crate) fn middle(engine: &Engine, session: &SessionId) -> Result<Selector> {
     let turns = engine.show(session)?.counts.turns;
     let middle = i64::try_from(turns.div_ceil(2));

@@ -1,6 +1,6 @@
-//! Session files like those of Claude Code, the same bytes on every run: turns with thinking,
-//! text, tool calls and results of uneven length, 2 KB a record on average, and now and then a
-//! rewind, from which another path goes on.
+//! Generates session files like those of Claude Code, the same bytes in every run: turns with
+//! thinking, text, tool calls and results of varying length, 2 KB per record on average, with
+//! occasional rewinds that start another path.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ const SESSION: &str = "4a9e7c10-5b7d-4c55-9d0e-2f6a1c8b3d24";
 /// When the session begins, in seconds since 1970.
 const BEGIN: i64 = 1_780_000_000;
 
-/// Records between two rewinds.
+/// The number of records between two rewinds.
 const REWIND: u64 = 2_000;
 
 /// How many records a rewind goes back.
@@ -25,19 +25,19 @@ const WORDS: [&str; 16] = [
     "without", "index", "and", "schema", "lease",
 ];
 
-/// A session file under way.
+/// A generator of a session file.
 pub(crate) struct Transcript {
     numbers: Numbers,
     prose: String,
     line: String,
     records: u64,
     parent: Option<String>,
-    /// The user messages one may rewind to, the latest last.
+    /// The parents of earlier prompts that a rewind can go back to, the latest last.
     prompts: Vec<Option<String>>,
     step: Step,
 }
 
-/// What the next record is.
+/// The kind of the next record.
 #[derive(Clone, Debug)]
 enum Step {
     Prompt,
@@ -73,7 +73,7 @@ impl Transcript {
         }
     }
 
-    /// The next record with its line break.
+    /// Returns the next record with its line break.
     pub(crate) fn next_line(&mut self) -> &str {
         if self.records % REWIND == REWIND - 1 {
             self.rewind();
@@ -103,7 +103,7 @@ impl Transcript {
         &self.line
     }
 
-    /// Goes back to before an earlier prompt; the next prompt begins another path.
+    /// Goes back to before an earlier prompt. The next prompt begins another path.
     fn rewind(&mut self) {
         let back = self.numbers.below(self.prompts.len());
         self.prompts.truncate(self.prompts.len() - back);
@@ -113,7 +113,7 @@ impl Transcript {
         self.step = Step::Prompt;
     }
 
-    /// The record's type, its message, and what comes next.
+    /// Returns the type of the record, its message, and the step that follows.
     fn message(&mut self) -> (&'static str, String, Step) {
         match self.step.clone() {
             Step::Prompt => {
@@ -162,9 +162,10 @@ impl Transcript {
         )
     }
 
-    /// A result stands twice in its record: as the model sees it, and as the program keeps it.
+    /// Returns a result. Its text is in the record twice: as the model sees it, and as Claude Code
+    /// stores it.
     fn result(&mut self, call: &str) -> String {
-        // Most outputs are short, one in eight is long.
+        // Most outputs are short; one in eight is long.
         let most = if self.numbers.below(8) == 0 { 10_000 } else { 1_200 };
         let text = self.text(20, most);
         format!(
@@ -174,7 +175,7 @@ impl Transcript {
         )
     }
 
-    /// Prose of `least` to `most` bytes in lines of 100.
+    /// Returns prose of `least` to `most` bytes in lines of 100 bytes.
     fn text(&mut self, least: usize, most: usize) -> String {
         let mut left = least + self.numbers.below(most - least);
         let mut text = String::with_capacity(left + left / 50);

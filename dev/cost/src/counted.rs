@@ -1,4 +1,4 @@
-//! What is counted, by the names under which callgrind finds it: nothing here may be inlined.
+//! The counted functions. callgrind finds them by name, so none of them may be inlined.
 
 use std::error::Error;
 
@@ -7,7 +7,7 @@ use forklore::blocking::open;
 use forklore::prelude::*;
 use forklore::store::port::At;
 
-/// Opens a store that is there, asks it for a session, and closes it.
+/// Opens an existing store, reads a session's header, and closes the store, `times` times.
 #[inline(never)]
 pub(crate) fn counted_open(
     url: &str,
@@ -26,13 +26,13 @@ pub(crate) fn counted_load(engine: &Engine, id: &SessionId) -> Result<usize, for
     engine.events(id, At::Seq(0)).try_fold(0, |events, stored| stored.map(|_| events + 1))
 }
 
-/// Makes a record of every message of a session.
+/// Creates a replay record of every message of a session.
 #[inline(never)]
 pub(crate) fn counted_replay(engine: &Engine, id: &SessionId) -> Result<usize, forklore::Error> {
     engine.replay(id, None)?.try_fold(0, |records, record| record.map(|_| records + 1))
 }
 
-/// Forks a session in the middle.
+/// Forks a session in the middle, `times` times.
 #[inline(never)]
 pub(crate) fn counted_fork(
     engine: &Engine,
@@ -47,7 +47,7 @@ pub(crate) fn counted_fork(
     Ok(times)
 }
 
-/// Appends messages, each by itself.
+/// Appends messages, each in its own append.
 #[inline(never)]
 pub(crate) fn counted_append(
     engine: &Engine,

@@ -1,7 +1,8 @@
-//! Does each counted thing on fixed input, so that `cargo xtask cost` can count its instructions.
+//! Runs each counted function on fixed input, so that `cargo xtask cost` can count its
+//! instructions.
 //!
-//! Time and chance stand still, one thread works, and the store is a new one in the folder that the
-//! argument names: two runs of one build take the same way.
+//! The clock and the random numbers are deterministic, one thread works, and the store is created
+//! in the directory given as argument. So two runs of one build execute the same instructions.
 
 mod counted;
 mod still;
@@ -16,10 +17,10 @@ use forklore::prelude::*;
 
 use still::Still;
 
-/// Events of the session that is opened, forked, loaded and replayed.
+/// The number of events of the session that is opened, forked, loaded and replayed.
 const EVENTS: usize = 2_000;
 
-/// How often what takes little is done.
+/// How often each cheap operation is repeated.
 const TIMES: usize = 50;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -27,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     work(Path::new(&folder))
 }
 
-/// Fills a store, and then does on it what is counted.
+/// Fills a store, and then runs the counted functions on it.
 fn work(folder: &Path) -> Result<(), Box<dyn Error>> {
     let url = format!("sqlite:{}", folder.join("store.db").display());
     let clock = Arc::new(Still::default());
@@ -44,7 +45,7 @@ fn work(folder: &Path) -> Result<(), Box<dyn Error>> {
     expect("appends", counted::counted_append(&engine, &id, messages)?, TIMES)
 }
 
-/// Nothing is cheap that was not done.
+/// Checks that the counted work was really done.
 fn expect(what: &str, done: usize, wanted: usize) -> Result<(), Box<dyn Error>> {
     if done == wanted { Ok(()) } else { Err(format!("{done} {what}, not {wanted}").into()) }
 }
@@ -59,7 +60,7 @@ fn fill(engine: &Engine) -> Result<SessionId, Box<dyn Error>> {
     Ok(id)
 }
 
-/// Message number `n`: user and assistant in turns, 1 KB of JSON each.
+/// Returns message number `n`: 1 KB of JSON, alternating between user and assistant.
 fn message(n: usize) -> Result<NewEvent, forklore::Error> {
     let mut text = format!("{n:>8} {}", "It depends on what the caller has seen. ".repeat(26));
     text.truncate(1_010);

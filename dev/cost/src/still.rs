@@ -1,11 +1,11 @@
-//! A clock by which every run happens at the same time, with the same chance.
+//! A deterministic clock: every run happens at the same time, with the same random numbers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use forklore::engine::Clock;
 use jiff::Timestamp;
 
-/// Each look at it is a millisecond later than the one before.
+/// Each call returns a time one millisecond after the previous one.
 #[derive(Debug, Default)]
 pub(crate) struct Still(AtomicU64);
 

@@ -1,4 +1,4 @@
-//! Damaged copies of a file, and what has to be true of whoever reads them.
+//! Creates damaged copies of a file, and checks that readers never return wrong data silently.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -13,21 +13,21 @@ use forklore::store::port::Problem;
 use crate::golden::{self, Answers};
 use crate::soak::Chance;
 
-/// How long reading one damaged copy may take before it counts as hanging.
+/// Time limit for reading one damaged copy. Longer counts as a hang.
 const HANGS: Duration = Duration::from_secs(500);
 
 /// One way to damage a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// Only so many bytes are left.
+    /// Truncates the file to this many bytes.
     Cut(usize),
-    /// The byte at this place is another: these bits of it are turned.
+    /// Flips the bits of the mask in the byte at this offset.
     Flip(usize, u8),
 }
 
 impl Damage {
-    /// A way to damage these bytes: every fifth a truncation, the flips mostly of bytes that are
-    /// no zero, because much of a database is room.
+    /// Picks a way to damage these bytes. One in five is a truncation. Flips mostly hit bytes other
+    /// than zero, because much of a database is unused space.
     pub fn of(bytes: &[u8], chance: &mut Chance) -> Self {
         let mut place = || usize::try_from(chance.below(bytes.len() as u64)).unwrap_or(0);
         let mut at = place();
@@ -44,7 +44,7 @@ impl Damage {
         Self::Flip(at, u8::try_from(bits).unwrap_or(1))
     }
 
-    /// The damaged copy.
+    /// Returns the damaged copy.
     #[must_use]
     pub fn apply(self, bytes: &[u8]) -> Vec<u8> {
         match self {
@@ -60,10 +60,10 @@ impl Damage {
     }
 }
 
-/// Runs cases one by one; a case that panics or hangs is named.
+/// Runs cases one by one and names the case that fails, panics or hangs.
 ///
 /// # Panics
-/// When a case fails, panics, or takes too long.
+/// If a case fails, panics, or exceeds the time limit.
 pub fn run_all<C: Clone + std::fmt::Debug + Send + 'static>(
     cases: Vec<C>,
     case: impl Fn(&C) -> Result<(), String> + Send + 'static,
@@ -91,21 +91,22 @@ pub fn run_all<C: Clone + std::fmt::Debug + Send + 'static>(
     worker.join().expect("the worker ends with its cases");
 }
 
-/// How the readings of a damaged store went, for the line of figures.
+/// Counts of outcomes of reading damaged stores, for the printed summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// The store was refused as a whole.
+    /// The store could not be opened at all.
     pub refused: u64,
     /// At least one answer was an error.
     pub damaged: u64,
-    /// Every answer was as before.
+    /// Every answer was as before the damage.
     pub unharmed: u64,
 }
 
-/// Reads a damaged store that opened, and compares it with what it answered before.
+/// Reads a damaged store that opened, and compares it with its answers before the damage. Returns
+/// whether any answer reported the damage.
 ///
 /// # Errors
-/// What is lost without a word, in words.
+/// A description of data that changed or vanished without an error.
 pub fn read(engine: &Engine, expected: &Answers, file: &Path) -> Result<bool, String> {
     let mut missed = Vec::new();
     let listed = list(engine, &mut missed)?;
@@ -138,7 +139,8 @@ pub fn read(engine: &Engine, expected: &Answers, file: &Path) -> Result<bool, St
     Err(format!("verify finds nothing, or names nothing, but: {missed:?}; it says {problems:?}"))
 }
 
-/// The sessions that `list` and `tree` show, unless one of them is refused.
+/// Returns the sessions that `list` shows, unless one of them cannot be read. Also runs `tree` and
+/// `stats`, and adds the problems that each reports to `missed`.
 fn list(engine: &Engine, missed: &mut Vec<String>) -> Result<Option<Vec<SessionId>>, String> {
     let request = |kind| ListRequest { kind, ..ListRequest::default() };
     let mut listed = Vec::new();
@@ -164,7 +166,7 @@ fn list(engine: &Engine, missed: &mut Vec<String>) -> Result<Option<Vec<SessionI
         Ok(stats) => missed.extend(stats.problems.into_iter().map(|problem| problem.message)),
         Err(error) => missed.push(named(&error, "stats")?.message),
     }
-    // What a listing tells beside the sessions is noted above.
+    // Problems that a listing reports are already in `missed`.
     Ok(all_told.then_some(listed))
 }
 
@@ -197,7 +199,7 @@ fn compare<T: PartialEq + std::fmt::Debug>(
     }
 }
 
-/// An error that is a clear word about damage.
+/// Returns the error as a problem, or `Err` if its kind does not clearly indicate damage.
 fn named(error: &Error, what: &str) -> Result<Problem, String> {
     let kind = error.kind();
     let clear = matches!(

@@ -1,4 +1,4 @@
-//! Carries out the calls of a history, and writes down each before and behind.
+//! Executes the calls of a history and records each call before and after it.
 
 use std::path::Path;
 
@@ -16,8 +16,8 @@ use jiff::Timestamp;
 use crate::history::{Answer, Call, Line, monotonic};
 use crate::kind::Opened;
 
-/// The text of the event with this id: nothing but the id decides it, so that a reader can tell
-/// whether every byte is there. Most are short, some fill pages.
+/// Returns the text of the event with this id. It depends only on the id, so that a reader can
+/// check every byte. Most texts are short, some fill several pages.
 #[must_use]
 pub fn content(event: &str) -> String {
     let sum = event.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31) + usize::from(byte));
@@ -29,13 +29,13 @@ pub fn content(event: &str) -> String {
     format!("{event} {}", "lorem ipsum ".chars().cycle().take(sum % fill).collect::<String>())
 }
 
-/// What time it is, as a store keeps it.
+/// Returns the current time in the precision of a store.
 #[must_use]
 pub fn now() -> Timestamp {
     forklore_core::event::to_micros(Timestamp::now())
 }
 
-/// Makes the calls of one process.
+/// Executes the calls of one process.
 pub struct Caller<'a> {
     opened: &'a Opened,
     note: Box<dyn FnMut(Line) + 'a>,
@@ -44,24 +44,24 @@ pub struct Caller<'a> {
 }
 
 impl<'a> Caller<'a> {
-    /// Calls what was opened; `note` gets a line before and behind each call.
+    /// Creates a caller for an opened store. `note` receives a line before and after each call.
     pub fn new(opened: &'a Opened, note: impl FnMut(Line) + 'a) -> Self {
         Self { opened, note: Box::new(note), calls: 0, clock: Clock::default() }
     }
 
-    /// What is called.
+    /// Returns the opened store.
     #[must_use]
     pub fn opened(&self) -> &'a Opened {
         self.opened
     }
 
-    /// How many calls were made.
+    /// Returns the number of calls made so far.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.calls
     }
 
-    /// Makes a call.
+    /// Executes a call.
     pub fn call(&mut self, call: Call) -> Answer {
         let number = self.calls;
         self.calls += 1;
@@ -144,14 +144,14 @@ impl<'a> Caller<'a> {
         })
     }
 
-    /// The place behind the inheritable event number `kept`.
+    /// Returns the cut after the inheritable event number `kept`.
     fn beginning(&self, parent: &SessionId, kept: u64, copy: bool) -> Result<Beginning, Error> {
         let page = self.opened.store().read(parent, &forward(At::Inheritable(kept), 1, true))?;
         let last = page.events.into_iter().next();
         let last = last.ok_or_else(|| Error::Invalid("there is no such event".into()))?;
         Ok(Beginning {
             parent: parent.clone(),
-            // Every event of a history is a turn of its own.
+            // In these histories every event is a turn of its own.
             cut: Cut::behind(last.counts, last.seq, last.event.id, true, true),
             strategy: if copy { Strategy::ReplayV1 } else { Strategy::ShareV1 },
             tool_calls: ToolCallPolicy::Verbatim,
@@ -159,7 +159,8 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// Imports a file that has nothing wrong but, while somebody writes it, its last line.
+/// Imports a file. The only problem allowed is an incomplete last line, because another process may
+/// be writing the file.
 fn import(engine: &Engine, path: &Path) -> Result<(), EngineError> {
     let options = ImportOptions::in_workspace(Workspace::new("/here"));
     let report = Importer::new(engine).import(&[path.to_owned()], &options, &mut |_| {})?;

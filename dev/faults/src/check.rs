@@ -1,4 +1,4 @@
-//! Whether a store holds what the histories of its users say that it must.
+//! Checks that a store contains what the recorded histories of its users require.
 
 mod answers;
 mod appends;
@@ -23,7 +23,7 @@ use crate::caller::content;
 use crate::history::{Call, Entry};
 use crate::kind::Opened;
 
-/// A store as it is found, and the calls that made it so.
+/// The state of a store, and the calls that led to it.
 pub struct Check<'a> {
     entries: &'a [Entry],
     headers: BTreeMap<String, Header>,
@@ -33,7 +33,7 @@ pub struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    /// Reads everything that is in the store.
+    /// Reads the whole store.
     #[must_use]
     pub fn new(opened: &Opened, entries: &'a [Entry]) -> Self {
         let mut check = Self {
@@ -47,14 +47,14 @@ impl<'a> Check<'a> {
         check
     }
 
-    /// The same where the machine ran out of something, which explains a refusal that says so.
+    /// Declares that a resource limit was reached, which explains errors that name the limit.
     #[must_use]
     pub fn limited(mut self) -> Self {
         self.limited = true;
         self
     }
 
-    /// Everything that is not as it must be; empty when all is well.
+    /// Returns all violations. Empty if there are none.
     #[must_use]
     pub fn problems(self) -> Vec<String> {
         self.answers();
@@ -95,12 +95,12 @@ impl<'a> Check<'a> {
         self.problems.borrow_mut().push(problem);
     }
 
-    /// The calls about a session, in the order in which they were noted.
+    /// Returns the calls about a session, in the order in which they were recorded.
     fn about(&self, session: &str) -> impl Iterator<Item = &'a Entry> {
         self.entries.iter().filter(move |entry| entry.call.session() == Some(session))
     }
 
-    /// Whether somebody may have deleted the session before `time`.
+    /// Checks whether a call that began before `time` may have deleted the session.
     fn deleted_before(&self, session: &str, time: u64) -> bool {
         self.about(session).any(|entry| {
             matches!(entry.call, Call::Delete { .. })
@@ -110,7 +110,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Everything that a session shows.
+/// Reads the whole log of a session.
 ///
 /// # Errors
 /// Those of the store.
@@ -126,7 +126,7 @@ pub fn log(opened: &Opened, session: &str) -> forklore_store::Result<Vec<LogEntr
     }
 }
 
-/// Whether an event says what its id promises.
+/// Checks whether an event has the text that belongs to its id.
 fn is_whole(stored: &LogEntry) -> bool {
     text(&stored.event) == content(stored.event.id.as_str())
 }

@@ -1,4 +1,4 @@
-//! The file system of the files store, past a [`Drive`].
+//! The file system for the files store that passes every operation through a [`Drive`].
 
 use std::fs::{Metadata, TryLockError};
 use std::io;
@@ -10,7 +10,7 @@ use forklore_files::fs::{Disk, File, Fs, Open};
 
 use crate::drive::{Drive, Failure, Node, Operation, Verdict, reaching};
 
-/// The file system of the machine, on a drive.
+/// The real file system on a drive.
 #[derive(Debug)]
 pub struct OnDrive(Arc<Drive>);
 
@@ -22,14 +22,14 @@ struct OpenFile {
 }
 
 impl OnDrive {
-    /// The file system on this drive.
+    /// Creates the file system on this drive.
     #[must_use]
     pub fn new(drive: &Arc<Drive>) -> Self {
         Self(Arc::clone(drive))
     }
 }
 
-/// What an operation that fails gives.
+/// Returns the I/O error for a failed operation.
 fn error(failure: Failure) -> io::Error {
     match failure {
         Failure::Broken => rustix::io::Errno::IO.into(),
@@ -37,7 +37,7 @@ fn error(failure: Failure) -> io::Error {
     }
 }
 
-/// Does an operation unless the drive fails it, and has it noted when it is done.
+/// Executes an operation unless the drive makes it fail, and records it when it is done.
 fn pass<T>(
     drive: &Drive,
     operation: &Operation<'_>,

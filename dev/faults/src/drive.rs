@@ -1,8 +1,8 @@
-//! The drive under a store: every operation of the store on files passes it, is counted, may fail
-//! as planned, and is noted down with what it wrote.
+//! A simulated drive under a store. Every file operation of the store passes through it; it counts
+//! the operation, may make it fail as planned, and records what it wrote.
 //!
-//! Two doors lead to it: [`crate::vfs`] for SQLite, [`crate::disk`] for stores that go through
-//! the `Fs` of the files store.
+//! There are two front ends: [`crate::vfs`] for SQLite, and [`crate::disk`] for stores that use the
+//! `Fs` trait of the files store.
 
 mod fault;
 mod journal;
@@ -19,15 +19,15 @@ pub use operation::{Failure, Node, Operation, SECTOR, Shape, Verdict, reaching};
 
 use fault::Condition;
 
-/// Far from the numbers of files that lost their names.
+/// Keeps new node numbers far from those of files that lost their names.
 const NEW_NODES: u32 = 1 << 20;
 
-/// A drive, over real files.
+/// A simulated drive on top of real files.
 #[derive(Debug, Default)]
 pub struct Drive {
     state: Mutex<State>,
     busy: Mutex<()>,
-    /// How long a sync takes beside what it does.
+    /// Extra time that each sync takes.
     linger: Duration,
 }
 
@@ -45,13 +45,13 @@ struct State {
 }
 
 impl Drive {
-    /// A drive on which nothing fails.
+    /// Creates a drive on which nothing fails.
     #[must_use]
     pub fn sound() -> Arc<Self> {
         Arc::default()
     }
 
-    /// A drive that is about to fail.
+    /// Creates a drive with a planned fault.
     #[must_use]
     pub fn with_fault(fault: Fault) -> Arc<Self> {
         let drive = Self::sound();
@@ -59,12 +59,12 @@ impl Drive {
         drive
     }
 
-    /// Lets an operation fail, whose number counts all there were on this drive.
+    /// Plans a fault. Its operation number counts all operations of this drive since its creation.
     pub fn arm(&self, fault: Fault) {
         self.state().fault = Some(fault);
     }
 
-    /// A drive that notes everything down.
+    /// Creates a drive that records all operations.
     #[must_use]
     pub fn noting() -> Arc<Self> {
         let drive = Self::sound();
@@ -72,7 +72,8 @@ impl Drive {
         drive
     }
 
-    /// The same, where what else happens has the time to happen while a sync ends.
+    /// Creates a recording drive whose syncs take `linger` longer, so that other things happen
+    /// meanwhile.
     #[must_use]
     pub fn noting_slowly(linger: Duration) -> Arc<Self> {
         let drive = Self { linger, ..Self::default() };
@@ -80,17 +81,18 @@ impl Drive {
         Arc::new(drive)
     }
 
-    /// Lets the next sync of a file fail, whichever operation that is.
+    /// Makes the next sync of a file fail, whatever its operation number.
     pub fn fail_next_sync(&self) {
         self.state().fail_sync = true;
     }
 
-    /// Waits as long as a sync of this drive takes.
+    /// Waits for the extra time of a sync.
     pub fn linger(&self) {
         std::thread::sleep(self.linger);
     }
 
-    /// A drive that notes down what follows on what another noted, under these names.
+    /// Creates a recording drive that continues the recording of another drive with these file
+    /// names.
     #[must_use]
     pub fn noting_on(names: BTreeMap<PathBuf, Node>) -> Arc<Self> {
         let drive = Self::noting();
@@ -105,14 +107,14 @@ impl Drive {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the operation of another thread to end. From before an operation is asked for
-    /// until it is noted down there is no other one: else a sync could be noted behind a write that
-    /// it does not make durable.
+    /// Locks the drive until the returned guard is dropped. The caller must hold the guard from
+    /// before it asks about an operation until the operation is recorded. Otherwise a sync could be
+    /// recorded after a write that it does not make durable.
     pub fn turn(&self) -> MutexGuard<'_, ()> {
         self.busy.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says what becomes of an operation that is about to be done.
+    /// Decides what happens to an operation that is about to run.
     pub fn ask(&self, operation: &Operation<'_>) -> Verdict {
         let mut state = self.state();
         let shape = operation.shape();
@@ -132,7 +134,7 @@ impl Drive {
         state.condition.verdict(operation)
     }
 
-    /// The file that was opened at `path`, or made there.
+    /// Returns the node of the file that was opened or, if `made`, created at `path`.
     pub fn opened(&self, path: &Path, made: bool) -> Node {
         if path.is_dir() {
             return Node::default();
@@ -152,7 +154,7 @@ impl Drive {
         })
     }
 
-    /// Notes an operation that was done.
+    /// Records an operation that was done.
     pub fn done(&self, operation: &Operation<'_>) {
         let mut state = self.state();
         match *operation {
@@ -181,39 +183,39 @@ impl Drive {
         }
     }
 
-    /// Notes where the work on the store is.
+    /// Records how far the work on the store is.
     pub fn mark(&self, mark: Mark) {
         self.state().note(|| Entry::Mark(mark));
     }
 
-    /// What struck, if it did.
+    /// Returns the operation that the fault hit, if it has.
     pub fn hit(&self) -> Option<Shape> {
         self.state().hit
     }
 
-    /// Whether nothing works until the drive is repaired.
+    /// Checks whether every operation fails until the drive is repaired.
     pub fn is_dead(&self) -> bool {
         self.state().condition == Condition::Dead
     }
 
-    /// Whether there is no room until some is made.
+    /// Checks whether the drive is full until it is repaired.
     pub fn is_full(&self) -> bool {
         self.state().condition == Condition::Full
     }
 
-    /// Makes it work again.
+    /// Makes the drive work again and removes the planned fault.
     pub fn repair(&self) {
         let mut state = self.state();
         state.condition = Condition::Sound;
         state.fault = None;
     }
 
-    /// The operations so far.
+    /// Returns the operations so far.
     pub fn shapes(&self) -> Vec<Shape> {
         self.state().shapes.clone()
     }
 
-    /// What was noted down.
+    /// Returns the recorded entries.
     pub fn journal(&self) -> Vec<Entry> {
         self.state().journal.clone().unwrap_or_default()
     }
@@ -226,8 +228,8 @@ impl State {
         }
     }
 
-    /// A file is there that did not come to its name through the drive: the store put it there
-    /// itself, and is trusted to have made it durable; the name it had before is gone.
+    /// Records a file whose name was not created through the drive. The store created it on its own
+    /// and is trusted to have made it durable. Its former name is gone.
     fn found(&mut self, path: &Path, node: Node) {
         let Some(journal) = &mut self.journal else { return };
         let gone: Vec<_> = self.names.keys().filter(|name| !name.exists()).cloned().collect();

@@ -1,7 +1,9 @@
-//! The golden stores: one of each format version, which must open for ever, and what each answers.
+//! The golden stores: one store per format version, which every later version must open, with its
+//! expected answers.
 //!
-//! [`write()`] makes such a store through the verbs alone, with everything that a store can hold.
-//! [`Answers`] is what the store gave when it was made; every later program must give the same.
+//! [`write()`] creates such a store through the engine's verbs alone, with everything a store can
+//! contain. [`Answers`] contains what the store answered when it was created. Every later program
+//! must give the same answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -22,10 +24,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// When the golden stores are read: 2027-01-15T09:00:00Z.
+/// The time at which the golden stores are read: 2027-01-15T09:00:00Z.
 const NOW: i64 = 1_800_003_600;
 
-/// A clock that moves a second with each look, and counts in place of chance.
+/// A clock that advances one second per call, with a counter in place of random bytes.
 #[derive(Debug)]
 struct Ticking(AtomicI64);
 
@@ -45,16 +47,16 @@ impl Clock for Ticking {
 /// Everything that a store answers about its sessions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answers {
-    /// Each session's header, deleted ones too, as far as answers show it.
+    /// The header of each session, including deleted ones, as far as answers show it.
     pub headers: BTreeMap<String, Value>,
-    /// Each living session's log, as printed.
+    /// The log of each living session, as printed.
     pub logs: BTreeMap<String, Vec<String>>,
     /// The files that imported sessions restore, by session.
     pub restored: BTreeMap<String, String>,
 }
 
 impl Answers {
-    /// What this store answers.
+    /// Collects the answers of this store.
     ///
     /// # Errors
     /// The first error of the store.
@@ -76,7 +78,7 @@ impl Answers {
     }
 }
 
-/// A session's header as answers show it, and what else they use of it.
+/// Returns a session's header as answers show it, and further header fields that verbs use.
 ///
 /// # Errors
 /// Those of the store.
@@ -92,7 +94,7 @@ pub fn shown(engine: &Engine, id: &SessionId) -> Result<Value> {
     }))
 }
 
-/// A session's log, line by line.
+/// Returns a session's log, line by line.
 ///
 /// # Errors
 /// Those of the store.
@@ -102,33 +104,33 @@ pub fn log(engine: &Engine, id: &SessionId) -> Result<Vec<String>> {
     Ok(String::from_utf8_lossy(&out).lines().map(str::to_owned).collect())
 }
 
-/// The file that a session was imported from.
+/// Restores the file that a session was imported from.
 ///
 /// # Errors
 /// Those of the store.
 pub fn restored(engine: &Engine, id: &SessionId) -> Result<String> {
     let mut out = Vec::new();
     engine.restore(id, &mut out)?;
-    // Bytes as characters, so that what is no UTF-8 can be compared too.
+    // Each byte becomes one character, so that invalid UTF-8 can be compared too.
     Ok(out.into_iter().map(char::from).collect())
 }
 
-/// The folder of the golden stores.
+/// Returns the directory of the golden stores.
 #[must_use]
 pub fn folder() -> PathBuf {
     testdata().join("stores")
 }
 
-/// The session files and stores that tests read.
+/// Returns the directory of the session files and stores that tests read.
 #[must_use]
 pub fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
 }
 
-/// Fills an empty store with one of everything.
+/// Fills an empty store with every kind of content.
 ///
 /// # Errors
-/// The first refusal.
+/// The first error.
 pub fn write(engine: &Engine) -> Result<()> {
     let clock = Arc::new(Ticking(AtomicI64::new(NOW - 3_600)));
     let scene = Scene { engine: engine.clone().with_clock(clock) };
@@ -144,8 +146,8 @@ struct Scene {
 }
 
 impl Scene {
-    /// A root with every sort of event, a fork that shares, one that copies, one that is detached,
-    /// and a delegate.
+    /// Creates a root with every type of event, a fork that shares, one that copies, one that is
+    /// detached, and a delegate.
     fn family(&self) -> Result<()> {
         let root = id("golden-main")?;
         self.engine.create(&Create {
@@ -183,7 +185,7 @@ impl Scene {
         Ok(())
     }
 
-    /// A chain of forks, deeper than two pages of spans.
+    /// Creates a chain of forks that needs more than two pages of spans.
     fn depth(&self) -> Result<()> {
         let mut parent = "golden-share".to_owned();
         for depth in 1..=35 {
@@ -195,7 +197,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Deleted sessions: with and without what living ones need.
+    /// Deletes sessions, with and without events that living sessions need.
     fn deletions(&self) -> Result<()> {
         for (root, heir) in [("golden-gone", Some("golden-heir")), ("golden-dust", None)] {
             let gone = id(root)?;
@@ -217,7 +219,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Files of each agent: with branches, with damage, continued here.
+    /// Imports files of several agents: with branches, with damage, and one that is continued here.
     fn imports(&self) -> Result<()> {
         let folder = std::env::temp_dir().join("forklore-golden");
         let files =
@@ -240,7 +242,8 @@ impl Scene {
         Ok(())
     }
 
-    /// What is packed, and what is written behind it: enough to be sealed, and some that is not.
+    /// Packs the store and then appends more events: enough to seal a block, and some that stay
+    /// unsealed.
     fn pack(&self) -> Result<()> {
         let long = id("golden-long")?;
         let workspace = Workspace::new("/golden");
@@ -271,7 +274,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Adds turns, each in an append of its own.
+    /// Appends turns, each in its own append.
     fn say(&self, session: &SessionId, turns: u64) -> Result<()> {
         for turn in 1..=turns {
             let asked = NewEvent::user(&format!("question {turn} to {session}, \u{e9}\u{1f600}"))?;
@@ -288,7 +291,7 @@ impl Scene {
     }
 }
 
-/// Three turns with an event of every type; the last leaves a call open.
+/// Returns three turns with every type of event. The last turn leaves a call open.
 fn every_sort_of_event() -> Result<Vec<NewEvent>> {
     let events = [
         ("system_message", json!({"content": "be brief"})),
@@ -322,7 +325,7 @@ fn every_sort_of_event() -> Result<Vec<NewEvent>> {
     Ok(made)
 }
 
-/// Copies a file and gives it a time of its own.
+/// Copies a file and sets a modification time that depends on `number`.
 fn copy(from: &Path, to: &Path, number: u64) -> std::io::Result<()> {
     if let Some(folder) = to.parent() {
         std::fs::create_dir_all(folder)?;

@@ -1,11 +1,12 @@
-//! What a process asked of a store and what it was told, with the times of both.
+//! The calls of a process to a store and their answers, with timestamps.
 
 use forklore_core::ErrorKind;
 use forklore_store::Error;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-/// Nanoseconds of the clock that all processes of the machine share and that is never set.
+/// Returns nanoseconds of the monotonic clock, which all processes of the machine share and nobody
+/// sets.
 #[must_use]
 pub fn monotonic() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
@@ -13,63 +14,63 @@ pub fn monotonic() -> u64 {
     seconds * 1_000_000_000 + nanos
 }
 
-/// Something asked of a store. Events are named by their ids, which say all about them.
+/// A call to a store. Events are given by their ids, which determine everything else about them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "call", rename_all = "snake_case")]
 pub enum Call {
-    /// A batch behind the head, or behind `expect`.
+    /// Appends a batch after the head, or after `expect`.
     Append {
         /// The session.
         session: String,
-        /// The events' ids.
+        /// The ids of the events.
         events: Vec<String>,
-        /// The head the caller saw.
+        /// The head that the caller expects.
         expect: Option<i64>,
     },
-    /// A new session; a child's id is its label.
+    /// Creates a session. A child's id is also its label.
     Create {
         /// The session.
         session: String,
-        /// Whose child it is; none makes a root.
+        /// The parent. `None` creates a root.
         parent: Option<String>,
-        /// How many events of the parent it keeps.
+        /// How many inheritable events of the parent the child inherits.
         #[serde(rename = "kept")]
         inheritable: u64,
-        /// Whether they are copied.
+        /// Whether the inherited events are copied.
         copy: bool,
-        /// The ids of its own first events, behind a child's `session_fork`.
+        /// The ids of the session's own first events, after a child's `session_fork`.
         events: Vec<String>,
     },
-    /// A delete; its children keep what they need, or refuse it.
+    /// Deletes a session. Its children either retain what they inherit or cause a refusal.
     Delete {
         /// The session.
         session: String,
-        /// Whether children refuse it.
+        /// Whether children cause a refusal.
         refuse: bool,
     },
-    /// A copy of the prefix.
+    /// Detaches a session: copies its prefix.
     Detach {
         /// The session.
         session: String,
     },
-    /// Another label.
+    /// Changes the label of a session.
     Label {
         /// The session.
         session: String,
-        /// The label.
+        /// The new label.
         label: String,
     },
-    /// The import of a file.
+    /// Imports a file.
     Import {
-        /// The file.
+        /// The path of the file.
         path: String,
     },
-    /// A collection of what nobody needs.
+    /// Runs garbage collection.
     Collect,
 }
 
 impl Call {
-    /// The session that it is about, where it is about one.
+    /// Returns the session that the call is about, if any.
     #[must_use]
     pub fn session(&self) -> Option<&str> {
         match self {
@@ -82,7 +83,7 @@ impl Call {
         }
     }
 
-    /// The events that it writes.
+    /// Returns the ids of the events that the call writes.
     #[must_use]
     pub fn events(&self) -> &[String] {
         match self {
@@ -92,34 +93,34 @@ impl Call {
     }
 }
 
-/// What the caller was told.
+/// The answer to a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Answer {
-    /// The events stand there.
+    /// The events are stored at these positions.
     Appended {
-        /// The seq of the first.
+        /// The seq of the first event.
         from: u64,
-        /// The seq of the last.
+        /// The seq of the last event.
         to: u64,
-        /// They had been there before.
+        /// Whether the events were already stored.
         repeated: bool,
     },
-    /// It was done.
+    /// The call was executed.
     Done,
-    /// It was not done.
+    /// The call was refused.
     Refused {
-        /// The kind of the error.
+        /// The error kind.
         kind: String,
-        /// The head, where the error names it.
+        /// The actual head, if the error names it.
         head: Option<i64>,
-        /// The error, for people.
+        /// The error message.
         message: String,
     },
 }
 
 impl Answer {
-    /// A refusal, as a history notes it.
+    /// Creates a refusal from an error.
     #[must_use]
     pub fn refused(error: &forklore::Error) -> Self {
         let head = match error {
@@ -129,87 +130,88 @@ impl Answer {
         Self::Refused { kind: word(error.kind()), head, message: error.to_string() }
     }
 
-    /// Whether the call was carried out.
+    /// Checks whether the call was executed.
     #[must_use]
     pub fn is_done(&self) -> bool {
         !matches!(self, Self::Refused { .. })
     }
 }
 
-/// The word for a kind of error.
+/// Returns the error kind as it is written in JSON.
 #[must_use]
 pub fn word(kind: ErrorKind) -> String {
     let word = serde_json::to_value(kind).ok();
     word.and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// A line that a process writes before and behind each call.
+/// A line that a process writes before and after each call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
 pub enum Line {
-    /// It is about to call.
+    /// The process is about to make a call.
     Invoked {
-        /// The call's number in its process.
+        /// The number of the call in its process.
         number: u64,
-        /// When, by [`monotonic`].
+        /// The time, from [`monotonic`].
         at: u64,
         /// The call.
         call: Call,
     },
     /// The call returned.
     Answered {
-        /// The call's number.
+        /// The number of the call.
         number: u64,
-        /// When, by [`monotonic`].
+        /// The time, from [`monotonic`].
         at: u64,
-        /// What it returned.
+        /// The answer.
         answer: Answer,
     },
 }
 
-/// A call of one process, whole.
+/// A call of one process with its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The process.
+    /// The name of the process.
     pub process: String,
-    /// What it asked.
+    /// The call.
     pub call: Call,
-    /// When.
+    /// When the call began.
     pub invoked: u64,
-    /// When it was told what; none when it died before.
+    /// When the call returned, and its answer. `None` if the process died before.
     pub answered: Option<(u64, Answer)>,
 }
 
 impl Entry {
-    /// Whether it was told that the call was carried out.
+    /// Checks whether the process got the answer that the call was executed.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.answered.as_ref().is_some_and(|(_, answer)| answer.is_done())
     }
 
-    /// Whether it was told nothing, so that the call may have been carried out or not.
+    /// Checks whether the process got no answer, so that the call may or may not have been
+    /// executed.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.answered.is_none()
     }
 
-    /// The latest time at which the call took effect, if it did.
+    /// Returns the latest time at which the call took effect, if it did.
     #[must_use]
     pub fn until(&self) -> u64 {
         self.answered.as_ref().map_or(u64::MAX, |(at, _)| *at)
     }
 
-    /// Whether this call was over before the other began.
+    /// Checks whether this call returned before the other began.
     #[must_use]
     pub fn is_before(&self, other: &Self) -> bool {
         self.until() < other.invoked
     }
 }
 
-/// The calls in the lines of one process.
+/// Combines the lines of one process into calls.
 ///
 /// # Panics
-/// When an answer belongs to no call: the test itself is wrong.
+/// If an answer belongs to no call, which means that the test itself is wrong.
 #[must_use]
 pub fn entries(process: &str, lines: &[Line]) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();

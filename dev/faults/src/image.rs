@@ -1,10 +1,10 @@
-//! What a disk may hold after the power was cut: what was durable, and of the rest any part.
+//! What a disk may contain after a power cut: everything durable, and any part of the rest.
 //!
-//! A file is durable up to its last sync, a name up to the last sync of its folder, one apart
-//! from the other: a name may be durable whose file is empty. Of what was not synced, each write
-//! and each change of a name may or may not have reached the disk, in any order; a change of a
-//! name is there wholly or not at all, and a write in sectors of 512 bytes. Where a file grew may
-//! be zeros.
+//! A file's content is durable up to its last sync, a name up to the last sync of its directory.
+//! The two are independent: a name may be durable while its file is empty. Each unsynced write and
+//! name change may or may not have reached the disk, in any order. A name change is there
+//! completely or not at all, a write in sectors of 512 bytes. Where a file grew, there may be
+//! zeros.
 
 mod loss;
 
@@ -17,7 +17,7 @@ use crate::soak::Chance;
 
 pub use loss::Loss;
 
-/// A disk, as a journal left it.
+/// The state of a disk as recorded by a journal.
 #[derive(Clone, Debug, Default)]
 pub struct Disk {
     files: BTreeMap<Node, Content>,
@@ -25,7 +25,7 @@ pub struct Disk {
     names: BTreeMap<PathBuf, Named>,
     /// Changes of names that are not durable yet, in order.
     renaming: Vec<Naming>,
-    /// Every folder that the store ever made; the others are there.
+    /// Every directory that the store created. All other directories exist.
     made: BTreeSet<PathBuf>,
 }
 
@@ -35,7 +35,7 @@ struct Content {
     unsynced: Vec<Change>,
 }
 
-/// A change of a file.
+/// A change of a file's content.
 #[derive(Clone, Debug)]
 enum Change {
     Write(Vec<u8>, u64),
@@ -57,7 +57,7 @@ enum Naming {
 }
 
 impl Naming {
-    /// The folder whose sync makes it durable.
+    /// Returns the directory whose sync makes the change durable.
     fn folder(&self) -> Option<&Path> {
         match self {
             Self::Add(path, _) | Self::Rename(_, path, _) | Self::Remove(path) => path.parent(),
@@ -94,7 +94,7 @@ impl Change {
 }
 
 impl Disk {
-    /// Follows the journal.
+    /// Applies a journal entry.
     pub fn follow(&mut self, entry: &Entry) {
         match entry {
             Entry::Made(path, node) => {
@@ -143,7 +143,7 @@ impl Disk {
         }
     }
 
-    /// The names as whoever uses the machine sees them.
+    /// Returns the current names of files, durable or not.
     #[must_use]
     pub fn names(&self) -> BTreeMap<PathBuf, Node> {
         let mut names = self.names.clone();
@@ -155,7 +155,7 @@ impl Disk {
         names.into_iter().filter_map(file).collect()
     }
 
-    /// The same disk with everything that is in one folder in another.
+    /// Returns the same disk with the contents of directory `from` moved to directory `to`.
     #[must_use]
     pub fn moved(&self, from: &Path, to: &Path) -> Self {
         let moved =
@@ -177,7 +177,7 @@ impl Disk {
         self.files.entry(node).or_default()
     }
 
-    /// Puts into the folder `into` what the folder `root` may hold after this loss.
+    /// Writes into the directory `into` what the directory `root` may contain after this loss.
     ///
     /// # Errors
     /// Those of the operating system.

@@ -1,4 +1,4 @@
-//! The stores that are put to the test, and how each is opened.
+//! The kinds of stores under test, and how each is opened.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,27 +11,27 @@ use forklore_store::clock::StoreClock;
 use forklore_store::{Result, Store};
 use serde::{Deserialize, Serialize};
 
-/// A store that several processes share and that outlives them.
+/// A kind of store that several processes share and that persists after they end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// One SQLite file.
     Sqlite,
-    /// A folder of JSONL files.
+    /// A directory of JSONL files.
     Files,
 }
 
-/// An open store, as the port and as the engine sees it.
+/// An open store, through the store port and through the engine.
 #[derive(Clone)]
 pub struct Opened {
-    /// For calls of the port and of maintenance.
+    /// For calls of the port and for maintenance.
     pub handle: Handle,
-    /// For verbs, imports above all.
+    /// For verbs, above all imports.
     pub engine: Engine,
 }
 
 impl Kind {
-    /// Opens the store in the folder `dir`, making it where there is none.
+    /// Opens the store in the directory `dir` and creates it if it does not exist.
     ///
     /// # Errors
     /// Those of the store.
@@ -39,7 +39,7 @@ impl Kind {
         self.open_at(dir, StoreClock::default())
     }
 
-    /// The same with another clock.
+    /// Opens the store like [`Kind::open`], with another clock.
     ///
     /// # Errors
     /// Those of the store.
@@ -56,7 +56,7 @@ impl Kind {
         }
     }
 
-    /// The same through the library's own door, as a URL.
+    /// Returns the URL with which the library opens the same store.
     #[must_use]
     pub fn url(self, dir: &Path) -> String {
         match self {
@@ -74,7 +74,7 @@ impl Opened {
         Self { handle: Handle::shared(store), engine }
     }
 
-    /// The store.
+    /// Returns the store.
     #[must_use]
     pub fn store(&self) -> &dyn Store {
         &*self.handle.store

@@ -1,4 +1,5 @@
-//! What breaks stores on purpose: failing disks, crash images, kills, crowds, bad bytes.
+//! Tools that break stores on purpose: failing disks, crash images, kills, many processes, bad
+//! bytes.
 
 pub mod bytes;
 pub mod caller;

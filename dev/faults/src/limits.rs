@@ -1,4 +1,4 @@
-//! Stores that run out of something: room, the length of a file, descriptors, rights.
+//! Stores that run out of a resource: disk space, file size, file descriptors, or permissions.
 
 mod descriptors;
 mod filling;
@@ -11,7 +11,7 @@ pub use reading::{WRITES, read_only, shown};
 use crate::caller::Caller;
 use crate::history::{Answer, Call};
 
-/// Makes a call that nothing may refuse.
+/// Makes a call and panics if it is refused.
 fn must(caller: &mut Caller<'_>, call: Call) {
     let what = format!("{call:?}");
     if let Answer::Refused { message, .. } = caller.call(call) {

@@ -1,4 +1,4 @@
-//! The process that the durability tests start, stop and kill: does the work that its only
+//! The process that the durability tests start, stop and kill. It does the work that its only
 //! argument, a task in JSON, describes.
 
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! An import in the moment in which it is about to name an attachment.
+//! Pauses an import just before it stores the reference to an attachment.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use forklore_store::{Result, Store};
 use crate::kind::Opened;
 use crate::process::{Task, await_go, tell};
 
-/// A store where each step of an import waits before it is written until somebody says go.
+/// A store that pauses each step of an import before the write, until it gets a go signal.
 struct Waiting(Arc<dyn Store>);
 
 impl Store for Waiting {
@@ -72,19 +72,19 @@ impl Store for Waiting {
     }
 }
 
-/// The file number `number` in a folder.
+/// Returns the path of file number `number` in a directory.
 #[must_use]
 pub fn file(folder: &Path, number: u64) -> std::path::PathBuf {
     folder.join(format!("{number}.jsonl"))
 }
 
-/// Imports as many files of a folder as the task says, each when it is told to go.
+/// Imports as many files of a directory as the task says, each after a go signal.
 ///
 /// # Errors
 /// Those of the import.
 ///
 /// # Panics
-/// When the task names no folder.
+/// If the task names no directory.
 pub fn import(opened: &Opened, task: &Task) -> std::result::Result<(), forklore::Error> {
     let engine = Engine::new(Arc::new(Waiting(opened.handle.store.clone())))
         .with_agent_formats(forklore::formats::AGENT_FORMATS);

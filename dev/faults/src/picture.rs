@@ -1,4 +1,4 @@
-//! Everything that a store shows, to be compared whole.
+//! A snapshot of everything that a store shows, for comparison as a whole.
 
 use std::collections::BTreeMap;
 
@@ -11,20 +11,20 @@ use forklore_store::{Error, Result, Store};
 
 use crate::subject::attachments_of;
 
-/// What a store holds.
+/// The contents of a store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Picture {
-    /// Every session there is or was, and the history of those that are.
+    /// Every session, including deleted ones, with the history of those that are not deleted.
     pub sessions: BTreeMap<SessionId, (Header, Option<Vec<LogEntry>>)>,
-    /// The file that was imported, and what its bytes are; sources have no numbers here, because
-    /// each store gives its own.
+    /// The imported file and its byte ranges. Source numbers are left out, because each store
+    /// assigns its own.
     pub sources: Vec<(Source, Vec<SourceSpan>)>,
-    /// Every attachment that is there, with its length; none where its bytes are not its own.
+    /// Every attachment with its length. `None` if its bytes do not match its digest.
     pub attachments: BTreeMap<AttachmentId, Option<u64>>,
 }
 
 impl Picture {
-    /// Looks at everything in the store that was read from `path` or written otherwise.
+    /// Reads everything in the store, and the sources imported from `path`.
     ///
     /// # Errors
     /// Those of the store.
@@ -34,7 +34,7 @@ impl Picture {
         for listed in store.sessions(&everything, None, 0)?.all()? {
             let mut header = store.header(&listed.id)?;
             if let Some(lease) = &mut header.lease {
-                // Each store has a clock of its own.
+                // Each store has its own clock.
                 lease.expires = jiff::Timestamp::UNIX_EPOCH;
             }
             let log = match log(store, &listed.id) {
@@ -65,8 +65,8 @@ impl Picture {
         Ok(Self { sessions, sources, attachments })
     }
 
-    /// Whether all of another is there and nothing else, but for attachments that nobody was told
-    /// of: those do no harm when they are whole.
+    /// Checks whether this picture equals `other`, apart from extra attachments whose storing was
+    /// never acknowledged: complete ones do no harm.
     #[must_use]
     pub fn fits(&self, other: &Self) -> bool {
         let kept = other.attachments.iter().all(|(id, len)| self.attachments.get(id) == Some(len));
@@ -74,7 +74,7 @@ impl Picture {
         kept && whole && (&self.sessions, &self.sources) == (&other.sessions, &other.sources)
     }
 
-    /// Where it differs from another, in short.
+    /// Describes briefly how this picture differs from another.
     #[must_use]
     pub fn difference(&self, other: &Self) -> String {
         let mut said = Vec::new();
@@ -104,7 +104,7 @@ fn brief(session: Option<&(Header, Option<Vec<LogEntry>>)>) -> String {
     }
 }
 
-/// The whole history of a session.
+/// Reads the whole history of a session.
 ///
 /// # Errors
 /// Those of the store.

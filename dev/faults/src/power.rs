@@ -1,4 +1,4 @@
-//! Cuts the power under a workload, at every sync and in between, and judges what is left.
+//! Cuts the power during a workload, at every sync and at random points, and checks what is left.
 
 mod kill;
 mod together;
@@ -20,10 +20,10 @@ use forklore_store::Store;
 
 pub use together::Together;
 
-/// Steps after which the work closes the store and opens it again.
+/// The work closes the store and opens it again after this many steps.
 const REOPEN_EVERY: usize = 13;
 
-/// A store, and the work on it as its drive noted it down.
+/// A store, and the work on it as recorded by its drive.
 pub struct PowerCut<'a> {
     subject: &'a dyn Subject,
     work: Workload,
@@ -31,32 +31,32 @@ pub struct PowerCut<'a> {
     dir: TempDir,
 }
 
-/// A moment, and what of the unsynced is lost then.
+/// The moment of a power cut, and what unsynced data is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// How many entries of the journal were written.
+    /// How many entries of the journal precede the cut.
     pub at: usize,
     /// What is lost.
     pub loss: Loss,
 }
 
-/// How many images were judged, by loss.
+/// The number of checked images per loss.
 pub type Tally = BTreeMap<Loss, u64>;
 
 impl<'a> PowerCut<'a> {
-    /// Takes the work of a round, and notes down what it does to the disk.
+    /// Runs the work of a round and records what it does to the disk.
     ///
     /// # Panics
-    /// When the store does not do it.
+    /// If the store fails.
     #[must_use]
     pub fn of_round(subject: &'a dyn Subject, round: u64) -> Self {
         Self::of(subject, Workload::of_round(round))
     }
 
-    /// The same with this work.
+    /// Runs this work and records what it does to the disk.
     ///
     /// # Panics
-    /// When the store does not do it.
+    /// If the store fails.
     #[must_use]
     pub fn of(subject: &'a dyn Subject, work: Workload) -> Self {
         let (dir, drive) = (folder(), Drive::noting());
@@ -76,7 +76,7 @@ impl<'a> PowerCut<'a> {
         Self { subject, work, journal, dir }
     }
 
-    /// So many cuts, in order: before every sync with every loss, and others by chance.
+    /// Returns at least `count` cuts, in order: before every sync with every loss, and random ones.
     #[must_use]
     pub fn cuts(&self, count: usize, chance: &mut Chance) -> Vec<Cut> {
         let losses = self.subject.losses();
@@ -90,8 +90,8 @@ impl<'a> PowerCut<'a> {
         cuts
     }
 
-    /// So many moments for a kill at least, in order: before every sync, where then everything that
-    /// was not synced is lost, and others by chance.
+    /// Returns at least `count` moments for a kill, in order: before every sync with the loss of
+    /// everything unsynced, and random ones.
     #[must_use]
     pub fn kills(&self, count: usize, chance: &mut Chance) -> Vec<Cut> {
         let mut kills: Vec<_> = self.syncs().map(|at| Cut { at, loss: Loss::Everything }).collect();
@@ -100,12 +100,12 @@ impl<'a> PowerCut<'a> {
         kills
     }
 
-    /// The places of the syncs in the journal.
+    /// Returns the positions of the syncs in the journal.
     fn syncs(&self) -> impl Iterator<Item = usize> {
         syncs(&self.journal)
     }
 
-    /// So many cuts by chance, in order.
+    /// Returns `count` random cuts, in order.
     fn random_cuts(&self, count: usize, chance: &mut Chance) -> Vec<Cut> {
         let mut cut = || {
             let at = chance.below(self.journal.len() as u64 + 1);
@@ -117,10 +117,10 @@ impl<'a> PowerCut<'a> {
         cuts
     }
 
-    /// Judges what each of these cuts, which are in order, leaves behind.
+    /// Checks the disk after each of these cuts, which must be in order.
     ///
     /// # Panics
-    /// When something acknowledged is lost, or anything else is not as it must be.
+    /// If something acknowledged is lost, or anything else is wrong.
     #[must_use]
     pub fn run(&self, cuts: &[Cut], chance: &mut Chance) -> Tally {
         let mut tally = Tally::new();
@@ -141,8 +141,8 @@ impl<'a> PowerCut<'a> {
         tally
     }
 
-    /// How many steps may have been taken: those acknowledged to be durable are there, one that
-    /// was not begun is not.
+    /// Returns how many steps the store may contain: at least all steps acknowledged as durable,
+    /// and no step that had not begun.
     fn allowed(&self, at: usize) -> RangeInclusive<usize> {
         let (mut least, mut most) = (0, 0);
         for entry in &self.journal[..at] {
@@ -174,7 +174,7 @@ impl<'a> PowerCut<'a> {
         opened.map_err(|error| format!("it does not open: {error}"))
     }
 
-    /// The journal before a place, for the message of a failure.
+    /// Formats the journal entries before a position, for the message of a failure.
     fn around(&self, at: usize) -> String {
         let shown = self.journal[at.saturating_sub(12)..at].iter().map(|entry| match entry {
             Entry::Wrote(node, bytes, place) => {
@@ -187,7 +187,7 @@ impl<'a> PowerCut<'a> {
     }
 }
 
-/// The places of the syncs in a journal.
+/// Returns the positions of the syncs in a journal.
 fn syncs(journal: &[Entry]) -> impl Iterator<Item = usize> {
     journal.iter().enumerate().filter_map(|(at, entry)| {
         matches!(entry, Entry::Synced(_) | Entry::SyncedDir(_)).then_some(at)

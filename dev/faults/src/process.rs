@@ -1,4 +1,4 @@
-//! Other processes: started to use a store, stopped or killed in the middle of it.
+//! Worker processes: started to use a store, and stopped or killed in the middle of their work.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -12,26 +12,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::kind::Kind;
 
-/// What a process is started for.
+/// The task for which a process is started.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// Which work, by the name it has in the worker.
+    /// The name of the work in the worker.
     pub work: String,
-    /// Which store.
+    /// The kind of the store.
     pub kind: Kind,
-    /// The store's folder.
+    /// The directory of the store.
     pub store: PathBuf,
-    /// What tells the process from others, in ids too.
+    /// A unique name of the process, also used in ids.
     pub name: String,
-    /// The seed of its choices.
+    /// The seed of the process's random choices.
     pub seed: u64,
-    /// How many calls it makes; 0 is as many as it can.
+    /// The number of calls to make; 0 means until it is stopped.
     pub calls: u64,
-    /// A file to import, where the work imports one.
+    /// A file to import, if the work imports one.
     pub file: Option<PathBuf>,
 }
 
-/// A process at work.
+/// A running worker process.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
@@ -41,16 +41,16 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts one. `program` takes a [`Task`] as its only argument.
+    /// Starts a process. `program` takes a [`Task`] as its only argument.
     ///
     /// # Panics
-    /// When it cannot be started, as in all functions below.
+    /// If it cannot be started. The functions below panic as well if the process does not respond.
     #[must_use]
     pub fn start(program: &Path, task: &Task) -> Self {
         Self::spawn(&mut command(program, task)).expect("the worker starts")
     }
 
-    /// Starts one that was prepared by [`command`].
+    /// Starts a process from a command that [`command`] prepared.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -59,9 +59,9 @@ impl Process {
         let input = child.stdin.take().expect("its input");
         let output = BufReader::new(child.stdout.take().expect("its output"));
         let (sender, lines) = channel();
-        // A full pipe would stop the process where no test wants it stopped.
+        // The thread empties the pipe continuously: a full pipe would block the process.
         let reader = std::thread::spawn(move || {
-            // A line that a kill tore is none.
+            // A line that a kill cut off is ignored.
             for line in output.lines().map_while(Result::ok) {
                 if sender.send(line).is_err() {
                     return;
@@ -71,30 +71,30 @@ impl Process {
         Ok(Self { child, input, lines, reader })
     }
 
-    /// The next thing it tells; none when it has ended.
+    /// Returns the next message of the process; `None` after its end.
     pub fn received<T: DeserializeOwned>(&mut self) -> Option<T> {
         self.lines.recv().ok().map(|line| parse(&line))
     }
 
-    /// Lets it go on.
+    /// Sends the process the go signal that [`await_go`] waits for.
     pub fn go(&mut self) {
         self.input.write_all(b"go\n").expect("a process that listens");
     }
 
-    /// Sends it a signal.
+    /// Sends the process a signal.
     pub fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         kill_process(pid.expect("its number"), signal).expect("a process to be told");
     }
 
-    /// Kills it, and gives all that it told before and nobody heard.
+    /// Kills the process and returns all its messages that were not read yet.
     #[must_use]
     pub fn killed<T: DeserializeOwned>(self) -> Vec<T> {
         self.signal(Signal::KILL);
         self.ended().1
     }
 
-    /// Waits for its end, and gives all that it told and nobody heard.
+    /// Waits for the end of the process and returns all its messages that were not read yet.
     #[must_use]
     pub fn ended<T: DeserializeOwned>(mut self) -> (ExitStatus, Vec<T>) {
         drop(self.input);
@@ -108,10 +108,10 @@ fn parse<T: DeserializeOwned>(line: &str) -> T {
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line:?}"))
 }
 
-/// The command that starts `program` for `task`.
+/// Returns the command that starts `program` with `task`.
 ///
 /// # Panics
-/// Never: a task is JSON.
+/// Never: a task can always be written as JSON.
 #[must_use]
 pub fn command(program: &Path, task: &Task) -> Command {
     let mut command = Command::new(program);
@@ -119,10 +119,10 @@ pub fn command(program: &Path, task: &Task) -> Command {
     command
 }
 
-/// Tells the parent something, in one write, so that a kill tears no line.
+/// Sends a message to the parent in a single write, so that a kill cannot cut a line off.
 ///
 /// # Panics
-/// When nobody listens any more.
+/// If the parent no longer reads.
 pub fn tell<T: Serialize>(what: &T) {
     let mut line = serde_json::to_string(what).expect("something in JSON");
     line.push('\n');
@@ -130,10 +130,10 @@ pub fn tell<T: Serialize>(what: &T) {
     std::io::stdout().lock().write_all(line.as_bytes()).expect("a parent that listens");
 }
 
-/// Waits until the parent says go.
+/// Waits for the go signal of the parent.
 ///
 /// # Panics
-/// When the parent is gone.
+/// If the parent is gone.
 pub fn await_go() {
     std::io::stdin().read_line(&mut String::new()).expect("a parent that speaks");
 }

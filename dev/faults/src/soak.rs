@@ -1,22 +1,22 @@
-//! How much is tried, and by which chance.
+//! How many cases the tests try, and how they choose at random.
 //!
-//! Every count of the durability tests passes through [`times`]: `FORKLORE_SOAK=N` makes each of
-//! them N times as large, for long runs before a release. Every choice comes from [`Chance`],
-//! whose seed is [`seed`]: `FORKLORE_SEED=S` repeats the run that printed it.
+//! Every count of the durability tests passes through [`times`]: `FORKLORE_SOAK=N` makes each count
+//! N times as large, for long runs before a release. Every random choice comes from [`Chance`] with
+//! the seed [`seed`]: `FORKLORE_SEED=S` repeats the run that printed S.
 
-/// `count`, times what `FORKLORE_SOAK` says.
+/// Returns `count` multiplied by `FORKLORE_SOAK` (default 1).
 ///
 /// # Panics
-/// When the variable is no number.
+/// If the variable is not a number.
 #[must_use]
 pub fn times(count: u64) -> u64 {
     count * number("FORKLORE_SOAK").unwrap_or(1)
 }
 
-/// The seed of this run: `FORKLORE_SEED`, else 1.
+/// Returns the seed of this run: `FORKLORE_SEED`, else 1.
 ///
 /// # Panics
-/// When the variable is no number.
+/// If the variable is not a number.
 #[must_use]
 pub fn seed() -> u64 {
     number("FORKLORE_SEED").unwrap_or(1)
@@ -27,12 +27,12 @@ fn number(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
 }
 
-/// Numbers that look random and are the same for the same seed.
+/// A pseudo-random number generator, deterministic for each seed.
 #[derive(Clone, Debug)]
 pub struct Chance(u64);
 
 impl Chance {
-    /// The numbers of a seed; `stream` tells those of one process or round from another's.
+    /// Creates a generator. `stream` separates the numbers of one process or round from another's.
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
         let mut chance = Self(seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -47,15 +47,15 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 up to, and without, `limit`.
+    /// Returns a number from 0 up to but not including `limit`.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit.max(1)
     }
 
-    /// One of the list, which must not be empty.
+    /// Returns a random element of a list that must not be empty.
     ///
     /// # Panics
-    /// When it is.
+    /// If the list is empty.
     pub fn one_of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         let at = self.below(list.len() as u64);
         list.get(usize::try_from(at).unwrap_or(0)).expect("something to choose from")

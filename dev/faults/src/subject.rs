@@ -1,4 +1,4 @@
-//! A store that is put on a drive.
+//! The stores under test, running on a simulated drive.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,30 +13,30 @@ use crate::drive::Drive;
 use crate::image::Loss;
 use crate::vfs::Vfs;
 
-/// The attachments of a store that keeps some.
+/// Returns the attachments of a store that supports them.
 ///
 /// # Panics
-/// When it keeps none.
+/// If the store does not support attachments.
 #[must_use]
 pub fn attachments_of(store: &dyn Store) -> Arc<dyn Attachments> {
     store.attachments().expect("a store that keeps attachments")
 }
 
-/// Opens stores whose files lie on a drive.
+/// Opens stores whose files are on a drive.
 pub trait Subject: Sync {
-    /// Opens the store in the folder `dir`, making it where there is none.
+    /// Opens the store in the directory `dir` and creates it if it does not exist.
     ///
     /// # Errors
     /// Those of the store.
     fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Store>>;
 
-    /// What it gets over when the power is cut.
+    /// Returns the losses at a power cut that the store survives.
     fn losses(&self) -> &'static [Loss] {
         &Loss::REAL
     }
 }
 
-/// The SQLite store, over a VFS of its own. One test uses it at a time.
+/// The SQLite store on its own VFS. Only one test may use it at a time.
 #[derive(Debug)]
 pub struct Sqlite {
     vfs: &'static Vfs,
@@ -44,25 +44,25 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// Pages in the WAL after which it is written back: few, so that a workload meets many
+    /// Number of WAL pages after which a checkpoint runs: few, so that a workload includes many
     /// checkpoints.
     pub const PAGES: u32 = 32;
 
-    /// The store over a VFS that is registered under this name, which no other may have. A step
-    /// does the checkpoints, so that the operations are the same in each run.
+    /// Creates a subject on a VFS that is registered under this unique name. Checkpoints run within
+    /// a step, so that the sequence of operations is the same in each run.
     #[must_use]
     pub fn over_vfs(name: &'static str) -> Self {
         let checkpoints = Checkpoints { every_pages: Self::PAGES, in_step: true };
         Self { vfs: Vfs::register(name), checkpoints }
     }
 
-    /// The same without checkpoints.
+    /// Returns the same subject without checkpoints.
     #[must_use]
     pub fn without_checkpoints(self) -> Self {
         Self { checkpoints: Checkpoints { every_pages: u32::MAX, ..self.checkpoints }, ..self }
     }
 
-    /// The same with the thread that does the checkpoints else.
+    /// Returns the same subject with checkpoints in the background thread of normal operation.
     #[must_use]
     pub fn with_thread(self) -> Self {
         Self { checkpoints: Checkpoints { in_step: false, ..self.checkpoints }, ..self }
@@ -74,7 +74,7 @@ impl Subject for Sqlite {
         self.vfs.mount(drive);
         let options = Options {
             vfs: Some(self.vfs.name()),
-            // Few events make a chunk, so that the workload seals some.
+            // A chunk consists of few events, so that the workload seals some chunks.
             chunk_events: 3,
             checkpoints: self.checkpoints,
             ..Options::default()

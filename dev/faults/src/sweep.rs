@@ -1,4 +1,4 @@
-//! Fails one operation of a workload, and judges what the store makes of it.
+//! Makes one operation of a workload fail, and checks how the store reacts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,32 +14,32 @@ use crate::subject::Subject;
 use crate::workload::{Step, Workload};
 use forklore_store::Store;
 
-/// A store and the work on it whose operations fail.
+/// A store and a workload whose operations fail one at a time.
 pub struct Sweep<'a> {
     subject: &'a dyn Subject,
     work: Workload,
     shapes: Vec<Shape>,
 }
 
-/// How many operations failed, by mode and operation.
+/// The number of failed operations by mode and operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally(BTreeMap<(Mode, Shape), u64>);
 
 impl Tally {
-    /// How many there were.
+    /// Returns the total number.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.values().sum()
     }
 
-    /// Adds what another run struck.
+    /// Adds the counts of another run.
     pub fn add(&mut self, other: &Self) {
         for (kind, count) in &other.0 {
             *self.0.entry(*kind).or_default() += count;
         }
     }
 
-    /// A line for each kind.
+    /// Formats one line for each mode and operation.
     #[must_use]
     pub fn lines(&self) -> String {
         self.0.iter().fold(String::new(), |mut text, ((mode, shape), count)| {
@@ -49,10 +49,10 @@ impl Tally {
     }
 }
 
-/// An empty folder, in memory where the machine has a place there.
+/// Creates an empty directory, in `/dev/shm` if the machine has it.
 ///
 /// # Panics
-/// When there is no place for it.
+/// If no directory can be created.
 #[must_use]
 pub fn folder() -> TempDir {
     let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
@@ -60,19 +60,19 @@ pub fn folder() -> TempDir {
 }
 
 impl<'a> Sweep<'a> {
-    /// Takes the work once to see which operations there are.
+    /// Runs the work of a round once without a fault, to record its operations.
     ///
     /// # Panics
-    /// When the store does not do it right although nothing fails.
+    /// If the store fails although no operation fails.
     #[must_use]
     pub fn of_round(subject: &'a dyn Subject, round: u64) -> Self {
         Self::of(subject, Workload::of_round(round))
     }
 
-    /// The same with this work.
+    /// Runs this work once without a fault, to record its operations.
     ///
     /// # Panics
-    /// When the store does not do it right although nothing fails.
+    /// If the store fails although no operation fails.
     #[must_use]
     pub fn of(subject: &'a dyn Subject, work: Workload) -> Self {
         let (dir, drive) = (folder(), Drive::sound());
@@ -89,8 +89,8 @@ impl<'a> Sweep<'a> {
         Self { subject, work, shapes }
     }
 
-    /// So many faults of a mode, or as many as there are: of each kind of operation that can fail
-    /// like this as many as of every other, by chance.
+    /// Picks up to `count` random faults of a mode, evenly over the kinds of operations that can
+    /// fail in this mode.
     #[must_use]
     pub fn faults(&self, mode: Mode, count: usize, chance: &mut Chance) -> Vec<Fault> {
         let mut left: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
@@ -108,10 +108,10 @@ impl<'a> Sweep<'a> {
         faults
     }
 
-    /// Fails each of these operations, each in a store of its own.
+    /// Makes each of these operations fail, each in a new store.
     ///
     /// # Panics
-    /// When the store does anything it must not.
+    /// If the store does anything it must not.
     #[must_use]
     pub fn run(&self, faults: impl IntoIterator<Item = Fault>) -> Tally {
         let mut tally = Tally::default();
@@ -124,7 +124,7 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// The work on a store under which one operation fails.
+/// One run of the workload in which one operation fails.
 struct Run<'a> {
     sweep: &'a Sweep<'a>,
     fault: Fault,
@@ -132,19 +132,20 @@ struct Run<'a> {
     drive: Arc<Drive>,
 }
 
-/// Where the fault struck.
+/// The point at which the fault struck.
 struct Struck {
-    /// The steps that were acknowledged before.
+    /// The number of steps that were acknowledged before.
     before: usize,
-    /// What became of the step during which it struck; none when that was opening or closing.
+    /// The result of the step during which the fault struck. `None` if it struck while the store
+    /// was opened or closed.
     step: Option<Result<(), Error>>,
     shape: Shape,
-    /// The operations there were when that step had ended.
+    /// The number of operations at the end of that step.
     operations: usize,
 }
 
 impl Struck {
-    /// The numbers of steps that may have been taken.
+    /// Returns the numbers of steps that the store may contain.
     fn allowed(&self) -> RangeInclusive<usize> {
         match &self.step {
             None => self.before..=self.before,
@@ -179,7 +180,7 @@ impl<'a> Run<'a> {
         self.sweep.subject.open(self.dir.path(), &self.drive)
     }
 
-    /// Works until the fault strikes, then looks at what is there; which operation failed.
+    /// Works until the fault strikes and then checks the store. Returns the operation that failed.
     fn judge(&self) -> Result<Shape, String> {
         let (store, struck) = self.until_struck()?;
         let told = |wrong: String| format!("{}: {wrong}", struck.summary());
@@ -223,7 +224,7 @@ impl<'a> Run<'a> {
         Ok((None, Struck { before: self.work().steps.len(), step: None, shape, operations: 0 }))
     }
 
-    /// Works on with the same handle; the number of steps taken then, if that is certain.
+    /// Continues with the same handle. Returns the number of applied steps, if it is certain.
     fn go_on(&self, store: &dyn Store, struck: &Struck) -> Result<Option<usize>, String> {
         let same = |wrong: String| format!("with the same handle: {wrong}");
         let taken = self.work().accepted(store, struck.allowed()).map_err(same)?;
@@ -234,7 +235,7 @@ impl<'a> Run<'a> {
             }
             self.drive.repair();
         }
-        // Beside the steps the handle may have been about to close.
+        // Outside a step, the handle may have been about to close.
         if struck.shape.is_sync() && struck.step.is_some() {
             let before = self.drive.shapes().len();
             let refused = self.step_like(struck.before, taken).map(|step| step.take(store));
@@ -242,7 +243,8 @@ impl<'a> Run<'a> {
             return match refused {
                 Some(Err(Error::Poisoned { .. })) | None => {
                     self.work().accepted(store, struck.allowed()).map_err(same)?;
-                    // The step that failed does not take itself back, the refused one begins not.
+                    // The failed step must not try to undo itself, and the refused step must not
+                    // start.
                     self.nothing_written(self.fault.at + 1..struck.operations).map_err(same)?;
                     self.nothing_written(before..refused_at).map_err(same)?;
                     Ok(None)
@@ -253,7 +255,7 @@ impl<'a> Run<'a> {
         self.next(store, taken).map(Some).map_err(same)
     }
 
-    /// Whether none of these operations, which are behind a failed sync, writes.
+    /// Checks that none of these operations, which follow a failed sync, writes.
     fn nothing_written(&self, operations: Range<usize>) -> Result<(), String> {
         let shapes = self.drive.shapes();
         let writes = |shape: &Shape| {
@@ -265,15 +267,15 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The next step that writes, when so many were taken, to the part that the struck one wrote
-    /// to: sessions, or what lies beside them.
+    /// Returns the next step after `taken` steps that writes to the same part as the step `struck`:
+    /// sessions or attachments.
     fn step_like(&self, struck: usize, taken: usize) -> Option<&Step> {
         let steps = &self.work().steps;
         let beside = steps.get(struck).is_some_and(Step::is_sidecar);
         steps.iter().skip(taken).find(|step| step.writes() && step.is_sidecar() == beside)
     }
 
-    /// Takes the next step; how many are taken then.
+    /// Runs the next step and returns the number of applied steps afterwards.
     fn next(&self, store: &dyn Store, taken: usize) -> Result<usize, String> {
         let Some(step) = self.work().steps.get(taken) else {
             return Ok(taken);
@@ -283,7 +285,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// How many steps were taken in a store in which nothing is wrong.
+/// Verifies the store and returns how many steps it contains.
 ///
 /// # Errors
 /// What is wrong.

@@ -1,4 +1,4 @@
-//! Folders for stores that are to be broken.
+//! Directories for stores that are to be broken.
 
 use std::path::{Path, PathBuf};
 
@@ -6,9 +6,9 @@ use tempfile::TempDir;
 
 use crate::kind::{Kind, Opened};
 
-/// A folder of its own with a store in it. What needs no real disk lies in memory, where a sync
-/// costs nothing: a kill takes from a process what it has not yet handed to the kernel, and
-/// nothing else.
+/// A directory of its own with a store in it. If a test needs no real disk, the directory is in
+/// memory, where a sync costs nothing: a kill only loses what the process has not yet handed to the
+/// kernel.
 #[derive(Debug)]
 pub struct TestFolder {
     dir: TempDir,
@@ -16,38 +16,38 @@ pub struct TestFolder {
 }
 
 impl TestFolder {
-    /// An empty one, in memory where the machine has a place there.
+    /// Creates an empty directory, in `/dev/shm` if the machine has it.
     ///
     /// # Panics
-    /// When no folder can be made.
+    /// If no directory can be created.
     #[must_use]
     pub fn in_memory(kind: Kind) -> Self {
         let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         Self { dir: dir.expect("a temporary folder"), kind }
     }
 
-    /// An empty one below `folder`.
+    /// Creates an empty directory below `folder`.
     ///
     /// # Panics
-    /// When no folder can be made there.
+    /// If no directory can be created there.
     #[must_use]
     pub fn below(kind: Kind, folder: &Path) -> Self {
         Self { dir: tempfile::tempdir_in(folder).expect("a temporary folder"), kind }
     }
 
-    /// The folder of the store, which is made with its first opening.
+    /// Returns the directory of the store. The first opening creates it.
     #[must_use]
     pub fn store_dir(&self) -> PathBuf {
         self.dir.path().join("store")
     }
 
-    /// A folder for other files.
+    /// Returns a directory for other files.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
 
-    /// Which store it is.
+    /// Returns the kind of the store.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind
@@ -56,7 +56,7 @@ impl TestFolder {
     /// Opens the store.
     ///
     /// # Panics
-    /// When it cannot be opened.
+    /// If it cannot be opened.
     #[must_use]
     pub fn open(&self) -> Opened {
         let opened = self.kind.open(&self.store_dir());

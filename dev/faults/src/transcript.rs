@@ -1,11 +1,11 @@
-//! A session file of another agent that several processes import while it grows.
+//! A session file of another agent that grows while several processes import it.
 
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// The file, in the form of Pi, with a branch now and then.
+/// The file, in Pi's format, with occasional branches.
 #[derive(Debug)]
 pub struct Transcript {
     path: PathBuf,
@@ -13,10 +13,10 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// The beginning of one in the folder.
+    /// Creates a new file in the directory.
     ///
     /// # Panics
-    /// When it cannot be written, as below.
+    /// If it cannot be written. The methods below panic likewise.
     #[must_use]
     pub fn new(folder: &Path) -> Self {
         let path = folder.join("shared.jsonl");
@@ -26,13 +26,13 @@ impl Transcript {
         Self { path, records: 0 }
     }
 
-    /// Where it is.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Adds records, in one write.
+    /// Appends records in one write.
     pub fn grow(&mut self, records: usize) {
         let mut text = String::new();
         for n in self.records..self.records + records {

@@ -1,4 +1,4 @@
-//! A VFS of SQLite that passes everything on to the real one, past a [`Drive`].
+//! A SQLite VFS that passes each operation through a [`Drive`] and then to the real VFS.
 #![allow(
     unsafe_code,
     reason = "a VFS is an interface of C: tables of functions over pointers that SQLite allocates"
@@ -15,17 +15,17 @@ use rusqlite::ffi;
 
 use crate::drive::{Drive, Failure, Operation, Verdict};
 
-/// A VFS that SQLite knows by a name, over a drive that can be changed.
+/// A VFS that is registered with SQLite under a name, on a drive that can be replaced.
 ///
-/// It is registered once and stays for as long as the process lives: SQLite keeps a pointer to it.
+/// It stays registered until the process ends, because SQLite stores a pointer to it.
 #[derive(Debug)]
 pub struct Vfs {
     name: &'static str,
     drive: Mutex<Arc<Drive>>,
 }
 
-/// What SQLite keeps a pointer to. It begins like the real VFS and shares its `pAppData`, so that
-/// the functions of the real one may be handed it.
+/// The structure that SQLite points to. It begins with a copy of the real VFS, including its
+/// `pAppData`, so that functions of the real VFS accept it.
 #[repr(C)]
 struct Registered {
     base: ffi::sqlite3_vfs,
@@ -34,16 +34,16 @@ struct Registered {
 }
 
 impl Vfs {
-    /// Registers a VFS under this name, which no other may have.
+    /// Registers a VFS under this unique name.
     ///
     /// # Panics
-    /// When SQLite refuses it.
+    /// If SQLite refuses it.
     #[must_use]
     pub fn register(name: &'static str) -> &'static Self {
         let vfs: &'static Self =
             Box::leak(Box::new(Self { name, drive: Mutex::new(Drive::sound()) }));
         let c_name = CString::new(name).expect("a name without a zero byte").into_raw();
-        // SAFETY: null asks for the default VFS, which SQLite has from its start and never frees.
+        // SAFETY: null requests the default VFS, which SQLite has from its start and never frees.
         let real = unsafe { ffi::sqlite3_vfs_find(std::ptr::null()) };
         assert!(!real.is_null(), "SQLite has no VFS");
         // SAFETY: `real` points to a VFS that lives for ever; its fields are plain data.
@@ -60,13 +60,13 @@ impl Vfs {
         vfs
     }
 
-    /// The name it is registered under.
+    /// Returns the name under which the VFS is registered.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Puts another drive under the files that are opened from now on.
+    /// Sets the drive for files that are opened from now on.
     pub fn mount(&self, drive: &Arc<Drive>) {
         *self.drive.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(drive);
     }
@@ -76,7 +76,7 @@ impl Vfs {
     }
 }
 
-/// The code of SQLite for a failure, where a broken device gives `broken`.
+/// Returns the SQLite error code for a failure; `broken` is the code for a failed device.
 fn code(failure: Failure, broken: c_int) -> c_int {
     match failure {
         Failure::Broken => broken,
@@ -84,15 +84,15 @@ fn code(failure: Failure, broken: c_int) -> c_int {
     }
 }
 
-/// The path that SQLite names; none for a file that it deletes itself when it is closed.
+/// Returns the path of a file. `None` for a temporary file, which SQLite itself deletes on close.
 ///
 /// # Safety
-/// `name` is null or a string of C that ends with a zero byte.
+/// `name` is null or a C string that ends with a zero byte.
 unsafe fn path(name: *const c_char) -> Option<PathBuf> {
     if name.is_null() {
         return None;
     }
-    // SAFETY: the caller vouches for it.
+    // SAFETY: the caller guarantees it.
     let name = unsafe { CStr::from_ptr(name) };
     Some(Path::new(OsStr::from_bytes(name.to_bytes())).to_owned())
 }
@@ -104,15 +104,15 @@ unsafe extern "C" fn open(
     flags: c_int,
     out: *mut c_int,
 ) -> c_int {
-    // SAFETY: SQLite hands back the VFS that was registered.
+    // SAFETY: SQLite passes the VFS that was registered.
     let registered = unsafe { &*vfs.cast::<Registered>() };
-    // SAFETY: SQLite names files by strings of C.
+    // SAFETY: SQLite passes file names as C strings.
     let path = unsafe { path(name) };
     let drive = registered.vfs.drive();
     let of_all = Arc::clone(&drive);
     let _turn = of_all.turn();
     let made = path.as_deref().is_some_and(|path| !path.exists());
-    // SAFETY: SQLite allocated `szOsFile` bytes: our header and a file of the real VFS behind it.
+    // SAFETY: SQLite allocated `szOsFile` bytes: our header followed by a file of the real VFS.
     unsafe { file::blank(handle) };
     if let Some(path) = &path {
         let operation = if made { Operation::Create(path) } else { Operation::Open(path) };
@@ -120,7 +120,8 @@ unsafe extern "C" fn open(
             return code(failure, ffi::SQLITE_CANTOPEN);
         }
     }
-    // SAFETY: `real` is the default VFS, and has an `xOpen`; the file behind our header is its own.
+    // SAFETY: `real` is the default VFS and has an `xOpen`; the file after our header belongs to
+    // it.
     let opened = unsafe {
         let real = &*registered.real;
         let open = real.xOpen.expect("every VFS opens files");
@@ -130,9 +131,9 @@ unsafe extern "C" fn open(
         let node = path.as_deref().map(|path| drive.opened(path, made)).unwrap_or_default();
         let fresh = flags & (ffi::SQLITE_OPEN_WAL | ffi::SQLITE_OPEN_MAIN_JOURNAL) != 0
             && flags & ffi::SQLITE_OPEN_CREATE != 0;
-        // The real VFS syncs the folder of a new journal with its first sync.
+        // The first sync of a new journal by the real VFS also syncs its directory.
         let folder = path.filter(|_| fresh).and_then(|path| Some(path.parent()?.to_owned()));
-        // SAFETY: as above; the real VFS opened the file behind the header.
+        // SAFETY: as above; the real VFS opened the file after the header.
         unsafe { file::begin(handle, drive, node, folder) };
     }
     opened
@@ -143,9 +144,9 @@ unsafe extern "C" fn delete(
     name: *const c_char,
     sync_dir: c_int,
 ) -> c_int {
-    // SAFETY: SQLite hands back the VFS that was registered.
+    // SAFETY: SQLite passes the VFS that was registered.
     let registered = unsafe { &*vfs.cast::<Registered>() };
-    // SAFETY: SQLite names files by strings of C.
+    // SAFETY: SQLite passes file names as C strings.
     let Some(path) = (unsafe { path(name) }) else {
         return ffi::SQLITE_IOERR_DELETE;
     };

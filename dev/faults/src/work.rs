@@ -1,4 +1,4 @@
-//! What the processes of a crowd do: anything, to whatever is there.
+//! The work of the processes in a crowd: random calls on a shared store.
 
 use forklore_conformance::scene::id;
 use forklore_core::Header;
@@ -9,15 +9,15 @@ use crate::history::{Answer, Call};
 use crate::process::Task;
 use crate::soak::Chance;
 
-/// The root of the family that everybody works in.
+/// The root of the family that all processes work in.
 pub const TRUNK: &str = "trunk";
-/// The session that everybody only appends to.
+/// The session that all processes only append to.
 pub const ONE: &str = "one";
-/// Names that several sessions want.
+/// The number of labels that the sessions compete for.
 const LABELS: u64 = 6;
 
-/// Appends as often as the task says to the session that everybody appends to, and in between to
-/// one of its own, at the head it knows.
+/// Appends to the shared session as often as the task says, and in between to a session of its own
+/// with its known head as the expected one.
 pub fn append(caller: &mut Caller<'_>, task: &Task) {
     let own = format!("own-{}", task.name);
     let create = |session: &str| Call::Create {
@@ -41,7 +41,7 @@ pub fn append(caller: &mut Caller<'_>, task: &Task) {
     }
 }
 
-/// Somebody who makes calls at random.
+/// A process that makes random calls.
 pub struct Busy<'a> {
     caller: Caller<'a>,
     chance: Chance,
@@ -51,7 +51,8 @@ pub struct Busy<'a> {
 }
 
 impl<'a> Busy<'a> {
-    /// The same calls for the same task, as far as the store answers the same.
+    /// Creates it. The same task leads to the same calls, as far as the store gives the same
+    /// answers.
     #[must_use]
     pub fn new(caller: Caller<'a>, task: &'a Task) -> Self {
         let stream = task.name.bytes().fold(7, |sum, byte| sum * 131 + u64::from(byte));
@@ -111,8 +112,8 @@ impl<'a> Busy<'a> {
         };
         let most = self.header(&parent).counts.inheritable.max(1);
         let copy = self.chance.below(4) == 0;
-        // Most keep little, so that reading all of them stays cheap; some copy everything, which
-        // takes several transactions.
+        // Most children inherit little, so that reading all of them stays cheap. Some copy
+        // everything, which takes several transactions.
         let kept = match self.chance.below(6) {
             0 => 1 + self.chance.below(most),
             1 if copy => most,
@@ -128,7 +129,7 @@ impl<'a> Busy<'a> {
         }
     }
 
-    /// A child that others want to make too.
+    /// Returns a call to create a child that other processes try to create too.
     fn same_child(&mut self) -> Call {
         let session = format!("same-{}", self.caller.calls() / 8);
         let copy = self.chance.below(4) == 0;
@@ -142,11 +143,11 @@ impl<'a> Busy<'a> {
     }
 
     fn header(&self, session: &str) -> Header {
-        // A tombstone has one too: nothing that was seen once ever has none.
+        // Deleted sessions have a header too, so a session that was listed once always has one.
         self.caller.opened().store().header(&id(session)).expect("a session that was listed")
     }
 
-    /// A child that is there, one of the last that were written.
+    /// Picks one of the most recently written children, if there are any.
     fn child(&mut self) -> Option<String> {
         let filter = Filter { family: Some(id(TRUNK)), ..Filter::default() };
         let found = self.caller.opened().store().sessions(&filter, None, 24);
@@ -156,7 +157,7 @@ impl<'a> Busy<'a> {
         (!ids.is_empty()).then(|| self.chance.one_of(&ids).clone())
     }
 
-    /// Names for up to `most` new events.
+    /// Returns up to `most` ids for new events.
     fn names(&mut self, most: u64) -> Vec<String> {
         let count = 1 + self.chance.below(most);
         self.named += count;

@@ -1,6 +1,6 @@
-//! A fixed piece of work on a store, and what the store must show behind each step of it.
+//! A fixed workload on a store, and the contents that the store must show after each step.
 //!
-//! The reference is the memory store, which keeps every history whole.
+//! The reference is the memory store, which stores every history completely.
 
 mod attachment_names;
 mod plan;
@@ -18,55 +18,56 @@ use crate::picture::{self, Picture};
 use crate::subject::attachments_of;
 use forklore_store::Store;
 
-/// The file that the work imports.
+/// The file that the workload imports.
 pub const FILE: &str = "/home/me/agent/session.jsonl";
 
-/// One call, or one verb of several.
+/// One step of a workload: a call of the store port, or a verb of several calls.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Makes a session.
+    /// Creates a session.
     Create(Box<NewSession>),
-    /// Adds events.
+    /// Appends events.
     Append(SessionId, Append),
-    /// Changes something that is not the log.
+    /// Changes something outside the log.
     Change(SessionId, Change),
-    /// Deletes sessions; what others need of them stays.
+    /// Deletes sessions. What other sessions need of them stays.
     Remove(Vec<SessionId>, Timestamp),
-    /// Reads the file on.
+    /// Commits a transaction, for example a step of an import.
     Commit(Box<Transaction>),
-    /// Gives space back.
+    /// Runs garbage collection.
     Collect,
     /// Reads a history.
     Read(SessionId),
-    /// Keeps bytes.
+    /// Stores an attachment.
     Put(Vec<u8>),
-    /// Reads kept bytes.
+    /// Reads an attachment.
     Get(AttachmentId),
-    /// Removes the kept bytes that no event names.
+    /// Removes the attachments that no event references.
     Sweep,
 }
 
 impl Step {
-    /// Whether it writes.
+    /// Checks whether the step writes.
     #[must_use]
     pub fn writes(&self) -> bool {
         !matches!(self, Self::Read(_) | Self::Get(_))
     }
 
-    /// Whether it is about kept bytes alone: what goes wrong with them keeps nobody from sessions,
-    /// nor the other way round.
+    /// Checks whether the step concerns attachments only. A failure of attachments must not affect
+    /// sessions, and vice versa.
     #[must_use]
     pub fn is_sidecar(&self) -> bool {
         matches!(self, Self::Put(_) | Self::Get(_) | Self::Sweep)
     }
 
-    /// Whether it cannot be done on a full disk.
+    /// Checks whether the step must fail on a full disk.
     #[must_use]
     pub fn needs_space(&self) -> bool {
         self.writes() && !matches!(self, Self::Sweep)
     }
 
-    /// Whether it is durable when it is acknowledged; steps of an import are with the last.
+    /// Checks whether the step is durable when it is acknowledged. The steps of an import are
+    /// durable after the last one.
     #[must_use]
     pub fn is_durable(&self) -> bool {
         match self {
@@ -75,7 +76,7 @@ impl Step {
         }
     }
 
-    /// A session that the step wrote to, and that is there behind it.
+    /// Returns a session that the step wrote to and that exists afterwards.
     #[must_use]
     pub fn session(&self) -> Option<&SessionId> {
         match self {
@@ -95,7 +96,7 @@ impl Step {
         }
     }
 
-    /// Takes the step.
+    /// Runs the step.
     ///
     /// # Errors
     /// Those of the store.
@@ -124,7 +125,7 @@ impl Step {
     }
 }
 
-/// The step with the number that the store itself gave to the source.
+/// Returns the transaction with the number that this store assigned to the source.
 fn at_home(all: &Transaction, store: &dyn Store) -> Result<Transaction> {
     let mut all = all.clone();
     if let Some(step) = &mut all.source
@@ -141,29 +142,30 @@ fn source(store: &dyn Store) -> Result<SourceId> {
     first.ok_or_else(|| Error::Invalid("the file was not imported".into()))
 }
 
-/// Steps, and what a store shows before the first and behind each.
+/// A sequence of steps, and the contents of the store before the first and after each.
 #[derive(Debug)]
 pub struct Workload {
     /// The steps.
     pub steps: Vec<Step>,
-    /// The n-th is what is there when n steps were taken.
+    /// Element n contains the contents after n steps.
     pub pictures: Vec<Picture>,
 }
 
 impl Workload {
-    /// The work of a round: the same steps, with other texts in each.
+    /// Creates the work of a round: the same steps, with other texts in each round.
     ///
     /// # Panics
-    /// When the memory store refuses a step.
+    /// If the memory store refuses a step.
     #[must_use]
     pub fn of_round(round: u64) -> Self {
         Self::of(plan::steps(&Arc::default(), round))
     }
 
-    /// The work on attachments of a round: kept, named, read, held by several and removed.
+    /// Creates the attachment work of a round: stored, referenced, read, pinned several times and
+    /// removed.
     ///
     /// # Panics
-    /// When the memory store refuses a step.
+    /// If the memory store refuses a step.
     #[must_use]
     pub fn on_attachments(round: u64) -> Self {
         Self::of(attachment_names::steps(&Arc::default(), round))
@@ -180,10 +182,10 @@ impl Workload {
         Self { steps, pictures }
     }
 
-    /// What the store shows, as the number of steps taken, which must be one of `allowed`.
+    /// Returns how many steps the store contains, which must be one of `allowed`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// What is wrong with the contents.
     pub fn accepted(
         &self,
         store: &dyn Store,

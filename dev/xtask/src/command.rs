@@ -1,4 +1,4 @@
-//! Running other programs, each shown before it starts.
+//! Runs other programs, and prints each command before it starts.
 
 use std::env;
 use std::error::Error;
@@ -7,20 +7,20 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
-/// Why a task did not come to a good end.
+/// Why a task failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// A program could not be started.
     NotStarted { command: String, source: io::Error },
-    /// A program ended with an error of its own, which it has printed.
+    /// A program failed and printed its own error.
     Ended { command: String, status: ExitStatus },
-    /// A tool is neither installed nor could it be fetched.
+    /// A tool is not installed and could not be fetched.
     NoTool { tool: &'static str, by_hand: String, source: Box<Failure> },
-    /// A folder could not be made ready.
+    /// A directory could not be prepared, or a file not read or written.
     Folder { path: PathBuf, source: io::Error },
-    /// A verb takes more or fewer instructions than it did.
+    /// The instruction count of a verb changed too much.
     Cost { band: u64 },
-    /// The arguments make no sense.
+    /// The arguments are invalid.
     Usage { hint: &'static str },
     /// Some of several checks failed.
     Checks { failed: Vec<&'static str> },
@@ -58,25 +58,25 @@ impl Error for Failure {
     }
 }
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 pub(crate) fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap_or(here)
 }
 
-/// A program that will run in the root of the workspace, with nothing to read.
+/// Creates a command that runs in the root of the workspace without standard input.
 pub(crate) fn program(name: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(name);
     command.current_dir(root()).stdin(Stdio::null());
     command
 }
 
-/// The cargo that runs this program.
+/// Creates a command for the cargo that runs this program.
 pub(crate) fn cargo() -> Command {
     program(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Shows the command, runs it, and waits for its end.
+/// Prints the command, runs it, and waits for its end.
 pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     let shown = command_line(command);
     eprintln!("\n$ {shown}");
@@ -87,7 +87,7 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     }
 }
 
-/// What a program answers, without showing it.
+/// Runs a command and returns its standard output, without printing the command.
 pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
     let shown = command_line(command);
     match command.stderr(Stdio::inherit()).output() {
@@ -97,7 +97,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
     }
 }
 
-/// The command as one would type it: `cargo nextest` for `cargo-nextest nextest`.
+/// Formats the command as a user would type it: `cargo nextest` for `cargo-nextest nextest`.
 pub(crate) fn command_line(command: &Command) -> String {
     let name = Path::new(command.get_program()).file_stem().unwrap_or_default().to_string_lossy();
     let name = if name.starts_with("cargo-") { "cargo".into() } else { name };

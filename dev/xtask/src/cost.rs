@@ -1,8 +1,9 @@
-//! `cargo xtask cost`: what the verbs cost in instructions, against counts that are committed.
+//! `cargo xtask cost`: counts the instructions of the verbs and compares them with committed
+//! counts.
 //!
-//! Time depends on the machine and on what else it does; the instructions of one build on fixed
-//! input do not. Valgrind counts them on a processor of its own making, which knows AVX2 where the
-//! machine does and nothing newer, so that code which looks at the processor goes the same way.
+//! Time depends on the machine and its other load; the instructions of one build on fixed input do
+//! not. Valgrind counts them on an emulated processor. It supports AVX2 if the machine does, and
+//! nothing newer, so that code that checks the processor's features always takes the same path.
 
 mod baseline;
 mod callgrind;
@@ -15,16 +16,17 @@ use crate::command::{Failure, cargo, run};
 use crate::tools::target;
 use baseline::{Baseline, Counts, Toolchain};
 
-/// The things counted, as the functions of `forklore-cost` are named behind `counted_`.
+/// What is counted: the names of the functions of `forklore-cost` without `counted_`.
 const COUNTED: [&str; 5] = ["open", "load", "replay", "fork", "append"];
 
-/// How far a count may be from the baseline, in percent.
+/// The accepted deviation from the baseline, in percent.
 const BAND: u64 = 5;
 
-/// The same where another compiler built, or the C library copies memory another way.
+/// The accepted deviation with another compiler, or with another C library, which may copy memory
+/// in another way.
 const BAND_ELSEWHERE: u64 = 25;
 
-/// Counts and compares, or with `--write` keeps the counts as the new baseline.
+/// Counts and compares. With `--write`, stores the counts as the new baseline.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     let write = match args {
         [] => false,
@@ -43,15 +45,15 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     compare(&Baseline::read()?, &toolchain, &counts)
 }
 
-/// Builds what does the work, optimised as for a release but for what takes the compiler long, and
-/// counts.
+/// Builds `forklore-cost` with the profile `cost`, optimised like a release except for what takes
+/// the compiler long, and counts.
 fn count() -> Result<Counts, Failure> {
     run(cargo().args(["build", "--profile", "cost", "-p", "forklore-cost"]))?;
     let name = format!("forklore-cost{}", env::consts::EXE_SUFFIX);
     callgrind::count(&target().join("cost").join(name), &fresh_folder()?, &COUNTED)
 }
 
-/// An empty folder for the store and what Valgrind writes.
+/// Creates an empty directory for the store and the output of Valgrind.
 fn fresh_folder() -> Result<PathBuf, Failure> {
     let folder = target().join("cost").join("run");
     let made = fs::remove_dir_all(&folder).or_else(|error| match error.kind() {
@@ -86,8 +88,8 @@ fn compare(baseline: &Baseline, toolchain: &Toolchain, counts: &Counts) -> Resul
     if all_within { Ok(()) } else { Err(Failure::Cost { band }) }
 }
 
-/// Whether a count is close enough to the baseline, above and below: what became much cheaper is
-/// written down too, lest it be lost again unseen.
+/// Checks whether a count is close enough to the baseline, above and below. Large improvements must
+/// be recorded too, so that losing them again is noticed.
 fn within(now: u64, before: u64, band: u64) -> bool {
     before > 0 && now.abs_diff(before) * 100 <= before * band
 }

@@ -1,4 +1,4 @@
-//! Programs from Debian's packages, unpacked into `target/tools`.
+//! Programs from Debian packages, unpacked into `target/tools`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::command::{Failure, program, run};
 use crate::tools::target;
 
-/// The folder with a program that is not installed here: the content of these packages.
+/// Returns the directory with the contents of these packages, and unpacks them first if necessary.
 pub(crate) fn unpacked(tool: &'static str, packages: &[&str]) -> Result<PathBuf, Failure> {
     let folder = target().join("tools").join(tool);
     if !folder.exists() {
@@ -19,8 +19,9 @@ pub(crate) fn unpacked(tool: &'static str, packages: &[&str]) -> Result<PathBuf,
     Ok(folder)
 }
 
-/// Unpacks into a folder aside and renames it, so that a killed fetch leaves no half tool. That
-/// needs no rights; only a system that has never asked which packages there are has to ask first.
+/// Unpacks into a temporary directory and renames it, so that an interrupted download leaves no
+/// incomplete tool. This needs no root privileges, except on a system whose package lists were
+/// never updated.
 fn unpack(folder: &Path, packages: &[&str]) -> Result<(), Failure> {
     let aside = folder.with_extension("partial");
     let unusable = |source| Failure::Folder { path: aside.clone(), source };

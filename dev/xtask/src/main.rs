@@ -1,4 +1,4 @@
-//! The tasks of a contributor, typed as `cargo xtask TASK`.
+//! Tasks for contributors, run as `cargo xtask TASK`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this program talks to a person")]
 
 mod agents;

@@ -1,4 +1,4 @@
-//! What forklore is compared with: Python libraries, installed once into `target/peers`.
+//! The Python libraries that forklore is compared with, installed once into `target/peers`.
 
 use std::env;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::command::{Failure, program, root, run};
 use crate::tools::target;
 
-/// The Python in which they are installed, in the versions that the benchmark names.
+/// Returns the Python in which they are installed, in the versions that the benchmark requires.
 pub(crate) fn python() -> Result<PathBuf, Failure> {
     let peers = root().join("crates").join("forklore-bench").join("peers");
     let wanted = peers.join("requirements.txt");
@@ -16,7 +16,7 @@ pub(crate) fn python() -> Result<PathBuf, Failure> {
         "windows" => folder.join("Scripts").join("python.exe"),
         _ => folder.join("bin").join("python"),
     };
-    // Written last, so that a killed installation is begun anew.
+    // This file is written last, so that an interrupted installation is repeated.
     let installed = folder.join("requirements.txt");
     if fs::read(&wanted).ok() != fs::read(&installed).ok() {
         install(&wanted, &folder, &python)?;

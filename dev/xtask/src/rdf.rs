@@ -1,4 +1,4 @@
-//! What reads graphs besides forklore: rdflib and pyshacl, in a Python of their own.
+//! Independent readers of RDF graphs: rdflib and pyshacl, in a separate Python environment.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,15 +8,15 @@ use crate::tools::target;
 
 const WHEELS: [&str; 2] = ["rdflib==7.6.0", "pyshacl==0.40.1"];
 
-/// The variable by which tests find the Python.
+/// The environment variable that tells the tests the path of the Python.
 pub(crate) const VARIABLE: &str = "FORKLORE_RDF_PYTHON";
 
-/// A Python that has both, made unless it is there with these versions.
+/// Returns a Python that has both packages. Installs it unless these versions are there.
 pub(crate) fn installed() -> Result<PathBuf, Failure> {
     let folder = target().join("rdf");
     let python = folder.join("bin").join("python");
     let wanted = WHEELS.join("\n");
-    // Written last, so that a killed installation is begun anew.
+    // This file is written last, so that an interrupted installation is repeated.
     let done = folder.join("installed.txt");
     if fs::read_to_string(&done).ok().as_deref() == Some(&wanted) {
         return Ok(python);

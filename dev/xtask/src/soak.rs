@@ -1,7 +1,7 @@
-//! `cargo xtask soak`: the durability tests and the fuzz targets for as long as there is time.
+//! `cargo xtask soak`: runs the durability tests and the fuzz targets for a given time.
 //!
-//! Round after round tries more, until the counts of a release are reached or the time is up; then
-//! every fuzz target runs for a minute. What ran, and how much, is told at the end.
+//! Each round tries more cases, until the counts of a release are reached or the time is up. Then
+//! every fuzz target runs for a minute. A table at the end shows what ran and how much.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,13 +11,14 @@ use std::time::{Duration, Instant};
 use crate::command::{Failure, command_line, root, run};
 use crate::tools::{FUZZ, NEXTEST, target};
 
-/// How many times the counts of a normal test run the release counts are: 300 kills become 10,000.
+/// The factor between the counts of a normal test run and those for a release: 300 kills become
+/// 10,000.
 const RELEASE: u64 = 34;
 /// How long each fuzz target runs.
 const FUZZED: Duration = Duration::from_secs(60);
 const MINUTES: u64 = 30;
 
-/// A line of the table at the end.
+/// A row of the table at the end.
 struct Row {
     name: String,
     verdict: &'static str,
@@ -25,7 +26,7 @@ struct Row {
     figures: Vec<String>,
 }
 
-/// Runs everything that the arguments leave time for.
+/// Runs as much as the time allows.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     let time = Duration::from_secs(60 * minutes(args)?);
     let start = Instant::now();
@@ -48,7 +49,7 @@ fn minutes(args: &[String]) -> Result<u64, Failure> {
     }
 }
 
-/// The fuzz targets, by their files.
+/// Returns the names of the fuzz targets, from their files.
 fn fuzz_targets() -> Result<Vec<String>, Failure> {
     let folder = root().join("fuzz").join("fuzz_targets");
     let failed = |source| Failure::Folder { path: folder.clone(), source };
@@ -61,7 +62,7 @@ fn fuzz_targets() -> Result<Vec<String>, Failure> {
     Ok(found)
 }
 
-/// Builds before the time is divided, so that a cold start takes none from the tests.
+/// Builds before the time is divided, so that a cold build takes no time from the tests.
 fn build() -> Result<(), Failure> {
     run(NEXTEST.command()?.args(["run", "--no-run", "-p", "forklore-faults"]))?;
     run(FUZZ.command()?.args(["build", "-s", "none", "--target-dir"]).arg(fuzz_folder()))
@@ -71,8 +72,8 @@ fn fuzz_folder() -> PathBuf {
     target().join("fuzz")
 }
 
-/// Rounds of all durability tests, each with a seed of its own, as long as another fits: the first
-/// takes the counts of a test run, and tells how long they take.
+/// Runs rounds of all durability tests, each with its own seed, while another one fits into the
+/// time. The first round uses the counts of a normal test run and shows how long they take.
 fn tests(time: Duration) -> Row {
     let start = Instant::now();
     let (mut tried, mut times, mut seed) = (0, 1, 1);
@@ -104,7 +105,7 @@ fn tests(time: Duration) -> Row {
     row
 }
 
-/// One round; the lines of figures that the tests print.
+/// Runs one round and returns the lines in which the tests print their counts.
 fn durability(times: u64, seed: u64) -> Result<Vec<String>, Vec<String>> {
     let command = NEXTEST.command().map(|mut command| {
         command
@@ -141,7 +142,7 @@ fn fuzz(name: &str) -> Row {
     Row { name: format!("fuzz {name}"), verdict, took: start.elapsed(), figures }
 }
 
-/// Runs a command, keeps what it says of how much it tried, and shows the rest if it failed.
+/// Runs a command and returns the lines with counts. Prints the other output if it failed.
 fn captured(command: &mut Command) -> Result<Vec<String>, Vec<String>> {
     eprintln!("\n$ {}", command_line(command));
     let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
@@ -160,7 +161,7 @@ fn captured(command: &mut Command) -> Result<Vec<String>, Vec<String>> {
     Err(figures)
 }
 
-/// Whether a test or a fuzz target tells how much it tried: the tests say so in these words.
+/// Checks whether a line of a test or a fuzz target shows a count. The tests use these words.
 fn is_figure(line: &str) -> bool {
     let line = line.trim();
     let words = [" copies", " faults injected", "images by ", "golden ", " kills"];

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test there is.
+//! `cargo xtask test`: runs all tests.
 
 use std::env;
 
@@ -6,17 +6,17 @@ use crate::command::{Failure, cargo, run};
 use crate::tools::NEXTEST;
 use crate::{rdf, servers, smollm, tmux};
 
-/// Every crate with every feature: the one selection that tests, lints and documentation share,
-/// so that what one has built the next need not build again.
+/// Every crate with all features. Tests, lints and documentation share this selection, so that each
+/// can reuse the build of another.
 pub(crate) const EVERYTHING: [&str; 2] = ["--all-features", "--workspace"];
 
-/// Runs all tests, or with arguments those that nextest selects by them.
+/// Runs all tests or, with arguments, those that nextest selects by them.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     nextest(args)?;
     if args.is_empty() { examples() } else { Ok(()) }
 }
 
-/// The tests that are functions.
+/// Runs the test functions with nextest.
 pub(crate) fn nextest(args: &[String]) -> Result<(), Failure> {
     let one_crate = args.iter().any(|arg| arg.starts_with("-p") || arg.starts_with("--package"));
     let scope = if one_crate { &EVERYTHING[..1] } else { &EVERYTHING };
@@ -34,7 +34,7 @@ pub(crate) fn nextest(args: &[String]) -> Result<(), Failure> {
     run(command.arg("run").args(scope).args(args))
 }
 
-/// The examples in the documentation, which nextest does not know.
+/// Runs the examples in the documentation, which nextest does not support.
 pub(crate) fn examples() -> Result<(), Failure> {
     run(cargo().args(["test", "--doc"]).args(EVERYTHING))
 }

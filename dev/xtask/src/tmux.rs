@@ -1,16 +1,16 @@
-//! tmux, in which tests type at a terminal: the one that is installed, else Debian's.
+//! tmux, which tests use to drive a terminal: the installed one, else Debian's.
 
 use std::process::{Command, Stdio};
 
 use crate::command::{Failure, program};
 use crate::debian;
 
-/// The variable that names it to the tests.
+/// The environment variable that tells the tests its path.
 const VARIABLE: &str = "FORKLORE_TMUX";
-/// What it needs beside what every system has.
+/// The packages to unpack: tmux and those of its libraries that not every system has.
 const PACKAGES: [&str; 4] = ["tmux", "libevent-core-2.1-7", "libutempter0", "libtinfo6"];
 
-/// Lets the tests that a command runs find it.
+/// Makes tmux available to the tests that a command runs.
 pub(crate) fn offer(command: &mut Command) -> Result<(), Failure> {
     let version = program("tmux").arg("-V").stdout(Stdio::null()).status();
     if std::env::var_os(VARIABLE).is_some() || version.is_ok_and(|status| status.success()) {

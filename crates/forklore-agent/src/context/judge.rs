@@ -1,4 +1,4 @@
-//! Whoever is asked before something happens: the hooks, and the person.
+//! Asks hooks and a person before an operation happens.
 
 use super::Context;
 use crate::approve::{Answer, Question};
@@ -9,7 +9,7 @@ use crate::tool::ToolCall;
 use crate::{Error, Result};
 
 impl Context {
-    /// Asks the hooks, and the person where a hook wants that.
+    /// Asks the hooks, and a person if a hook wants that.
     pub(crate) async fn judge<'a>(
         &self,
         identity: &'a Identity,
@@ -43,7 +43,7 @@ impl Context {
         judged
     }
 
-    /// Announces the answer of a person; `no` is the reason for a denial.
+    /// Announces a person's answer; `no` is the reason for a denial.
     pub(crate) fn announce_answer(
         &self,
         identity: &Identity,
@@ -59,7 +59,7 @@ impl Context {
         self.announce_as(identity, event);
     }
 
-    /// The same, for matters where a no ends everything.
+    /// Asks the hooks like [`judge`](Self::judge) and returns a denial as an error.
     pub(crate) async fn must_pass<'a>(
         &self,
         identity: &'a Identity,
@@ -73,8 +73,8 @@ impl Context {
         }
     }
 
-    /// Asks the person. The caller announces the answer once it is stored. A no comes back as the
-    /// reason for it.
+    /// Asks a person. The caller announces the answer after storing it. Returns an optional note,
+    /// or the reason for a denial.
     pub(crate) async fn ask_person(
         &self,
         identity: &Identity,

@@ -1,5 +1,5 @@
-//! What a turn gets of the session in which it runs: a handle of the kernel, the configuration, the
-//! listeners, and what interrupts it.
+//! What a turn gets of the session in which it runs: the kernel's handle, the configuration, the
+//! listeners and the cancellation token.
 
 mod judge;
 
@@ -13,21 +13,21 @@ use crate::handle::KernelHandle;
 use crate::notify::event::NoDetails;
 use crate::notify::{Bus, Identity, KernelEvent, Notification, Subscription};
 
-/// The surroundings of a session's turns.
+/// The environment of a session's turns.
 pub(crate) struct Context {
     pub(crate) kernel: KernelHandle,
-    /// The name under which this runtime holds leases.
+    /// The owner name under which this runtime takes leases.
     pub(crate) owner: String,
     config: Mutex<SessionConfig>,
     ids: Mutex<Ids>,
-    /// What interrupts the work that runs, while some does.
+    /// Interrupts the running work, if there is any.
     cancel: Mutex<Option<CancellationToken>>,
     bus: Bus,
 }
 
 struct Ids {
     identity: Identity,
-    /// The sessions that it went on from, where another runtime took over.
+    /// The previous sessions, which another runtime took over.
     former: Vec<SessionId>,
 }
 
@@ -43,30 +43,30 @@ impl Context {
         }
     }
 
-    /// The ids of the session in which the turn runs now.
+    /// Returns the ids of the session in which the turn runs now.
     pub(crate) fn identity(&self) -> Identity {
         lock(&self.ids).identity.clone()
     }
 
-    /// The session was made: its header knows its family.
+    /// Sets the ids after the session was created: only its header has its family.
     pub(crate) fn made(&self, header: &Header) {
         lock(&self.ids).identity = Identity::from(header);
     }
 
-    /// Goes on as another session.
+    /// Continues as another session.
     pub(crate) fn become_session(&self, header: &Header) {
         let mut ids = lock(&self.ids);
         let former = std::mem::replace(&mut ids.identity, Identity::from(header));
         ids.former.push(former.session_id);
     }
 
-    /// Whether this is a session, or went on from it.
+    /// Checks whether this is the session `id` or continued from it.
     pub(crate) fn is_or_was(&self, id: &SessionId) -> bool {
         let ids = lock(&self.ids);
         ids.identity.session_id == *id || ids.former.contains(id)
     }
 
-    /// The configuration: a copy.
+    /// Returns a copy of the configuration.
     pub(crate) fn config(&self) -> SessionConfig {
         lock(&self.config).clone()
     }
@@ -93,29 +93,29 @@ impl Context {
         self.bus.announce(&notification);
     }
 
-    /// Whether anyone listens.
+    /// Checks whether anyone listens.
     pub(crate) fn has_listeners(&self) -> bool {
         self.kernel.bus().has_listeners() || self.bus.has_listeners()
     }
 
-    /// Some work begins that can be interrupted, until the answer is dropped.
+    /// Starts work that can be interrupted until the returned value is dropped.
     pub(crate) fn begin(&self) -> Running<'_> {
         let cancel = CancellationToken::new();
         *lock(&self.cancel) = Some(cancel.clone());
         Running { context: self, cancel }
     }
 
-    /// What interrupts the work that runs.
+    /// Returns the token that interrupts the running work.
     pub(crate) fn cancel_token(&self) -> Option<CancellationToken> {
         lock(&self.cancel).clone()
     }
 
-    /// Whether the work that runs was interrupted.
+    /// Checks whether the running work was interrupted.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel_token().is_some_and(|cancel| cancel.is_cancelled())
     }
 
-    /// Interrupts the work that runs. Whether some did that was not interrupted yet.
+    /// Interrupts the running work. Returns `false` if nothing runs or it was interrupted before.
     pub(crate) fn interrupt(&self) -> bool {
         let cancel = self.cancel_token().filter(|cancel| !cancel.is_cancelled());
         let Some(cancel) = cancel else { return false };
@@ -125,7 +125,7 @@ impl Context {
     }
 }
 
-/// Some work runs, for as long as this lives.
+/// Marks work as running until it is dropped.
 pub(crate) struct Running<'a> {
     context: &'a Context,
     pub(crate) cancel: CancellationToken,

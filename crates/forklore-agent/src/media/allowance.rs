@@ -1,31 +1,33 @@
-//! What of a request's images and documents is sent, decided from its beginning on.
+//! Decides which images and documents of a request are sent, from the beginning of the request on.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use super::{Capabilities, Media, NotSent, Sniffed, sniff};
 
-/// As much base64 tells what most images are; only of others the whole is looked at.
+/// Number of base64 characters that suffice to identify most images. Other images are decoded
+/// completely.
 const HEAD: usize = 64 << 10;
 
-/// The room in a request, as it is filled in the order of the messages.
+/// The remaining space of a request, used up in the order of the messages.
 #[derive(Clone, Debug)]
 pub struct Allowance<'a> {
     takes: &'a Capabilities,
     bytes: usize,
     images: usize,
-    /// The longest side of those that are sent.
+    /// The longest side of the images that are sent, in pixels.
     longest: u32,
 }
 
 impl<'a> Allowance<'a> {
-    /// That of a request to a model that takes this.
+    /// Returns the allowance of an empty request to a model with these capabilities.
     #[must_use]
     pub fn of(takes: &'a Capabilities) -> Self {
         Self { takes, bytes: 0, images: 0, longest: 0 }
     }
 
-    /// Takes something that was read, if there is room; what is not taken leaves it as it is.
+    /// Accepts an attachment that was read, if the request has space for it. A rejected one uses no
+    /// space.
     ///
     /// # Errors
     /// Why it is not sent.
@@ -37,7 +39,8 @@ impl<'a> Allowance<'a> {
         }
     }
 
-    /// The same for something that stands in a message itself; what it is, by its bytes.
+    /// Accepts base64 data that a message contains itself, and returns its type, detected from its
+    /// bytes.
     ///
     /// # Errors
     /// Why it is not sent.
@@ -67,7 +70,8 @@ impl<'a> Allowance<'a> {
             return Err(NotSent::TooManyPixels);
         }
         let images = self.images + 1;
-        // What was sent stays: where one of many would be too long, there are no more than few.
+        // An image that was accepted stays accepted: after one that is too large for a request with
+        // many images, only as many images are accepted as still count as few.
         let is_crowded =
             self.takes.crowd.is_some_and(|crowd| images > crowd.images && longest > crowd.side);
         if images > self.takes.most_images || is_crowded {
@@ -88,7 +92,8 @@ impl<'a> Allowance<'a> {
     }
 }
 
-/// What base64 holds, where it is whole base64 in the one spelling that all providers take.
+/// Detects the type of base64 data. Returns `None` unless it is complete and in the standard
+/// encoding that all providers accept.
 fn sniff_base64(base64: &str) -> Option<Sniffed> {
     let digits = base64.trim_end_matches('=');
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
@@ -196,7 +201,7 @@ mod tests {
             assert_eq!(taken, Err(NotSent::Unreadable), "{base64}");
         }
         assert_eq!(allowance.take_base64("audio/ogg", &sound), Err(NotSent::NotAccepted));
-        // The size of a JPEG may stand behind a long preview.
+        // The size of a JPEG may follow a long preview.
         let mut jpeg = b"\xff\xd8".to_vec();
         for _ in 0..2 {
             jpeg.extend(b"\xff\xe1\xff\xff");

@@ -1,4 +1,5 @@
-//! The bytes of the attachments that a history names, read once and made what is sent of them.
+//! The bytes of the attachments that a history references, read once and converted to the form in
+//! which they are sent.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,28 +14,30 @@ use forklore_engine::Engine;
 
 use super::{Capabilities, Media, NotSent, is_text, sniff};
 
-/// The attachments that the messages of a request name, as its model takes them. A clone is cheap.
+/// The attachments that the messages of a request reference, as its model accepts them. A clone is
+/// cheap.
 #[derive(Clone, Default)]
 pub struct Attached {
     found: Arc<HashMap<AttachmentId, Found>>,
-    /// The bytes of all, as they are sent.
+    /// The size of all attachments together, in bytes as they are sent.
     bytes: usize,
 }
 
 type Found = Result<Arc<Media>, NotSent>;
 
-/// An attachment that a message names, and what the message says it is.
+/// An attachment that a message references, with the media type that the message declares.
 pub(crate) type Named = (AttachmentId, String);
 
 impl Attached {
-    /// Reads what these messages name, as far as the model takes it. That may take long.
+    /// Reads the attachments that these messages reference, as far as the model accepts them. This
+    /// may take long.
     #[must_use]
     pub fn read(engine: &Engine, messages: &[Message], takes: &Capabilities) -> Self {
         let named = messages.iter().flat_map(named).collect::<Vec<_>>();
         Self::default().and(engine, named, takes, &Self::default())
     }
 
-    /// What is known of the attachment of this `ref`.
+    /// Returns the attachment of this `ref`.
     ///
     /// # Errors
     /// Why it is not sent.
@@ -47,7 +50,8 @@ impl Attached {
         }
     }
 
-    /// Reads more of them, in their order. What `known` has is not read again.
+    /// Reads further attachments, in order. It takes those that `earlier` has from there instead of
+    /// reading them again.
     pub(crate) fn and(
         mut self,
         engine: &Engine,
@@ -64,7 +68,7 @@ impl Attached {
                 Some(Ok(media)) if takes.most_of(&media_type).is_some() => Ok(media.clone()),
                 _ => read(engine, &id, &media_type, takes).map(Arc::new),
             };
-            // No more is held than could be sent, whatever else the messages show.
+            // Never retain more than could be sent, whatever else the messages contain.
             let found = found.and_then(|media| match &*media {
                 Media::Shown { sniffed, .. } if !takes.has(sniffed.media_type) => {
                     Err(NotSent::NotAccepted)
@@ -82,7 +86,7 @@ impl Attached {
 }
 
 impl Media {
-    /// How many bytes are sent.
+    /// Returns the size of the attachment as it is sent, in bytes.
     fn bytes(&self) -> usize {
         match self {
             Self::Shown { base64, .. } => base64.len(),
@@ -103,7 +107,7 @@ impl PartialEq for Attached {
     }
 }
 
-/// The attachments that a message names, those in results of tools too.
+/// Returns the attachments that a message references, including those in tool results.
 pub(crate) fn named(message: &Message) -> Vec<Named> {
     let Content::Parts(parts) = &message.content else { return Vec::new() };
     let mut all = Vec::new();
@@ -143,7 +147,7 @@ fn read(
     text.filter(|_| is_text(media_type)).map(Media::Text).ok_or(NotSent::Unreadable)
 }
 
-/// Takes bytes up to a number, and fails at one more.
+/// A writer that stores at most `most` bytes and fails if there are more.
 struct UpTo {
     most: usize,
     bytes: Vec<u8>,

@@ -1,9 +1,10 @@
-//! Attachments of a request: images, documents, text files.
+//! Attachments of a request: images, documents and text files.
 //!
-//! A model says its [`Capabilities`]. The bytes of the attachments that a history names are read once
-//! ([`Attached`]) and made what they are sent as ([`Media`]); an [`Allowance`] says of one after the
-//! other, from the beginning of a request on, whether it is sent. So what is sent of a message
-//! depends on what stands before it and never on what comes behind (SPEC 15).
+//! A model declares its [`Capabilities`]. The bytes of the attachments that a history references
+//! are read once ([`Attached`]) and converted into the form in which they are sent ([`Media`]). An
+//! [`Allowance`] decides about each of them, in the order of the request, whether it is sent. So
+//! what is sent for a message depends on the messages before it and never on those after it
+//! (docs/semantics.md, Model requests).
 
 mod allowance;
 mod attached;
@@ -14,39 +15,40 @@ pub use attached::Attached;
 pub(crate) use attached::{Named, named};
 pub use sniff::{Sniffed, media_type, sniff};
 
-/// What a request to a model may carry. By default nothing: the model sees names only.
+/// The attachments that a request to a model may carry. The default is none: the model sees only
+/// their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// The media types of images.
+    /// The accepted media types of images.
     pub images: &'static [&'static str],
-    /// Whether it takes PDF.
+    /// Whether the model accepts PDF.
     pub documents: bool,
-    /// The most bytes of an image or a document, as base64.
+    /// Maximum size of one image or document, in bytes of base64.
     pub most: usize,
-    /// The most bytes of all that goes along with a request, as base64.
+    /// Maximum size of all attachments of a request, in bytes of base64 or text.
     pub most_together: usize,
-    /// The most images of a request.
+    /// Maximum number of images in a request.
     pub most_images: usize,
-    /// The longest side of an image, in pixels; none is any.
+    /// Maximum length of an image's longer side, in pixels; `None` is no limit.
     pub side: Option<u32>,
-    /// What holds for a request of many images.
+    /// A stricter limit for requests with many images.
     pub crowd: Option<Crowd>,
-    /// The most bytes of a text that is attached: a longer one is named.
+    /// Maximum size of an attached text, in bytes. Of a longer one only the name is sent.
     pub text: usize,
 }
 
-/// A request of many images, in which each has to be smaller.
+/// A stricter limit for each image in a request with many images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crowd {
-    /// So many images are not many yet.
+    /// The largest number of images for which the limit does not apply.
     pub images: usize,
-    /// The longest side of each in a request of more of them.
+    /// Maximum length of each image's longer side in a request with more images, in pixels.
     pub side: u32,
 }
 
 impl Capabilities {
-    /// The most bytes of an attachment of this media type that are of any use: none is sent of a
-    /// larger one.
+    /// Returns the maximum size of an attachment of this media type, in bytes before base64. A
+    /// larger one is never sent. `None` means that the model does not accept the type.
     fn most_of(&self, media_type: &str) -> Option<usize> {
         if is_text(media_type) {
             return Some(self.text);
@@ -56,8 +58,8 @@ impl Capabilities {
         is_shown.then_some(self.most / 4 * 3)
     }
 
-    /// Whether an attachment of this media type and so many bytes is sent where there is room, and
-    /// not only named.
+    /// Checks whether an attachment of this media type and size is sent if the request has space
+    /// for it, and not only named.
     #[must_use]
     pub fn takes(&self, media_type: &str, bytes: u64) -> bool {
         let most = self.most_of(media_type).and_then(|most| u64::try_from(most).ok());
@@ -69,47 +71,47 @@ impl Capabilities {
     }
 }
 
-/// Bytes in the form in which they are sent.
+/// An attachment in the form in which it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Media {
     /// An image or a document.
     Shown {
-        /// What it is, by its bytes.
+        /// Its type, detected from its bytes.
         sniffed: Sniffed,
-        /// The bytes, as base64.
+        /// Its bytes, as base64.
         base64: String,
     },
-    /// A text, which is sent as one.
+    /// A text, sent as text.
     Text(String),
 }
 
-/// Why an attachment is named and not sent.
+/// Why an attachment is only named and not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotSent {
-    /// The model takes nothing of this sort.
+    /// The model does not accept this type.
     #[error("not sent")]
     NotAccepted,
-    /// The store has not got its bytes, or has them damaged.
+    /// Its bytes are missing in the store, or damaged there.
     #[error("not sent, its bytes are missing")]
     Missing,
-    /// Its bytes are not what the name says, or damaged.
+    /// Its bytes are damaged, or not of the declared type.
     #[error("not sent, it cannot be read")]
     Unreadable,
-    /// It has more bytes than the model takes.
+    /// It has more bytes than the model accepts.
     #[error("not sent, it is too large")]
     TooLarge,
-    /// It has longer sides than the model takes.
+    /// Its sides are longer than the model accepts.
     #[error("not sent, it has too many pixels")]
     TooManyPixels,
-    /// What stands before it in the request left no room.
+    /// The attachments before it used up the limits of the request.
     #[error("not sent, the request has no room for more")]
     OverLimit,
 }
 
 pub(crate) const PDF: &str = "application/pdf";
 
-/// Whether bytes of this media type are a text that can be read as it is.
+/// Checks whether data of this media type is text that can be read as it is.
 fn is_text(media_type: &str) -> bool {
     let essence = media_type.split(';').next().unwrap_or(media_type).trim();
     let Some((kind, rest)) = essence.split_once('/') else { return false };

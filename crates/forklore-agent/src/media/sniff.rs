@@ -1,20 +1,20 @@
-//! What bytes are, by what they begin with and never by a name.
+//! Detects media types from the first bytes of the data, never from a file name.
 
 use imagesize::ImageType;
 
 use super::PDF;
 
-/// An image or a document, as its bytes say.
+/// An image or a document, identified by its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sniffed {
-    /// What it is.
+    /// Its media type.
     pub media_type: &'static str,
-    /// Width and height in pixels, of an image.
+    /// Width and height of an image, in pixels.
     pub size: Option<(u32, u32)>,
 }
 
-/// Whether bytes are an image (PNG, JPEG, GIF, WebP) or a PDF. Of an image so many bytes are
-/// needed that its size can be told: one whose size nobody can tell, no provider takes either.
+/// Detects an image (PNG, JPEG, GIF, WebP) or a PDF. An image needs enough bytes to determine its
+/// size; providers do not accept an image whose size cannot be determined.
 #[must_use]
 pub fn sniff(bytes: &[u8]) -> Option<Sniffed> {
     if bytes.starts_with(b"%PDF-") {
@@ -32,8 +32,10 @@ pub fn sniff(bytes: &[u8]) -> Option<Sniffed> {
     Some(Sniffed { media_type, size: Some((side(size.width)?, side(size.height)?)) })
 }
 
-/// What a file is that begins with `head`: an image or a document by its bytes; a text, where its
-/// name says which (`by_name`) and the bytes are one; else bytes of no known kind.
+/// Returns the media type of a file that begins with `head`. An image or a document is detected by
+/// its bytes. If the bytes are text, the type is `by_name` if that is a text type, else
+/// `text/plain`. Any other data is `application/octet-stream`, or `by_name` if that is neither a
+/// text, an image nor PDF.
 #[must_use]
 pub fn media_type(head: &[u8], by_name: Option<&str>) -> String {
     if let Some(Sniffed { media_type, .. }) = sniff(head) {
@@ -41,13 +43,14 @@ pub fn media_type(head: &[u8], by_name: Option<&str>) -> String {
     }
     let is_text = match std::str::from_utf8(head) {
         Ok(text) => !text.contains('\0'),
-        // A character may be cut off where the head ends.
+        // The head may end in the middle of a character.
         Err(error) => error.error_len().is_none() && !head.contains(&0),
     };
     match by_name.filter(|by_name| super::is_text(by_name)) {
         Some(by_name) if is_text => by_name.to_owned(),
         _ if is_text => "text/plain".to_owned(),
-        // Sound, video and the like are named and never sent, so the name may tell them.
+        // Audio, video and the like are only named and never sent, so the name may determine their
+        // type.
         _ => {
             let declared = by_name.filter(|by_name| {
                 !super::is_text(by_name) && !by_name.starts_with("image/") && *by_name != PDF
@@ -61,7 +64,7 @@ pub fn media_type(head: &[u8], by_name: Option<&str>) -> String {
 mod tests {
     use super::*;
 
-    /// As much of a PNG as tells its size.
+    /// The part of a PNG that determines its size.
     const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x58\0\0\0\x86\x08\x06\0\0\0";
     const GIF: &[u8] = b"GIF89a\x03\0\x02\0\x80\0\0";
     const JPEG: &[u8] = b"\xff\xd8\xff\xe0\0\x10JFIF\0\x01\x01\0\0\x01\0\x01\0\0\

@@ -1,4 +1,4 @@
-//! From a session to its listeners.
+//! Delivers a session's notifications to its listeners.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use super::subscription::Queue;
 use super::{Notification, Subscription};
 
-/// Takes every notification of a kernel, in order, while it is announced: it must be quick, and
-/// what goes wrong with it, a panic too, is its own affair.
+/// Receives every notification of a kernel, in order and synchronously. It must return quickly. The
+/// kernel ignores its panics; handling its own errors is its own responsibility.
 pub trait Sink: Send + Sync {
-    /// Takes a notification.
+    /// Receives a notification.
     fn take(&self, notification: &Arc<Notification>);
 }
 
-/// Listeners: sinks, and subscriptions that come and go.
+/// The listeners: permanent sinks, and subscriptions that may be dropped at any time.
 #[derive(Default)]
 pub(crate) struct Bus {
     sinks: Vec<Arc<dyn Sink>>,
@@ -35,7 +35,7 @@ impl Bus {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether anyone would hear.
+    /// Checks whether there is any listener.
     pub(crate) fn has_listeners(&self) -> bool {
         !self.sinks.is_empty() || !self.queues().is_empty()
     }

@@ -1,8 +1,9 @@
-//! What a session tells of what it does (SPEC 13).
+//! Notifications about what a session does (docs/semantics.md, Lifecycle notifications).
 //!
-//! An [event] is announced after what it tells of was stored; only streamed pieces of an
-//! answer and the progress of tools are [ephemeral](Notification::is_ephemeral). Each carries the
-//! ids of its session, of that session's parent and of the family, whether or not anyone listens.
+//! An [event] is announced after the data that it reports was stored; only streamed pieces of an
+//! answer and the progress of tools are [ephemeral](Notification::is_ephemeral). Each notification
+//! has the ids of its session, of that session's parent and of the family, whether or not anyone
+//! listens.
 
 mod bus;
 mod subscription;

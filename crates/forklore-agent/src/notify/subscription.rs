@@ -1,4 +1,4 @@
-//! A listener's queue: it holds so much, and never makes a turn wait.
+//! A subscriber's queue. It is bounded and never makes a turn wait.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -10,35 +10,35 @@ use futures_util::task::AtomicWaker;
 
 use super::Notification;
 
-/// How many lasting notifications a queue holds for each that it was asked to hold.
+/// A queue's limit for lasting notifications, as a multiple of its capacity.
 const LASTING: usize = 16;
 
-/// What a listener gets.
+/// One item of a subscription.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Received {
     /// A notification.
     Event(Arc<Notification>),
-    /// Here some are missing, because the listener was slow.
+    /// Notifications are missing at this position because the listener was slow.
     Lagged(Lagged),
 }
 
-/// How many notifications were dropped because the listener was slow.
+/// Number of notifications that were dropped because the listener was slow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lagged {
-    /// Pieces of answers; what they were pieces of comes whole.
+    /// Dropped pieces of answers. The complete block is announced later.
     pub ephemeral: u64,
-    /// Others, whose content is in the log.
+    /// Other dropped notifications, whose content is in the log.
     pub lasting: u64,
 }
 
 /// The notifications of a session, or of all sessions of a kernel, as a stream. Dropping it ends
-/// the subscription; it ends by itself when the session or kernel is gone.
+/// the subscription. The stream ends when the session or kernel is gone.
 #[derive(Debug)]
 pub struct Subscription {
     queue: Arc<Queue>,
 }
 
-/// The end at which notifications come in.
+/// The sending half of a subscription.
 #[derive(Debug)]
 pub(super) struct Queue {
     items: Mutex<Items>,
@@ -53,7 +53,7 @@ struct Items {
 }
 
 impl Subscription {
-    /// A queue of `capacity` notifications, and what reads it.
+    /// Creates both halves of a queue for `capacity` ephemeral notifications, at least 1.
     pub(super) fn new(capacity: usize) -> (Arc<Queue>, Self) {
         let queue = Arc::new(Queue {
             items: Mutex::default(),
@@ -65,7 +65,7 @@ impl Subscription {
 }
 
 impl Queue {
-    /// Takes a notification, or counts it as missed where there is no room.
+    /// Adds a notification, or counts it as missed if the queue is full.
     pub(super) fn push(&self, notification: &Arc<Notification>) {
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         let ephemeral = notification.is_ephemeral();

@@ -1,4 +1,4 @@
-//! A trace of everything, as JSON lines in a file that only its owner may read.
+//! A trace of all notifications, as JSON lines in a file that only its owner may read.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::{Notification, Sink};
 use crate::{Error, Result};
 
-/// Appends each notification to a file, a line each, with one write. Several processes may append
-/// to the same file. Streamed pieces are left out unless asked for.
+/// Appends each notification to a file as one line, with a single write. Several processes may
+/// append to the same file. Ephemeral notifications, such as streamed pieces, are omitted unless
+/// requested.
 #[derive(Debug)]
 pub struct Trace {
     state: Mutex<State>,
@@ -19,17 +20,17 @@ pub struct Trace {
 #[derive(Debug)]
 struct State {
     file: File,
-    /// Whether the last write may have left half a line.
+    /// Whether the last write may have left an incomplete line.
     torn: bool,
     lost: u64,
 }
 
 impl Trace {
-    /// Opens the file, making it where there is none (readable by its owner alone). Half a line
-    /// that a killed process left is ended, so that the next one begins on its own.
+    /// Opens the file, or creates it so that only its owner may read it. If a killed process left
+    /// an incomplete last line, the first write starts a new one.
     ///
     /// # Errors
-    /// When the file cannot be opened.
+    /// If the file cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
         let failed =
             |source| Error::Io { doing: format!("opening the trace {}", path.display()), source };
@@ -42,14 +43,14 @@ impl Trace {
         Ok(Self { state: Mutex::new(State { file, torn, lost: 0 }), pieces: false })
     }
 
-    /// The same, with every streamed piece.
+    /// Includes ephemeral notifications, such as every streamed piece.
     #[must_use]
     pub fn with_pieces(mut self) -> Self {
         self.pieces = true;
         self
     }
 
-    /// How many notifications could not be written.
+    /// Returns the number of notifications that could not be written.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).lost
@@ -82,7 +83,8 @@ impl Sink for Trace {
     }
 }
 
-/// Writes a line with one call, or says that it may be there in part.
+/// Writes a line with one call and returns whether it was written completely. After `false`, a part
+/// of the line may be in the file.
 fn write_once(file: &mut File, line: &[u8]) -> bool {
     loop {
         match file.write(line) {

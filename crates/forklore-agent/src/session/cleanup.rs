@@ -1,4 +1,4 @@
-//! `cleanup`: a session ends in this process, and with it its live children.
+//! `cleanup`: ends a session and its live children in this process.
 
 use std::sync::Arc;
 
@@ -7,13 +7,14 @@ use crate::notify::KernelEvent;
 use crate::notify::event::NoDetails;
 
 impl AgentSession {
-    /// Ends the session in this process: a turn that runs is interrupted, and `session:end` is
-    /// announced, once. With `cascade_children` the live sessions below it end first, leaves
-    /// before their parents. What is stored stays; to go on, open the session again.
+    /// Ends the session in this process: interrupts a running turn and announces `session:end`
+    /// once. With `cascade_children` the live sessions below it end first, children before their
+    /// parents. Stored data stays; to continue, open the session again.
     pub async fn cleanup(&self, cascade_children: bool) {
         let mut ending = vec![self.inner.clone()];
         if cascade_children {
-            // Stopping the work first keeps an inner one from beginning anew what is ended here.
+            // Interrupt this session's work first, so that it does not restart a child that ends
+            // here.
             self.interrupt();
             let alive = self.inner.home.live.all();
             let mut at = 0;
@@ -35,7 +36,7 @@ impl AgentSession {
         let inner = &self.inner;
         inner.state().ended = true;
         self.interrupt();
-        // A turn that runs ends first.
+        // Wait until a running turn has ended.
         let _turn = inner.turn.lock().await;
         let started = std::mem::take(&mut inner.state().started);
         if started {

@@ -1,4 +1,4 @@
-//! `compact` and `gauge`: how full the context is, and what is done about it by hand.
+//! `compact` and `gauge`: measure how full the context is, and compact it on request.
 
 use super::AgentSession;
 use crate::cache_key::cache_key;
@@ -9,8 +9,9 @@ use crate::{Error, Result};
 use futures_util::future::{BoxFuture, FutureExt};
 
 impl AgentSession {
-    /// How full the context is, from the log alone: the usage of the last call of the model, here or
-    /// in the history that a fork inherited, and an estimate of what was written since.
+    /// Returns how full the context is, computed from the log alone: the usage of the last model
+    /// call, in this session or in the inherited history, and an estimate of what was written
+    /// since.
     ///
     /// # Errors
     /// `not_found`, `corrupt`.
@@ -20,10 +21,11 @@ impl AgentSession {
         Ok(Gauge::of(pressure, self.equipment().model.context_window()))
     }
 
-    /// Compacts the history now. None when there is nothing to compact, or a hook denies it.
+    /// Compacts the history now. Returns `None` if there is nothing to compact, a hook denies it,
+    /// or it is interrupted.
     ///
     /// # Errors
-    /// `busy` naming the runtime that holds the session.
+    /// `busy` naming the runtime that holds the lease.
     pub fn compact(&self) -> BoxFuture<'_, Result<Option<Compacted>>> {
         async move {
             let inner = &self.inner;

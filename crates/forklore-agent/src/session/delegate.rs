@@ -1,5 +1,5 @@
-//! `delegate`: a sub-agent with a fresh context and a budget of its own does a part of the work,
-//! and its result comes back.
+//! `delegate`: a sub-agent with a fresh context and its own budget does a part of the work and
+//! returns its result.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::delegation::Delegate;
 use crate::turn::{Child, Children, Log, Subagent, Turn};
 use crate::{Error, Result};
 
-/// What a sub-agent came to.
+/// The result of a delegation.
 #[derive(Debug)]
 #[must_use]
 pub struct Delegated {
@@ -25,14 +25,14 @@ pub struct Delegated {
 }
 
 impl AgentSession {
-    /// Has a sub-agent do a piece of work, between turns. Its beginning and its result are written
-    /// into this session, where the model sees the result with the next turn; what it cost stays
-    /// with the sub-agent. [`interrupt`](Self::interrupt) interrupts it.
+    /// Has a sub-agent do a task, between turns. Its start and its result are written into this
+    /// session, where the model sees the result in the next turn. Its usage is recorded in its own
+    /// session. [`interrupt`](Self::interrupt) interrupts it.
     ///
     /// # Errors
-    /// `busy` naming the runtime that holds the session; `permission_denied` when a hook denies the
-    /// child, or it is to have a permission that this session does not have. That the sub-agent
-    /// fails is no error: [`Delegated::turn`] tells it.
+    /// `busy` naming the runtime that holds the lease; `permission_denied` if a hook denies the
+    /// child, or if the child requests a permission that this session does not have. A failure of
+    /// the sub-agent is no error; [`Delegated::turn`] reports it.
     pub fn delegate(&self, delegate: Delegate) -> BoxFuture<'_, Result<Delegated>> {
         async move {
             let inner = &self.inner;
@@ -106,7 +106,7 @@ impl Home {
         Ok(AgentSession::planned(self, new, config))
     }
 
-    /// Opens a sub-agent of this session once more.
+    /// Opens an existing sub-agent of this session again.
     async fn resume_delegate(
         &self,
         parent: &Context,
@@ -149,7 +149,7 @@ impl Subagent for SubSession {
 }
 
 impl SubSession {
-    /// Interrupts the turn as soon as it runs.
+    /// Interrupts the turn after `cancel` is triggered, as soon as the turn runs.
     async fn interrupted(&self, cancel: CancellationToken) {
         cancel.cancelled().await;
         while !self.session.interrupt() {
@@ -158,7 +158,7 @@ impl SubSession {
     }
 }
 
-/// Makes a delegate of its parent's present end, also while a turn of the parent runs.
+/// Creates a delegate of the parent at its current end, even while a turn of the parent runs.
 pub(super) fn create_delegate(engine: &Engine, fork: Fork) -> EngineResult<Header> {
     let fork = Fork { kind: SessionKind::Delegate, at: Some(Selector::End), ..fork };
     let forked = engine.fork(&fork)?;

@@ -1,4 +1,4 @@
-//! `execute`: a turn, from the prompt to the answer.
+//! `execute`: runs a turn, from the prompt to the answer.
 
 use forklore_core::{EventType, Header};
 use forklore_engine::NewEvent;
@@ -20,18 +20,18 @@ use crate::{Error, Result};
 const GO_ON: &str = "[Your last answer was cut off. Go on from where it stopped.]";
 
 impl AgentSession {
-    /// Runs a turn: the prompt, a text or one with attachments, is stored, the model is asked and
-    /// its tools are called until it has no more to say. Everything is in the log before it is
-    /// announced. The turn holds the session's lease, so no other runtime writes to it.
+    /// Runs a turn: stores the prompt (a text, or one with attachments), then calls the model and
+    /// its tools until the model makes no more calls. Everything is in the log before it is
+    /// announced. The turn holds the session's lease, so no other runtime writes to the session.
     ///
-    /// Dropping the future breaks the turn off like a killed process: what was stored stays, and
-    /// [`resume`](Self::resume) or the next prompt goes on.
+    /// Dropping the future breaks the turn off as if the process were killed: what was stored
+    /// stays, and [`resume`](Self::resume) or the next prompt continues.
     ///
     /// # Errors
-    /// `busy` naming the runtime that holds the session; `permission_denied` when a hook denies the
-    /// prompt; [`Error::NotReady`] when the model cannot be asked, and nothing is stored then;
-    /// [`Error::Model`] when it does not answer, which is in the log as `turn_failed`, behind what
-    /// it said before it broke off.
+    /// `busy` naming the runtime that holds the lease; `permission_denied` if a hook denies the
+    /// prompt; [`Error::NotReady`] if the model cannot be called, in which case nothing is stored;
+    /// [`Error::Model`] if the model does not answer. The last is recorded in the log as
+    /// `turn_failed`, after the text that arrived before the answer broke off.
     pub async fn execute(&self, prompt: impl Into<Prompt>) -> Result<Turn> {
         self.execute_prompt(prompt.into()).await
     }
@@ -71,12 +71,12 @@ impl AgentSession {
         .boxed()
     }
 
-    /// Goes on with a turn that was broken off, by a killed process for instance: calls that have
-    /// no result get one that says so, and the model is asked. Of an answer that was cut short the
-    /// part stays, and the model is told to go on from there.
+    /// Continues a turn that was broken off, for example by a killed process: calls without a
+    /// result get one that says so, and the model is called. If an answer was cut short, its stored
+    /// part stays, and an injected message tells the model to continue from there.
     ///
     /// # Errors
-    /// [`Error::NothingToResume`] when the last turn is over; otherwise as
+    /// [`Error::NothingToResume`] if the last turn is complete; otherwise as
     /// [`execute`](Self::execute).
     pub fn resume(&self) -> BoxFuture<'_, Result<Turn>> {
         async move {
@@ -102,7 +102,7 @@ impl AgentSession {
 }
 
 impl Inner {
-    /// Checks that the model can be asked, before anything is made or stored.
+    /// Checks that the model can be called, before anything is created or stored.
     pub(super) fn model_is_ready(&self) -> Result<()> {
         self.context.config().model.ready().map_err(Error::NotReady)
     }
@@ -137,7 +137,7 @@ impl Inner {
         let status = match run.run(log, &mut course).await {
             Ok(status) => status,
             Err(error) => {
-                // The log itself may have failed; the caller learns of the first error.
+                // Appending may fail as well; the caller gets the first error.
                 let _ = log.append(vec![event(EventType::TURN_FAILED, error.record())?]).await;
                 if let Error::Model { attempts, source } = &error {
                     self.context.announce(KernelEvent::ProviderError(ProviderFailure {
@@ -168,8 +168,8 @@ impl Inner {
         })
     }
 
-    /// `session:start` for the first turn ever, `session:resume` for the first one in this
-    /// process of a session that ran before.
+    /// Announces `session:start` for the first turn ever, or `session:resume` for the first turn in
+    /// this process of a session that ran before.
     fn announce_start(&self, header: &Header) {
         if std::mem::replace(&mut self.state().started, true) {
             return;
@@ -201,8 +201,8 @@ impl Inner {
         self.context.announce(KernelEvent::OrchestratorComplete(ended));
     }
 
-    /// What a turn lacks that was broken off: the results of its open calls, or a word that its
-    /// answer was cut short.
+    /// Returns the events that a broken-off turn lacks: results for its open calls, or a message
+    /// that its answer was cut short.
     async fn broken_off(&self, header: &Header) -> Result<Vec<NewEvent>> {
         let id = header.id.clone();
         let looked = self.context.kernel.run(move |engine| {

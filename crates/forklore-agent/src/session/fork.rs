@@ -1,4 +1,4 @@
-//! `fork`: another continuation of a session, also while a turn of it runs.
+//! `fork`: branches a session, even while a turn of it runs.
 
 use forklore_core::Selector;
 use forklore_engine::{Fork, Forked, Summarize};
@@ -10,24 +10,26 @@ use crate::hook::HookInput;
 use crate::notify::Identity;
 use crate::{Error, Result};
 
-/// A fork, and the child as a session to go on with. To stay, drop the child: it is stored.
+/// A fork, and its child as a session that can run turns. To stay in the parent, drop the child: it
+/// remains stored.
 #[must_use]
 pub struct Branched {
-    /// What the fork came to.
+    /// The result of the fork.
     pub forked: Forked,
     /// The child, with its parent's configuration.
     pub child: AgentSession,
 }
 
 impl AgentSession {
-    /// Forks this session; of the request, `parent` is set to it. A turn that runs goes on; without
-    /// a cut the fork is then at the end of the last closed turn (SPEC 5). The hooks are asked
-    /// before anything is written, and `session:fork` is announced when the child is durable.
+    /// Forks this session and ignores the request's `parent`. A running turn continues; without a
+    /// cut the fork is then at the end of the last closed turn (docs/semantics.md, Where to cut).
+    /// Hooks run before anything is written, and `session:fork` is announced after the child is
+    /// durable.
     ///
     /// # Errors
-    /// `invalid_args` (the cut, or a request that is a plan: see [`plan_fork`](Self::plan_fork)),
-    /// `already_exists`, `permission_denied` (a hook, or a permission that this session does not
-    /// have).
+    /// `invalid_args` (the cut, or a request that is a dry run: see
+    /// [`plan_fork`](Self::plan_fork)), `already_exists`, `permission_denied` (a hook, or a
+    /// permission that this session does not have).
     pub async fn fork(&self, request: Fork) -> Result<Branched> {
         let request = self.inner.of_this(request)?;
         if request.dry_run {
@@ -37,8 +39,8 @@ impl AgentSession {
         self.carry_out(request).await
     }
 
-    /// Says what [`fork`](Self::fork) would come to. Nothing is written, no hook is asked, and
-    /// there is no child.
+    /// Returns what [`fork`](Self::fork) would do. It writes nothing, asks no hook and creates no
+    /// child.
     ///
     /// # Errors
     /// As [`fork`](Self::fork), except what hooks deny.
@@ -47,14 +49,15 @@ impl AgentSession {
         self.inner.context.kernel.run(move |engine| engine.fork(&request)).await
     }
 
-    /// Forks this session with a summary by its model behind the history (SPEC 8). What the summary
-    /// cost is recorded in the child; this session stays as it is. A fork that is refused, or whose
-    /// child exists already, asks the model nothing. [`interrupt`](Self::interrupt) ends it, and
-    /// then there is no child. The second value is the summary where this call made it.
+    /// Forks this session and appends a summary of its history by its model to the child
+    /// (docs/semantics.md, Summary at the fork). The cost of the summary is recorded in the child;
+    /// this session does not change. If the fork is refused or its child already exists, the model
+    /// is not called. [`interrupt`](Self::interrupt) cancels the operation, and then there is no
+    /// child. The second value is the summary if this call made one.
     ///
     /// # Errors
-    /// As [`fork`](Self::fork); [`Error::Interrupted`]; `busy` while this runtime is in the middle
-    /// of a turn. That the model gives no summary is no error: then the summary says why.
+    /// As [`fork`](Self::fork); [`Error::Interrupted`]; `busy` while this runtime runs a turn. It
+    /// is no error if the model gives no summary: then the summary contains the reason.
     pub fn fork_with_summary(
         &self,
         request: Fork,
@@ -76,7 +79,8 @@ impl AgentSession {
                 Part::Before(planned.cut.selector())
             };
             let summary = summarize(&inner.context, part, &running.cancel).await?;
-            // The summary is of what stood before this cut, also if the session has gone on meanwhile.
+            // The summary covers the history before this cut, even if the session has continued
+            // since.
             let at = request.at.or_else(|| Some(planned.cut.selector()));
             let request = Fork { at, summarize: Some(summary.clone()), ..request };
             Ok((self.carry_out(request).await?, Some(summary)))
@@ -84,7 +88,7 @@ impl AgentSession {
         .boxed()
     }
 
-    /// Makes the child, or finds it. The hooks have agreed.
+    /// Creates the child, or finds it if it exists. The hooks have allowed it.
     async fn carry_out(&self, request: Fork) -> Result<Branched> {
         let home = &self.inner.home;
         let made = home.kernel.run(move |engine| {
@@ -102,7 +106,7 @@ impl AgentSession {
 }
 
 impl Inner {
-    /// The request as one of this session, with an id for the child.
+    /// Sets the request's parent to this session, and an id for the child.
     fn of_this(&self, request: Fork) -> Result<Fork> {
         let parent = self.context.identity().session_id;
         if self.state().ended {

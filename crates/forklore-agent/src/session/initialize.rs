@@ -1,4 +1,4 @@
-//! `initialize`: hooks are asked, the session is made if it is not there, a child is announced.
+//! `initialize`: asks hooks, creates the session if it does not exist, and announces a child.
 
 use forklore_core::{Header, SessionId, SessionKind};
 use forklore_engine::{Create, Engine, Fork, Result as EngineResult};
@@ -10,11 +10,11 @@ use crate::notify::{Identity, KernelEvent};
 use crate::{Error, Result};
 
 impl AgentSession {
-    /// Makes the session ready, once: the hooks are asked, one that does not exist yet is made, and
-    /// a child that was made is announced (`session:fork`). Its first turn does it too.
+    /// Initializes the session, once: asks the hooks, creates a session that does not exist yet,
+    /// and announces a child that was created (`session:fork`). Its first turn also does this.
     ///
     /// # Errors
-    /// `permission_denied` when a hook says no (nothing was written then), `already_exists`,
+    /// `permission_denied` if a hook denies it (then nothing was written), `already_exists`,
     /// `not_found` (the parent).
     pub async fn initialize(&self) -> Result<()> {
         let _turn = self.inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
@@ -23,7 +23,7 @@ impl AgentSession {
 }
 
 impl Inner {
-    /// The same, for whoever holds the turn.
+    /// Initializes the session for a caller that has locked `turn`.
     pub(crate) async fn make_ready(&self) -> Result<()> {
         let identity = self.context.identity();
         let plan = {
@@ -69,7 +69,7 @@ impl Inner {
         Ok(identity)
     }
 
-    /// The session is durable: from now on it is ready, and a child is announced.
+    /// Marks a session that was stored as ready, and announces it if it is a child.
     pub(super) fn made(&self, header: &Header) {
         {
             let mut state = self.state();

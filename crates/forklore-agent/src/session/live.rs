@@ -1,8 +1,8 @@
-//! What is alive in this process.
+//! The live sessions of this process.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Things that are alive for as long as somebody holds them.
+/// A list of weak references to values that are still in use.
 pub(crate) struct Live<T>(Mutex<Vec<Weak<T>>>);
 
 impl<T> Default for Live<T> {
@@ -18,7 +18,7 @@ impl<T> Live<T> {
         all.push(Arc::downgrade(it));
     }
 
-    /// All that are alive now.
+    /// Returns all values that are still in use.
     pub(super) fn all(&self) -> Vec<Arc<T>> {
         self.lock().iter().filter_map(Weak::upgrade).collect()
     }

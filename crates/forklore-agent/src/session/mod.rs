@@ -1,4 +1,4 @@
-//! A session that can run turns: made, made ready, executed, forked, ended.
+//! A session that can run turns: it is created, initialized, executed, forked and ended.
 
 mod cleanup;
 mod compact;
@@ -30,13 +30,13 @@ use crate::model::Model;
 use crate::notify::{Identity, Subscription};
 use crate::turn::View;
 
-/// A session that can run turns, one at a time. A clone is the same session.
+/// A session that can run turns, one at a time. A clone refers to the same session.
 #[derive(Clone)]
 pub struct AgentSession {
     inner: Arc<Inner>,
 }
 
-/// Where sessions live: the kernel's handle, and the others that are alive.
+/// What the sessions of a kernel share: its handle, and the list of live sessions.
 #[derive(Clone)]
 pub(crate) struct Home {
     pub(crate) kernel: KernelHandle,
@@ -47,13 +47,13 @@ pub(crate) struct Inner {
     context: Arc<Context>,
     home: Home,
     state: Mutex<State>,
-    /// Held while a turn runs; what a turn learnt that helps the next.
+    /// Locked while a turn runs. It contains what a turn read that the next one can use.
     turn: AsyncMutex<View>,
 }
 
 #[derive(Default)]
 struct State {
-    /// What is to be made, until it is.
+    /// The session to create, until it is created.
     plan: Option<NewSession>,
     ready: bool,
     started: bool,
@@ -64,7 +64,7 @@ impl AgentSession {
     pub(crate) fn planned(home: &Home, new: NewSession, config: SessionConfig) -> Self {
         let id = new.id.clone().unwrap_or_else(|| home.kernel.engine().new_id());
         let identity = Identity {
-            // A child's family is known when it is made ready.
+            // The root of a child's family is determined when the child is initialized.
             root_id: new.parent_id.clone().unwrap_or_else(|| id.clone()),
             parent_id: new.parent_id.clone(),
             session_id: id,
@@ -72,7 +72,7 @@ impl AgentSession {
         Self::with(home, identity, Some(new), config)
     }
 
-    /// A session that is stored.
+    /// Opens a stored session.
     pub(crate) async fn open(home: &Home, id: &SessionId, config: SessionConfig) -> Result<Self> {
         let wanted = id.clone();
         let header = home.kernel.run(move |engine| engine.show(&wanted)).await?;
@@ -103,50 +103,52 @@ impl AgentSession {
         &self.inner.context
     }
 
-    /// Its id. A runtime that lost its session to another goes on in a fork of it (SPEC 9), so
-    /// this may change with a turn; the turn then says so.
+    /// Returns the session's id. A runtime that lost its session to another one continues in a fork
+    /// of it (docs/semantics.md, Writing), so the id may change during a turn; the turn's result
+    /// then reports it.
     #[must_use]
     pub fn id(&self) -> SessionId {
         self.identity().session_id
     }
 
-    /// Its id, its parent's and its family's.
+    /// Returns the session's id, its parent's and its root's.
     #[must_use]
     pub fn identity(&self) -> Identity {
         self.context().identity()
     }
 
-    /// What it works with: a copy.
+    /// Returns a copy of the session's configuration.
     #[must_use]
     pub fn equipment(&self) -> SessionConfig {
         self.context().config()
     }
 
-    /// Gives it other things to work with, from its next turn on.
+    /// Changes the session's configuration, effective from its next turn.
     pub fn equip(&self, change: impl FnOnce(&mut SessionConfig)) {
         self.context().change_config(change);
     }
 
-    /// Gives it another model from its next turn on.
+    /// Replaces the session's model, effective from its next turn.
     pub fn set_model(&self, model: Arc<dyn Model>) {
         self.equip(|config| config.model = model);
     }
 
-    /// Listens to this session alone; see [`Kernel::subscribe`](crate::Kernel::subscribe).
+    /// Subscribes to the notifications of this session only; see
+    /// [`Kernel::subscribe`](crate::Kernel::subscribe).
     #[must_use]
     pub fn subscribe(&self, capacity: usize) -> Subscription {
         self.context().subscribe(capacity)
     }
 
-    /// Whether a turn runs in it, in this process.
+    /// Checks whether a turn or other work of the session runs in this process.
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.context().cancel_token().is_some()
     }
 
-    /// Interrupts the turn that runs, if one does. The part of the answer that came is stored, calls
-    /// that run are cancelled, and [`execute`](Self::execute) returns. A summary that is being
-    /// written is given up. Returns whether something ran that was not interrupted yet.
+    /// Interrupts the running turn, if there is one. The part of the answer that arrived is stored,
+    /// running calls are cancelled, and [`execute`](Self::execute) returns. A summary in progress
+    /// is abandoned. Returns `false` if nothing runs or it was interrupted before.
     pub fn interrupt(&self) -> bool {
         self.context().interrupt()
     }
@@ -157,7 +159,8 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it is a child of another one that is alive.
+    /// Checks whether this session is a child of `other`, or of a session that `other` continued
+    /// from.
     fn is_below(&self, other: &Self) -> bool {
         let parent = self.context.identity().parent_id;
         parent.is_some_and(|parent| other.context.is_or_was(&parent))

@@ -1,36 +1,36 @@
-//! What a session is made of.
+//! The properties of a session to be created.
 
 use std::collections::BTreeSet;
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{Data, Label, SessionId};
 
-/// A session that is to be made.
+/// The properties of a session to be created.
 #[derive(Clone, Debug)]
 pub struct NewSession {
-    /// Its configuration: opaque, stored with it.
+    /// Its configuration: opaque data stored with the session.
     pub config: Option<Data>,
-    /// Its id; none generates one.
+    /// Its id; `None` generates one.
     pub id: Option<SessionId>,
-    /// The session it is a child of; none makes a root. It begins with an empty context: a child
-    /// that inherits the history is made by [`fork`](crate::AgentSession::fork).
+    /// The session's parent; `None` makes a root. The session begins with an empty context. To
+    /// inherit the parent's history, use [`fork`](crate::AgentSession::fork) instead.
     pub parent_id: Option<SessionId>,
-    /// Its folder.
+    /// Its workspace.
     pub workspace: Workspace,
-    /// What it is called.
+    /// Its title.
     pub title: Option<String>,
-    /// A child's label.
+    /// Its label, for a child.
     pub label: Option<Label>,
-    /// The application's notes.
+    /// The application's metadata.
     pub metadata: Option<Data>,
-    /// For whom it acts; none inherits.
+    /// The principal for whom it acts; `None` inherits the parent's.
     pub principal: Option<String>,
-    /// What it may do at most; none inherits.
+    /// The permissions that it can have at most; `None` inherits the parent's.
     pub permissions: Option<BTreeSet<String>>,
 }
 
 impl NewSession {
-    /// A root in `workspace`, with every default.
+    /// Returns a root in `workspace`, with defaults for everything else.
     #[must_use]
     pub fn in_workspace(workspace: Workspace) -> Self {
         Self {

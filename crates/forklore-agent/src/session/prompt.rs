@@ -1,4 +1,4 @@
-//! The prompt of a turn: a text, and its attachments.
+//! The prompt of a turn: a text and its attachments.
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 use crate::Result;
 use crate::turn::{event, user_message};
 
-/// The prompt of a turn. A text alone is one.
+/// The prompt of a turn. A text converts into one.
 #[derive(Clone, Debug, Default)]
 pub struct Prompt {
     pub(crate) text: String,
     pub(crate) parts: Vec<Part>,
-    /// Pinned until the prompt is stored.
+    /// The attachments' pins, which protect them until the prompt is stored.
     pinned: Vec<Arc<Pin>>,
 }
 
 impl Prompt {
     /// Adds an attachment that was stored by
-    /// [`keep_attachment`](forklore_engine::Engine::keep_attachment), of this media type and, where
-    /// it has one, of this name.
+    /// [`keep_attachment`](forklore_engine::Engine::keep_attachment), with its media type and
+    /// optional name.
     #[must_use]
     pub fn attach(mut self, attachment: Arc<Pin>, media_type: &str, name: Option<&str>) -> Self {
         self.parts.push(Part::Attachment {
@@ -34,20 +34,20 @@ impl Prompt {
         self
     }
 
-    /// With a part of any form behind what there is (SPEC 4).
+    /// Appends a part of any kind (docs/semantics.md, Payloads of forklore's own events).
     #[must_use]
     pub fn with(mut self, part: Part) -> Self {
         self.parts.push(part);
         self
     }
 
-    /// The words.
+    /// Returns the text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What goes along, as events tell it.
+    /// Returns the other parts, as notifications report them.
     pub(super) fn announced(&self) -> Vec<Value> {
         self.parts.iter().map(|part| serde_json::to_value(part).unwrap_or_default()).collect()
     }
@@ -63,7 +63,7 @@ impl Prompt {
     }
 }
 
-/// A part as it is written.
+/// Returns a part as it is stored.
 fn stored(part: &Part) -> Value {
     match part {
         Part::Other { value } => value.read().unwrap_or_default(),

@@ -1,7 +1,7 @@
-//! `summarize`: a model sums a session up, for a fork of it or for another session.
+//! `summarize`: has a model summarize a session, for a fork of it or for another session.
 //!
-//! Nothing is written into the session that is summed up: the summary carries what it cost, and
-//! whoever records the summary records the cost beside it.
+//! Nothing is written into the summarized session: the summary carries its usage, and whoever
+//! records the summary records the usage next to it.
 
 use std::ops::Range;
 
@@ -16,29 +16,30 @@ use crate::context::Context;
 use crate::turn;
 use crate::{Error, Result};
 
-/// What is summed up.
+/// The part of a session to summarize.
 pub(super) enum Part {
-    /// What the model receives.
+    /// Everything that the model receives.
     All,
-    /// What stands before a cut.
+    /// The history before a cut.
     Before(Selector),
     /// Some messages, by their indexes.
     Messages(Range<u64>),
 }
 
 impl AgentSession {
-    /// Asks the session's model to sum the session up (SPEC 8). The session itself stays as it is,
-    /// so another runtime may hold it meanwhile. [`interrupt`](Self::interrupt) ends it.
+    /// Has the session's model summarize the session (docs/semantics.md, Summary at the fork). The
+    /// session does not change, so another runtime may hold its lease meanwhile.
+    /// [`interrupt`](Self::interrupt) cancels the operation.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] when it was interrupted; `busy` while this runtime is in the middle
-    /// of a turn; `not_found`. That the model gives no summary is no error: then the summary says
-    /// why.
+    /// [`Error::Interrupted`] if it was interrupted; `busy` while this runtime runs a turn;
+    /// `not_found`. It is no error if the model gives no summary: then the summary contains the
+    /// reason.
     pub async fn summarize(&self) -> Result<Summarize> {
         self.summarize_part_of(Part::All).await
     }
 
-    /// Sums up what stands before a cut, for a fork there.
+    /// Summarizes the history before a cut, for a fork there.
     ///
     /// # Errors
     /// As [`summarize`](Self::summarize); `invalid_args` (the cut).
@@ -50,7 +51,8 @@ impl AgentSession {
         self.summarize_part_of(part).await
     }
 
-    /// Sums up some messages alone, by their indexes: what another session is to learn of this one.
+    /// Summarizes only the messages with these indexes, for example to report this session's work
+    /// to another session.
     ///
     /// # Errors
     /// As [`summarize`](Self::summarize).
@@ -67,7 +69,7 @@ impl AgentSession {
     }
 }
 
-/// Sums up a part of a session, for whoever holds its turn.
+/// Summarizes a part of a session. The caller must have locked the session's `turn`.
 pub(super) async fn summarize(
     context: &Context,
     part: Part,
@@ -84,7 +86,8 @@ pub(super) async fn summarize(
     Ok(summary)
 }
 
-/// The messages of a part: all as the model receives them, a part as it was written.
+/// Returns the messages of a part: for [`Part::All`] as the model receives them, otherwise as they
+/// were written.
 fn messages(
     engine: &Engine,
     id: &SessionId,

@@ -1,4 +1,4 @@
-//! An answer as it comes in: pieces are announced, blocks are put together.
+//! Receives an answer: announces its pieces and assembles its blocks.
 
 use std::time::Duration;
 
@@ -22,18 +22,18 @@ use crate::notify::KernelEvent;
 use crate::notify::event::{self as announced, BlockEnded, BlockKind, BlockPiece, BlockStarted};
 use crate::tool::ToolCall;
 
-/// The answer of a model, as far as it has come.
+/// A model's answer, as far as it has arrived.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     blocks: Vec<Block>,
-    /// Thoughts whose block is not whole yet.
+    /// The reasoning of a block that is not complete yet.
     thinking: String,
-    /// Whether its pieces are not announced.
+    /// Whether pieces are not announced.
     unannounced: bool,
     measure: Measure,
     /// The usage so far and the request's id, if the provider sent them before the end.
     pub(super) so_far: Option<(TokenUsage, Option<String>)>,
-    /// Set when the answer is whole.
+    /// Set when the answer is complete.
     pub(super) end: Option<End>,
 }
 
@@ -45,12 +45,12 @@ enum Block {
 }
 
 impl Answer {
-    /// An answer whose pieces are not announced.
+    /// Returns an empty answer whose pieces will not be announced.
     pub(super) fn unannounced() -> Self {
         Self { unannounced: true, ..Self::default() }
     }
 
-    /// Listens until the answer is whole or the turn is interrupted.
+    /// Reads the stream until the answer is complete or the turn is interrupted.
     pub(super) async fn listen(
         &mut self,
         context: &Context,
@@ -101,7 +101,8 @@ impl Answer {
         }
     }
 
-    /// Takes a piece. Of a text that is too much, what still fits is taken.
+    /// Processes a piece. If a text exceeds the limit, its part that fits is stored before the
+    /// error.
     fn take(&mut self, context: &Context, mut piece: StreamEvent) -> Result<(), TooMuch> {
         let measured = self.measure.take(&piece);
         if let Err((too_much, fitting)) = measured {
@@ -119,7 +120,8 @@ impl Answer {
             }
             StreamEvent::Thought { text, opaque } => {
                 self.thinking.clear();
-                // What is not as its provider made it would not be taken back.
+                // The provider would not accept data that differs from what it sent, so data that
+                // would be changed when stored is dropped.
                 let opaque = opaque.filter(|opaque| opaque.read::<Value>().is_ok());
                 self.add(Block::Thought { text, opaque })?;
             }
@@ -155,7 +157,7 @@ impl Answer {
         Ok(())
     }
 
-    /// Adds a call under an id that no other call of the answer has.
+    /// Adds a call, with an id that no other call of the answer has.
     fn add_call(&mut self, context: &Context, mut call: ToolCall) -> Result<(), TooMuch> {
         if call.id.is_empty() {
             call.id = format!("call_{}", context.kernel.engine().new_id());
@@ -178,7 +180,7 @@ impl Answer {
         self.add(Block::Thought { text, opaque: None })
     }
 
-    /// Whether people have seen something of it.
+    /// Checks whether the answer has text that people have seen.
     pub(super) fn has_text(&self) -> bool {
         self.blocks.iter().any(|block| matches!(block, Block::Text(text) if !text.is_empty()))
     }
@@ -209,7 +211,7 @@ impl Answer {
         })
     }
 
-    /// The text for people in it.
+    /// Returns the answer's text for people.
     pub(super) fn text(&self) -> String {
         let texts = self.blocks.iter().filter_map(|block| match block {
             Block::Text(text) => Some(text.as_str()),
@@ -218,8 +220,8 @@ impl Answer {
         texts.collect::<Vec<_>>().join("\n")
     }
 
-    /// The events of a whole answer, in its order. Of one that was
-    /// interrupted or broke off, the text that came, marked as a part.
+    /// Returns the events of a complete answer, in its order. For an answer that was interrupted or
+    /// broke off, returns only the text that arrived, marked as partial.
     pub(super) fn events(&self, model: &ModelName) -> Result<Vec<NewEvent>> {
         if self.end.is_none() {
             let text = self.text();
@@ -233,7 +235,7 @@ impl Answer {
         blocks.map(|block| block.event(model)).collect()
     }
 
-    /// Tells of the blocks once they are stored.
+    /// Announces the blocks. Call it after they are stored.
     pub(super) fn announce_blocks(&self, context: &Context) {
         if !context.has_listeners() {
             return;
@@ -244,7 +246,7 @@ impl Answer {
                 Block::Text(text) => {
                     (BlockKind::Text, announced::Block::Text { text: text.clone() })
                 }
-                // Of an answer that broke off only the text is stored.
+                // Only the text of a broken-off answer is stored.
                 Block::Call(_) | Block::Thought { .. } if partial => continue,
                 Block::Call(call) => (BlockKind::ToolCall, announced::Block::Call(call.to_event())),
                 Block::Thought { text, .. } => {
@@ -260,7 +262,7 @@ impl Answer {
     }
 }
 
-/// What a `reasoning` event says.
+/// The payload of a `reasoning` event.
 #[derive(Serialize)]
 struct Thought<'a> {
     content: &'a str,

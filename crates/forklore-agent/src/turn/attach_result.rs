@@ -1,4 +1,4 @@
-//! Attachments of a tool's result: its images, and its whole text where the result is truncated.
+//! Attachments of a tool's result: its images, and its complete content if the result is truncated.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -14,27 +14,29 @@ use super::truncate::{truncated, whole};
 use crate::media::sniff;
 use crate::tool::ToolOutcome;
 
-/// Where a store keeps no attachments, so many bytes of base64 may stand in a result.
+/// Maximum length of an inline part that stays in a result if the store has no attachments, in
+/// bytes.
 const INLINE: usize = 96 << 10;
 
 /// The attachments of a result. They are pinned until the event that names them is written.
 #[derive(Default)]
 pub(super) struct Attachments {
     whole: Option<Value>,
-    /// `gc` does not remove these.
+    /// Protects the attachments from `gc`.
     pinned: Vec<Pin>,
 }
 
 impl Attachments {
-    /// The part that names the whole of a result that was cut.
+    /// Returns the part that references the complete content of a truncated result.
     pub(super) fn whole(&self) -> Option<&Value> {
         self.whole.as_ref()
     }
 }
 
-/// Makes of an outcome what the log is to have: images and other bytes in it become attachments,
-/// and what is longer than `most` is cut, with its whole beside the log. A store without
-/// attachments, or without room, keeps what the model gets.
+/// Converts a tool's outcome into the form that the log stores: images and other inline bytes
+/// become attachments, and content longer than `most` is truncated, with the complete content as an
+/// attachment. If the store cannot store attachments or is full, only what the model receives is
+/// stored.
 pub(super) async fn attach(
     log: &Log<'_>,
     most: usize,
@@ -66,7 +68,7 @@ pub(super) async fn attach(
     })
 }
 
-/// A result with attachments in place of the bytes that stand in it.
+/// Replaces the inline bytes of a result by attachments.
 fn without_inline_bytes(engine: &Engine, content: Data, attachments: &mut Attachments) -> Data {
     let Ok(parts) = content.read::<Vec<&RawValue>>() else { return content };
     if !parts.iter().any(|part| inline(part.get()).is_some()) {
@@ -80,8 +82,8 @@ fn without_inline_bytes(engine: &Engine, content: Data, attachments: &mut Attach
     parts.and_then(|parts| Data::of(&parts).ok()).unwrap_or(content)
 }
 
-/// The part that names an attachment in place of inline bytes. Where the bytes cannot be stored,
-/// a text says so.
+/// Returns the part that references an attachment in place of inline bytes. If the bytes cannot be
+/// stored, a short part stays as it is and a text replaces a longer one.
 fn named(
     engine: &Engine,
     part: &RawValue,

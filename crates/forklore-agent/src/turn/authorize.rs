@@ -1,5 +1,5 @@
-//! Whether a call may be carried out: hooks, the session's ceiling, the policy, the person. What
-//! was decided is evidence, written before the tool is called.
+//! Decides whether a call may be executed: hooks, the session's ceiling, the policy, a person. The
+//! decision is evidence, written to the log before the tool is called.
 
 use std::collections::BTreeSet;
 
@@ -17,14 +17,14 @@ use crate::hook::HookInput;
 use crate::notify::Identity;
 use crate::tool::ToolCall;
 
-/// So many tools are named to a model that calls one that is not there.
+/// Maximum number of tool names listed for a model that calls an unknown tool.
 const MOST_NAMED: usize = 50;
 
 /// A call that was allowed or refused.
 pub(super) struct Authorized {
     /// The call, as the hooks left it.
     pub(super) call: ToolCall,
-    /// Why it may not be carried out, for the model.
+    /// Why it is refused, as a text for the model; `None` if it is allowed.
     pub(super) refused: Option<String>,
     /// Whether hooks changed the arguments.
     changed: bool,
@@ -33,7 +33,7 @@ pub(super) struct Authorized {
     pub(super) note: Option<String>,
     /// Whether a person was asked.
     pub(super) person_approved: bool,
-    /// Messages that hooks send the model.
+    /// Messages that hooks send to the model.
     pub(super) injected: Vec<String>,
 }
 
@@ -50,12 +50,13 @@ impl Authorized {
         }
     }
 
-    /// Nothing was decided, because the turn is over.
+    /// Refuses a call without a decision, because the turn was interrupted.
     pub(super) fn cancelled(call: ToolCall, why: &str) -> Self {
         Self::new(call, "interruption", Some(why.to_owned()))
     }
 
-    /// Nobody has to decide about a tool that is not there.
+    /// Refuses a call of an unknown tool; `there` lists the known ones. Nobody has to decide about
+    /// it.
     pub(super) fn unknown(call: ToolCall, there: &[String]) -> Self {
         let named =
             there.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -68,7 +69,7 @@ impl Authorized {
         Self::new(call, "kernel", Some(why))
     }
 
-    /// The record of it.
+    /// Returns the event that records the decision.
     pub(super) fn event(&self) -> Result<NewEvent> {
         let decision = if self.refused.is_some() { "deny" } else { "allow" };
         let reason = self.refused.as_ref().or(self.note.as_ref());
@@ -79,7 +80,7 @@ impl Authorized {
     }
 }
 
-/// Decides about a call; asks whoever is to be asked.
+/// Decides about a call, and asks hooks and a person if necessary.
 pub(super) async fn authorize(
     context: &Context,
     config: &SessionConfig,

@@ -1,4 +1,4 @@
-//! A call of the model, repeated while that may help.
+//! A model call, retried as long as that may help.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -16,26 +16,26 @@ use crate::notify::KernelEvent;
 use crate::notify::event::{ProviderRequest, ProviderRetry};
 use crate::panic::panic_text;
 
-/// What came of calling the model.
+/// The result of calling the model.
 pub(super) struct ModelCall {
-    /// The answer: whole, or as far as people have seen it.
+    /// The answer: complete, or as much of it as was announced.
     pub(super) answer: Answer,
     /// How long the last attempt took.
     pub(super) took: Duration,
-    /// The usage of attempts without a whole answer, as far as the provider reported it.
+    /// The usage of attempts without a complete answer, as far as the provider reported it.
     pub(super) lost: Vec<Lost>,
-    /// Why there is no whole answer, where nobody interrupted it.
+    /// Why there is no complete answer; `None` if there is one or the call was interrupted.
     pub(super) failed: Option<Failed>,
 }
 
-/// What an attempt took that gave no whole answer.
+/// The usage of an attempt that gave no complete answer.
 pub(super) struct Lost {
     pub(super) usage: TokenUsage,
     pub(super) request_id: Option<String>,
     pub(super) took: Duration,
 }
 
-/// A model that was given up.
+/// The failure of the last attempt.
 pub(super) struct Failed {
     pub(super) attempts: u32,
     pub(super) source: ModelError,
@@ -58,7 +58,7 @@ pub(super) async fn call_model(
     call_with_retries(context, model, request, settings, cancel, None).await
 }
 
-/// Calls the model for something other than the turn's answer. Its pieces are not announced.
+/// Calls the model for another purpose than the turn's answer. Its pieces are not announced.
 pub(super) async fn call_model_for(
     context: &Context,
     model: &dyn Model,
@@ -130,7 +130,7 @@ async fn call_with_retries(
     }
 }
 
-/// What attempts came to that gave no whole answer.
+/// The results of attempts that gave no complete answer.
 #[derive(Default)]
 struct SoFar {
     /// The last attempt that had text; each replaces the one before.

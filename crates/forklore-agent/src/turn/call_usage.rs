@@ -1,4 +1,4 @@
-//! What calls of a model took: the record of each, and its part of the turn's sum.
+//! The usage of model calls: the record of each, and its share of the turn's total.
 
 use std::time::Duration;
 
@@ -13,18 +13,19 @@ use crate::config::SessionConfig;
 use crate::model::TokenUsage;
 use crate::notify::event::TurnUsage;
 
-/// One call of a model, as its provider accounts for it.
+/// The usage of one model call, as the provider reported it.
 pub(super) struct Call<'a> {
     usage: &'a TokenUsage,
     request_id: Option<&'a str>,
     took: Duration,
     purpose: Option<&'static str>,
-    /// Whether it gave no whole answer: its tokens are those that were known by then.
+    /// Whether the call gave no complete answer. Its token counts are then the last that were
+    /// reported.
     partial: bool,
 }
 
 impl ModelCall {
-    /// The attempts that gave no whole answer and of which something is known.
+    /// Returns the attempts without a complete answer whose usage is at least partly known.
     pub(super) fn lost(&self, purpose: Option<&'static str>) -> impl Iterator<Item = Call<'_>> {
         self.lost.iter().map(move |lost| Call {
             usage: &lost.usage,
@@ -35,7 +36,7 @@ impl ModelCall {
         })
     }
 
-    /// The one that gave the answer.
+    /// Returns the attempt that gave the complete answer, if there is one.
     pub(super) fn answered(&self, purpose: Option<&'static str>) -> Option<Call<'_>> {
         self.answer.end.as_ref().map(|end| Call {
             usage: &end.usage,

@@ -1,5 +1,5 @@
-//! A sub-agent at work for a session: the port through which a turn has one made and runs it, and
-//! what its parent records and announces of it.
+//! A sub-agent that works for a session: the port through which a turn creates and runs it, and
+//! what its parent records and announces about it.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::notify::KernelEvent;
 use crate::notify::event::{DelegateEnded, DelegateStarted};
 use crate::tool::ToolCall;
 
-/// Makes the sub-agents of a session.
+/// Creates the sub-agents of a session.
 pub(crate) trait Children: Send + Sync {
-    /// Makes a sub-agent, or opens one that is to do more. It is durable and announced when this
-    /// returns.
+    /// Creates a sub-agent, or opens an existing one for another task. When this returns, the
+    /// sub-agent's session is durable and announced.
     fn make<'a>(
         &'a self,
         parent: &'a Context,
@@ -33,7 +33,7 @@ pub(crate) trait Children: Send + Sync {
 pub(crate) trait Subagent: Send + Sync {
     fn id(&self) -> SessionId;
 
-    /// Whether it was there before.
+    /// Checks whether the sub-agent existed before this task.
     fn is_resumed(&self) -> bool;
 
     /// Runs it to its end; what interrupts its parent interrupts it. The future is boxed because a
@@ -41,7 +41,7 @@ pub(crate) trait Subagent: Send + Sync {
     fn run(&self, cancel: &CancellationToken) -> BoxFuture<'static, Result<Turn>>;
 }
 
-/// A sub-agent, and for what it was made.
+/// A sub-agent, with its name and the call for which it was created.
 #[derive(Clone)]
 pub(crate) struct Child {
     subagent: Arc<dyn Subagent>,
@@ -75,7 +75,8 @@ impl Child {
         event(EventType::SUBAGENT_EVENT, data)
     }
 
-    /// The record of its end. It has the result where no call brings it to the model.
+    /// Returns the record of its end. It contains the result if no tool call returns it to the
+    /// model.
     pub(crate) fn ended(&self, turn: &Result<Turn>, with_result: bool) -> Result<NewEvent> {
         let failed = failure(turn);
         let status = if failed.is_some() { "failed" } else { "finished" };
@@ -116,7 +117,7 @@ impl Child {
     }
 }
 
-/// Why a sub-agent has no whole result.
+/// Returns why a sub-agent has no complete result, or `None` if it has one.
 pub(crate) fn failure(turn: &Result<Turn>) -> Option<String> {
     match turn {
         Ok(Turn { status: Status::Success, .. }) => None,

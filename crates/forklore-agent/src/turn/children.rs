@@ -1,4 +1,4 @@
-//! Sub-agents that calls ask for: made before they work, each with its record.
+//! Creates the sub-agents that calls request, before they run, and records their start.
 
 use super::authorize::Authorized;
 use super::child::{Child, Children};
@@ -7,7 +7,8 @@ use crate::Result;
 use crate::config::SessionConfig;
 use crate::delegation::{Delegation, delegation_of};
 
-/// Makes the sub-agents that calls ask for. Of a call that gets none, the reason is its result.
+/// Creates the sub-agents that calls request. If one cannot be created, the reason is the result of
+/// its call.
 pub(super) async fn make_children(
     log: &mut Log<'_>,
     config: &SessionConfig,

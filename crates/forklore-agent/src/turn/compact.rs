@@ -1,5 +1,5 @@
-//! Compaction: a summary in place of the beginning of the history. Nothing is removed: the log
-//! keeps everything, and a fork before the compaction has it all.
+//! Compaction: replaces the beginning of the history by a summary in what the model receives.
+//! Nothing is removed: the log retains everything, and a fork before the compaction has all of it.
 
 use forklore_core::{Data, EventType};
 use forklore_engine::{NewEvent, Summarize};
@@ -16,25 +16,25 @@ use crate::hook::HookInput;
 use crate::notify::KernelEvent;
 use crate::notify::event::{CompactionReason, HistoryCompacted, HistoryCompaction};
 
-/// What a compaction came to.
+/// The result of a compaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Compacted {
     /// The first conversation index covered.
     pub from_index: u64,
-    /// The index behind the last one covered.
+    /// The index after the last one covered.
     pub to_index: u64,
-    /// How the summary is made.
+    /// How the summary was made.
     pub strategy: &'static str,
-    /// The tokens of the next request before.
+    /// Tokens of the next request before the compaction.
     pub tokens_before: u64,
-    /// And after: an estimate.
+    /// Estimated tokens of the next request after the compaction.
     pub tokens_after: u64,
     /// Whether the messages are shorter than before.
     #[serde(rename = "made_room")]
     pub has_shrunk: bool,
 }
 
-/// Compacts the history, where there is something to compact and no hook denies it.
+/// Compacts the history, if there is something to compact and no hook denies it.
 pub(crate) async fn compact(
     log: &mut Log<'_>,
     config: &SessionConfig,

@@ -1,4 +1,4 @@
-//! Calls that are carried out side by side, each in a task of its own.
+//! Executes calls concurrently, each in its own task.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -20,20 +20,20 @@ use crate::notify::event::{ToolInput, ToolProgress};
 use crate::panic::panic_text;
 use crate::tool::{CallContext, Progress, ToolCall, ToolOutcome, to_value};
 
-/// The result of a call that was interrupted, for the model.
+/// The result that the model gets for a call that was interrupted.
 pub(super) const CANCELLED: &str = "Cancelled: the turn was interrupted.";
 
-/// Calls that are carried out side by side.
+/// Calls that run concurrently, with their outcomes.
 pub(super) struct RunningCalls {
     running: JoinSet<(usize, Done)>,
     outcomes: Vec<Option<Done>>,
     grace: Duration,
 }
 
-/// A call that is done.
+/// The outcome of a call.
 pub(super) struct Done {
     pub(super) outcome: ToolOutcome,
-    /// The turn of the sub-agent that did it.
+    /// The turn of the sub-agent that executed the call, if one did.
     pub(super) turn: Option<Result<Turn>>,
 }
 
@@ -79,7 +79,7 @@ impl RunningCalls {
             if let Some(child) = child {
                 let turn = child.run(cancel);
                 running.spawn(async move { (at, Done::by_child(turn.await)) });
-                // Its own calls have their grace first.
+                // The sub-agent's own calls get their grace period first.
                 grace = grace.max(config.settings.grace * 3);
                 continue;
             }
@@ -102,7 +102,8 @@ impl RunningCalls {
         Self { running, outcomes, grace }
     }
 
-    /// Waits until one more is done; after an interruption no longer than the grace.
+    /// Waits until one more call is done. After an interruption it waits for all calls, no longer
+    /// than the grace period.
     pub(super) async fn next(&mut self, cancel: &CancellationToken) {
         tokio::select! {
             biased;
@@ -117,7 +118,7 @@ impl RunningCalls {
                         }
                     }
                 };
-                // What does not end by itself is broken off.
+                // Abort the calls that did not end by themselves.
                 let _ = tokio::time::timeout(self.grace, ending).await;
                 self.running.abort_all();
                 for missing in self.outcomes.iter_mut().filter(|outcome| outcome.is_none()) {
@@ -134,7 +135,8 @@ impl RunningCalls {
                     *slot = Some(outcome);
                 }
             }
-            // Only a runtime that shuts down breaks a call off unasked.
+            // A task that was not aborted fails only if the async runtime shuts down or a
+            // sub-agent's turn panics.
             Some(Err(_)) | None => {
                 for missing in self.outcomes.iter_mut().filter(|outcome| outcome.is_none()) {
                     *missing = Some(Done::failed("the call was broken off"));
@@ -143,7 +145,7 @@ impl RunningCalls {
         }
     }
 
-    /// Takes the outcomes from `from` on, up to the first that is not there yet.
+    /// Takes the outcomes from index `from` on, up to the first call that is not done.
     pub(super) fn ready_from(&mut self, from: usize) -> Vec<Done> {
         let rest = self.outcomes.iter_mut().skip(from);
         rest.map_while(Option::take).collect()

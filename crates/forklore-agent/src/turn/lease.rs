@@ -1,4 +1,4 @@
-//! The lease of a session, held for a turn and renewed while it runs (SPEC 9).
+//! The lease of a session, taken for a turn and renewed while it runs (docs/semantics.md, Writing).
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,10 +13,11 @@ use crate::handle::KernelHandle;
 use crate::lease_owner;
 use crate::{Error, Result};
 
-/// How soon it is looked again whether a session is free.
+/// The interval at which a waiting turn tries to take the lease.
 const AGAIN: Duration = Duration::from_millis(200);
 
-/// A held lease. Dropping it stops the renewing; [`release`](Self::release) gives it back.
+/// A lease that this runtime has. Dropping it stops the renewal; [`release`](Self::release) gives
+/// it back.
 pub(crate) struct Lease {
     kernel: KernelHandle,
     owner: String,
@@ -26,8 +27,8 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// Takes the lease of a session, and keeps renewing it. While somebody else has it, waits as
-    /// long as the session's settings say.
+    /// Takes the lease of a session and starts renewing it. While another runtime has it, waits as
+    /// long as the session's settings allow.
     pub(crate) async fn take(context: &Context, session: &SessionId) -> Result<(Self, Header)> {
         let (kernel, owner) = (&context.kernel, &context.owner);
         let wait = context.config().settings.lease_wait;
@@ -47,18 +48,19 @@ impl Lease {
         Ok((lease, header))
     }
 
-    /// Takes the lease once more where it ran out.
+    /// Takes the lease again if it expired.
     pub(crate) async fn regain(&self) -> Result<Header> {
         hold(&self.kernel, &self.session(), &self.owner).await
     }
 
-    /// Gives back what was regained of a session that others wrote to meanwhile.
+    /// Releases the lease of the present session, for example of one that another runtime wrote to
+    /// meanwhile.
     pub(crate) async fn leave(&self) {
         let (session, owner) = (self.session(), self.owner.clone());
         let _ = self.kernel.run(move |engine| engine.release(&session, &owner)).await;
     }
 
-    /// Goes over to another session, whose lease is taken.
+    /// Takes the lease of another session and renews that one from now on.
     pub(crate) async fn move_to(&self, session: &SessionId) -> Result<Header> {
         let header = hold(&self.kernel, session, &self.owner).await?;
         *self.session.lock().unwrap_or_else(PoisonError::into_inner) = session.clone();
@@ -69,7 +71,8 @@ impl Lease {
         self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Gives it back. A lease that is somebody else's by now is left alone.
+    /// Stops the renewal and releases the lease. A lease that another runtime has by now stays
+    /// unchanged.
     pub(crate) async fn release(mut self) {
         self.renewing.abort();
         self.owned = false;
@@ -80,12 +83,12 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         self.renewing.abort();
-        // A turn whose future was dropped: nobody is there to wait.
+        // The turn's future was dropped, so nobody can wait for the release here.
         if let Some(runtime) = Handle::try_current().ok().filter(|_| self.owned) {
             let engine = self.kernel.engine().clone();
             let (session, owner) = (self.session(), self.owner.clone());
             let release = runtime.spawn_blocking(move || {
-                // A lease that is somebody else's by now is left alone.
+                // A lease that another runtime has by now stays unchanged.
                 let _ = engine.release(&session, &owner);
             });
             self.kernel.await_release(release);
@@ -99,7 +102,8 @@ async fn hold(kernel: &KernelHandle, session: &SessionId, owner: &str) -> Result
 }
 
 /// Takes the lease, also from an owner whose process is gone. It releases that lease in the owner's
-/// name, which succeeds for only one of those who try, and for none once another has the lease.
+/// name. Of several runtimes that try, this succeeds for only one, and for none after another
+/// runtime has taken the lease.
 fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header> {
     let refused = match engine.take_lease(session, owner) {
         Err(error) if error.holder().is_some() => error,
@@ -107,7 +111,7 @@ fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header
     };
     let gone = refused.holder().filter(|holder| lease_owner::is_gone(holder));
     if let Some(holder) = gone {
-        // Somebody was faster where this fails; then the next line says who.
+        // If this fails, another runtime was faster; the next line reports which.
         let _ = engine.release(session, holder);
         return Ok(engine.take_lease(session, owner)?);
     }
@@ -117,8 +121,8 @@ fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header
     Err(Error::Leased { session: session.clone(), free_in, source: refused })
 }
 
-/// Renews the lease well before it runs out. It ignores a renewal that fails: the next append finds
-/// out what became of the session.
+/// Renews the lease well before it expires. It ignores a failed renewal: the next append finds out
+/// what happened to the session.
 async fn renew(kernel: KernelHandle, session: Arc<Mutex<SessionId>>, owner: String) {
     loop {
         tokio::time::sleep(LEASE / 4).await;

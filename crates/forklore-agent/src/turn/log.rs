@@ -1,5 +1,6 @@
-//! The log as a turn writes it: each batch behind the head that the turn knows, under its lease.
-//! A turn that lost its session to another runtime goes on in a fork (SPEC 9).
+//! The log as a turn writes it: each batch follows the head that the turn knows, and is written
+//! under its lease. A turn that lost its session to another runtime continues in a fork
+//! (docs/semantics.md, Writing).
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::notify::KernelEvent;
 use crate::notify::event::{ForkReason, SessionForked};
 use crate::{Error, Result};
 
-/// A session's log, held for a turn.
+/// A session's log, locked by a lease for a turn.
 pub(crate) struct Log<'a> {
     pub(crate) context: &'a Arc<Context>,
     pub(crate) view: &'a mut View,
@@ -76,8 +77,9 @@ impl<'a> Log<'a> {
         Ok(appended.await?.head_seq)
     }
 
-    /// The lease ran out, or somebody took over. Where nothing was written meanwhile the turn goes
-    /// on; otherwise it goes on in a fork behind the last event that it saw.
+    /// Recovers after the lease expired or another runtime took it. If nothing was written
+    /// meanwhile, the turn continues here; otherwise it continues in a fork after the last event
+    /// that it saw.
     async fn recover(&mut self) -> Result<()> {
         match self.lease.regain().await {
             Ok(header) if header.head_seq() == self.head => return Ok(()),
@@ -102,7 +104,7 @@ impl<'a> Log<'a> {
         let forked = self.context.kernel.run(move |engine| {
             let at = |at| Fork {
                 at: Some(at),
-                // Calls that run are answered when they are done.
+                // Running calls get their results in the fork when they are done.
                 tool_calls: ToolCallPolicy::Verbatim,
                 ..Fork::of(session.clone())
             };
@@ -117,7 +119,7 @@ impl<'a> Log<'a> {
         forked.await
     }
 
-    /// Makes sure that the messages are known as `model` would receive them.
+    /// Reads the messages as `model` would receive them, unless the view is current.
     pub(crate) async fn look(&mut self, model: &dyn Model) -> Result<()> {
         if !self.view.is_current(&self.session, self.head, model) {
             let (session, name) = (self.session.clone(), model.name().model.clone());
@@ -134,7 +136,7 @@ impl<'a> Log<'a> {
         Ok(())
     }
 
-    /// How full the context is.
+    /// Returns how full the context is.
     pub(crate) async fn pressure(&self) -> Result<ContextUsage> {
         if let Some(pressure) = self.view.pressure() {
             return Ok(pressure);
@@ -143,7 +145,7 @@ impl<'a> Log<'a> {
         self.context.kernel.run(move |engine| engine.context_usage(&session)).await
     }
 
-    /// Ends the turn: the lease goes back.
+    /// Ends the turn and releases the lease.
     pub(crate) async fn close(self) {
         self.view.end();
         self.lease.release().await;
@@ -151,7 +153,7 @@ impl<'a> Log<'a> {
 }
 
 impl Error {
-    /// Why a turn failed, as it is recorded.
+    /// Returns the payload of the event that records the failure of a turn.
     pub(crate) fn record(&self) -> serde_json::Value {
         let attempts = match self {
             Self::Model { attempts, .. } => Some(attempts),

@@ -1,7 +1,7 @@
-//! A turn: from a prompt to the answer, over as many calls of the model and of tools as it takes.
+//! A turn: from a prompt to the answer, with as many model and tool calls as it needs.
 //!
-//! A turn gets a [`Context`](crate::context::Context) and a log. It knows neither the session nor
-//! the kernel; sub-agents are made for it through a port ([`Children`]).
+//! A turn gets a [`Context`](crate::context::Context) and a log. It has access to neither the
+//! session nor the kernel; sub-agents are created for it through a port ([`Children`]).
 
 mod answer;
 mod attach_result;

@@ -1,4 +1,4 @@
-//! The events that a turn writes (SPEC 4).
+//! Creates the events that a turn writes (docs/semantics.md, Payloads of forklore's own events).
 
 use forklore_core::{Data, EventType};
 use forklore_engine::NewEvent;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::Result;
 
-/// An event with this payload. What is null is left out.
+/// Returns an event with this payload, without its null fields.
 pub(crate) fn event(kind: EventType, mut data: Value) -> Result<NewEvent> {
     if let Value::Object(fields) = &mut data {
         fields.retain(|_, value| !value.is_null());
@@ -15,13 +15,13 @@ pub(crate) fn event(kind: EventType, mut data: Value) -> Result<NewEvent> {
     Ok(NewEvent::new(kind, Data::of(&data)?))
 }
 
-/// The same of what holds JSON of others, such as a model's arguments: not a byte of that changes,
-/// so that a provider finds its own words in its cache.
+/// Returns an event whose payload contains JSON of others, such as a model's arguments. Those bytes
+/// stay unchanged, so that a provider's cache recognizes its own text.
 pub(super) fn verbatim(kind: EventType, data: &impl Serialize) -> Result<NewEvent> {
     Ok(NewEvent::new(kind, Data::of(data)?))
 }
 
-/// A message of the person, or one that is injected in their name.
+/// Returns a message of the person, or one that is injected in the person's name.
 pub(crate) fn user_message(text: &str, injected: bool) -> Result<NewEvent> {
     let injected = injected.then_some(true);
     event(EventType::USER_MESSAGE, json!({"content": text, "injected": injected}))

@@ -1,27 +1,27 @@
-//! What a turn comes to.
+//! The result of a turn.
 
 use forklore_core::SessionId;
 use serde::Serialize;
 
 use crate::notify::event::{TurnStatus, TurnUsage};
 
-/// What a turn came to.
+/// The result of a turn.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Turn {
-    /// The session in which it ended.
+    /// The session in which the turn ended.
     pub session_id: SessionId,
-    /// The session in which it began, where the runtime lost that one to another on the way and
-    /// went on in a fork (SPEC 9).
+    /// The session in which the turn began, if another runtime took it over and the turn continued
+    /// in a fork (docs/semantics.md, Writing).
     pub moved_from: Option<SessionId>,
-    /// How it ended.
+    /// How the turn ended.
     pub status: Status,
     /// The last text of the model.
     pub text: String,
-    /// How often the model answered.
+    /// Number of model calls with a complete answer.
     pub model_calls: u32,
-    /// How many calls it made.
+    /// Number of tool calls that the model made.
     pub tool_calls: u32,
-    /// What it took.
+    /// Usage of all model calls of the turn.
     pub usage: TurnUsage,
     /// The last log position.
     pub head_seq: i64,
@@ -31,16 +31,16 @@ pub struct Turn {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// The model had no more to say.
+    /// The model finished.
     Success,
-    /// It was interrupted.
+    /// The turn was interrupted.
     Cancelled,
-    /// It was cut short, and why.
+    /// The turn ended early, for this reason.
     Incomplete(String),
 }
 
 impl Status {
-    /// The status as events tell it.
+    /// Returns the status as notifications report it.
     pub(crate) fn announced(&self) -> TurnStatus {
         match self {
             Self::Success => TurnStatus::Success,
@@ -49,7 +49,7 @@ impl Status {
         }
     }
 
-    /// The word for it in events.
+    /// Returns the status's name in notifications.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         self.announced().as_str()

@@ -1,9 +1,10 @@
-//! JSON that every reader can hold.
+//! Converts JSON into a form that every reader can parse.
 
 use forklore_core::Data;
 
-/// What a tree of values can hold, as events and notifications are made of: half of a surrogate pair
-/// is the replacement character, and what is nested too deep or has too large a number is a text.
+/// Converts JSON so that a [`serde_json::Value`], of which events and notifications are made, can
+/// represent it. An unpaired surrogate becomes the replacement character. Data with too deep
+/// nesting or too large a number becomes a string.
 pub(crate) fn plain(data: Data) -> Data {
     let holds = |data: &Data| data.read::<serde_json::Value>().is_ok();
     if holds(&data) {
@@ -13,7 +14,7 @@ pub(crate) fn plain(data: Data) -> Data {
     if holds(&readable) { readable } else { text_data(readable.get()) }
 }
 
-/// A JSON string.
+/// Returns a JSON string.
 pub(crate) fn text_data(text: &str) -> Data {
     Data::from_checked(serde_json::Value::from(text).to_string())
 }

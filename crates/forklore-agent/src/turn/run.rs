@@ -1,4 +1,4 @@
-//! The loop of a turn: the model is asked, its calls are carried out, until it has no more to say.
+//! The loop of a turn: calls the model and executes its tool calls until it makes no more.
 
 use std::collections::BTreeSet;
 
@@ -30,23 +30,23 @@ pub(crate) struct Run<'a> {
     pub(crate) config: &'a SessionConfig,
     pub(crate) root: &'a SessionId,
     pub(crate) ceiling: Option<&'a BTreeSet<String>>,
-    /// What the person stops it with.
+    /// The token with which the person interrupts the turn.
     pub(crate) cancel: &'a CancellationToken,
-    /// Who makes sub-agents.
+    /// Creates sub-agents.
     children: &'a dyn Children,
-    /// What stops its work: that, or that its time is over.
+    /// Stops the work, because of `cancel` or because the time is over.
     stop: CancellationToken,
     began: Instant,
 }
 
-/// How far a turn has come.
+/// The state of a turn so far.
 #[derive(Debug, Default)]
 pub(crate) struct Course {
     pub(crate) text: String,
     pub(crate) model_calls: u32,
     pub(crate) tool_calls: u32,
     pub(crate) usage: TurnUsage,
-    /// Whether a compaction made no room.
+    /// Whether the last compaction did not make the messages shorter.
     compaction_freed_nothing: bool,
     stuck: StuckLoop,
 }
@@ -69,7 +69,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs the turn whose prompt is in the log. When its time is over, what runs is interrupted.
+    /// Runs the turn whose prompt is in the log. When its time is over, the running work is
+    /// interrupted.
     pub(crate) async fn run(&self, log: &mut Log<'_>, course: &mut Course) -> Result<Status> {
         let most = self.config.settings.budget.time;
         let over = async {
@@ -121,7 +122,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// How a turn ended that was stopped.
+    /// Returns the status of a turn that was stopped.
     fn stopped(&self) -> Status {
         if self.cancel.is_cancelled() {
             return Status::Cancelled;
@@ -129,8 +130,9 @@ impl<'a> Run<'a> {
         Status::Incomplete(format!("{} s", self.began.elapsed().as_secs()))
     }
 
-    /// Asks the model, with room made first where that is needed. None when room had to be made
-    /// because the model did not take the request.
+    /// Calls the model, after compacting the history if the context is too full. Returns `None` if
+    /// the request was too long and the history was compacted or the turn was stopped; the caller
+    /// then tries again.
     async fn call_model(
         &self,
         log: &mut Log<'_>,
@@ -158,7 +160,7 @@ impl<'a> Run<'a> {
         Ok(Some(call))
     }
 
-    /// Makes room. Whether there is more of it now.
+    /// Compacts the history. Returns whether the messages became shorter.
     async fn compact(
         &self,
         log: &mut Log<'_>,
@@ -172,7 +174,7 @@ impl<'a> Run<'a> {
         Ok(has_room)
     }
 
-    /// What the model is to be asked; hooks may add to it, and it is then in the log too.
+    /// Returns the next request. Messages that hooks add to it are also in the log.
     async fn request(&self, log: &mut Log<'_>) -> Result<Request> {
         let model = &*self.config.model;
         log.look(model).await?;
@@ -189,10 +191,11 @@ impl<'a> Run<'a> {
         Ok(log.view.request(self.root, self.config))
     }
 
-    /// Writes an answer down, with what it took, and tells of it.
+    /// Stores an answer with its usage, and announces it.
     async fn store(&self, log: &mut Log<'_>, course: &mut Course, call: &ModelCall) -> Result<()> {
         let (name, answer) = (self.config.model.name(), &call.answer);
-        // Before the part that came: how full the context is counts from the last record on.
+        // The usage of failed attempts precedes the answer, because the context's fullness is
+        // estimated from the last usage record on.
         let mut events = self.account(course, call.lost(None))?;
         events.extend(answer.events(name)?);
         events.extend(self.account(course, call.answered(None).into_iter())?);
@@ -213,7 +216,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Counts what calls of the model took, and gives their records.
+    /// Adds the usage of model calls to the turn's total, and returns their records.
     fn account<'c>(
         &self,
         course: &mut Course,

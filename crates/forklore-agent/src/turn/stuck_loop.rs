@@ -6,11 +6,11 @@ use super::authorize::Authorized;
 use super::truncate::boundary;
 use crate::tool::ToolOutcome;
 
-/// The most bytes of a failure that are repeated in the reason.
+/// Maximum length of the failure's text in the reason, in bytes.
 const SHOWN: usize = 200;
 
-/// How a call failed. What was carried out failed alike only with the same arguments; what was not
-/// carried out never looked at them.
+/// How a call failed. Executed calls failed alike only if their arguments are equal too. Refused
+/// calls are compared without arguments, because those had no effect.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Failure {
     name: String,
@@ -18,7 +18,7 @@ struct Failure {
     content: String,
 }
 
-/// The calls of one answer, as far as they failed.
+/// The failures among the calls of one answer.
 #[derive(Debug, Default)]
 pub(super) struct Round {
     failures: BTreeSet<Failure>,
@@ -26,7 +26,7 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// Counts what a call came to.
+    /// Adds the outcome of a call. A round with one success has no failures.
     pub(super) fn add(&mut self, authorized: &Authorized, outcome: &ToolOutcome) {
         if !outcome.is_error {
             self.succeeded = true;
@@ -44,7 +44,7 @@ impl Round {
     }
 }
 
-/// How often in a row all calls failed in the same way.
+/// Counts the consecutive rounds in which all calls failed in the same way.
 #[derive(Debug, Default)]
 pub(super) struct StuckLoop {
     last: BTreeSet<Failure>,
@@ -52,7 +52,8 @@ pub(super) struct StuckLoop {
 }
 
 impl StuckLoop {
-    /// Counts a round. Why the turn ends, where that were `most` in a row.
+    /// Counts a round. Returns the reason to end the turn if it is at least the `most`th of its
+    /// kind in a row.
     pub(super) fn count(&mut self, round: Round, most: Option<u32>) -> Option<String> {
         if round.succeeded {
             *self = Self::default();

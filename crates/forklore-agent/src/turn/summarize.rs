@@ -1,4 +1,4 @@
-//! A summary by the model, which gets the messages as a transcript.
+//! Has the model write a summary of messages, which it gets as a transcript.
 
 use std::fmt::Write;
 
@@ -19,12 +19,12 @@ const TASK: &str = "Below is the transcript of a conversation between a person a
      what the person wants, what was decided and why, what was done, which files and commands \
      matter, what is still to be done. Keep names, paths and numbers. Answer with the summary \
      alone.";
-/// The most bytes of one result in the transcript.
+/// Maximum length of one tool result or of the arguments of one call in the transcript, in bytes.
 const RESULT_BYTES: usize = 4 << 10;
-/// The most bytes of a transcript, where the model's window is unknown.
+/// Maximum length of a transcript in bytes, if the model's context window is unknown.
 const TRANSCRIPT_BYTES: usize = 200 << 10;
 
-/// Asks the model for a summary. If it gives none, the result says why.
+/// Asks the model for a summary. If it gives none, the result contains the reason.
 pub(crate) async fn summarize(
     context: &Context,
     config: &SessionConfig,
@@ -66,13 +66,14 @@ pub(crate) async fn summarize(
     Ok(Summarize::Fallback { why, usage })
 }
 
-/// What is whole of a text that reached the most tokens.
+/// Drops the last, possibly incomplete word of a text that reached the token limit.
 fn whole_words(text: &str) -> String {
     let end = text.rfind(char::is_whitespace).unwrap_or(text.len());
     format!("{} ...", text.get(..end).unwrap_or(text).trim_end())
 }
 
-/// A conversation as text. Each line begins with a mark that names the speaker.
+/// Converts a conversation into text. Each message or call begins with a mark that names the
+/// speaker.
 fn transcript(messages: &[Message]) -> String {
     let mut text = String::new();
     for message in messages {

@@ -1,5 +1,5 @@
-//! The calls of one answer: decided about in turn, carried out side by side, answered in the order
-//! in which they were made.
+//! The calls of one answer: authorized one after the other, executed concurrently, and answered in
+//! the order in which the model made them.
 
 use std::collections::BTreeSet;
 
@@ -25,8 +25,8 @@ use crate::notify::event::ToolResult;
 use crate::tool::{ToolCall, ToolOutcome, to_value};
 use crate::{Error, Result};
 
-/// Carries out the calls. When it returns, each has its result in the log; it tells how they
-/// failed.
+/// Executes the calls and returns which of them failed. When it returns, every call has its result
+/// in the log.
 pub(super) async fn carry_out(
     log: &mut Log<'_>,
     config: &SessionConfig,
@@ -59,7 +59,7 @@ pub(super) async fn carry_out(
                 .as_ref()
                 .map(|child| (child, turn.unwrap_or_else(|| Err(Error::Ended(child.id())))));
             if let Some((child, turn)) = &ended {
-                // The model gets the sub-agent's result as the call's.
+                // The model receives the sub-agent's result as the result of the call.
                 events.push(child.ended(turn, false)?);
             }
             events.push(result_event(&authorized.call, &outcome, &attachments)?);
@@ -70,7 +70,8 @@ pub(super) async fn carry_out(
             written += 1;
         }
         if written == authorized.len() {
-            // Hooks speak behind the last result: nothing may stand between calls and results.
+            // The hooks' messages follow the last result: nothing may come between calls and
+            // results.
             let messages = injected.iter().map(|text| user_message(text, true));
             events.extend(messages.collect::<Result<Vec<_>>>()?);
         }
@@ -116,7 +117,7 @@ async fn authorize_all(
     Ok(all)
 }
 
-/// The result as the hooks leave it, and what they want to send the model with it.
+/// Returns the result as the hooks leave it, and the messages that they send to the model with it.
 async fn changed_by_hooks(
     log: &Log<'_>,
     call: &ToolCall,
@@ -159,7 +160,7 @@ fn result_event(
     verbatim(EventType::TOOL_RESULT, &result)
 }
 
-/// What a `tool_result` event says.
+/// The payload of a `tool_result` event.
 #[derive(Serialize)]
 struct ResultPayload<'a> {
     call_id: &'a str,

@@ -1,12 +1,12 @@
-//! Results of tools, truncated to what the model may get.
+//! Truncates tool results to the size that the model may get.
 
 use forklore_core::Data;
 use serde_json::{Value, json};
 
 use super::plain::text_data;
 
-/// The content of a result in at most about `most` bytes, with a note where something was left
-/// out: the beginning and the end stay.
+/// Truncates the content of a result to about `most` bytes. The beginning and the end stay, with a
+/// note between them.
 pub(super) fn truncated(content: Data, most: usize) -> Data {
     if content.get().len() <= most {
         return content;
@@ -19,7 +19,7 @@ pub(super) fn truncated(content: Data, most: usize) -> Data {
             let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
             texts.collect::<Vec<_>>().join("\n")
         }
-        // What is neither a text nor a list of texts is shown as it is written.
+        // Content that is neither a text nor a list of texts is shown as its JSON.
         _ => content.get().to_owned(),
     };
     let text = shorten(&text, most);
@@ -30,7 +30,7 @@ fn is_text(part: &Value) -> bool {
     part.get("type").is_some_and(|kind| kind == "text")
 }
 
-/// The whole result as an attachment, with its media type.
+/// Returns the complete result as the bytes of an attachment, with their media type.
 pub(super) fn whole(content: &Data) -> (Vec<u8>, &'static str) {
     content.read::<String>().map_or_else(
         |_| (content.get().as_bytes().to_vec(), "application/json"),
@@ -38,12 +38,13 @@ pub(super) fn whole(content: &Data) -> (Vec<u8>, &'static str) {
     )
 }
 
-/// A text in at most about `most` bytes.
+/// Truncates a text to about `most` bytes.
 pub(super) fn shorten(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
     }
-    // Escaped text takes more room than it has bytes; what is cut is counted in bytes of the text.
+    // Escaped text is longer in JSON than its bytes here, so less than `most` is retained. The note
+    // counts bytes of the text.
     let head = boundary(text, most / 4 * 3);
     let tail = boundary(text, text.len().saturating_sub(most / 8)).max(head);
     let left_out = tail - head;
@@ -51,7 +52,7 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
     format!("{begin}\n\n[{left_out} of {} bytes left out]\n\n{end}", text.len())
 }
 
-/// The last place at or before `at` where a character begins.
+/// Returns the last character boundary at or before `at`.
 pub(super) fn boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

@@ -1,5 +1,5 @@
-//! The messages of the next request: the engine's view of the session, and what this turn adds,
-//! without reading the history again for each call of the model.
+//! The messages of the next request: the engine's view of the session, plus what this turn adds,
+//! without reading the history again for each model call.
 
 use forklore_core::{Content, EventType, Message, Part, Role, SessionId, payload};
 use forklore_engine::{ContextUsage, Engine, ModelView, NewEvent};
@@ -9,12 +9,12 @@ use crate::config::SessionConfig;
 use crate::media::{Attached, Capabilities, Named, named};
 use crate::model::{Model, Request};
 
-/// The messages of a session, as far as they were read.
+/// The messages of a session that were read so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct View {
     current: Option<Messages>,
     along: Along,
-    /// Whether a log is open that follows it.
+    /// Whether an open log updates the view.
     followed: bool,
 }
 
@@ -30,18 +30,18 @@ struct Messages {
     pressure: ContextUsage,
 }
 
-/// The attachments that the messages name, as the model takes them.
+/// The attachments that the messages reference, as the model accepts them.
 #[derive(Clone, Debug, Default)]
 struct Along {
     takes: Capabilities,
     attached: Attached,
-    /// How many of the first messages were looked at for them.
+    /// Number of leading messages whose attachments were read.
     seen: usize,
-    /// What was read for other messages or another model.
+    /// Attachments that were read for other messages or another model.
     before: Attached,
 }
 
-/// Attachments that are still to be read.
+/// Attachments that are not read yet.
 pub(crate) struct Unread {
     takes: Capabilities,
     attached: Attached,
@@ -56,9 +56,9 @@ impl Unread {
 }
 
 impl View {
-    /// A log is opened at `head`. What a turn left behind whose future was dropped counts for
-    /// nothing: calls of it may wait for results that nobody brings. Nor does what was current before
-    /// somebody else wrote.
+    /// Starts to follow a log that is opened at `head`. Discards the view of a turn whose future
+    /// was dropped, since its calls may wait for results that will never arrive, and a view from
+    /// before another runtime wrote to the session.
     pub(crate) fn begin(&mut self, session: &SessionId, head: i64) {
         let was_followed = std::mem::replace(&mut self.followed, true);
         let current = self.current.as_ref();
@@ -67,12 +67,12 @@ impl View {
         }
     }
 
-    /// The log was closed in order.
+    /// Records that the log was closed properly.
     pub(crate) fn end(&mut self) {
         self.followed = false;
     }
 
-    /// Whether this is what `model` would receive of the session at `head`.
+    /// Checks whether the view is what `model` would receive of the session at `head`.
     pub(crate) fn is_current(&self, session: &SessionId, head: i64, model: &dyn Model) -> bool {
         self.current.as_ref().is_some_and(|current| {
             current.session == *session
@@ -89,7 +89,7 @@ impl View {
         self.current = Some(Messages { session, head, model, messages, shared, forks, pressure });
     }
 
-    /// The attachments of messages that were not looked at yet.
+    /// Returns the attachments of messages that were not examined yet, or `None` if there are none.
     pub(crate) fn unread(&mut self, takes: Capabilities) -> Option<Unread> {
         let messages = &self.current.as_ref()?.messages;
         if self.along.takes != takes {
@@ -105,13 +105,14 @@ impl View {
         Some(Unread { takes, attached, before, named })
     }
 
-    /// What was read of them.
+    /// Stores the attachments that were read.
     pub(crate) fn attach(&mut self, attached: Attached) {
         self.along.seen = self.messages().len();
         self.along.attached = attached;
     }
 
-    /// Follows an append. What changes how earlier messages are read makes it forget.
+    /// Updates the view after an append. An event that changes how earlier messages are read
+    /// discards it.
     pub(crate) fn follow(&mut self, events: &[NewEvent], head: i64) {
         let Some(current) = &mut self.current else { return };
         for event in events {
@@ -141,7 +142,7 @@ impl View {
         current.head = head;
     }
 
-    /// The same messages in a fork that took everything over.
+    /// Moves the view to a fork that has the same messages.
     pub(crate) fn move_to(&mut self, session: &SessionId, head: i64) {
         if let Some(current) = &mut self.current {
             current.session = session.clone();
@@ -149,12 +150,12 @@ impl View {
         }
     }
 
-    /// How full the context is, where current.
+    /// Returns how full the context is, if the view is current.
     pub(crate) fn pressure(&self) -> Option<ContextUsage> {
         self.current.as_ref().map(|current| current.pressure)
     }
 
-    /// How long the messages are.
+    /// Returns the length of the messages, in bytes of JSON.
     pub(crate) fn bytes(&self) -> usize {
         let len = |message| serde_json::to_string(message).map_or(0, |text| text.len());
         self.messages().iter().map(len).sum()
@@ -164,7 +165,7 @@ impl View {
         self.current.as_ref().map_or(&[], |current| &current.messages)
     }
 
-    /// What the model is to be asked.
+    /// Returns the next request to the model.
     pub(crate) fn request(&self, root: &SessionId, config: &SessionConfig) -> Request {
         Request {
             messages: self.messages().to_vec(),
@@ -179,14 +180,14 @@ impl View {
 }
 
 impl Along {
-    /// Starts again at the first message. What was read stays available.
+    /// Starts again at the first message. Attachments that were read stay available.
     fn again(self) -> Self {
         let before = if self.seen > 0 { self.attached } else { self.before };
         Self { takes: self.takes, before, ..Self::default() }
     }
 }
 
-/// Whether the event has a sub-agent's result, which the model receives.
+/// Checks whether the event has a sub-agent's result, which the model receives.
 fn has_result(event: &NewEvent) -> bool {
     #[derive(serde::Deserialize)]
     struct Ended {
@@ -197,7 +198,7 @@ fn has_result(event: &NewEvent) -> bool {
         && event.data.read::<Ended>().is_ok_and(|ended| ended.result.is_some())
 }
 
-/// Whether a call of the model was for something else than the conversation.
+/// Checks whether a model call served another purpose than the conversation.
 fn has_purpose(event: &NewEvent) -> bool {
     #[derive(serde::Deserialize)]
     struct Purpose {
@@ -207,8 +208,8 @@ fn has_purpose(event: &NewEvent) -> bool {
     event.data.read::<Purpose>().is_ok_and(|usage| usage.purpose.is_some())
 }
 
-/// Whether a user message behind it changes how it is sent: calls without a result are answered,
-/// reasoning that nothing follows is left out.
+/// Checks whether a user message after this one changes how this one is sent: calls without a
+/// result are answered, and reasoning that nothing follows is omitted.
 fn is_loose(message: &Message) -> bool {
     let loose = |part: &Part| matches!(part, Part::ToolCall { .. } | Part::Reasoning { .. });
     match &message.content {

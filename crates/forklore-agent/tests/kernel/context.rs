@@ -1,4 +1,4 @@
-//! What the model receives: the gauge, compaction, caches, answers to calls that have none.
+//! What the model receives: the gauge, compaction, caches, answers to calls without a result.
 
 use std::sync::Arc;
 
@@ -33,13 +33,13 @@ async fn the_gauge_is_what_the_model_reported_and_forks_inherit_it() {
     assert_eq!(child.gauge().await.unwrap(), gauge);
     let grandchild = child.fork(Fork::of(child.id())).await.unwrap().child;
     assert_eq!(grandchild.gauge().await.unwrap(), gauge);
-    // What comes behind the last call is estimated.
+    // Events after the last call are estimated.
     let text = NewEvent::user(&long("word")).unwrap();
     let bytes = text.data.get().len() as u64;
     world.kernel.engine().append(&child.id(), &text.into()).unwrap();
     let gauge = child.gauge().await.unwrap();
     assert_eq!((gauge.tokens, gauge.estimated), (110 + bytes / 4, bytes / 4));
-    // At a cut before any call there is nothing but the length.
+    // At a cut before any call, everything is estimated from the length.
     let early = session.fork(Fork::of(session.id()).at("index:1".parse().unwrap())).await.unwrap();
     let gauge = early.child.gauge().await.unwrap();
     assert_eq!(gauge.tokens, gauge.estimated);
@@ -73,7 +73,7 @@ async fn a_full_context_is_compacted_and_nothing_is_lost() {
     let texts: Vec<_> = asked[2].messages.iter().map(forklore_core::Message::plain_text).collect();
     let summary = "[Summary of the conversation so far]\na summary";
     assert_eq!(texts, ["be brief", summary, "two"]);
-    // The summary's own call is in the books, and no part of the answer.
+    // The summary's own call counts in the usage and is not part of the answer.
     let usage = world.kernel.engine().show(&session.id()).unwrap().usage;
     assert_eq!(usage.input, 300);
     let names = world.ears.names(None);
@@ -96,7 +96,7 @@ async fn a_request_that_is_too_long_is_compacted_and_sent_again() {
     assert_eq!(session.execute("two").await.unwrap().text, "after it");
     let events = world.events(&session.id());
     let compaction = events.iter().find(|(kind, _)| kind == "history_compaction").unwrap();
-    // The model gave no summary, so forklore made one, and says why.
+    // The model gave no summary, so forklore made one and recorded why.
     assert_eq!(compaction.1["strategy"], "deterministic_operational_summary_v2");
     assert_eq!(compaction.1["reason"], "too_long");
     let why = compaction.1["limitations"].as_str().unwrap();
@@ -194,7 +194,7 @@ async fn reasoning_that_nothing_follows_is_not_sent() {
     assert_eq!((thoughts(1), thoughts(2)), (0, 1));
     let all = world.kernel.engine().inspect(&session.id()).unwrap().messages;
     assert_eq!(asked[2].messages, all[..all.len() - 1]);
-    // Another model gets none of it.
+    // Another model gets no reasoning.
     let other = Scripted::named("other", None, vec![]);
     session.set_model(other.clone());
     session.execute("four").await.unwrap();
@@ -245,7 +245,7 @@ async fn requests_of_forks_begin_with_the_same_bytes() {
         let body = serde_json::to_string(&asked[at].messages).unwrap();
         body.trim_end_matches(']').to_owned()
     };
-    // Each later request begins with the whole of the one before, tools and key included.
+    // Each later request begins with the complete previous one, including tools and cache key.
     for later in 1..asked.len() {
         assert!(bytes(later).starts_with(&bytes(later - 1)), "{}", bytes(later));
         assert_eq!(asked[later].tools, asked[0].tools);

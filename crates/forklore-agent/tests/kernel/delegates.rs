@@ -1,4 +1,4 @@
-//! Sub-agents: a fresh context, a budget of their own, and a result that comes back.
+//! Sub-agents: a fresh context, their own budget, and a result that is returned.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::scripted::{Act, Scripted, calls, says};
 use crate::world::World;
 
-/// `delegate` with a prompt, down to a depth, all sub-agents with the parent's model.
+/// Delegates the call's prompt, down to a depth, with the parent's model for all sub-agents.
 struct Down(u64);
 
 impl Delegation for Down {
@@ -55,7 +55,7 @@ async fn a_sub_agent_of_the_application_tells_its_result() {
     let child = world.kernel.engine().show(&delegated.session_id).unwrap();
     assert_eq!((child.kind, child.parent_id), (SessionKind::Delegate, Some(session.id())));
     assert_eq!(child.cut.unwrap().index, 2);
-    // What it cost stays with it.
+    // Its usage is recorded in its own session.
     let parent = world.kernel.engine().show(&session.id()).unwrap();
     assert_eq!((child.usage.input, parent.usage.input), (100, 100));
 
@@ -95,7 +95,7 @@ async fn a_model_hands_work_down_three_levels() {
     let ids: Vec<_> = forks.iter().map(|told| told.session_id.clone()).collect();
     let lineage = world.kernel.engine().lineage(&ids[2]).unwrap();
     assert_eq!(lineage.ancestors.len(), 3);
-    // The model is told each result once, as the call's.
+    // The model receives each result once, as that of the call.
     let events = world.events(&ids[1]);
     let kinds: Vec<_> = events.iter().map(|(kind, _)| kind.as_str()).collect();
     let expected = [
@@ -114,7 +114,7 @@ async fn a_model_hands_work_down_three_levels() {
     assert_eq!(kinds, expected);
     assert_eq!(events[7].1["result"], json!(null));
     assert_eq!(events[8].1["content"], "third");
-    // The fourth level was refused, in words for the model.
+    // The fourth level was refused, with a text for the model.
     let refused = &world.events(&ids[2])[6].1;
     assert_eq!(refused["content"], "sub-agents of this depth have none of their own");
     assert_eq!(refused["is_error"], true);
@@ -198,7 +198,7 @@ async fn a_sub_agent_is_given_more_to_do() {
     let more = Delegate { resume: Some(first.clone()), ..Delegate::new("and one?") };
     let again = session.delegate(more).await.unwrap();
     assert_eq!((again.session_id, again.turn.unwrap().text.as_str()), (first.clone(), "five"));
-    // It knows what it said before.
+    // It remembers the first task.
     assert_eq!(model.asked()[1].messages.len(), 3);
     assert_eq!(world.ears.of(Name::SessionFork).len(), 1);
     assert_eq!(world.ears.of(Name::DelegateResumed).len(), 1);

@@ -1,4 +1,4 @@
-//! Images: the person's, and those that tools give.
+//! Images from the person, and from tools.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::scripted::{Scripted, calls, says};
 use crate::world::{World, equipment, new_session};
 
-/// The scripted model, with eyes.
+/// The scripted model, with support for images.
 struct Seeing(Arc<Scripted>);
 
 impl Model for Seeing {
@@ -50,7 +50,7 @@ impl Model for Seeing {
     }
 }
 
-/// A tool that gives what its arguments say.
+/// A tool that returns its arguments.
 struct Gives;
 
 impl Tools for Gives {
@@ -78,7 +78,7 @@ fn seeing(model: &Arc<Scripted>) -> SessionConfig {
     SessionConfig { model: model_with_eyes, tools: Arc::new(Gives), ..equipment(model) }
 }
 
-/// What was sent of an attachment: the bytes of an image, or a text.
+/// Returns what was sent of an attachment: the bytes of an image, or a text.
 fn sent(request: &Request, reference: &str) -> Result<Vec<u8>, NotSent> {
     request.attached.get(reference).map(|media| match media {
         Media::Shown { base64, .. } => BASE64_STANDARD.decode(base64).unwrap(),
@@ -102,7 +102,7 @@ async fn a_prompt_has_files_with_it() {
         "name": "cat.png"});
     let content = json!([{"type": "text", "text": "What is this?"}, part, {"type": "x"}]);
     assert_eq!(world.events(&session.id())[0].1, json!({ "content": content }));
-    // By another writer, between turns: a text, and one that is too long.
+    // Another writer attaches two texts between turns, one of them too long.
     let attach = |text: &str| {
         let request = Attach { media_type: "text/plain".into(), ..Attach::default() };
         engine.attach(&session.id(), &mut text.as_bytes(), &request).unwrap().id.to_string()
@@ -114,7 +114,7 @@ async fn a_prompt_has_files_with_it() {
     assert_eq!(sent(&asked[1], &reference), Ok(png(2, 0)));
     assert_eq!(sent(&asked[1], &short), Ok(b"a note".to_vec()));
     assert_eq!(sent(&asked[1], &long), Err(NotSent::TooLarge));
-    // A fork, and a model without eyes.
+    // A fork, and a model that does not accept images.
     let child = session.fork(forklore_engine::Fork::of(session.id())).await.unwrap().child;
     child.execute("again").await.unwrap();
     assert_eq!(sent(&model.asked()[2], &reference), Ok(png(2, 0)));
@@ -156,7 +156,7 @@ async fn an_image_from_a_tool_is_stored_as_an_attachment_and_sent() {
     world.kernel.engine().read_attachment(&blob.parse().unwrap(), &mut kept).unwrap();
     assert_eq!(kept, [0, 0, 0]);
     assert_eq!(sent(&model.asked()[1], &shown), Ok(image));
-    // A gc that finds no other mention of them leaves them.
+    // The attachments survive a gc, although only the result names them.
     let swept = world.kernel.engine().gc().unwrap();
     assert_eq!(swept.attachments, 0);
 }

@@ -1,4 +1,4 @@
-//! A turn that is interrupted while tools run, and tools that misbehave.
+//! Turns that are interrupted while tools run, and tools that misbehave.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -76,7 +76,7 @@ async fn a_flood_of_output_is_cut_with_a_note() {
     assert!(content.contains(" of 104857600 bytes left out]"));
     let engine = world.kernel.engine();
     assert!(engine.show(&session.id()).unwrap().own_bytes < 300 << 10);
-    // The whole is kept beside the log.
+    // The complete result is stored as an attachment.
     let kept = engine.attachments(&session.id()).unwrap();
     assert_eq!((kept.len(), kept[0].bytes), (1, Some(100 << 20)));
 }
@@ -126,7 +126,7 @@ async fn attachments_are_read_from_the_child_and_missing_ones_fail_nothing() {
     assert!(asked.contains("\"missing\":true"), "{asked}");
 }
 
-/// Interrupts the session at a notification.
+/// Interrupts the session at a given notification.
 #[derive(Default)]
 struct Interrupts {
     at: usize,
@@ -155,7 +155,7 @@ async fn an_interruption_at_any_point_leaves_a_log_to_go_on_with() {
         let model = Scripted::new(vec![first]);
         let session = kernel.create(new_session(), equipment(&model));
         sink.session.set(session.clone()).ok().unwrap();
-        // `b` never ends by itself, so the turn ends by an interruption at the latest.
+        // `b` never ends by itself, so the turn cannot end without an interruption.
         let turn = tokio::time::timeout(Duration::from_millis(200), session.execute("go")).await;
         if turn.is_err() {
             break;
@@ -165,7 +165,7 @@ async fn an_interruption_at_any_point_leaves_a_log_to_go_on_with() {
         let engine = kernel.engine();
         assert!(engine.inspect(&session.id()).unwrap().balanced, "at {at}");
         assert!(engine.show(&session.id()).unwrap().lease.is_none(), "at {at}");
-        // Whatever the first answer came to, the model of the next turn has its own script.
+        // The next turn has its own script, whatever happened to the first answer.
         session.set_model(Scripted::new(vec![says("on it goes"), says("and on")]));
         let broken_off = engine.interrupted_turn(&session.id()).unwrap().is_some();
         assert!(broken_off || engine.is_cut_short(&session.id()).unwrap(), "at {at}");
@@ -174,7 +174,7 @@ async fn an_interruption_at_any_point_leaves_a_log_to_go_on_with() {
         assert_eq!(session.execute("go on").await.unwrap().text, "and on", "at {at}");
         assert!(engine.inspect(&session.id()).unwrap().balanced, "at {at}");
     }
-    // Up to the result of the call that answers, everything that is told of the turn.
+    // One for each notification of the turn, up to the result of the call that answers.
     assert_eq!(cancelled, 16);
 }
 

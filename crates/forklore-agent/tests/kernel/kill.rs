@@ -1,7 +1,7 @@
-//! A process that is killed in the middle of a turn leaves a session that another one goes on with.
+//! A process that is killed during a turn leaves a session that another process continues.
 //!
-//! The process is this program itself, started for one test: it runs a turn over a store on the
-//! disk, tells each notification by a line, and stands still behind the one it was told to.
+//! The process is this test program itself, started for one test. It runs a turn over a store on
+//! disk, prints a line for each notification, and stops at the notification with the given number.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -24,7 +24,7 @@ use crate::world::{World, equipment, new_session};
 const STORE: &str = "FORKLORE_AGENT_TEST_STORE";
 const POINT: &str = "FORKLORE_AGENT_TEST_POINT";
 
-/// Twenty seconds later: the lease of a killed process has run out.
+/// A clock that adds twenty seconds, after which the lease of a killed process has expired.
 struct Later;
 
 impl Clock for Later {
@@ -40,7 +40,7 @@ fn engine(store: &Path) -> Engine {
     Engine::new(Arc::new(SqliteStore::open(store, Options::default()).unwrap()))
 }
 
-/// An engine, and a store below it, twenty seconds later.
+/// Returns an engine with a store, both with clocks that add twenty seconds.
 fn later(store: &Path) -> Engine {
     let store = SqliteStore::open(store, Options::default()).unwrap();
     let store = store.with_clock(StoreClock::new(|| Later.now()));
@@ -51,7 +51,7 @@ fn id() -> SessionId {
     "killed".parse().unwrap()
 }
 
-/// Stands still at the given notification.
+/// Stops at the given notification.
 struct Stands {
     at: usize,
     told: AtomicUsize,
@@ -69,7 +69,8 @@ impl Sink for Stands {
     }
 }
 
-/// The turn: thoughts, two calls, an answer. By itself it is a test that the turn runs through.
+/// Runs the turn: reasoning, two calls, an answer. Without variables it is a test that the turn
+/// succeeds.
 #[tokio::test]
 async fn worker() {
     let dir = tempfile::tempdir().unwrap();
@@ -102,7 +103,7 @@ fn start(store: &Path, at: usize) -> Child {
         .unwrap()
 }
 
-/// Waits until the process stands still; false when it ended before.
+/// Waits until the process stops; `false` if it ended before.
 fn stands(child: &mut Child, at: usize) -> bool {
     let lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
     let wanted = format!("told {at} ");
@@ -125,12 +126,12 @@ async fn kill_at_every_point_of_a_turn() {
         points += 1;
         goes_on(&store, at).await;
     }
-    // Every notification of the turn was one.
+    // The process was killed at every notification of the turn.
     assert_eq!(points, 26);
 }
 
 async fn goes_on(store: &Path, at: usize) {
-    // Where the system tells that the process is gone, nobody waits for its lease to run out.
+    // If the system shows that the process is gone, the lease need not expire.
     let known = cfg!(target_os = "linux");
     let engine = if known { engine(store) } else { later(store) };
     let world = World::over(engine);

@@ -1,4 +1,5 @@
-//! One runtime at a time: who is late is told, who was overtaken goes on in a fork.
+//! One runtime at a time: a second one gets `busy`, and one that lost its lease continues in a
+//! fork.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -64,7 +65,7 @@ async fn a_second_runtime_learns_who_has_the_lease() {
     assert!(text.ends_with("); if that is gone, it is free in 10 s at the latest"), "{text}");
     assert_eq!(error.details()["free_in_seconds"], 10);
     assert!(two.ears.names(None).is_empty());
-    // Within one runtime a second turn is refused too.
+    // A second turn in the same runtime is refused too.
     assert!(matches!(session.execute("again").await.unwrap_err(), Error::Running(_)));
     // A fork is always possible: there is no closed turn yet, so it needs a cut.
     assert!(second.fork(Fork::of(session.id())).await.is_err());
@@ -111,7 +112,7 @@ async fn a_fork_while_a_turn_runs_is_at_the_last_closed_turn() {
     let middle = session.fork(middle).await.unwrap();
     assert_eq!((middle.forked.cut.index, middle.forked.synthetic_results), (5, 1));
     assert_eq!(turn.await.unwrap().unwrap().status, Status::Success);
-    // The late result is in the parent alone.
+    // The late result is in the parent only.
     let results = |world: &World, id: &forklore_core::SessionId| {
         let events = world.events(id).into_iter().filter(|(kind, _)| kind == "tool_result");
         events.map(|(_, data)| data["synthetic"] == json!(true)).collect::<Vec<_>>()
@@ -133,7 +134,7 @@ async fn a_runtime_that_was_overtaken_goes_on_in_a_fork() {
     let turn = start(&session);
     until(|| !one.ears.of(Name::ToolPre).is_empty()).await;
     let before = one.events(&first);
-    // The machine slept; another runtime took over and is done.
+    // The machine slept; another runtime took over and has finished.
     clock.0.store(60, Ordering::SeqCst);
     let second = two.kernel.open(&first, equipment(&Scripted::new(vec![says("theirs")]))).await;
     let second = second.unwrap();
@@ -144,7 +145,7 @@ async fn a_runtime_that_was_overtaken_goes_on_in_a_fork() {
     assert_eq!(turn.moved_from, Some(first.clone()));
     assert_eq!(turn.session_id, session.id());
     assert_ne!(session.id(), first);
-    // Nothing it did is lost, and theirs has nothing of it.
+    // Nothing that the first runtime did is lost, and the other's session has none of it.
     let mine: Vec<_> = one.events(&session.id()).into_iter().map(|(kind, _)| kind).collect();
     let expected = [
         "session_fork",

@@ -1,4 +1,5 @@
-//! Sessions are made, started, resumed, forked and ended, and each is told once and in order.
+//! Sessions are created, started, resumed, forked and ended, and each is announced once and in
+//! order.
 
 use forklore_agent::notify::Name;
 use forklore_agent::{Error, NewSession};

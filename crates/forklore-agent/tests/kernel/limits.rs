@@ -1,4 +1,4 @@
-//! Answers that do not end, and turns whose time does.
+//! Answers that do not end, and turns whose time runs out.
 
 use std::time::Duration;
 
@@ -22,10 +22,10 @@ fn called(number: usize, name: &str) -> Act {
     Act::Say(StreamEvent::Call(ToolCall { id, name: name.into(), arguments }))
 }
 
-/// The message of the error, and the log behind the prompt.
+/// Returns the message of the error, and the events between the prompt and `turn_failed`.
 async fn beyond(mut acts: Vec<Act>) -> (String, Vec<(String, serde_json::Value)>) {
     let world = World::new();
-    // Who reads on behind what is too much stands still.
+    // Reading beyond the limit would hang.
     acts.push(Act::Hang);
     let session = world.root(&Scripted::new(vec![acts]));
     let error = session.execute("go").await.unwrap_err();

@@ -1,4 +1,4 @@
-//! Answers that break off: what people have seen of them stays, and can be gone on with.
+//! Answers that break off: the text that people have seen is stored, and can be continued.
 
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ async fn a_part_is_gone_on_with() {
     let session = world.root(&model);
     assert!(session.execute("count").await.is_err());
     let engine = world.kernel.engine();
-    // By itself the turn is over: the model has the last word.
+    // The turn is over, because its last message is the model's.
     assert_eq!(engine.interrupted_turn(&session.id()).unwrap(), None);
     assert!(engine.is_cut_short(&session.id()).unwrap());
     assert_eq!(session.resume().await.unwrap().text, "three");

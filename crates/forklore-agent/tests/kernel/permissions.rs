@@ -1,4 +1,4 @@
-//! What may be called, who says so, and that it is written down before it happens.
+//! Which calls are allowed, who decides, and that the decision is recorded before the call.
 
 use std::sync::Arc;
 
@@ -100,7 +100,8 @@ async fn no_event_widens_the_permission_ceiling() {
     let expected = vec![(json!("allow"), json!("policy")), (json!("deny"), json!("ceiling"))];
     assert_eq!(by(&root.id()), expected);
 
-    // A child goes on with its seq and keeps the ceiling; one that asks for less has less.
+    // A child continues its parent's numbering and inherits the ceiling, or a part of it on
+    // request.
     let fewer = Fork { permissions: Some(["fail".to_owned()].into()), ..Fork::of(root.id()) };
     let child = root.fork(fewer).await.unwrap().child;
     let before = world.kernel.engine().show(&child.id()).unwrap().head_seq();

@@ -1,4 +1,4 @@
-//! A model that says what the test tells it to, and remembers what it was asked.
+//! A model with scripted answers that records its requests.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -23,11 +23,11 @@ pub(crate) enum Act {
     Panic,
 }
 
-/// The model. When its script is at an end it says `done`.
+/// The model. After its script has ended it answers `done`.
 pub(crate) struct Scripted {
     name: ModelName,
     window: Option<u64>,
-    /// Why it cannot be asked.
+    /// Why it cannot be called.
     lacks: Option<&'static str>,
     answers: Mutex<VecDeque<Vec<Act>>>,
     asked: Mutex<Vec<Request>>,
@@ -48,14 +48,14 @@ impl Scripted {
         })
     }
 
-    /// One that cannot be asked.
+    /// Returns a model that cannot be called.
     pub(crate) fn without(key: &'static str) -> Arc<Self> {
         let name = ModelName { provider: "test".into(), model: "small".into() };
         let (answers, asked) = (Mutex::default(), Mutex::default());
         Arc::new(Self { name, window: None, lacks: Some(key), answers, asked })
     }
 
-    /// The requests so far.
+    /// Returns the requests so far.
     pub(crate) fn asked(&self) -> Vec<Request> {
         self.asked.lock().unwrap().clone()
     }
@@ -105,7 +105,7 @@ impl Model for Scripted {
     }
 }
 
-/// What each scripted answer takes.
+/// The usage of each scripted answer.
 pub(crate) const TAKES: TokenUsage =
     TokenUsage { input: Some(100), output: Some(10), cached: Some(40), cache_written: None };
 
@@ -113,7 +113,7 @@ pub(crate) fn end(reason: EndReason) -> Act {
     Act::Say(StreamEvent::End(End { reason, usage: TAKES, request_id: Some("r".into()) }))
 }
 
-/// An answer of text in two pieces.
+/// Returns an answer of text in two pieces.
 pub(crate) fn says(text: &str) -> Vec<Act> {
     let (a, b) = text.split_at(text.len() / 2);
     vec![
@@ -123,7 +123,7 @@ pub(crate) fn says(text: &str) -> Vec<Act> {
     ]
 }
 
-/// An answer that calls tools: ids, names, arguments.
+/// Returns an answer that calls tools: ids, names, arguments.
 pub(crate) fn calls(calls: &[(&str, &str, &str)]) -> Vec<Act> {
     let mut acts = vec![Act::Say(StreamEvent::Text("let me see".into()))];
     acts.extend(calls.iter().map(|(id, name, arguments)| {

@@ -1,4 +1,4 @@
-//! Who listens: subscriptions that never make a turn wait, and the trace.
+//! Listeners: subscriptions that never make a turn wait, and the trace.
 
 use std::collections::HashMap;
 use std::fs;
@@ -82,14 +82,14 @@ async fn a_slow_listener_learns_how_many_events_it_missed() {
         heard.iter().filter(|h| matches!(h, Received::Event(told) if told.name() == name)).count()
             as u64
     };
-    // Before the pieces came a start, a prompt, a request, the start of the block.
+    // Before the pieces came a start, a prompt, a request and the start of the block.
     assert_eq!(told(Name::ContentBlockDelta), 4);
     assert_eq!(missed, [Lagged { ephemeral: 996, lasting: 0 }]);
-    // What lasts is all there.
+    // Lasting notifications are complete.
     assert_eq!(told(Name::ContentBlockEnd) + told(Name::OrchestratorComplete), 2);
 }
 
-/// Looks into the store whenever something is announced that is said to be stored.
+/// Checks in the store, at each notification that reports stored data, that the data is stored.
 struct Checks {
     engine: Engine,
     seen: Mutex<HashMap<&'static str, usize>>,

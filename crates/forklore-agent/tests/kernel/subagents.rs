@@ -1,4 +1,4 @@
-//! The tool by which a model hands work down: how deep, with which tools, with what budget.
+//! The tool by which a model delegates work: how deep, with which tools and which budget.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ fn names<const N: usize>(names: [&str; N]) -> BTreeSet<String> {
     names.into_iter().map(ToOwned::to_owned).collect()
 }
 
-/// A session with sub-agents, below a ceiling.
+/// Creates a session with sub-agents, below a ceiling.
 fn session(
     world: &World,
     model: &Arc<Scripted>,
@@ -29,7 +29,7 @@ fn session(
     world.kernel.create(NewSession { permissions, ..new_session() }, equipment)
 }
 
-/// The tools of each request.
+/// Returns the names of the tools of each request.
 fn told(model: &Scripted) -> Vec<Vec<String>> {
     let requests = model.asked().into_iter();
     requests.map(|request| request.tools.into_iter().map(|spec| spec.name).collect()).collect()

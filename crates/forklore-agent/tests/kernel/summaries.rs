@@ -1,4 +1,4 @@
-//! Summaries by the model: what they cost belongs to the child, and the parent stays as it is.
+//! Summaries by the model: their usage is recorded in the child, and the parent does not change.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::scripted::{Act, Scripted, says};
 use crate::world::World;
 
-/// Makes a test of each case for the store in memory and for SQLite.
+/// Makes two tests of each case, one for the store in memory and one for SQLite.
 macro_rules! on_each_store {
     ($($case:ident),* $(,)?) => {
         mod memory {
@@ -45,7 +45,7 @@ fn on_disk(dir: &tempfile::TempDir) -> World {
     World::over(Engine::new(Arc::new(SqliteStore::open(&path, Options::default()).unwrap())))
 }
 
-/// Everything that the store has of a session.
+/// Returns everything that the store has of a session.
 fn stored(world: &World, session: &AgentSession) -> (Header, Vec<(String, Value)>) {
     let id = session.id();
     (world.kernel.engine().show(&id).unwrap(), world.events(&id))
@@ -119,7 +119,7 @@ async fn an_interrupted_summary_makes_no_fork(world: World) {
     assert_eq!(stored(&world, &session), before);
     assert!(world.kernel.engine().show(&child().id.unwrap()).is_err());
     assert!(world.ears.of(Name::SessionFork).is_empty());
-    // A summary alone says so too, and the session goes on.
+    // Summarizing alone reports the interruption too, and the session can continue.
     let summing = session.clone();
     session.set_model(Scripted::new(vec![vec![Act::Hang]]));
     let summing = tokio::spawn(async move { summing.summarize().await });

@@ -1,4 +1,4 @@
-//! What goes wrong with models: asked again where that may help, recorded where it does not.
+//! Failures of models: retried if that may help, recorded otherwise.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ async fn a_model_that_never_answers_is_given_up_and_recorded() {
     let message = "the model did not answer after 3 attempts: test: scripted";
     let recorded = json!({"error": {"kind": "internal", "message": message}, "attempts": 3});
     assert_eq!(events[1].1, recorded);
-    // The prompt is there, so the turn can be gone on with.
+    // The prompt is stored, so the turn can be resumed.
     assert_eq!(session.resume().await.unwrap().text, "back");
     assert!(matches!(session.resume().await.unwrap_err(), Error::NothingToResume(_)));
 }
@@ -70,7 +70,7 @@ async fn lasting_failures_are_not_tried_again() {
         assert_eq!(model.asked().len(), 1);
         assert_eq!(world.types(&session.id())[1..], *stored);
         assert!(world.kernel.engine().inspect(&session.id()).unwrap().balanced);
-        // Nobody holds the session any more.
+        // The lease was released.
         assert!(world.kernel.engine().show(&session.id()).unwrap().lease.is_none());
     }
 }
@@ -143,11 +143,11 @@ async fn an_interrupted_answer_is_gone_on_with_in_the_same_turn() {
     let told = ["go", "half an answer", on, ", and", on, "the rest"];
     let seen = engine.inspect(&session.id()).unwrap().messages;
     assert_eq!(seen.iter().map(Message::plain_text).collect::<Vec<_>>(), told);
-    // Each time the model saw all that came before.
+    // Each time the model received everything before.
     let asked = model.asked();
     assert_eq!(asked.iter().map(|asked| asked.messages.len()).collect::<Vec<_>>(), [1, 3, 5]);
     assert!(asked.iter().all(|asked| asked.messages == seen[..asked.messages.len()]));
-    // It is one turn, and over now.
+    // It is one turn, and is over now.
     assert_eq!(engine.show(&session.id()).unwrap().counts.turns, 1);
     let error = session.resume().await.unwrap_err();
     assert!(matches!(error, Error::NothingToResume(_)), "{error}");

@@ -1,4 +1,4 @@
-//! A turn: what is asked, what is written, in which order.
+//! A turn: what is requested and written, and in which order.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What the kernel's events look like on the wire: one line of each form.
+//! The kernel's events on the wire: one line of each form.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl Approve for Asks {
     }
 }
 
-/// Fails where a prompt comes in, and asks the person about each fork.
+/// Fails on a prompt, and asks the person about each fork.
 struct Broken;
 
 impl Hook for Broken {
@@ -123,7 +123,7 @@ async fn children(session: &AgentSession) {
     branch.execute("on").await.unwrap();
 }
 
-/// Where fields of a form stand, without what they say.
+/// Returns the fields of a value, without their content.
 fn form(value: &Value) -> String {
     match value {
         Value::Object(fields) => {
@@ -136,7 +136,7 @@ fn form(value: &Value) -> String {
     }
 }
 
-/// The line of an event without what differs from run to run.
+/// Returns the line of an event without what differs from run to run.
 fn line(event: &Value) -> String {
     let mut text = event.to_string();
     for key in ["ts", "event_id"] {

@@ -1,4 +1,4 @@
-//! What a test of the kernel needs: a store, a kernel, tools, and ears.
+//! What a test of the kernel needs: a store, a kernel, tools, and a listener.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::scripted::Scripted;
 
-/// Remembers every notification.
+/// Records every notification.
 #[derive(Default)]
 pub(crate) struct Ears(Mutex<Vec<Arc<Notification>>>);
 
@@ -31,7 +31,7 @@ impl Ears {
         self.0.lock().unwrap().clone()
     }
 
-    /// The names of what lasts, in order, of one session or of all.
+    /// Returns the names of lasting notifications in order, of one session or of all.
     pub(crate) fn names(&self, session: Option<&SessionId>) -> Vec<&'static str> {
         let all = self.all();
         let lasting = all.iter().filter(|told| !told.is_ephemeral());
@@ -44,12 +44,12 @@ impl Ears {
     }
 }
 
-/// The particulars of an event, as they are on the wire.
+/// Returns the details of an event, as they are on the wire.
 pub(crate) fn data(told: &Notification) -> Value {
     told.event.data().unwrap()
 }
 
-/// A kernel over a store of its own, and what it tells.
+/// A kernel over its own store, and its notifications.
 pub(crate) struct World {
     pub(crate) kernel: Kernel,
     pub(crate) ears: Arc<Ears>,
@@ -67,17 +67,17 @@ impl World {
         Self { kernel, ears }
     }
 
-    /// A root with this model and the test's tools.
+    /// Creates a root with this model and the test's tools.
     pub(crate) fn root(&self, model: &Arc<Scripted>) -> AgentSession {
         self.kernel.create(new_session(), equipment(model))
     }
 
-    /// The types in a session's log.
+    /// Returns the event types in a session's log.
     pub(crate) fn types(&self, id: &SessionId) -> Vec<String> {
         self.events(id).into_iter().map(|(kind, _)| kind).collect()
     }
 
-    /// The events of a session: types and payloads.
+    /// Returns the events of a session: types and payloads.
     pub(crate) fn events(&self, id: &SessionId) -> Vec<(String, Value)> {
         let loaded = self.kernel.engine().load(id).unwrap();
         let events = loaded.events.into_iter().map(|stored| {
@@ -99,8 +99,9 @@ pub(crate) fn equipment(model: &Arc<Scripted>) -> SessionConfig {
     equipment
 }
 
-/// `echo` says its arguments, `slow` waits so many milliseconds, `steps` tells so many, `fail` fails, `crash` panics,
-/// `hang` ends when it is cancelled, `deaf` not even then, `flood` says many bytes.
+/// The test's tools. `echo` returns its arguments, `slow` waits for so many milliseconds, `steps`
+/// reports so many steps, `fail` fails, `crash` panics, `hang` ends when it is cancelled, `deaf`
+/// not even then, `flood` returns many bytes.
 pub(crate) struct TestTools;
 
 const NAMES: [&str; 8] = ["echo", "slow", "steps", "fail", "crash", "hang", "deaf", "flood"];

@@ -1,91 +1,91 @@
-//! The blocks of an answer: on their way, and whole.
+//! Events about the blocks of a model's answer: streamed pieces and complete blocks.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a block is.
+/// The type of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BlockKind {
-    /// Text for people.
+    /// Text for the user.
     Text,
-    /// What the model thinks.
+    /// The model's reasoning.
     Thinking,
-    /// A call of a tool.
+    /// A tool call.
     ToolCall,
 }
 
-/// The block that begins.
+/// Data of the event for a block that begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockStarted {
-    /// What it is.
+    /// The type of the block.
     pub block_type: BlockKind,
-    /// Its number in the answer, from 0.
+    /// The block's number in the answer, from 0.
     pub block_index: usize,
 }
 
-/// More of a block.
+/// Data of the event for a streamed piece of a block.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockPiece {
-    /// What the block is.
+    /// The type of the block.
     pub block_type: BlockKind,
-    /// Its number in the answer, from 0.
+    /// The block's number in the answer, from 0.
     pub block_index: usize,
-    /// What comes behind the text so far.
+    /// The text to append to the block's text so far.
     pub delta: String,
 }
 
-/// The block that is whole, and stored.
+/// Data of the event for a complete block. Its answer is already stored.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockEnded {
-    /// What it is.
+    /// The type of the block.
     pub block_type: BlockKind,
-    /// Its number in the answer, from 0.
+    /// The block's number in the answer, from 0.
     pub block_index: usize,
-    /// How many blocks the answer has.
+    /// The number of blocks in the answer.
     pub total_blocks: usize,
-    /// What it says.
+    /// The content of the block.
     pub block: Block,
     /// Whether the answer broke off or was interrupted.
     pub partial: bool,
 }
 
-/// What a block says.
+/// The content of a block.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Block {
-    /// A call of a tool.
+    /// A tool call.
     Call(CalledTool),
-    /// A text.
+    /// Text.
     Text {
         /// The text.
         text: String,
     },
 }
 
-/// A call of a tool, as the model made it.
+/// A tool call, as the model made it.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CalledTool {
-    /// The call's id.
+    /// The id of the call.
     pub id: String,
-    /// The tool's name.
+    /// The name of the tool.
     pub name: String,
-    /// The arguments.
+    /// The arguments of the call.
     pub arguments: Value,
 }
 
-/// What the model thought, whole.
+/// A complete block of the model's reasoning.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Thought {
-    /// The number of its block in the answer, from 0.
+    /// The block's number in the answer, from 0.
     pub block_index: usize,
-    /// The text.
+    /// The text of the reasoning.
     pub thinking: String,
 }

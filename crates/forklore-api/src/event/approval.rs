@@ -1,40 +1,40 @@
-//! People who are asked, and hooks that fail.
+//! Events about approvals by the user and about hooks that fail.
 
 use forklore_core::SessionId;
 use serde::{Deserialize, Serialize};
 
 use super::CalledTool;
 
-/// The question for the person.
+/// A question that the user must answer.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApprovalQuestion {
-    /// The session in which it arose.
+    /// The session that needs the approval.
     pub session: SessionId,
-    /// The call that it is about, where it is about one.
+    /// The tool call that needs the approval. `null` if the question is not about a call.
     pub call: Option<CalledTool>,
-    /// The question. It may hold text of a session: escape it where it is shown.
+    /// The question. It may contain untrusted text of a session: escape it before you display it.
     pub prompt: String,
 }
 
-/// The answer of the person.
+/// The user's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApprovalAnswer {
-    /// The call that it is about, where it is about one.
+    /// The id of the tool call that the answer is about. `null` if it is not about a call.
     pub tool_call_id: Option<String>,
-    /// Why not, of a no.
+    /// Why the user denied it. `null` if the user allowed it.
     pub reason: Option<String>,
 }
 
-/// The hook that failed.
+/// A hook that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookFailure {
-    /// The hook's name.
+    /// The name of the hook.
     pub hook: String,
-    /// What it was asked about.
+    /// The decision point at which the hook ran.
     pub gate: String,
-    /// Why it failed.
+    /// Why the hook failed.
     pub error: String,
 }

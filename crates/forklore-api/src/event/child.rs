@@ -1,35 +1,35 @@
-//! Sub-agents.
+//! Events about sub-agents.
 
 use forklore_core::SessionId;
 use serde::{Deserialize, Serialize};
 
 use super::TurnUsage;
 
-/// The sub-agent that begins.
+/// A sub-agent that starts or resumes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelegateStarted {
-    /// The agent's name, where it has one.
+    /// The name of the agent. `null` if it has no name.
     pub agent: Option<String>,
-    /// The sub-agent's session.
+    /// The session of the sub-agent.
     pub sub_session_id: SessionId,
-    /// The session for which it works.
+    /// The session that delegated the work.
     pub parent_session_id: SessionId,
-    /// The call that asked for it, where one did.
+    /// The tool call that requested the sub-agent. `null` if no call did.
     pub tool_call_id: Option<String>,
 }
 
-/// The sub-agent that ended.
+/// A sub-agent that ended.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelegateEnded {
-    /// Which one.
+    /// The sub-agent.
     #[serde(flatten)]
     pub delegate: DelegateStarted,
-    /// Whether it has a whole result.
+    /// Whether the sub-agent completed its turn.
     pub success: bool,
-    /// Why it has none.
+    /// Why the sub-agent failed. `null` if it succeeded.
     pub error: Option<String>,
-    /// What its turn took, where it had one.
+    /// Usage of the sub-agent's turn. `null` if it had no turn.
     pub usage: Option<TurnUsage>,
 }

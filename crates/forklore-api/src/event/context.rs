@@ -1,50 +1,51 @@
-//! The context of a model: how full it is, and how room is made.
+//! Events about the model's context window: how full it is, and compactions that free space in it.
 
 use serde::{Deserialize, Serialize};
 
-/// How full a session's context is.
+/// How full the context window of a session is.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContextGauge {
-    /// The tokens that the next request takes at least.
+    /// The lower bound of the next request's size, in tokens.
     pub tokens: u64,
-    /// How many of them are estimated from the length of texts.
+    /// How many of `tokens` are estimated from text lengths.
     pub estimated: u64,
-    /// The tokens that the model takes, where known.
+    /// The size of the model's context window, in tokens. `null` if unknown.
     pub window: Option<u64>,
-    /// The part that is full, where the window is known; more than 1 is too much.
+    /// `tokens` divided by `window`. Above 1 the request does not fit. `null` if `window` is
+    /// unknown.
     pub fraction: Option<f64>,
 }
 
-/// The compaction that is about to begin.
+/// A compaction that is about to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryCompaction {
-    /// Why.
+    /// Why the history is compacted.
     pub reason: CompactionReason,
     /// The first conversation index that the summary will cover.
     pub from_index: u64,
-    /// The index behind the last one.
+    /// The conversation index after the last one that the summary will cover.
     pub to_index: u64,
-    /// The tokens of the next request without it.
+    /// The size of the next request without the compaction, in tokens.
     pub tokens: u64,
 }
 
-/// The compaction that was stored.
+/// A compaction that was stored.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryCompacted {
-    /// Why.
+    /// Why the history was compacted.
     pub reason: CompactionReason,
     /// The first conversation index that the summary covers.
     pub from_index: u64,
-    /// The index behind the last one.
+    /// The conversation index after the last one that the summary covers.
     pub to_index: u64,
-    /// How the summary was made.
+    /// The strategy that made the summary.
     pub strategy: String,
-    /// The tokens of the next request before.
+    /// The size of the next request before the compaction, in tokens.
     pub tokens_before: u64,
-    /// The tokens of the next request now: an estimate.
+    /// The estimated size of the next request after the compaction, in tokens.
     pub tokens_after: u64,
 }
 
@@ -53,17 +54,17 @@ pub struct HistoryCompacted {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CompactionReason {
-    /// Somebody asked for it.
+    /// The user or the application requested it.
     #[serde(rename = "asked")]
     Requested,
-    /// The context is fuller than the settings allow.
+    /// The context is fuller than the configured threshold.
     Threshold,
-    /// The model refused a request that is too long.
+    /// The model refused a request because it was too long.
     TooLong,
 }
 
 impl CompactionReason {
-    /// The reason as it is written.
+    /// Returns the reason as it is written in JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,9 +1,9 @@
-//! The events of the kernel: what sessions that run tell whoever listens (SPEC 13).
+//! The events that the kernel publishes about running sessions.
 //!
-//! The names are Amplifier's, so that its observers understand them. On the wire an event is one
-//! JSON object: its name, the ids of its session, its parent and its family, the time, and the
-//! particulars under `data`. This module uses nothing but the core types, so that whoever reads
-//! events needs no kernel.
+//! The names are those of Amplifier, so that Amplifier's observers understand them. On the wire, an
+//! event is one JSON object: the event name, the ids of the session, its parent and its family, the
+//! time, and details under `data`. See docs/semantics.md, Lifecycle notifications. This module uses
+//! only types of the core crate, so that consumers of events do not need the kernel.
 
 mod answer;
 mod approval;

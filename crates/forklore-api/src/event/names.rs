@@ -1,4 +1,4 @@
-//! Every event with its canonical name.
+//! All events with their canonical names.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use super::{
 
 macro_rules! events {
     ($($(#[$doc:meta])* $variant:ident($data:ident) = $name:literal;)*) => {
-        /// What happened, with its particulars.
+        /// An event and its data.
         #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(tag = "event", content = "data")]
@@ -40,10 +40,10 @@ macro_rules! events {
         }
 
         impl Name {
-            /// Every name.
+            /// All event names.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The name as it is written.
+            /// Returns the name as it is written in JSON.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name),* }
@@ -51,16 +51,17 @@ macro_rules! events {
         }
 
         impl KernelEvent {
-            /// The event's name.
+            /// Returns the name of the event.
             #[must_use]
             pub fn name(&self) -> Name {
                 match self { $(Self::$variant(_) => Name::$variant),* }
             }
 
-            /// The particulars as JSON, with the keys of each object in alphabetical order.
+            /// Returns the event's data as JSON, with the keys of each object in alphabetical
+            /// order.
             ///
             /// # Errors
-            /// When a value in them cannot be written as JSON.
+            /// If a value in the data cannot be written as JSON.
             pub fn data(&self) -> serde_json::Result<serde_json::Value> {
                 match self { $(Self::$variant(data) => serde_json::to_value(data)),* }
             }
@@ -69,76 +70,76 @@ macro_rules! events {
 }
 
 events! {
-    /// The first turn ever of a session has begun.
+    /// The first turn of a new session begins.
     SessionStart(SessionBegan) = "session:start";
-    /// The first turn in this process of a session that ran before has begun.
+    /// The first turn in this process of an older session begins.
     SessionResume(SessionBegan) = "session:resume";
-    /// A child was made.
+    /// A child session was created.
     SessionFork(SessionForked) = "session:fork";
-    /// A session was ended in this process.
+    /// A session was closed in this process.
     SessionEnd(NoDetails) = "session:end";
     /// A prompt was stored.
     PromptSubmit(PromptSubmitted) = "prompt:submit";
     /// A prompt was answered.
     PromptComplete(PromptAnswered) = "prompt:complete";
-    /// A model is asked.
+    /// A request to a model begins.
     ProviderRequest(ProviderRequest) = "provider:request";
     /// A model has answered.
     ProviderResponse(ProviderAnswer) = "provider:response";
-    /// A model will be asked again after a pause.
+    /// A request to a model will be repeated after a pause.
     ProviderRetry(ProviderRetry) = "provider:retry";
-    /// A model did not answer.
+    /// A request to a model failed.
     ProviderError(ProviderFailure) = "provider:error";
     /// A block of an answer begins.
     ContentBlockStart(BlockStarted) = "content_block:start";
-    /// More of a block.
+    /// More text of a block arrived.
     ContentBlockDelta(BlockPiece) = "content_block:delta";
-    /// A block of an answer is whole.
+    /// A block of an answer is complete.
     ContentBlockEnd(BlockEnded) = "content_block:end";
-    /// More of what the model thinks.
+    /// More text of the model's reasoning arrived.
     ThinkingDelta(BlockPiece) = "thinking:delta";
-    /// What the model thought, whole.
+    /// A block of the model's reasoning is complete.
     ThinkingFinal(Thought) = "thinking:final";
     /// A tool is about to be called.
     ToolPre(ToolInput) = "tool:pre";
-    /// A tool has answered.
+    /// A tool call succeeded.
     ToolPost(ToolResult) = "tool:post";
-    /// A tool has failed.
+    /// A tool call failed.
     ToolError(ToolResult) = "tool:error";
-    /// A tool reports its progress.
+    /// A running tool reports progress.
     ToolProgress(ToolProgress) = "tool:progress";
     /// The history is about to be compacted.
     ContextPreCompact(HistoryCompaction) = "context:pre_compact";
     /// The history was compacted.
     ContextPostCompact(HistoryCompacted) = "context:post_compact";
-    /// How full the context is.
+    /// Reports how full the context window is.
     ContextGauge(ContextGauge) = "context:gauge";
-    /// A person is asked.
+    /// The user must approve something.
     ApprovalRequired(ApprovalQuestion) = "approval:required";
-    /// The person allowed it.
+    /// The user allowed it.
     ApprovalGranted(ApprovalAnswer) = "approval:granted";
-    /// The person did not allow it.
+    /// The user denied it.
     ApprovalDenied(ApprovalAnswer) = "approval:denied";
-    /// A turn is to be interrupted.
+    /// A turn was requested to stop.
     CancelRequested(NoDetails) = "cancel:requested";
     /// A turn was interrupted.
     CancelCompleted(NoDetails) = "cancel:completed";
-    /// A sub-agent was made.
+    /// A sub-agent was created.
     DelegateSpawned(DelegateStarted) = "delegate:agent_spawned";
-    /// A sub-agent gets more to do.
+    /// An existing sub-agent gets another task.
     DelegateResumed(DelegateStarted) = "delegate:agent_resumed";
-    /// A sub-agent is done.
+    /// A sub-agent completed its task.
     DelegateCompleted(DelegateEnded) = "delegate:agent_completed";
     /// A sub-agent failed.
     DelegateError(DelegateEnded) = "delegate:error";
-    /// A turn is over, whatever came of it.
+    /// A turn ended, successfully or not.
     OrchestratorComplete(TurnEnded) = "orchestrator:complete";
-    /// A hook failed and was passed over.
+    /// A hook failed and was skipped.
     HookError(HookFailure) = "hook:error";
 }
 
 impl Name {
-    /// Whether events of this name tell of something on its way, which is not stored.
+    /// Checks whether events of this name report progress that is not stored.
     #[must_use]
     pub fn is_ephemeral(self) -> bool {
         matches!(

@@ -1,4 +1,4 @@
-//! An event on its way to a listener: whose it is, and when it happened.
+//! The envelope of an event: which session it belongs to and when it happened.
 
 use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
@@ -7,38 +7,38 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::{KernelEvent, Name};
 
-/// An event of a session.
+/// An event of a session, in its envelope.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Notification {
-    /// The session.
+    /// The session of the event.
     pub session_id: SessionId,
-    /// The session it came from; none for a root.
+    /// The session's parent; `null` for a root.
     pub parent_id: Option<SessionId>,
-    /// The family.
+    /// The root of the session's family.
     pub root_id: SessionId,
-    /// When it happened.
+    /// When the event happened.
     pub ts: Timestamp,
-    /// What happened.
+    /// The event: its name and its data.
     #[serde(flatten)]
     pub event: KernelEvent,
 }
 
 impl Notification {
-    /// An event of the session with these ids.
+    /// Creates an envelope for an event of the session with these ids.
     #[must_use]
     pub fn new(identity: Identity, ts: Timestamp, event: KernelEvent) -> Self {
         let Identity { session_id, parent_id, root_id } = identity;
         Self { session_id, parent_id, root_id, ts, event }
     }
 
-    /// The event's name.
+    /// Returns the name of the event.
     #[must_use]
     pub fn name(&self) -> Name {
         self.event.name()
     }
 
-    /// Whether the event is not stored, so that a listener that is slow may miss it.
+    /// Checks whether the event is not stored. A slow listener may miss such an event.
     #[must_use]
     pub fn is_ephemeral(&self) -> bool {
         self.name().is_ephemeral()
@@ -65,14 +65,14 @@ impl Serialize for Notification {
     }
 }
 
-/// The ids of the session that an event is of.
+/// The ids of the session that an event belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The session.
     pub session_id: SessionId,
-    /// The session it came from; none for a root.
+    /// The session's parent; `null` for a root.
     pub parent_id: Option<SessionId>,
-    /// The family.
+    /// The root of the session's family.
     pub root_id: SessionId,
 }
 

@@ -1,66 +1,66 @@
-//! A model that is asked, and what comes of it.
+//! Events about requests to models and their outcomes.
 
 use serde::{Deserialize, Serialize};
 
-/// A request that is about to be sent.
+/// A model request that is about to be sent.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProviderRequest {
-    /// Who serves the model.
+    /// The provider that serves the model.
     pub provider: String,
-    /// The model.
+    /// The name of the model.
     pub model: String,
     /// The number of this attempt, from 1.
     pub attempt: u32,
-    /// How many messages the request has.
+    /// The number of messages in the request.
     pub messages: u64,
-    /// How many of the first messages the session shares with its parent.
+    /// The number of messages at the start of the request that the session shares with its parent.
     pub shared: u64,
-    /// What is asked for, such as `summary`; none for the answer of a turn.
+    /// The purpose of the request, for example `summary`. `null` for an ordinary turn.
     pub purpose: Option<String>,
 }
 
-/// A whole answer.
+/// A complete answer.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProviderAnswer {
-    /// Who serves the model.
+    /// The provider that serves the model.
     pub provider: String,
-    /// The model.
+    /// The name of the model.
     pub model: String,
-    /// The tokens of the request and its answer.
+    /// The token counts of the request and its answer.
     pub usage: TokenUsage,
     /// Why the answer ended.
     pub stop_reason: EndReason,
-    /// The provider's name for the request.
+    /// The id that the provider gave the request.
     pub request_id: Option<String>,
 }
 
-/// An attempt that failed, after which there will be another.
+/// An attempt that failed and will be repeated.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProviderRetry {
-    /// Who serves the model.
+    /// The provider that serves the model.
     pub provider: String,
-    /// The model.
+    /// The name of the model.
     pub model: String,
-    /// The number of the attempt that failed.
+    /// The number of the failed attempt, from 1.
     pub attempt: u32,
-    /// Why it failed.
+    /// Why the attempt failed.
     pub error: String,
-    /// The pause before the next one, in milliseconds.
+    /// The pause before the next attempt, in milliseconds.
     pub pause_ms: Option<u64>,
 }
 
-/// A model that was given up.
+/// A model request that failed for good.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProviderFailure {
-    /// Who serves the model.
+    /// The provider that serves the model.
     pub provider: String,
     /// Why the last attempt failed.
     pub error: String,
-    /// How many attempts there were.
+    /// The number of attempts.
     pub attempts: u32,
 }
 
@@ -69,24 +69,24 @@ pub struct ProviderFailure {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
-    /// The model had no more to say.
+    /// The model finished its answer.
     #[default]
     Done,
-    /// It wants results of its calls.
+    /// The model requested tool calls and waits for their results.
     Calls,
-    /// The most tokens were reached.
+    /// The answer reached the token limit.
     Length,
-    /// The provider held it back.
+    /// The provider withheld the answer.
     Refused,
-    /// Something else, in the provider's words.
+    /// Another reason, as the provider named it.
     Other(String),
 }
 
-/// The tokens of a request and its answer; none where the provider does not say.
+/// Token counts of a request and its answer. A count is `null` if the provider does not report it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TokenUsage {
-    /// Tokens of the request, cached ones too.
+    /// Tokens of the request, including cached ones.
     pub input: Option<u64>,
     /// Tokens of the answer.
     pub output: Option<u64>,

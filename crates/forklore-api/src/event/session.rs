@@ -1,50 +1,50 @@
-//! Sessions that start, fork and end.
+//! Events about sessions that start, fork and end.
 
 use forklore_core::{Cut, Header, Label, SessionId, SessionKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// An event that says everything by its name.
+/// Empty data, for events whose name says everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoDetails {}
 
-/// The session that starts or is resumed.
+/// A session that starts or resumes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionBegan {
-    /// A root, a branch or a delegate.
+    /// The session's kind: root, branch or delegate.
     pub kind: SessionKind,
-    /// Its label.
+    /// The session's label.
     pub label: Label,
 }
 
-/// The child that was made.
+/// A child session that was created.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionForked {
-    /// The parent.
+    /// The parent session.
     pub parent: Option<SessionId>,
-    /// A branch or a delegate.
+    /// The child's kind: branch or delegate.
     pub kind: SessionKind,
     /// The child's label.
     pub label: Label,
-    /// The place in the parent at which the child begins.
+    /// The position in the parent's log at which the child begins.
     pub cut: Option<Cut>,
-    /// The application's notes, where there are some.
+    /// Metadata of the child, set by the application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
-    /// Why the kernel made the child by itself; none where somebody asked for it.
+    /// Why the kernel created the child on its own. Absent if a caller requested it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<ForkReason>,
 }
 
-/// Why the kernel makes a child by itself.
+/// Why the kernel creates a child on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ForkReason {
-    /// The turn lost its session to another runtime and goes on in the child.
+    /// The turn lost its session to another runtime and continues in the child.
     LeaseLost,
 }
 

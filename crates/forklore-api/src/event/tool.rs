@@ -1,54 +1,54 @@
-//! A tool that is called, and what it answers.
+//! Events about tool calls and their results.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The call that is about to be carried out.
+/// A tool call that is about to run.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolInput {
-    /// The call's id.
+    /// The id of the call.
     pub tool_call_id: String,
-    /// The tool's name.
+    /// The name of the tool.
     pub tool_name: String,
-    /// The arguments.
+    /// The arguments of the call.
     pub tool_input: Value,
 }
 
-/// The result of a call.
+/// The result of a tool call.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolResult {
-    /// The call's id.
+    /// The id of the call.
     pub tool_call_id: String,
-    /// The tool's name.
+    /// The name of the tool.
     pub tool_name: String,
-    /// What the tool says: a text, or a list of parts.
+    /// The output of the tool: a string or a list of parts.
     pub result: Value,
-    /// Whether it failed.
+    /// Whether the call failed.
     pub is_error: bool,
 }
 
-/// The progress of a call.
+/// The progress of a tool call.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolProgress {
-    /// The call's id.
+    /// The id of the call.
     pub tool_call_id: String,
-    /// The tool's name.
+    /// The name of the tool.
     pub tool_name: String,
-    /// How far it is.
+    /// The progress that the tool reports.
     pub step: ToolStep,
 }
 
-/// How far a call is, as its tool says: for people who wait, never for the log.
+/// Progress as a tool reports it. It is for display only and is never stored in the log.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolStep {
-    /// How much is done; grows.
+    /// The amount of work done so far. It grows.
     pub done: f64,
-    /// How much there is to do, where known.
+    /// The total amount of work. `null` if unknown.
     pub total: Option<f64>,
-    /// What is being done.
+    /// What the tool is doing.
     pub message: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Turns: the prompt, the answer, and what they took.
+//! Events about turns: the prompt, the answer and the usage.
 
 use std::ops::AddAssign;
 
@@ -6,61 +6,61 @@ use forklore_core::SessionId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The prompt that was stored.
+/// A prompt that was stored.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptSubmitted {
-    /// Its text.
+    /// The text of the prompt.
     pub prompt: String,
-    /// What goes along with it.
+    /// Further parts of the prompt, such as attachments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Value>,
 }
 
-/// The prompt that was answered.
+/// A prompt that was answered.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptAnswered {
-    /// Its text.
+    /// The text of the prompt.
     pub prompt: String,
-    /// What the model said last.
+    /// The model's last text.
     pub response: String,
 }
 
-/// The turn that is over.
+/// A turn that ended.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnEnded {
-    /// Who ran it: `forklore`.
+    /// The program that ran the turn: `forklore`.
     pub orchestrator: String,
-    /// How it ended.
+    /// How the turn ended.
     pub status: TurnStatus,
-    /// What it came to.
+    /// The result of the turn.
     #[serde(flatten)]
     pub result: TurnResult,
 }
 
-/// What a turn came to.
+/// The result of a turn.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum TurnResult {
-    /// It ran to an end.
+    /// The turn ran to its end.
     Ran {
-        /// The session in which it ended.
+        /// The session in which the turn ended.
         session_id: SessionId,
-        /// The session in which it began, where it had to go on in a fork.
+        /// The session in which the turn began, if it had to continue in a fork.
         moved_from: Option<SessionId>,
-        /// How often the model answered.
+        /// The number of model answers.
         turn_count: u32,
-        /// How many calls the model made.
+        /// The number of tool calls that the model made.
         tool_calls: u32,
-        /// What it took.
+        /// Usage of the whole turn.
         usage: TurnUsage,
     },
-    /// It failed.
+    /// The turn failed.
     Failed {
-        /// Why.
+        /// Why the turn failed.
         error: String,
     },
 }
@@ -70,16 +70,16 @@ pub enum TurnResult {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TurnStatus {
-    /// The model had no more to say.
+    /// The model finished its answer.
     Success,
-    /// It was interrupted.
+    /// The turn was interrupted.
     Cancelled,
-    /// It was cut short, or failed.
+    /// The turn was cut short or failed.
     Incomplete,
 }
 
 impl TurnStatus {
-    /// The status as it is written.
+    /// Returns the status as it is written in JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -90,17 +90,17 @@ impl TurnStatus {
     }
 }
 
-/// What a turn took.
+/// The usage of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnUsage {
-    /// Tokens sent.
+    /// Input tokens.
     pub input: u64,
-    /// Tokens received.
+    /// Output tokens.
     pub output: u64,
-    /// Tokens of the input that the provider had cached.
+    /// Input tokens that the provider read from its cache.
     pub cached: u64,
-    /// Money, in the unit of the prices; none where no price is known.
+    /// Cost, in the currency of the configured prices. `null` if no price is known.
     pub cost: Option<f64>,
 }
 

@@ -1,9 +1,9 @@
-//! Requests that are not what they should be: each error names the path of what is wrong.
+//! Tests of invalid requests: each error names the path of the invalid value.
 
 use forklore_api::{Attach, ExportTo, Request, read};
 use serde_json::{Value, json};
 
-/// A good request of every verb.
+/// Returns a valid request for every verb.
 fn requests() -> Vec<Value> {
     let id = "plan-1";
     vec![
@@ -37,14 +37,14 @@ fn verb(request: &Value) -> String {
     request.as_object().unwrap().keys().next().unwrap().clone()
 }
 
-/// The path that reading this request names.
+/// Returns the path that the error of reading this request names.
 fn path_of(request: &Value) -> String {
     let error = read::<Request>(&request.to_string()).expect_err(&request.to_string());
     assert!(error.to_string().starts_with(error.path()), "{error}");
     error.path().to_owned()
 }
 
-/// Every object in a request: where it is.
+/// Collects the JSON pointer of every object in a request.
 fn objects(value: &Value, at: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
@@ -62,7 +62,7 @@ fn objects(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A pointer as the error spells it.
+/// Converts a JSON pointer to the path syntax of the error.
 fn spelled(pointer: &str) -> String {
     let mut path = String::new();
     for part in pointer.split('/').filter(|part| !part.is_empty()) {

@@ -1,4 +1,4 @@
-//! The contract, tried from outside.
+//! Tests of the contract through its public API.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 

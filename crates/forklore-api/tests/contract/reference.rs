@@ -1,4 +1,4 @@
-//! The pages in `docs/reference` are what the types say.
+//! Tests that the pages in `docs/reference` match the types.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn every_type_and_every_field_says_what_it_is() {
     let schema = schema();
     let mut silent = Vec::new();
     let definitions = schema["$defs"].as_object().unwrap().iter();
-    // What the standard library names has no words of ours.
+    // Type names from the standard library have no description of ours.
     for (name, definition) in definitions.filter(|(name, _)| !name.starts_with("Range_of")) {
         if !definition["description"].is_string() {
             silent.push(name.clone());

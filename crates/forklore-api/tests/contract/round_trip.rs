@@ -1,4 +1,4 @@
-//! Whatever the contract can say, it reads back as it was: serialize, deserialize, equal.
+//! Tests that every value of the contract survives serialization and deserialization unchanged.
 
 mod any;
 
@@ -16,7 +16,8 @@ fn comes_back<T: Any + Serialize + DeserializeOwned + PartialEq + Debug>(dice: &
     let back: T = read(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     assert_eq!(back, value, "{text}");
     assert_eq!(serde_json::to_string(&back).unwrap(), text);
-    // A newer version may add a field, which an older reader passes over; a request may not.
+    // A newer version may add a field to an answer, which an older reader ignores. A request
+    // rejects it.
     if let Some(rest) = text.strip_prefix("{\"") {
         let newer = format!("{{\"zz_new\":[1,{{\"a\":null}}],\"{rest}");
         let read_newer = read::<T>(&newer).ok();
@@ -41,7 +42,7 @@ fn answers(dice: &mut Dice) {
         ExportedFile, ResumeIn, RestoredFile, RestoredFiles, Verification, Problem, Collected,
         Packed, Check, Doctor, CompletionScript, ManPage, ManPages, GraphFile, Vocabulary,
         Refusal, ErrorObject, Elsewhere);
-    // Facts with a field more are other facts.
+    // Facts with an extra field would parse as another variant.
     let facts: Facts = any(dice);
     let text = serde_json::to_string(&facts).unwrap();
     assert_eq!(read::<Facts>(&text).unwrap(), facts, "{text}");

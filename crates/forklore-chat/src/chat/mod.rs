@@ -1,4 +1,4 @@
-//! A conversation at a terminal.
+//! The interactive conversation at a terminal.
 
 mod names;
 mod offers;
@@ -17,14 +17,14 @@ use crate::screen::{Screen, Tone};
 use crate::signals::Signals;
 use crate::{Error, Foreground, Result, Stop, View, Views};
 
-/// A conversation at a terminal.
+/// An interactive conversation at a terminal.
 pub struct Chat<'a> {
     pub(crate) foreground: &'a Foreground,
     pub(crate) conversation: Conversation,
     pub(crate) views: &'a mut dyn Views,
     pub(crate) input: &'a mut dyn Input,
     pub(crate) screen: Screen,
-    /// The title of a session that was just begun.
+    /// The title for a new session that is not stored yet.
     title: Option<String>,
     approvals: Arc<Approvals>,
     questions: mpsc::UnboundedReceiver<PendingApproval>,
@@ -49,8 +49,8 @@ impl<'a> Chat<'a> {
         Ok(Self { foreground, conversation, views, input, screen, title, approvals, questions })
     }
 
-    /// Reads and carries out lines until the person leaves, or a signal ends the conversation.
-    /// Returns that signal.
+    /// Reads and runs lines until the user leaves or a signal ends the conversation. Returns that
+    /// signal.
     pub fn run(&mut self) -> Option<Stop> {
         self.greet();
         let stopped = self.lines();
@@ -64,7 +64,7 @@ impl<'a> Chat<'a> {
 
     fn lines(&mut self) -> Option<Stop> {
         let mut leaving = false;
-        // A second Ctrl-C can arrive before the terminal is read again.
+        // Listens after a first Ctrl-C: a second one can arrive before the terminal is read again.
         let mut signals: Option<Signals> = None;
         loop {
             let prompt = format!("{}> ", self.label());
@@ -147,7 +147,7 @@ impl<'a> Chat<'a> {
         }
     }
 
-    /// Shows an error, and what the person can do.
+    /// Shows an error and what the user can do about it.
     pub(crate) fn report(&mut self, error: &Error) {
         self.screen.end_answer();
         let message = self.with_names(&error.to_string());
@@ -160,40 +160,40 @@ impl<'a> Chat<'a> {
         }
     }
 
-    /// The verbs over the store.
+    /// Returns the engine, which reads and writes the store.
     pub(crate) fn engine(&self) -> &Engine {
         self.foreground.host().engine()
     }
 
-    /// The header of the session that the conversation is in.
+    /// Returns the header of the current session.
     pub(crate) fn header(&self) -> Result<Header> {
         Ok(self.foreground.block_on(self.conversation.header())?)
     }
 
-    /// The label of that session.
+    /// Returns the label of the current session, or `main` if the session is not stored yet.
     pub(crate) fn label(&self) -> String {
         self.header().map_or_else(|_| "main".to_owned(), |header| header.label.to_string())
     }
 
-    /// The session that a word names; see [`Conversation::find`].
+    /// Finds the session that a word names; see [`Conversation::find`].
     pub(crate) fn find(&self, word: &str) -> Result<Header> {
         Ok(self.foreground.block_on(self.conversation.find(word))?)
     }
 
-    /// Shows a view of the program.
+    /// Lets the program show a view.
     pub(crate) fn view(&mut self, view: View) {
         self.screen.end_answer();
         self.views.show(view);
     }
 
-    /// Moves into a stored session and says so.
+    /// Switches to a stored session and shows where the conversation is now.
     pub(crate) fn switch_to(&mut self, header: &Header) -> Result<()> {
         self.foreground.block_on(self.conversation.switch(&header.id))?;
         self.arrived(header);
         Ok(())
     }
 
-    /// The configured models, each with a description.
+    /// Returns the name and a description of each configured model.
     pub(crate) fn models(&self) -> Vec<(String, String)> {
         let models = self.foreground.host().configured().config.models.iter();
         let described = models.map(|(name, model)| {
@@ -203,8 +203,8 @@ impl<'a> Chat<'a> {
         described.collect()
     }
 
-    /// The model that answers, by its name in the configuration, with its provider's name for it
-    /// where that differs.
+    /// Returns the name of the current model in the configuration, followed by the provider's name
+    /// for it if that differs.
     pub(crate) fn model_named(&self) -> String {
         let name = self.conversation.model();
         let configured = self.foreground.host().configured().config.models.get(&name);
@@ -214,7 +214,7 @@ impl<'a> Chat<'a> {
         }
     }
 
-    /// Says which session the conversation is in now.
+    /// Shows which session the conversation is in now, its size and its condition.
     fn arrived(&mut self, header: &Header) {
         let title = header.title.clone().map(|title| format!(" {title}")).unwrap_or_default();
         let messages = count(header.counts.index, "message");
@@ -245,7 +245,7 @@ impl<'a> Chat<'a> {
         self.show_gauge();
     }
 
-    /// The id of the session before the last move.
+    /// Returns the id of the session that the conversation was in before the last move.
     pub(crate) fn came_from(&self) -> Option<SessionId> {
         self.conversation.came_from()
     }

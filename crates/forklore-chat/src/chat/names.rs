@@ -1,17 +1,17 @@
-//! The names of sessions that people read: a label, or the end of an id.
+//! The short names of sessions that users see: a label, or the end of an id.
 
 use forklore_core::SessionId;
 use forklore_engine::Scope;
 
 use super::Chat;
 
-/// Eight hex digits stay unique in stores of a hundred thousand sessions.
+/// Eight hex digits stay unique in a store of a hundred thousand sessions.
 const SHORTEST: usize = 8;
-/// A person chose an id that is not generated, so it is shown whole up to this length.
+/// An id that is not generated was chosen by a user, so it is shown in full up to this length.
 const SHOWN_WHOLE: usize = 32;
 
 impl Chat<'_> {
-    /// A session of this family by its label, any other by a short id.
+    /// Returns the label of a session of this family, or the short id of any other session.
     pub(crate) fn label_of(&self, id: &SessionId) -> String {
         let family = self.header().ok().map(|header| header.root_id);
         match self.engine().show(id) {
@@ -20,7 +20,8 @@ impl Chat<'_> {
         }
     }
 
-    /// The shortest end of the id that names this session alone.
+    /// Returns the shortest suffix of the id, of at least [`SHORTEST`] bytes, that names only this
+    /// session. An id of at most [`SHOWN_WHOLE`] bytes that was not generated is returned in full.
     pub(crate) fn short_id(&self, id: &SessionId) -> String {
         let (text, engine) = (id.as_str(), self.engine());
         let is_generated = text.bytes().rev().take(SHORTEST).all(|byte| byte.is_ascii_hexdigit());
@@ -34,7 +35,7 @@ impl Chat<'_> {
         ends.into_iter().find(names).unwrap_or(text).to_owned()
     }
 
-    /// A message in which such names replace the long ids of sessions.
+    /// Replaces the long session ids in a message by labels or short ids.
     pub(crate) fn with_names(&self, message: &str) -> String {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
         let mut out = String::new();

@@ -1,11 +1,11 @@
-//! What completes a line of a conversation.
+//! Collects the completions for a line of a conversation.
 
 use forklore_engine::{Engine, ListRequest};
 
 use super::Chat;
 use crate::input::Offers;
 
-/// How many sessions, and how many cuts, complete a line.
+/// The maximum number of sessions, and of cuts of each kind, that completion offers.
 const MOST: usize = 100;
 
 impl Chat<'_> {
@@ -42,7 +42,7 @@ impl Chat<'_> {
             Ok(sessions)
         };
         let read = self.foreground.host().run(read);
-        // Without an answer of the store nothing is offered.
+        // If the store cannot be read, no sessions are offered.
         offers.sessions = self.foreground.block_on(read).unwrap_or_default();
         offers
     }

@@ -1,4 +1,4 @@
-//! A turn, shown while it runs.
+//! Runs a turn and shows it while it runs.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use crate::input::Reply;
 use crate::screen::Tone;
 use crate::{Error, Result};
 
-/// How many notifications wait to be shown before the oldest is dropped.
+/// Number of notifications that can wait to be shown; after that the oldest is dropped.
 const CAPACITY: usize = 4096;
-/// How often the sign of life moves.
+/// How often the progress line is redrawn.
 const TICK: Duration = Duration::from_millis(100);
-/// From here on the context is worth a line, and from there on a warning.
+/// The fraction of the context window from which its use is shown, and from which it is a warning.
 const FILLING: f64 = 0.5;
 const FULL: f64 = 0.7;
 
-/// What happened while some work ran.
+/// What happened while the program waited for some work.
 enum Moment<T> {
     Notified(Received),
     Question(PendingApproval),
@@ -31,8 +31,8 @@ enum Moment<T> {
 }
 
 impl Chat<'_> {
-    /// Runs a turn, or continues one that was broken off. Offers a fork when another program runs
-    /// a turn in the session.
+    /// Runs a turn, or continues an interrupted one. Offers to fork if another program runs a turn
+    /// in the session.
     pub(crate) fn turn(&mut self, prompt: Option<&str>) -> Result<()> {
         match self.try_turn(prompt) {
             Err(error) if error.is_in_use() && self.header().is_ok() => {
@@ -43,14 +43,14 @@ impl Chat<'_> {
         }
     }
 
-    /// Another program runs a turn in this session: the person continues in a fork, or waits
-    /// (semantics, section 9).
+    /// Handles a session in which another program runs a turn: the user chooses to continue in a
+    /// fork or to wait (docs/semantics.md, Writing).
     fn continue_elsewhere(&mut self, prompt: Option<&str>) -> Result<()> {
         let answer = self.input.ask("Go on in a fork of it, or wait? [Y/n/w] ");
         match answer.map(|answer| answer.trim().to_lowercase()).as_deref() {
             Some("" | "y" | "yes") => {}
             Some("w" | "wait") => return self.wait_for_lease(prompt),
-            // Any other text was meant for the conversation.
+            // Any other text was meant as a prompt, not as an answer.
             _ => {
                 if prompt.is_some() {
                     let text = "what you said was not stored; the up arrow has it";
@@ -65,7 +65,7 @@ impl Chat<'_> {
         self.try_turn(prompt)
     }
 
-    /// Runs the turn once the session is free. Ctrl-C ends the waiting.
+    /// Waits for the session's lease and then runs the turn. Ctrl-C ends the wait.
     fn wait_for_lease(&mut self, prompt: Option<&str>) -> Result<()> {
         self.screen.line(Tone::Dim, "waiting ... (Ctrl-C ends it)");
         self.conversation.wait_for_lease(Some(Duration::MAX));
@@ -89,7 +89,7 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Lets a sub-agent do a task, and shows it while it works.
+    /// Runs a task in a sub-agent, and shows its progress.
     pub(crate) fn delegate(&mut self, task: &str) -> Result<()> {
         let notifications = self.foreground.host().kernel().subscribe(CAPACITY);
         let task = task.to_owned();
@@ -110,8 +110,8 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Shows notifications until the work of the conversation ends. The first signal interrupts
-    /// the work; a second one waits for nothing.
+    /// Shows notifications until the work of the conversation ends. The first signal cancels the
+    /// work; a second one aborts it at once.
     pub(crate) fn watch<T, F>(
         &mut self,
         mut notifications: Subscription,
@@ -122,7 +122,7 @@ impl Chat<'_> {
         T: Send + 'static,
         F: Future<Output = forklore_host::Result<T>> + Send + 'static,
     {
-        // Before the work begins: a signal during it must not end the program.
+        // Listen before the work begins: a signal during it must not end the program.
         let mut signals = self.foreground.listen();
         let cancel = CancellationToken::new();
         let mut work = self.foreground.spawn(work(self.conversation.clone(), cancel.clone()));
@@ -160,13 +160,13 @@ impl Chat<'_> {
         self.screen.end_answer();
         self.screen.waited();
         if cancel.is_cancelled() {
-            // The person did not know yet how the turn would end.
+            // When the user typed ahead, they did not know yet that the turn would be interrupted.
             self.input.put_back();
         }
         done
     }
 
-    /// Asks the person whether a tool may be called.
+    /// Asks the user whether a tool may be called.
     fn ask(&mut self, pending: PendingApproval, cancel: &CancellationToken) {
         self.screen.end_answer();
         let tool = pending.question.call.as_ref().map(|call| call.name.clone());
@@ -182,7 +182,7 @@ impl Chat<'_> {
             },
             Some(Reply::No) => Answer::Denied(Some("the user said no".to_owned())),
             None => {
-                // Before the turn gets the answer and goes on.
+                // Interrupt before the turn receives the answer and continues.
                 self.conversation.session().interrupt();
                 cancel.cancel();
                 Answer::Denied(Some("the user interrupted".to_owned()))
@@ -191,7 +191,7 @@ impl Chat<'_> {
         pending.answer(answer);
     }
 
-    /// Asks until the person gives one of the answers. None interrupts.
+    /// Repeats a question until the user gives a valid answer. Returns `None` if they interrupt.
     fn reply(&mut self, question: &str) -> Option<Reply> {
         loop {
             let answer = self.input.ask(question)?;
@@ -201,7 +201,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Shows how a turn ended, and what it used.
+    /// Shows how a turn ended and what it used.
     fn show_end(&mut self, turn: &Turn) {
         if let Some(from) = &turn.moved_from {
             let (from, here) = (self.label_of(from), self.label_of(&turn.session_id));
@@ -226,10 +226,10 @@ impl Chat<'_> {
         self.show_gauge();
     }
 
-    /// Shows how full the context is, from half on.
+    /// Shows how full the context window is, from [`FILLING`] on.
     pub(crate) fn show_gauge(&mut self) {
         let gauge = self.foreground.block_on(self.conversation.gauge());
-        // Without a stored session or a known context window there is nothing to show.
+        // Nothing to show if the session is not stored yet or the context window is unknown.
         let Some(full) = gauge.ok().and_then(|gauge| gauge.fraction()) else { return };
         if full >= FILLING {
             let tone = if full >= FULL { Tone::Warn } else { Tone::Dim };
@@ -239,7 +239,7 @@ impl Chat<'_> {
     }
 }
 
-/// What a turn used, on one line.
+/// Formats the tokens, cost and tool calls of a turn on one line.
 fn usage_line(turn: &Turn) -> String {
     let usage = &turn.usage;
     let mut parts = Vec::new();

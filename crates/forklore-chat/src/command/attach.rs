@@ -1,4 +1,4 @@
-//! `/attach`: files that go along with what is said next.
+//! `/attach`: sends files with the next prompt.
 
 use std::path::{Path, PathBuf};
 
@@ -51,10 +51,10 @@ fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
 }
 
 impl Chat<'_> {
-    /// Sends a file with the next prompt.
+    /// Attaches a file to the next prompt.
     ///
     /// # Errors
-    /// When the path names no file, or the store does not take it.
+    /// When the path is not that of a file, or the store refuses the file.
     pub fn attach(&mut self, path: &Path) -> Result<()> {
         let file = self.foreground.block_on(self.conversation.attach(path))?;
         let text = format!("{} goes with what you say next", described(&file));

@@ -1,4 +1,4 @@
-//! `/back`: to the session where one was before.
+//! `/back`: returns to the previous session.
 
 use super::{Argument, Command, Next};
 use crate::Result;

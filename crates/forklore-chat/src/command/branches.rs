@@ -1,4 +1,4 @@
-//! `/branches`: the branches of this family.
+//! `/branches`: lists the branches of this family.
 
 use super::{Argument, Command, Next};
 use crate::chat::Chat;

@@ -1,4 +1,4 @@
-//! `/bring`: what another branch came to, told here.
+//! `/bring`: writes a summary of another branch into a session.
 
 use forklore_host::{Conversation, SummarizeBy};
 
@@ -30,7 +30,7 @@ struct Arguments {
     by: By,
 }
 
-/// Who sums up.
+/// How the summary is written.
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub(super) enum By {
     Deterministic,

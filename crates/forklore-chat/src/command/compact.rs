@@ -1,4 +1,4 @@
-//! `/compact`: room in the model's context, without losing what was said.
+//! `/compact`: frees space in the model's context without losing any events.
 
 use forklore_host::Conversation;
 
@@ -7,7 +7,7 @@ use crate::Result;
 use crate::chat::Chat;
 use crate::screen::Tone;
 
-/// How many notifications wait to be shown.
+/// The number of notifications that can wait to be shown.
 const CAPACITY: usize = 64;
 
 pub(super) const COMMAND: Command = Command {
@@ -22,7 +22,7 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(chat: &mut Chat<'_>, _: &str) -> Result<Next> {
     chat.header()?;
-    // The notifications show the result.
+    // The result is shown by the notifications.
     let notifications = chat.conversation.subscribe(CAPACITY);
     let work =
         |conversation: Conversation, cancel| async move { conversation.compact(&cancel).await };

@@ -1,4 +1,4 @@
-//! `/continue`: on with a turn that was interrupted or broken off.
+//! `/continue`: continues a turn that was interrupted or that failed.
 
 use super::{Argument, Command, Next};
 use crate::Result;

@@ -1,4 +1,4 @@
-//! `/delegate`: a piece of work for a sub-agent.
+//! `/delegate`: runs a task in a sub-agent.
 
 use super::{Argument, Command, Next};
 use crate::chat::Chat;

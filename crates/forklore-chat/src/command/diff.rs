@@ -1,4 +1,4 @@
-//! `/diff`: this branch beside another one.
+//! `/diff`: compares this branch with another one.
 
 use super::{Argument, Command, Next, arguments};
 use crate::chat::Chat;

@@ -1,4 +1,4 @@
-//! `/explore`: several continuations at once.
+//! `/explore`: runs several continuations at once.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -81,13 +81,13 @@ pub struct ExploreOptions {
 }
 
 impl ExploreOptions {
-    /// The first model that the options name.
+    /// Returns the first model that the options name.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.models.first().or(self.model.as_ref()).map(String::as_str)
     }
 
-    /// Checks what needs no session, such as the cut, the judge and the prompts.
+    /// Checks the options that need no session: the cut, the judge and the prompts.
     ///
     /// # Errors
     /// `invalid_args`; `internal` when the file of prompts cannot be read.
@@ -98,10 +98,11 @@ impl ExploreOptions {
         Ok(())
     }
 
-    /// The exploration of a session. Without a named model, `model` answers, or the default.
+    /// Builds the exploration of a session. If the options name no model, `model` answers, or else
+    /// the default model.
     ///
     /// # Errors
-    /// As [`check`](Self::check), and when a model is not configured.
+    /// The errors of [`check`](Self::check), and an error when a model is not configured.
     pub fn request(&self, host: &Host, session: Header, model: Option<&str>) -> Result<Explore> {
         let named = |name: Option<&str>| -> Result<String> {
             Ok(host.configured().model(name)?.0.to_owned())
@@ -187,8 +188,8 @@ fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
     Ok(Next::Line)
 }
 
-/// The prompt as it was typed, and the options after it. Quotes around the whole prompt are removed;
-/// others, such as an apostrophe, belong to it.
+/// Splits the line into the prompt and the options after it. The prompt stays as typed, except that
+/// quotes around all of it are removed; other quotes, such as an apostrophe, belong to it.
 fn parted(rest: &str) -> Result<(Option<String>, Vec<String>)> {
     if rest.starts_with(['"', '\''])
         && let Some(mut words) = shlex::split(rest)

@@ -1,4 +1,4 @@
-//! `/export`: this session as a file.
+//! `/export`: writes this session to a file.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `/fork`: another continuation, and on in it.
+//! `/fork`: forks this session and continues in the fork.
 
 use forklore_host::BranchOptions;
 

@@ -1,11 +1,11 @@
-//! `/help`: what one can type.
+//! `/help`: shows the commands.
 
 use super::{Argument, COMMANDS, Command, Next, arguments, nearest};
 use crate::chat::Chat;
 use crate::screen::Tone;
 use crate::{Error, Result};
 
-/// The column of what the commands do.
+/// The column in which the descriptions of the commands begin.
 const COLUMN: usize = 31;
 const CUT: &str = "CUT is turn:N, message:N, index:N, seq:N, event:ID, start or end; N alone is message:N (/turns).";
 const SESSION: &str = "SESSION is a label of this family, @label, an id or its end, or last.";
@@ -54,7 +54,7 @@ fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
     Ok(Next::Line)
 }
 
-/// One command, with examples.
+/// Shows one command with its examples.
 fn one(chat: &mut Chat<'_>, name: &str) -> Result<Next> {
     let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
         let meant = nearest(name).map(|name| format!("; did you mean /help {name}?"));

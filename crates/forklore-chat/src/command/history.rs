@@ -1,4 +1,4 @@
-//! `/history`: the conversations of this folder.
+//! `/history`: lists the conversations of this folder.
 
 use super::{Argument, Command, Next};
 use crate::chat::Chat;

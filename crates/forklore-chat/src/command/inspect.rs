@@ -1,4 +1,4 @@
-//! `/inspect`: what the model would receive.
+//! `/inspect`: shows the request that the model would receive.
 
 use super::{Argument, Command, Next};
 use crate::chat::Chat;

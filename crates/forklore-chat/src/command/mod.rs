@@ -1,7 +1,7 @@
-//! The commands of a conversation, one a file. They begin with a slash.
+//! The slash commands of a conversation, one per file.
 //!
-//! A command that changes the conversation calls a verb of the host. A command that only shows
-//! something asks the program for the view ([`Views`](crate::Views)).
+//! A command that changes the conversation calls an operation of the host. A command that only
+//! shows something lets the program show a view ([`Views`](crate::Views)).
 
 mod attach;
 mod back;
@@ -37,28 +37,28 @@ use parse::{arguments, arguments_of, cut, words};
 use crate::Result;
 use crate::chat::Chat;
 
-/// A command.
+/// A slash command.
 pub(crate) struct Command {
-    /// Its name, without the slash.
+    /// The name, without the slash.
     pub(crate) name: &'static str,
-    /// Its arguments, for people.
+    /// The arguments, as the help shows them.
     pub(crate) usage: &'static str,
-    /// What it does, in a few words.
+    /// A short description for the help.
     pub(crate) help: &'static str,
-    /// What completes its argument.
+    /// The kind of its argument, for completion.
     pub(crate) argument: Argument,
-    /// Its options.
+    /// The options it accepts.
     pub(crate) options: &'static [&'static str],
-    /// Lines to type, each with what it does.
+    /// Example lines, each with a description.
     pub(crate) examples: &'static [(&'static str, &'static str)],
-    /// Runs it with the text after its name.
+    /// Runs the command. `rest` is the text after its name.
     pub(crate) run: fn(chat: &mut Chat<'_>, rest: &str) -> Result<Next>,
 }
 
-/// The argument of a command, for completion.
+/// The kind of argument that a command takes, for completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Argument {
-    /// None, or any text.
+    /// No argument, or any text.
     Text,
     /// A session.
     Session,
@@ -72,16 +72,16 @@ pub(crate) enum Argument {
     Command,
 }
 
-/// What comes after a command.
+/// What the conversation does after a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// The next line.
+    /// Reads the next line.
     Line,
-    /// The end of the conversation.
+    /// Ends.
     End,
 }
 
-/// All of them, in the order in which they are explained.
+/// All commands, in the order in which the help shows them.
 pub(crate) const COMMANDS: &[Command] = &[
     fork::COMMAND,
     rewind::COMMAND,

@@ -1,4 +1,4 @@
-//! `/model`: who answers.
+//! `/model`: selects the model that answers.
 
 use super::{Argument, Command, Next, arguments};
 use crate::Result;

@@ -1,4 +1,4 @@
-//! `/new`: another conversation.
+//! `/new`: starts another conversation.
 
 use super::{Argument, Command, Next};
 use crate::Result;

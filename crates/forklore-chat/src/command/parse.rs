@@ -1,4 +1,4 @@
-//! Reading what a person typed: a prompt, or a command with its arguments.
+//! Parses a line that the user typed: a prompt, or a command with its arguments.
 
 use clap::error::ContextKind;
 use forklore_core::Selector;
@@ -6,20 +6,20 @@ use forklore_core::Selector;
 use super::{COMMANDS, Command};
 use crate::{Error, Result};
 
-/// What a line asks for.
+/// A parsed line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Parsed<'a> {
-    /// Nothing.
+    /// An empty line.
     Nothing,
-    /// A turn with this prompt.
+    /// A prompt, which starts a turn.
     Prompt(String),
-    /// A command, by its index in [`COMMANDS`], and the text after its name.
+    /// A command, as an index into [`COMMANDS`], and the text after its name.
     Command(usize, &'a str),
-    /// A command that does not exist.
+    /// The name of a command that does not exist.
     Unknown(&'a str),
 }
 
-/// Reads a line. Two slashes begin a prompt that begins with one.
+/// Parses a line. A line that begins with two slashes is a prompt that begins with one.
 pub(crate) fn parse(line: &str) -> Parsed<'_> {
     let text = line.trim();
     if text.is_empty() {
@@ -30,7 +30,7 @@ pub(crate) fn parse(line: &str) -> Parsed<'_> {
         return Parsed::Prompt(rest.to_owned());
     }
     let (name, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    // A path that is pasted belongs to a prompt.
+    // A pasted path is a prompt, not a command.
     if name.contains('/') {
         return Parsed::Prompt(text.to_owned());
     }
@@ -40,7 +40,7 @@ pub(crate) fn parse(line: &str) -> Parsed<'_> {
     }
 }
 
-/// The command that a mistyped name is close to.
+/// Returns the command that is most similar to a mistyped name, if one is similar enough.
 pub(crate) fn nearest(name: &str) -> Option<&'static str> {
     let names = COMMANDS.iter().map(|command| command.name);
     let begins = |command: &&str| name.len() > 1 && command.starts_with(name);
@@ -50,17 +50,17 @@ pub(crate) fn nearest(name: &str) -> Option<&'static str> {
     names.clone().find(begins).or(near)
 }
 
-/// The words after a command. Quotes join words.
+/// Splits the text after a command into words. Quotes join words.
 pub(super) fn words(rest: &str) -> Result<Vec<String>> {
     shlex::split(rest).ok_or_else(|| Error::invalid("a quote is not closed"))
 }
 
-/// The arguments of a command.
+/// Parses the text after a command as its arguments.
 pub(super) fn arguments<A: clap::Parser>(command: &Command, rest: &str) -> Result<A> {
     arguments_of(command, words(rest)?)
 }
 
-/// The arguments of a command, as words.
+/// Parses the arguments of a command from words.
 pub(super) fn arguments_of<A: clap::Parser>(command: &Command, words: Vec<String>) -> Result<A> {
     A::try_parse_from(words).map_err(|error| {
         let usage = format!("/{} {}", command.name, command.usage);
@@ -73,7 +73,8 @@ pub(super) fn arguments_of<A: clap::Parser>(command: &Command, words: Vec<String
     })
 }
 
-/// A cut. A number alone is that of a message, as `/turns` shows it (semantics, section 5).
+/// Parses a cut. A number alone means a message number, as `/turns` shows it (docs/semantics.md,
+/// Where to cut).
 pub(super) fn cut(word: &str) -> Result<Selector> {
     match word.parse::<i64>() {
         Ok(number) => Ok(Selector::Message(number)),
@@ -81,7 +82,7 @@ pub(super) fn cut(word: &str) -> Result<Selector> {
     }
 }
 
-/// A count of things.
+/// Formats a number of things, with a plural `s` where needed.
 pub(crate) fn count(number: u64, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }

@@ -1,4 +1,4 @@
-//! `/quit`: the end.
+//! `/quit`: ends the conversation.
 
 use super::{Argument, Command, Next};
 use crate::Result;

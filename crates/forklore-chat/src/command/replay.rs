@@ -1,4 +1,4 @@
-//! `/replay`: what was said.
+//! `/replay`: shows the conversation so far.
 
 use super::{Argument, Command, Next, arguments, cut};
 use crate::chat::Chat;

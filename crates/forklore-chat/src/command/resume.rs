@@ -1,4 +1,4 @@
-//! `/resume`: an earlier conversation of this folder.
+//! `/resume`: continues an earlier conversation of this folder.
 
 use super::{Argument, Command, Next, arguments};
 use crate::chat::Chat;

@@ -1,4 +1,4 @@
-//! `/rewind`: back to an earlier place, as a fork: what is left stays where it is.
+//! `/rewind`: goes back to an earlier position by forking there; the original session is unchanged.
 
 use super::{Argument, Command, Next, arguments, count, cut};
 use crate::Result;

@@ -1,4 +1,4 @@
-//! `/stats`: what a session holds and costs.
+//! `/stats`: shows the size, usage and cost of this session.
 
 use super::{Argument, Command, Next};
 use crate::chat::Chat;

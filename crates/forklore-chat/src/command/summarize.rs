@@ -1,4 +1,4 @@
-//! `/summarize`: on in a fork that has a summary behind its history.
+//! `/summarize`: continues in a fork that has a summary after its history.
 
 use forklore_engine::Summarize;
 use forklore_host::{Conversation, SummarizeBy, SummarizedFork};
@@ -9,7 +9,7 @@ use crate::Result;
 use crate::chat::Chat;
 use crate::screen::Tone;
 
-/// How many lines of a summary are shown.
+/// The number of lines shown of a summary.
 const LINES: usize = 12;
 
 pub(super) const COMMAND: Command = Command {

@@ -1,4 +1,4 @@
-//! `/switch`: to another branch or session.
+//! `/switch`: continues in another branch or session.
 
 use super::{Argument, Command, Next, arguments};
 use crate::chat::Chat;

@@ -1,4 +1,4 @@
-//! `/tree`: this family with its branches.
+//! `/tree`: draws the tree of this family.
 
 use super::{Argument, Command, Next};
 use crate::chat::Chat;

@@ -1,4 +1,4 @@
-//! `/turns`: the messages of this session and their numbers, for `/fork` and `/rewind`.
+//! `/turns`: lists the messages of this session with the numbers that `/fork` and `/rewind` accept.
 
 use forklore_core::Role;
 use forklore_host::NumberedMessage;
@@ -41,7 +41,7 @@ fn run(chat: &mut Chat<'_>, _: &str) -> Result<Next> {
     Ok(Next::Line)
 }
 
-/// The beginning of a text on one line.
+/// Returns the beginning of a text, on one line.
 fn beginning(text: &str, width: usize) -> String {
     let mut words = text.chars().take(width * 4).collect::<String>();
     words = words.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,7 +1,7 @@
 //! The line editor of a terminal.
 //!
-//! It reads on a thread of its own, because only a key ends its waiting. So a signal can end a
-//! conversation at its prompt in order.
+//! It reads on its own thread, because a read blocks until a key is pressed. That way a signal can
+//! end a conversation cleanly while the prompt waits for input.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,38 +27,38 @@ use super::typeahead::Typeahead;
 use super::{Input, Line, Offers, is_whole, no_echo, question};
 use crate::{Foreground, Stop};
 
-/// How many lines the history has.
+/// The maximum number of lines in the history.
 const HISTORY: usize = 1000;
 
-/// A terminal's line editor. It stores what was typed in a file that only its owner may read.
-/// Between two lines it shows nothing of what is typed, which waits for the next line.
+/// A line editor on a terminal. It stores the history in a file that only its owner may read.
+/// Between two lines the terminal echoes nothing; text that is typed then goes into the next line.
 pub struct Editor {
     requests: Sender<Request>,
     events: Receiver<Event>,
     terminal: Terminal,
     listening: JoinHandle<()>,
     stopped: Option<Stop>,
-    /// Whether Ctrl-C interrupted a text.
+    /// Whether the last Ctrl-C discarded some text.
     interrupted_text: Arc<AtomicBool>,
 }
 
-/// What the thread reads next.
+/// What the thread has to do next.
 enum Request {
     Line(String, Offers),
     Answer(String),
-    /// Nothing: lines that were typed ahead go back into the prompt.
+    /// Read nothing, but put lines that were typed ahead back into the prompt.
     PutBack,
 }
 
-/// What the thread read, or the signal that came first.
+/// What the thread read, or the signal that arrived first.
 enum Event {
     Read(Result<String, ReadlineError>),
     Stopped(Stop),
 }
 
 impl Editor {
-    /// An editor that stores lines in `history`, if there is one, and listens to the signals that
-    /// end a conversation.
+    /// Creates an editor that stores its history in the file `history`, if given, and listens for
+    /// the signals that end a conversation.
     ///
     /// # Errors
     /// When the terminal cannot be used.
@@ -71,7 +71,7 @@ impl Editor {
         let mut signals = foreground.signals();
         let stops = send.clone();
         let listening = foreground.spawn(async move {
-            // The receiver is gone only when the conversation is over.
+            // The receiver is dropped only at the end of the conversation.
             while stops.send(Event::Stopped(signals.end().await)).is_ok() {}
         });
         std::thread::Builder::new().name("terminal".to_owned()).spawn(move || {
@@ -93,14 +93,14 @@ impl Editor {
     }
 
     fn read(&mut self, request: Request) -> Result<Result<String, ReadlineError>, Stop> {
-        // A signal during a turn counts before the terminal is read again.
+        // A signal that arrived during a turn is handled before the terminal is read again.
         if let Ok(Event::Stopped(stop)) = self.events.try_recv() {
             self.stopped = Some(stop);
         }
         if let Some(stop) = self.stopped {
             return Err(stop);
         }
-        // The thread ends only with the terminal.
+        // The thread ends only if the terminal is closed.
         let gone = || Ok(Err(ReadlineError::Eof));
         if self.requests.send(request).is_err() {
             return gone();
@@ -109,7 +109,8 @@ impl Editor {
             Ok(Event::Read(read)) => Ok(read),
             Ok(Event::Stopped(stop)) => {
                 self.stopped = Some(stop);
-                // The thread waits for a key until the program ends.
+                // The thread is blocked until a key is pressed or the program ends, so restore
+                // here.
                 self.terminal.restore();
                 Err(stop)
             }
@@ -121,7 +122,7 @@ impl Editor {
 impl Drop for Editor {
     fn drop(&mut self) {
         self.listening.abort();
-        // The thread may have changed the terminal after it was restored.
+        // The thread may have changed the terminal after `restore` in `read`.
         no_echo::unmark_pastes();
         self.terminal.restore();
     }
@@ -141,7 +142,7 @@ impl Input for Editor {
     }
 
     fn put_back(&mut self) {
-        // A thread that is gone took the lines along.
+        // If the thread has ended, the lines that were typed ahead are lost anyway.
         let _ = self.requests.send(Request::PutBack);
     }
 
@@ -150,13 +151,13 @@ impl Input for Editor {
     }
 }
 
-/// The line editor itself.
+/// The editor and its state, owned by the thread.
 struct Reader {
     editor: LineEditor<Words, FileHistory>,
     history: Option<PathBuf>,
     typeahead: Typeahead,
     no_echo: Option<NoEcho>,
-    /// The text at the last Ctrl-C.
+    /// The text of the line at the last Ctrl-C.
     interrupted: InterruptedText,
     had_text: Arc<AtomicBool>,
 }
@@ -176,7 +177,7 @@ impl Reader {
         let newline = KeyEvent(KeyCode::Enter, Modifiers::ALT);
         editor.bind_sequence(newline, EventHandler::Simple(Cmd::Newline));
         if let Some(history) = &history {
-            // The first conversation has no history.
+            // The first conversation has no history file yet.
             let _ = editor.load_history(history);
         }
         Ok(Self {
@@ -193,13 +194,13 @@ impl Reader {
         self.offer(offers);
         let line = match self.typeahead.line() {
             Some(line) => {
-                // As the editor would have shown it.
+                // Show the line as the editor would have shown it.
                 show(&format!("{prompt}{}\n", forklore_sanitize::terminal::block(&line)));
                 Ok(line)
             }
             None => {
                 let begun = self.typeahead.begun();
-                // The editor changes the terminal itself, and restores it.
+                // The editor sets up and restores the terminal itself.
                 self.no_echo = None;
                 self.editor.readline_with_initial(prompt, (&begun, ""))
             }
@@ -219,7 +220,7 @@ impl Reader {
         Ok(line)
     }
 
-    /// Reads what was typed ahead, and puts it into the next prompt.
+    /// Reads what was typed ahead and puts it into the next prompt.
     fn put_back(&mut self) {
         if let Some(no_echo) = &self.no_echo {
             self.typeahead.add(&no_echo.typed());
@@ -245,13 +246,13 @@ impl Reader {
     fn add_to_history(&mut self, line: &str) {
         let Some(history) = &self.history else { return };
         if self.editor.add_history_entry(line).is_ok_and(|added| added) {
-            // The conversation goes on without this line in its history.
+            // If the file cannot be written, only this line is missing from it.
             let _ = self.editor.append_history(history);
         }
     }
 }
 
-/// The text of the line at Ctrl-C, which the line editor itself drops.
+/// The text of the line when Ctrl-C was pressed, which the line editor itself discards.
 #[derive(Clone, Default)]
 struct InterruptedText(Arc<Mutex<String>>);
 

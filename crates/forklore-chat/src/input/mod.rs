@@ -1,4 +1,4 @@
-//! What a person types.
+//! Reads what the user types.
 
 mod editor;
 mod no_echo;
@@ -14,36 +14,36 @@ pub use editor::Editor;
 pub use offers::Offers;
 pub(crate) use reply::Reply;
 
-/// Where lines come from.
+/// A source of input lines.
 pub trait Input {
-    /// The next text, of one line or several. `offers` completes it.
+    /// Reads the next text, of one or more lines. `offers` completes it.
     fn line(&mut self, prompt: &str, offers: Offers) -> Line;
 
-    /// Puts lines that were typed ahead back into the prompt, where the person can change them.
+    /// Puts lines that were typed ahead back into the prompt, where the user can edit them.
     /// Otherwise the next calls of [`line`](Self::line) return them.
     fn put_back(&mut self);
 
-    /// The answer to a question. None interrupts.
+    /// Asks a question and returns the answer, or `None` if the user interrupts.
     fn ask(&mut self, question: &str) -> Option<String>;
 }
 
-/// What the person did at the prompt.
+/// What the user did at the prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// Entered a text.
+    /// The user entered a text.
     Entered(String),
-    /// Pressed Ctrl-C. The history has the text that was there, if any.
+    /// The user pressed Ctrl-C. The discarded text, if any, is in the history.
     Interrupted {
         /// Whether there was a text.
         text: bool,
     },
-    /// Pressed Ctrl-D, or closed the terminal.
+    /// The user pressed Ctrl-D or closed the terminal.
     End,
-    /// Nothing: a signal ended the conversation.
+    /// A signal ended the conversation.
     Stopped(Stop),
 }
 
-/// Whether Enter ends the text: not inside a block of code, nor after a backslash.
+/// Checks whether Enter ends the text: not inside a code block, and not after a backslash.
 fn is_whole(text: &str) -> bool {
     let fences = text.lines().filter(|line| line.trim_start().starts_with("```")).count();
     fences % 2 == 0 && !text.ends_with('\\')

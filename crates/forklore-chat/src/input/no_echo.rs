@@ -1,4 +1,4 @@
-//! The terminal between two lines: it shows nothing of what is typed, which waits for the next line.
+//! The terminal between two lines: input is not echoed, and is buffered for the next line.
 
 use std::io;
 
@@ -8,12 +8,12 @@ use rustix::termios::{
 
 use super::terminal::show;
 
-/// The setting of a terminal that binds no key.
+/// The value of a special character (`c_cc`) that binds no key.
 const NO_KEY: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
-/// Tenths of a second after which a read returns nothing.
+/// The timeout of a read, in tenths of a second.
 const TIMEOUT: u8 = 1;
 
-/// While it lives, the terminal shows nothing of what is typed and stores it unchanged, also a
+/// While this value lives, the terminal echoes nothing and buffers input unchanged, including a
 /// pasted text of many lines. Ctrl-C still sends a signal. Dropping it restores the terminal.
 pub(super) struct NoEcho {
     before: Termios,
@@ -21,16 +21,16 @@ pub(super) struct NoEcho {
 }
 
 impl NoEcho {
-    /// Begins. None without a terminal.
+    /// Changes the terminal settings. Returns `None` without a terminal.
     pub(super) fn begin() -> Option<Self> {
         let before = tcgetattr(io::stdin()).ok()?;
         let mut silent = before.clone();
         silent.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON | LocalModes::IEXTEN);
-        // Ctrl-C discards nothing of what was typed.
+        // With NOFLSH, Ctrl-C does not discard what was typed.
         silent.local_modes.insert(LocalModes::ISIG | LocalModes::NOFLSH);
         silent.input_modes.remove(InputModes::ICRNL | InputModes::IXON);
-        // A program that these keys stop now would leave the terminal silent to the shell. They
-        // wait for the line editor, which restores it.
+        // If these keys stopped the program now, the shell would get a terminal without echo. They
+        // are buffered for the line editor, which restores the terminal before it stops.
         silent.special_codes[SpecialCodeIndex::VSUSP] = NO_KEY;
         silent.special_codes[SpecialCodeIndex::VQUIT] = NO_KEY;
         silent.special_codes[SpecialCodeIndex::VMIN] = 0;
@@ -40,7 +40,7 @@ impl NoEcho {
         Some(Self { before, silent })
     }
 
-    /// What was typed and not read yet.
+    /// Returns what was typed and not read yet.
     pub(super) fn typed(&self) -> Vec<u8> {
         let mut typed = Vec::new();
         let mut bytes = [0; 1024];
@@ -50,8 +50,8 @@ impl NoEcho {
         typed
     }
 
-    /// Reads key by key, Ctrl-C included, until `take` returns true. False when the terminal is gone
-    /// before.
+    /// Passes each key to `take`, Ctrl-C included, until `take` returns true. Returns false if the
+    /// terminal is closed before that.
     pub(super) fn keys(&self, mut take: impl FnMut(u8) -> bool) -> bool {
         let mut waits = self.silent.clone();
         waits.local_modes.remove(LocalModes::ISIG);
@@ -83,7 +83,7 @@ fn set(termios: &Termios) -> Option<()> {
     tcsetattr(io::stdin(), OptionalActions::Now, termios).ok()
 }
 
-/// Ends the marking of pasted text.
+/// Switches off bracketed paste.
 pub(super) fn unmark_pastes() {
     show("\u{1b}[?2004l");
 }

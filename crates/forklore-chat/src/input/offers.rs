@@ -1,23 +1,23 @@
-//! What completes a line: commands, and after a command its arguments.
+//! Completion of a line: commands, and the arguments after a command.
 
 use crate::command::{Argument, COMMANDS, Command};
 
-/// What a person can name.
+/// The names that completion offers.
 #[derive(Clone, Debug, Default)]
 pub struct Offers {
-    /// Sessions of this folder: labels and ids.
+    /// Sessions of this folder, by label and id.
     pub sessions: Vec<String>,
-    /// Cuts of this session.
+    /// Cuts of the current session.
     pub cuts: Vec<String>,
-    /// Configured models.
+    /// The configured models.
     pub models: Vec<String>,
-    /// Agents in whose format a session can be exported.
+    /// The agents in whose format a session can be exported.
     pub formats: Vec<String>,
 }
 
 impl Offers {
-    /// Where the word at the end of `line` begins, and what completes it: each with its text in
-    /// the list.
+    /// Returns the byte offset where the last word of `line` begins and its completions, each with
+    /// the text that the list of completions shows.
     pub(super) fn fitting(&self, line: &str) -> (usize, Vec<(String, String)>) {
         let start = line.rfind(char::is_whitespace).map_or(0, |at| at + 1);
         let typed = line.get(start..).unwrap_or_default();
@@ -66,7 +66,7 @@ impl Offers {
     }
 }
 
-/// Whether the word at the end of `line` is the name of a file.
+/// Checks whether the last word of `line` is a file name.
 pub(super) fn is_file(line: &str) -> bool {
     let Some(command) = command_of(line) else { return false };
     let word = line.rsplit(char::is_whitespace).next().unwrap_or_default();
@@ -77,19 +77,20 @@ pub(super) fn is_file(line: &str) -> bool {
     }
 }
 
-/// The command that `line` begins with, once its name has ended.
+/// Returns the command at the beginning of `line`, if its name is followed by white space.
 fn command_of(line: &str) -> Option<&'static Command> {
     let (name, _) = line.strip_prefix('/')?.split_once(char::is_whitespace)?;
     COMMANDS.iter().find(|command| command.name == name)
 }
 
-/// The word before the one at the end of `line`.
+/// Returns the word before the last one of `line`.
 fn word_before(line: &str) -> Option<&str> {
     let whole = line.ends_with(char::is_whitespace);
     line.split_whitespace().rev().nth(usize::from(!whole))
 }
 
-/// Stored text becomes part of a line that a person enters, so it has plain letters only.
+/// Checks that a word has only plain characters. Completion puts stored text into a line that the
+/// user enters, so it must not contain anything else.
 fn is_plain(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_alphanumeric() || "@-_.:=".contains(c))
 }

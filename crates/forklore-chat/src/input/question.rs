@@ -1,12 +1,12 @@
-//! The answer to a question: only what is typed after it.
+//! Asks a question. Only what is typed after it counts as the answer.
 
 use super::no_echo::NoEcho;
 use super::terminal::show;
 
-/// No question has a longer answer.
+/// The maximum length of an answer in bytes.
 const LONGEST: usize = 40;
 
-/// Asks and reads a short line. None for Ctrl-C, Ctrl-D, or when the terminal is gone.
+/// Asks a question and reads one line. Returns `None` for Ctrl-C, Ctrl-D, or a closed terminal.
 pub(super) fn ask(question: &str, terminal: &NoEcho) -> Option<String> {
     let mut answer = String::new();
     let mut given = false;

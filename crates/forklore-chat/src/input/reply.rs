@@ -1,16 +1,16 @@
-//! The answers to a question about a tool call.
+//! The answers to the question whether a tool may be called.
 
-/// What a person answers.
+/// The user's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
     Yes,
     No,
-    /// Yes, and without asking until the program ends.
+    /// Yes, and without further questions until the program ends.
     Always,
 }
 
 impl Reply {
-    /// The answer that a word means. Any other word was meant for something else.
+    /// Parses an answer. Returns `None` for any other word.
     pub(crate) fn of(word: &str) -> Option<Self> {
         match word.trim().to_lowercase().as_str() {
             "y" | "yes" => Some(Self::Yes),

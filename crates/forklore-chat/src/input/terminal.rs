@@ -1,19 +1,19 @@
-//! The terminal: its settings when the program began, and writing to it at once.
+//! Saves and restores the settings of the terminal, and writes to it without buffering.
 
 use std::io::{Write, stdin, stdout};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
-/// The settings of the terminal. None without a terminal.
+/// The saved settings of the terminal; `None` without a terminal.
 pub(super) struct Terminal(Option<Termios>);
 
 impl Terminal {
-    /// The settings now.
+    /// Saves the current settings.
     pub(super) fn now() -> Self {
         Self(tcgetattr(stdin()).ok())
     }
 
-    /// Restores the settings. A terminal that is gone needs nothing.
+    /// Restores the settings. Does nothing if the terminal is closed.
     pub(super) fn restore(&self) {
         if let Some(before) = &self.0 {
             let _ = tcsetattr(stdin(), OptionalActions::Now, before);
@@ -21,9 +21,9 @@ impl Terminal {
     }
 }
 
-/// Writes to the terminal at once.
+/// Writes to the terminal and flushes.
 pub(super) fn show(text: &str) {
     let mut out = stdout();
-    // Reading notices a terminal that is gone.
+    // If the terminal is closed, the next read reports it.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

@@ -1,7 +1,7 @@
-//! What a person typed before the program read it.
+//! Buffers what the user typed before the program read it.
 //!
-//! Usually the line editor reads it with the next line. A question that comes first must not take
-//! it for its answer, so it waits here, as lines.
+//! Usually the line editor reads it as part of the next line. If a question comes first, the
+//! program must not read this input as the answer, so it is buffered here, as lines.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ const ESCAPE: char = '\u{1b}';
 const PASTE: &str = "[200~";
 const PASTED: &str = "\u{1b}[201~";
 
-/// Lines that were typed ahead, and the one that was begun.
+/// The lines that were typed ahead, and the unfinished last one.
 #[derive(Debug, Default)]
 pub(super) struct Typeahead {
     lines: VecDeque<String>,
@@ -17,7 +17,7 @@ pub(super) struct Typeahead {
 }
 
 impl Typeahead {
-    /// Adds keys as a terminal sends them. Keys that move the cursor do nothing here.
+    /// Adds input as a terminal sends it. Keys that move the cursor are ignored.
     pub(super) fn add(&mut self, typed: &[u8]) {
         let typed = String::from_utf8_lossy(typed);
         let mut rest = &*typed;
@@ -37,19 +37,19 @@ impl Typeahead {
         }
     }
 
-    /// The next line that was ended.
+    /// Removes and returns the next complete line.
     pub(super) fn line(&mut self) -> Option<String> {
         self.lines.pop_front()
     }
 
-    /// Puts the lines that were ended before the one that was begun, as one text.
+    /// Joins all complete lines and the unfinished one into one unfinished text.
     pub(super) fn put_back(&mut self) {
         let begun = std::mem::take(&mut self.begun);
         let lines: Vec<String> = self.lines.drain(..).chain([begun]).collect();
         self.begun = lines.join("\n");
     }
 
-    /// The text after the last line that was ended.
+    /// Removes and returns the unfinished text after the last complete line.
     pub(super) fn begun(&mut self) -> String {
         std::mem::take(&mut self.begun)
     }
@@ -62,7 +62,7 @@ impl Typeahead {
         }
     }
 
-    /// Handles the keys after an escape. Returns the rest.
+    /// Handles the keys after an escape character. Returns the rest.
     fn escape<'a>(&mut self, keys: &'a str) -> &'a str {
         if let Some(pasted) = keys.strip_prefix(PASTE) {
             let (pasted, rest) = pasted.split_once(PASTED).unwrap_or((pasted, ""));

@@ -1,4 +1,4 @@
-//! Emphasis and code within a line, switched word by word.
+//! Emphasis and code within a line. Marks switch a style on or off, word by word.
 
 use anstyle::{AnsiColor, Style};
 use forklore_sanitize::terminal;
@@ -8,7 +8,7 @@ pub(super) const DIM: Style = Style::new().dimmed();
 pub(super) const ACCENT: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Cyan)));
 pub(super) const CODE: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
 
-/// What is switched on.
+/// The styles that are switched on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct On {
     heading: bool,
@@ -17,13 +17,13 @@ struct On {
     code: bool,
 }
 
-/// The state of a paragraph.
+/// The inline styles of a paragraph while it is rendered.
 #[derive(Debug, Default)]
 pub(super) struct Inline {
     on: On,
-    /// What is switched on at the terminal.
+    /// The styles that the terminal shows at the moment.
     written: On,
-    /// Whether the line with a fence opens code.
+    /// Whether the current fence line opens a code block (it can also close one).
     pub(super) opens_code: bool,
 }
 
@@ -49,23 +49,24 @@ impl On {
 }
 
 impl Inline {
-    /// A heading begins.
+    /// Starts a heading.
     pub(super) fn heading(&mut self) {
         self.on.heading = true;
     }
 
-    /// Ends what was opened and not closed.
+    /// Switches off every style that was opened and not closed.
     pub(super) fn end_paragraph(&mut self) {
         self.on = On::default();
     }
 
-    /// What ends the styles at the end of a line.
+    /// Returns the escape sequence that resets the styles at the end of a line, or an empty string
+    /// if none is on.
     pub(super) fn pause(&mut self) -> &'static str {
         let written = std::mem::take(&mut self.written);
         if written == On::default() { "" } else { "\u{1b}[0m" }
     }
 
-    /// A word with its marks made visible, and its columns.
+    /// Renders a word: replaces its marks with styles. Returns the text and its width in columns.
     pub(super) fn word(&mut self, word: &str) -> (String, usize) {
         let mut out = String::new();
         let mut run = String::new();
@@ -107,7 +108,8 @@ impl Inline {
         text.width()
     }
 
-    /// Whether `rest` begins with a mark that switches something, and its length.
+    /// Checks whether `rest` begins with a mark that switches a style, and returns the mark's
+    /// length.
     fn mark(&self, rest: &str, first: bool, run: &str) -> (bool, usize) {
         if rest.starts_with('`') {
             return (true, 1);

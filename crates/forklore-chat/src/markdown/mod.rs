@@ -1,8 +1,9 @@
-//! Markdown on a terminal while it is still coming.
+//! Renders Markdown on a terminal while it arrives.
 //!
-//! A word is written as soon as it is whole, so what was written never has to be taken back; a
-//! kept crate that does this there is none, those that exist want the whole text. What cannot be
-//! told from the words so far stays as it was typed. All text is escaped.
+//! A word is written as soon as it is complete, so written text never has to be taken back. No
+//! maintained crate renders Markdown incrementally; the existing ones need the whole text. A mark
+//! whose meaning depends on text that has not arrived yet is written as it was typed. All text is
+//! escaped.
 
 mod inline;
 
@@ -11,47 +12,47 @@ use unicode_width::UnicodeWidthStr;
 
 use inline::Inline;
 
-/// How an answer is to look.
+/// How an answer is displayed.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
-    /// Whether there is colour and the like; without, Markdown is shown as it was written.
+    /// Whether colors and styles are used. Without them, Markdown is shown as source text.
     pub color: bool,
-    /// The columns of a line; lines are broken at words.
+    /// The width of a line in columns; lines are wrapped at words.
     pub width: usize,
 }
 
-/// Markdown that comes in pieces, made readable on a terminal.
+/// Renders Markdown that arrives in pieces for a terminal.
 #[derive(Debug)]
 pub struct Markdown {
     look: Look,
     inline: Inline,
     block: Block,
-    /// The word that is not whole yet.
+    /// The last word, which is not complete yet.
     word: String,
-    /// Spaces before it.
+    /// The number of spaces before `word`.
     spaces: usize,
-    /// Columns of the line that are written.
+    /// The number of columns of the current line that are written.
     column: usize,
-    /// Where further lines of the block begin.
+    /// The column where wrapped lines of the block begin.
     indent: usize,
-    /// Whether nothing of the line was written.
+    /// Whether nothing of the current line is written yet.
     at_start: bool,
     out: String,
 }
 
-/// What the present line is part of.
+/// What the current line is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Block {
     Text,
     Heading,
-    /// Between two fences.
+    /// Between two code fences.
     Code,
-    /// The rest of a line that opens or closes code.
+    /// The rest of a line that opens or closes a code block.
     Fence,
 }
 
 impl Markdown {
-    /// Nothing yet.
+    /// Creates a renderer without any text.
     #[must_use]
     pub fn new(look: Look) -> Self {
         Self {
@@ -67,7 +68,7 @@ impl Markdown {
         }
     }
 
-    /// Takes the next piece; gives what can be written now.
+    /// Adds the next piece of text. Returns what can be written now.
     pub fn push(&mut self, piece: &str) -> String {
         for c in piece.chars() {
             match c {
@@ -84,7 +85,7 @@ impl Markdown {
         std::mem::take(&mut self.out)
     }
 
-    /// What is left when nothing comes any more; ends the line if one was begun.
+    /// Ends the text. Returns what is left, with a newline if a line was begun.
     pub fn finish(&mut self) -> String {
         if !self.at_start || !self.word.is_empty() {
             self.end_line();
@@ -114,7 +115,7 @@ impl Markdown {
         }
         if self.look.color {
             if self.at_start || self.block == Block::Heading {
-                // A paragraph is over: what was opened in it and not closed is over too.
+                // The paragraph has ended, so every style that is still open in it ends too.
                 self.inline.end_paragraph();
             }
             self.out.push_str(self.inline.pause());
@@ -132,7 +133,7 @@ impl Markdown {
         if std::mem::take(&mut self.inline.opens_code) { Block::Code } else { Block::Text }
     }
 
-    /// The first word of a line says what the line is.
+    /// Handles the first word of a line, which decides what the line is.
     fn begin_line(&mut self, word: &str, spaces: usize) {
         self.at_start = false;
         self.pad(spaces.min(self.look.width / 2));
@@ -184,7 +185,7 @@ impl Markdown {
         self.column += width;
     }
 
-    /// Spaces, or a new line where the word would not fit.
+    /// Writes the spaces before a word, or breaks the line if the word does not fit.
     fn wrap_before(&mut self, width: usize, spaces: usize) {
         if self.column + spaces + width <= self.look.width || self.column <= self.indent {
             let spaces = if self.column == 0 { 0 } else { spaces };
@@ -217,7 +218,7 @@ impl Markdown {
     }
 }
 
-/// Whether a word numbers an item of a list.
+/// Checks whether a word is the number of a list item.
 fn is_number(word: &str) -> bool {
     let digits = word.trim_end_matches(['.', ')']);
     digits.len() + 1 == word.len()
@@ -226,7 +227,7 @@ fn is_number(word: &str) -> bool {
         && !digits.is_empty()
 }
 
-/// Whether a word is a line across the page.
+/// Checks whether a word is a horizontal rule.
 fn is_rule(word: &str) -> bool {
     word.len() >= 3 && ['-', '*', '_'].iter().any(|mark| word.chars().all(|c| c == *mark))
 }

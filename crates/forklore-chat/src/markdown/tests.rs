@@ -4,7 +4,7 @@ const TEXT: &str = "# A **plan**\n\nTake _winnow_, not `nom`; it is **much \
 faster**: 5*3 and snake_case_names stay.\n\n- first item that is long enough to be broken\n- second\n\n\
 1. one\n\n```rust\nfn main() {\n\tlet a = \"**\";\n}\n```\n> quoted\n\n---\nend \\*here\\*";
 
-/// Styles by name, so that they can be read in a snapshot.
+/// Replaces escape sequences by the names of their styles, so that snapshots are readable.
 fn readable(text: &str) -> String {
     let names = [
         ("\u{1b}[0m", "</>"),

@@ -1,4 +1,4 @@
-//! The screen of a conversation. It escapes every text of a session.
+//! The screen of a conversation. It escapes all text that comes from a session.
 
 mod notifications;
 mod waiting;
@@ -12,22 +12,22 @@ use unicode_width::UnicodeWidthStr;
 use crate::markdown::{Look, Markdown};
 use waiting::Waiting;
 
-/// Goes to the beginning of the line and clears it.
+/// Moves the cursor to the start of the line and clears the line.
 const CLEAR: &str = "\r\u{1b}[K";
 
 /// The meaning of a text, which decides its color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
-    /// What somebody says.
+    /// What the user or the model says.
     #[default]
     Plain,
-    /// An explanation that can be skipped.
+    /// An explanation that the user can skip.
     Dim,
     /// Something to type.
     Strong,
-    /// A branch.
+    /// The label of a branch.
     Label,
-    /// A call of a tool.
+    /// A tool call.
     Tool,
     /// A success.
     Good,
@@ -58,47 +58,47 @@ pub struct Screen {
     out: Box<dyn Write>,
     look: Look,
     answer: Option<Markdown>,
-    /// Whether the last line has not ended.
+    /// Whether the cursor is in the middle of a line.
     open: bool,
-    /// The width of the terminal now. None without a terminal.
+    /// Returns the current width of the terminal in columns. `None` if the output is no terminal.
     measure: Option<Box<dyn Fn() -> usize>>,
     waiting: Option<Waiting>,
 }
 
 impl Screen {
-    /// A screen that writes to `out`.
+    /// Creates a screen that writes to `out`.
     #[must_use]
     pub fn new(out: Box<dyn Write>, look: Look) -> Self {
         Self { out, look, answer: None, open: false, measure: None, waiting: None }
     }
 
-    /// The same screen on a terminal. `measure` returns its width now; what takes long shows a sign
-    /// of life.
+    /// Turns the screen into one on a terminal. `measure` returns the terminal's current width.
+    /// Long operations then show a progress line.
     #[must_use]
     pub fn on_terminal(mut self, measure: impl Fn() -> usize + 'static) -> Self {
         self.measure = Some(Box::new(measure));
         self
     }
 
-    /// The columns of a line.
+    /// Returns the width of a line in columns.
     #[must_use]
     pub fn width(&self) -> usize {
         self.measure.as_ref().map_or(self.look.width, |measure| measure())
     }
 
-    /// Begins to wait for something.
+    /// Starts to wait for an operation.
     pub(crate) fn wait(&mut self, what: &str) {
         self.waiting = Some(Waiting::of(what));
     }
 
-    /// Begins to wait for a part of it, or with none for the rest.
+    /// Starts to wait for a part of the operation, or with `None` for the rest of it.
     pub(crate) fn wait_part(&mut self, part: Option<&str>) {
         if let Some(waiting) = &mut self.waiting {
             waiting.part(part);
         }
     }
 
-    /// Moves the sign of life, while nothing else is being shown.
+    /// Redraws the progress line, unless an answer or an open line is on the screen.
     pub(crate) fn tick(&mut self) {
         if self.measure.is_none() || self.answer.is_some() || self.open {
             return;
@@ -109,13 +109,13 @@ impl Screen {
         self.put(&format!("{CLEAR}{line}"));
     }
 
-    /// Waits for nothing any more.
+    /// Ends the wait for the operation.
     pub(crate) fn waited(&mut self) {
         self.clear();
         self.waiting = None;
     }
 
-    /// Removes the sign of life.
+    /// Removes the progress line.
     fn clear(&mut self) {
         if let Some(waiting) = self.waiting.as_mut().filter(|waiting| waiting.drawn) {
             waiting.drawn = false;
@@ -123,12 +123,12 @@ impl Screen {
         }
     }
 
-    /// A line of one tone.
+    /// Writes a line in one tone.
     pub fn line(&mut self, tone: Tone, text: &str) {
         self.words(&[(tone, text)]);
     }
 
-    /// A line of several tones.
+    /// Writes a line whose parts have different tones.
     pub fn words(&mut self, words: &[(Tone, &str)]) {
         self.end_answer();
         let mut line = String::new();
@@ -142,7 +142,8 @@ impl Screen {
         self.write(&line);
     }
 
-    /// A text, broken before the words that do not fit on the line after `column`.
+    /// Breaks a text before each word that does not fit on the line. The text starts at `column`,
+    /// which is updated.
     fn broken(&self, text: &str, column: &mut usize) -> String {
         let width = if self.measure.is_some() { self.width() } else { usize::MAX };
         let mut out = String::new();
@@ -159,7 +160,7 @@ impl Screen {
         out
     }
 
-    /// A text of several lines, each after a margin.
+    /// Writes a text of several lines, each after a margin.
     pub fn block(&mut self, tone: Tone, text: &str, margin: &str) {
         self.end_answer();
         let mut lines = String::new();
@@ -171,13 +172,13 @@ impl Screen {
         self.write(&lines);
     }
 
-    /// The first `most` lines of a text that is broken at words, each after a margin, and the number
-    /// of the lines that are left out.
+    /// Wraps a text and writes its first `most` lines, each after a margin, followed by the number
+    /// of lines that are left out.
     pub fn excerpt(&mut self, tone: Tone, text: &str, margin: &str, most: usize) {
         let text = terminal::block(text.trim()).replace('\t', "    ");
         let width = self.width().saturating_sub(margin.len()).max(20);
         let lines = textwrap::wrap(&text, width);
-        // One more line is as short as the note that there is one.
+        // A note that one line is missing would be as long as the line itself, so show the line.
         let shown = if lines.len() <= most.saturating_add(1) { lines.len() } else { most };
         let begin: Vec<&str> = lines.iter().take(shown).map(AsRef::as_ref).collect();
         self.block(tone, &begin.join("\n"), margin);
@@ -186,7 +187,7 @@ impl Screen {
         }
     }
 
-    /// More of an answer, in Markdown.
+    /// Writes the next piece of an answer in Markdown.
     pub fn answer(&mut self, piece: &str) {
         if self.answer.is_none() && self.open {
             self.end_answer();
@@ -196,7 +197,7 @@ impl Screen {
         self.write(&text);
     }
 
-    /// More of the reasoning of a model.
+    /// Writes the next piece of the model's reasoning.
     pub fn thought(&mut self, piece: &str) {
         if self.answer.is_some() {
             self.end_answer();
@@ -217,13 +218,13 @@ impl Screen {
         self.write(&rest);
     }
 
-    /// Leaves a line that a person was typing, and ends the marking of pasted text that the line
-    /// editor began.
+    /// Leaves the line that the user was typing, and switches off the bracketed paste that the line
+    /// editor switched on.
     pub(crate) fn leave_line(&mut self) {
         self.write("\x1b[?2004l\r\n");
     }
 
-    /// A text, escaped already, in its tone.
+    /// Colors a text that is already escaped.
     fn painted(&self, tone: Tone, text: &str) -> String {
         let style = tone.style();
         if !self.look.color || text.is_empty() || style == Style::new() {
@@ -238,7 +239,7 @@ impl Screen {
     }
 
     fn put(&mut self, text: &str) {
-        // A terminal that is gone ends the conversation at its next line.
+        // If the terminal is closed, the conversation ends when it reads its next line.
         let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
     }
 }

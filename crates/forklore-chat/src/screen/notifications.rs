@@ -1,4 +1,4 @@
-//! The notifications of a turn, as people see them.
+//! Shows the notifications of a turn to the user.
 
 use forklore_agent::notify::{KernelEvent, Notification, Received};
 use forklore_sanitize::terminal;
@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::{Screen, Tone};
 
-/// How many lines of a tool's result are shown.
+/// The number of lines shown of a tool's result.
 const RESULT_LINES: usize = 4;
 
 impl Screen {
-    /// Shows a notification, or that some were missed.
+    /// Shows a notification, or a note that some pieces of text were dropped.
     pub(crate) fn notified(&mut self, received: &Received) {
         match received {
             Received::Event(notification) => self.notification(notification),
@@ -21,12 +21,12 @@ impl Screen {
         }
     }
 
-    /// Shows a notification, if people are to see it.
+    /// Shows a notification if it is of interest to users.
     pub fn notification(&mut self, notification: &Notification) {
         show(self, notification);
     }
 
-    /// Shows a call of a tool.
+    /// Shows a tool call.
     pub(crate) fn call(&mut self, name: &str, arguments: &str) {
         show_call(self, name, arguments);
     }
@@ -77,7 +77,7 @@ fn show_result(screen: &mut Screen, result: &Value, failed: bool) {
     screen.excerpt(tone, &text, "  ", RESULT_LINES);
 }
 
-/// A result as text, where it is one or a list of texts; else the JSON.
+/// Returns a result as text if it is a string, a list with each item's `text`, or else the JSON.
 fn readable(result: &Value) -> String {
     let part = |part: &Value| part.get("text").and_then(Value::as_str).map(str::to_owned);
     match result {

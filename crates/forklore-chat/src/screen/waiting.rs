@@ -1,20 +1,20 @@
-//! The sign of life while nothing else is shown: a line that vanishes when there is.
+//! The progress line: it shows that an operation runs, and disappears when there is other output.
 
 use std::time::{Duration, Instant};
 
-/// A shorter wait needs no sign.
+/// Operations that are shorter than this show no progress line.
 const SOON: Duration = Duration::from_millis(300);
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// What the person waits for.
+/// The operation that the user waits for.
 #[derive(Debug)]
 pub(super) struct Waiting {
-    /// The whole of it.
+    /// The name of the whole operation.
     all: String,
     /// The part that runs now.
     part: Option<String>,
     since: Instant,
-    /// Whether the line is on the screen.
+    /// Whether the progress line is on the screen.
     pub(super) drawn: bool,
     frame: usize,
 }
@@ -25,13 +25,13 @@ impl Waiting {
         Self { all, part: None, since: Instant::now(), drawn: false, frame: 0 }
     }
 
-    /// Waits for this part from now on, or with none for the whole again.
+    /// Waits for `part` from now on, or with `None` for the whole operation again.
     pub(super) fn part(&mut self, part: Option<&str>) {
         self.part = part.map(str::to_owned);
         self.since = Instant::now();
     }
 
-    /// The line now, after a short wait.
+    /// Returns the progress line, or `None` during the first moments of the wait.
     pub(super) fn line(&mut self) -> Option<String> {
         let waited = self.since.elapsed();
         if waited < SOON {

@@ -1,4 +1,4 @@
-//! Files that go along with what is said.
+//! Tests of files that are attached to a prompt.
 
 use forklore_core::{Content, Part};
 

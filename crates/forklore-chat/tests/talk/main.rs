@@ -1,4 +1,4 @@
-//! Conversations with a model that answers as it is told, over a store in memory.
+//! Tests of conversations with a scripted model, over a store in memory.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Talking: forks, ways back, what is told where.
+//! Tests of a conversation: forks, ways back, and what each session receives.
 
 use forklore_core::{Data, EventType, SessionKind};
 use forklore_engine::{ListRequest, NewEvent};
@@ -30,7 +30,7 @@ fn one_forks_while_one_talks() {
         ],
     );
     insta::assert_snapshot!(shown);
-    // The request of the fork begins with the messages of its parent, and has its family's key.
+    // The request of the fork begins with its parent's messages and has the family's cache key.
     let requests = world.requests.lock().unwrap();
     let [first, second, forked] = &requests[..] else { panic!("{} requests", requests.len()) };
     assert_eq!(forked.messages[..2], second.messages[..2]);
@@ -89,7 +89,7 @@ fn the_second_conversation_is_warned_and_goes_on_in_a_fork() {
     let shown = world.talk(start.clone(), &["me too", "y"]);
     insta::assert_snapshot!(shown);
     assert_eq!(world.engine().show(&root.id).unwrap().counts.index, 2);
-    // Who does not want to leaves no fork.
+    // A user who declines the fork creates none.
     let before = world.engine().list(&ListRequest::default()).unwrap().sessions.len();
     world.talk(start, &["me too", "n"]);
     assert_eq!(world.engine().list(&ListRequest::default()).unwrap().sessions.len(), before);
@@ -121,7 +121,7 @@ fn hostile_text_is_escaped_on_the_screen() {
     let mut world = World::new();
     let hostile = "\u{1b}]0;owned\u{7} \u{1b}[2J \u{202e}txt";
     let shown = world.talk(World::start(), &[hostile, "/turns"]);
-    // What was typed is echoed by the terminal itself.
+    // The terminal itself echoes what was typed, so the prompt lines are not checked.
     let shown: String = shown.lines().filter(|line| !line.starts_with("main> ")).collect();
     for bad in ["\u{1b}", "\u{7}", "\u{202e}"] {
         assert!(!shown.contains(bad), "{bad:?} in {shown:?}");

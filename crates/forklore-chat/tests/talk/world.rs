@@ -1,4 +1,4 @@
-//! A terminal that types what a test says, and a model that says what the prompt asks for.
+//! A terminal that types the lines of a test, and a model that answers as the prompt demands.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -24,7 +24,7 @@ pub(crate) const CONFIG: &str = "default_model = 'one'\n\
     [models.one]\nprovider = 'openai'\nmodel = 'm1'\nbase_url = 'http://127.0.0.1:9/v1'\n\
     [models.two]\nprovider = 'openai'\nmodel = 'm2'\nbase_url = 'http://127.0.0.1:9/v1'\n";
 
-/// Answers `<model> heard: <prompt>`; to `fail` nothing.
+/// A model that answers `<model> heard: <prompt>`, and fails for the prompt `fail`.
 struct Echo {
     name: ModelName,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -69,7 +69,7 @@ impl Model for Echo {
     }
 }
 
-/// A store and what a conversation needs.
+/// A store and everything else that a conversation needs.
 pub(crate) struct World {
     pub(crate) foreground: Foreground,
     pub(crate) requests: Arc<Mutex<Vec<Request>>>,
@@ -90,7 +90,7 @@ impl Write for Shown {
     }
 }
 
-/// Types lines; each is shown as it would be seen.
+/// Types the lines of a test, and adds each to the output as a terminal would echo it.
 struct Typing {
     lines: VecDeque<String>,
     shown: Arc<Mutex<Vec<u8>>>,
@@ -121,7 +121,7 @@ impl Input for Typing {
     }
 }
 
-/// Names the views that the program would show.
+/// Records the names of the views that the program would show.
 struct Names<'a>(&'a mut Vec<String>);
 
 impl Views for Names<'_> {
@@ -165,7 +165,7 @@ impl World {
         Self::configured("")
     }
 
-    /// The same with more in the configuration.
+    /// Creates a world with `more` added to the configuration.
     pub(crate) fn configured(more: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
@@ -193,7 +193,7 @@ impl World {
         Start::in_workspace(Workspace::new("/demo"))
     }
 
-    /// Types these lines into a conversation; gives what was seen, with ids by name.
+    /// Types these lines into a conversation. Returns the output with ids replaced.
     pub(crate) fn talk(&mut self, start: Start, lines: &[&str]) -> String {
         self.shown.lock().unwrap().clear();
         let lines = lines.iter().map(|line| (*line).to_owned()).collect();
@@ -210,7 +210,7 @@ impl World {
     }
 }
 
-/// A text in which ids and the labels made from them are the same in each run.
+/// Replaces the ids, and the labels made from them, by text that is the same in each run.
 pub(crate) fn named(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

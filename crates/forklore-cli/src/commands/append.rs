@@ -1,4 +1,4 @@
-//! `append`: adds events behind a session's head.
+//! `append`: adds events to the end of a session.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, IsTerminal};
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })
 }
 
-/// Events to add, and the lines they came from.
+/// The events to append, and the input lines they came from.
 struct Batch {
     events: Vec<NewEvent>,
     lines: Vec<usize>,
@@ -114,7 +114,7 @@ impl Batch {
                 continue;
             }
             bytes += line.len();
-            // An endless input is refused as soon as it is too long, not when memory is full.
+            // Check during reading: endless input is refused before it fills the memory.
             if batch.events.len() >= BATCH_EVENTS || bytes > 2 * BATCH_BYTES {
                 let limits = format!("{BATCH_EVENTS} events or {BATCH_BYTES} bytes");
                 return Err(Failure::invalid(format!(
@@ -130,7 +130,7 @@ impl Batch {
         Ok(batch)
     }
 
-    /// Adds the events; an error about one of them names its line.
+    /// Appends the events. An error about one of them names its input line.
     fn append(self, engine: &Engine, session: &SessionId, expect: Option<i64>) -> Result<Stored> {
         let request = AppendRequest { events: self.events, expect, owner: None };
         engine.append(session, &request).map_err(|error| match error {

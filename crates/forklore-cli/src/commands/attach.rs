@@ -1,4 +1,4 @@
-//! `attach`: adds a file to a session, lists what is attached, gives it back.
+//! `attach`: attaches a file to a session, lists the attachments, or writes one to a file.
 
 mod given;
 mod named;

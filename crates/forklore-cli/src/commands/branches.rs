@@ -1,4 +1,4 @@
-//! `branches`: a family's continuations by label.
+//! `branches`: lists the branches of a family with their labels.
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The branches of a session's family.
+    /// Returns the arguments for the branches of a session's family.
     pub(super) fn of(session: &SessionId) -> Self {
         Self { session: session.to_string(), paging: Paging::first() }
     }

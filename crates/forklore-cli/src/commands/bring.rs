@@ -1,4 +1,4 @@
-//! `bring`: what a branch came to, told to another session.
+//! `bring`: writes a summary of a branch into another session.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::output::{Output, Page, Tone, count};
 use crate::session_ref::SessionRef;
 use crate::wiring;
 
-/// Lines of the branch's last answer that are shown.
+/// The number of lines shown of the branch's last answer.
 const LINES: usize = 6;
 
 const EXAMPLES: &str = "\
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let (branch, into) = (SessionRef::parse(&args.branch)?, SessionRef::parse(&args.into)?);
     let (branch, into) = (app.stored(&branch)?, app.stored(&into)?);
     let plain = Bring::new(branch.id.clone(), into.id.clone());
-    // What there is to tell, before a model is asked about it.
+    // Plan first: the plan gives the part of the branch that the model has to summarize.
     let planned = app.engine()?.bring(&Bring { dry_run: true, ..plain.clone() })?;
     let part = planned.from_index..planned.to_index;
     let request = if planned.existing {
@@ -79,7 +79,7 @@ pub(super) fn show(brought: &Brought, into: &Header, output: &mut Output) -> Res
     Ok(())
 }
 
-/// The configured model's summary of a part of the branch, or why there is none.
+/// Returns the configured model's summary of a part of the branch, or the fallback with the reason.
 fn summed_up(
     app: &App,
     branch: &SessionId,
@@ -98,7 +98,8 @@ fn summed_up(
     Ok(summary)
 }
 
-/// `into` is the label of the session that is told and its id, `from` the id of the branch.
+/// Prints the result. `into` is the receiving session's label, `id` its id; `from` is the branch's
+/// id.
 fn report(page: &mut Page, brought: &Brought, (into, id): &(&str, String), from: &str) {
     let begin = match (brought.dry_run, brought.existing) {
         (_, true) => "Was brought already: ",

@@ -1,4 +1,4 @@
-//! `completions`: what makes a shell complete forklore's commands, sessions and labels.
+//! `completions`: prints the script that lets a shell complete commands, sessions and labels.
 
 use clap::builder::PossibleValuesParser;
 use forklore::api::CompletionScript;

@@ -1,4 +1,4 @@
-//! Sessions that an answer had to leave out because their header cannot be read.
+//! Reports sessions that an answer leaves out because their header cannot be read.
 
 use forklore::core::ErrorKind;
 use forklore::store::port::Problem;
@@ -6,10 +6,10 @@ use forklore::store::port::Problem;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, count};
 
-/// Says behind an answer what is not in it; the answer itself names it under `problems`.
+/// Reports after an answer which sessions are missing in it; the answer lists them in `problems`.
 ///
 /// # Errors
-/// The exit code, where something is left out.
+/// Returns the exit code for corruption if anything is left out.
 pub(super) fn tell(problems: &[Problem], output: &mut Output) -> Result<()> {
     let Some(first) = problems.first() else {
         return Ok(());

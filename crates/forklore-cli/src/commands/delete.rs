@@ -1,4 +1,4 @@
-//! `delete`: sessions go, what others need stays.
+//! `delete`: deletes sessions, except for the data that other sessions need.
 
 use forklore::engine::{Delete, DeleteMode};
 
@@ -7,7 +7,7 @@ use crate::failure::Result;
 use crate::output::{Output, Tone, count};
 use crate::session_ref::SessionRef;
 
-/// Ids that are named one by one.
+/// The maximum number of ids that are listed.
 const NAMED: usize = 20;
 
 const EXAMPLES: &str = "\

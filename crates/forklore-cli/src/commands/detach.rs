@@ -1,4 +1,4 @@
-//! `detach`: a prefix of one's own.
+//! `detach`: copies what a branch inherits, so that it no longer needs its ancestors.
 
 use crate::app::App;
 use crate::failure::Result;

@@ -1,4 +1,4 @@
-//! `diff`: what two sessions share, and what each has alone.
+//! `diff`: shows what two sessions have in common and what only one of them has.
 
 use forklore::core::{Header, SessionId};
 use forklore::engine::{Difference, Replay};
@@ -9,7 +9,7 @@ use crate::output::transcript::Transcript;
 use crate::output::{List, Output, Page, Tone, count};
 use crate::session_ref::SessionRef;
 
-/// Lines of a message that are shown unless all are wanted.
+/// The number of lines shown of a message without `--full`.
 const LINES: usize = 6;
 
 const EXAMPLES: &str = "\
@@ -32,7 +32,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Two sessions compared.
+    /// Returns the arguments to compare two sessions.
     pub(super) fn between(a: &SessionId, b: &SessionId) -> Self {
         Self { a: a.to_string(), b: b.to_string(), full: false }
     }

@@ -1,4 +1,4 @@
-//! `doctor`: whether all is well with the store and what is around it.
+//! `doctor`: checks the store and its environment.
 
 mod agents;
 
@@ -67,7 +67,7 @@ fn show(page: &mut Page, checks: &[Check]) {
         page.rest_of_line(Tone::Plain, &check.message, INDENT);
         if let Some(hint) = &check.hint {
             page.put(Tone::Plain, " ".repeat(INDENT)).put(Tone::Dim, "try: ");
-            // A command stays on one line, to be copied.
+            // A command stays on one line so that the user can copy it.
             page.put(Tone::Strong, hint).end();
         }
     }
@@ -85,5 +85,5 @@ fn show(page: &mut Page, checks: &[Check]) {
     page.end();
 }
 
-/// The columns before a message.
+/// The column in which messages begin.
 const INDENT: usize = 22;

@@ -1,4 +1,4 @@
-//! `explore`: several continuations of a session at once, compared.
+//! `explore`: runs several continuations of a session at once and compares them.
 
 use forklore::core::{Cut, ErrorKind, Header, Label, Selector, SessionId};
 use forklore_chat::{ExploreOptions, Explored};
@@ -47,7 +47,7 @@ struct Answer<'a> {
     root_session_id: &'a SessionId,
     at: &'a Cut,
     tries: &'a [Row],
-    /// The label of the one with the highest mark.
+    /// The label of the continuation with the highest score.
     best: Option<&'a str>,
 }
 
@@ -80,12 +80,12 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// The cut at which continuations begin.
+/// Returns the cut at which the continuations begin.
 pub(super) fn cut_of(app: &App, header: &Header, at: Option<&Selector>) -> Result<Cut> {
     Ok(app.engine()?.cut(header, at.unwrap_or(&Selector::End))?)
 }
 
-/// Shows the continuations of a session beside each other.
+/// Shows a comparison of the continuations of a session.
 pub(super) fn show(
     from: &Header,
     at: &Cut,
@@ -110,7 +110,7 @@ pub(super) fn show(
     Ok(())
 }
 
-/// What to do with continuations: go on in one, compare two, bring one into the session.
+/// Suggests what to do next: continue one, compare two, or bring one into the session.
 fn next(from: &SessionId, best: Option<&Row>, rows: &[Row], output: &mut Output) {
     let done = || rows.iter().filter(|row| row.state == State::Done);
     let Some(first) = best.or_else(|| done().next()).or(rows.first()) else { return };

@@ -1,4 +1,4 @@
-//! `export`: a session's conversation in another form.
+//! `export`: writes a session's conversation in another format.
 
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::session_ref::SessionRef;
 use super::new_file;
 
 const PLAIN: &str = "plain";
-/// The forms that there are.
+/// The names of all formats.
 pub(super) const FORMS: [&str; 6] = [PLAIN, "pi", "claude", "codex", "gemini", "opencode"];
 
 const EXAMPLES: &str = "\
@@ -48,7 +48,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// A session written into a new file.
+    /// Returns the arguments to export a session into a new file.
     pub(super) fn into_file(session: &SessionId, to: String, file: PathBuf) -> Self {
         Self { session: session.to_string(), to, at: None, output: Some(file) }
     }
@@ -79,11 +79,11 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })
 }
 
-/// What is to be written.
+/// The prepared output.
 enum Form {
-    /// Messages, up to this index.
+    /// Plain messages; with an index, only those before it.
     Plain(Option<u64>),
-    /// An agent's file.
+    /// A file in the format of an agent.
     Agent(Box<Outgoing>),
 }
 
@@ -105,7 +105,7 @@ impl Form {
     }
 }
 
-/// What has no place in a form.
+/// Shows how many records of which kinds were left out because the format cannot represent them.
 pub(super) fn left_out(page: &mut Page, lossy: &[LeftOut]) {
     let lost: Vec<_> = lossy.iter().map(|lost| format!("{} {}", lost.count, lost.kind)).collect();
     if !lost.is_empty() {

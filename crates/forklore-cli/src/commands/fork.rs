@@ -1,4 +1,4 @@
-//! `fork`: another continuation of a session.
+//! `fork`: forks a session.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use crate::output::{Output, Page, Tone, count, cut};
 use crate::session_ref::SessionRef;
 use crate::{wiring, workspace};
 
-/// Ancestors and siblings in the little tree around a new branch.
+/// The maximum numbers of ancestors and siblings in the small tree around a new branch.
 const ANCESTORS: usize = 4;
 const SIBLINGS: usize = 6;
 
@@ -101,7 +101,7 @@ pub(super) enum SummarizeBy {
     Model,
 }
 
-/// Why no model was asked, in a line.
+/// Explains in one line why no model wrote the summary.
 pub(super) fn why_no_model(failure: &Failure) -> String {
     match failure.lines_to_write() {
         Some(_) => "no model is configured".to_owned(),
@@ -109,14 +109,14 @@ pub(super) fn why_no_model(failure: &Failure) -> String {
     }
 }
 
-/// Says that a summary was made without a model, and why.
+/// Reports that a summary was made without a model, and why.
 pub(super) fn remark_fallback(summary: &Summarize, output: &mut Output) {
     if let Summarize::Fallback { why, .. } = summary {
         output.remark(&format!("summed up without a model: {why}"));
     }
 }
 
-/// What is decided before any store is opened.
+/// The arguments that are parsed before any store is opened.
 struct Options {
     at: Option<Selector>,
     id: Option<SessionId>,
@@ -175,8 +175,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     answer(&forked, &parent, engine, output)
 }
 
-/// Forks with a summary by the configured model. Where none can be asked, forklore writes the
-/// summary and says why.
+/// Forks with a summary by the configured model. If no model is available, forklore writes the
+/// summary itself and reports why.
 fn fork_with_summary(request: Fork, app: &App, output: &mut Output) -> Result<Forked> {
     match wiring::foreground(app, None, &[], output) {
         Ok(foreground) => {
@@ -199,7 +199,7 @@ fn fork_with_summary(request: Fork, app: &App, output: &mut Output) -> Result<Fo
     }
 }
 
-/// `fork-<parent>-<ms>`, as ak-coder names its forks.
+/// Returns `fork-<parent>-<ms>`, the id that ak-coder gives its forks.
 fn ak_coder_id(engine: &Engine, parent: &Header) -> Result<SessionId> {
     let id = format!("fork-{}-{}", parent.id, engine.now().as_millisecond());
     id.parse().map_err(Failure::name("session id"))
@@ -266,7 +266,7 @@ fn report(page: &mut Page, forked: &Forked) {
     }
 }
 
-/// The new branch among its ancestors and the siblings written last, however many there are.
+/// Returns a small tree: the new branch, its nearest ancestors and the last updated siblings.
 fn around(forked: &Forked, parent: &Header, engine: &Engine) -> Result<Vec<Twig>> {
     let mut above = Vec::new();
     let mut next = parent.parent_id.clone();

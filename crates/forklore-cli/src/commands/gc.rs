@@ -1,4 +1,4 @@
-//! `gc`: the space of what was deleted is given back.
+//! `gc`: frees the space of deleted data.
 
 use crate::app::App;
 use crate::failure::Result;

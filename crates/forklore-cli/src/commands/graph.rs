@@ -1,4 +1,4 @@
-//! `graph`: sessions as RDF.
+//! `graph`: exports sessions as RDF.
 
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -81,10 +81,10 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })
 }
 
-/// Which sessions are meant: a family, this folder's, or all.
+/// Returns the sessions to read: a family, those of this folder, or all.
 ///
 /// # Errors
-/// `invalid_args`, `not_found`, or what the import of a file comes to.
+/// `invalid_args`, `not_found`, or an error of the import of a file.
 pub(super) fn scope(session: Option<&str>, app: &App, output: &mut Output) -> Result<Scope> {
     if let Some(session) = session {
         let header = app.session(&SessionRef::parse(session)?, output)?;
@@ -93,7 +93,8 @@ pub(super) fn scope(session: Option<&str>, app: &App, output: &mut Output) -> Re
     Ok(app.scope()?.workspace.map_or(Scope::Everything, Scope::Workspace))
 }
 
-/// Says so where there is no session to tell of, and what to type then: `all` asks about all.
+/// Reports that there are no sessions in the scope, and suggests what to do. `all` is the command
+/// for the sessions of all folders.
 ///
 /// # Errors
 /// When the store cannot be read.

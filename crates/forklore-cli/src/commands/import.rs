@@ -1,4 +1,4 @@
-//! `import`: session files of other agents.
+//! `import`: imports session files of other agents.
 
 mod discover;
 mod report;
@@ -82,7 +82,7 @@ fn options(args: &Args, app: &App) -> Result<ImportOptions> {
     Ok(options)
 }
 
-/// That nothing of what was named could be imported, and why.
+/// Returns the error for an import that read no file, with the first problem as its message.
 fn nothing(paths: &[PathBuf], problems: &[ImportProblem]) -> Failure {
     let exists = paths.iter().any(|path| path.exists());
     Failure::Refused {

@@ -1,4 +1,4 @@
-//! `inspect`: what the model would receive.
+//! `inspect`: shows what the model would receive.
 
 mod request;
 
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// What the model of a session would receive.
+    /// Returns the arguments to show what the model of a session would receive.
     pub(super) fn of(session: &SessionId) -> Self {
         Self {
             session: session.to_string(),

@@ -1,4 +1,4 @@
-//! `label`: another name for a branch.
+//! `label`: changes the label of a branch.
 
 use forklore::api::SessionAnswer;
 use forklore::core::Label;

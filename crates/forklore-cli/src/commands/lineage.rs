@@ -1,4 +1,4 @@
-//! `lineage`: a session's ancestors and children.
+//! `lineage`: lists a session's ancestors and children.
 
 use forklore::core::Header;
 use forklore::engine::{Lineage, Relative};

@@ -1,4 +1,4 @@
-//! `list`: the sessions of a folder, the last updated first.
+//! `list`: lists the sessions of a folder, last updated first.
 
 use forklore::Engine;
 use forklore::api::{Session, SessionPage};
@@ -12,7 +12,7 @@ use crate::output::session::label_tone;
 use crate::output::transcript::start_of;
 use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, age, bytes, since};
 
-/// The usual number of sessions.
+/// The default number of sessions.
 const USUAL: usize = 50;
 
 const EXAMPLES: &str = "\
@@ -41,7 +41,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The sessions of the folder that were written last.
+    /// Returns the arguments for the last updated sessions of the folder.
     pub(super) fn latest() -> Self {
         Self { limit: USUAL, after: None, kind: None, since: None }
     }
@@ -86,12 +86,13 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     super::damaged::tell(problems, output)
 }
 
-/// What each session is called, or its first words.
+/// Returns the title of each session, or its first words if it has none.
 fn titles(engine: &Engine, sessions: &[Header]) -> Vec<(Tone, String)> {
     let of = |header: &Header| match &header.title {
         Some(title) => (Tone::Plain, title.clone()),
         None => {
-            // One that cannot be read is listed all the same; its verbs tell what is wrong.
+            // A session that cannot be read is still listed; the commands that read it report the
+            // error.
             let said = engine.first_words(header).ok().flatten();
             (Tone::Dim, said.map(|said| start_of(&said)).unwrap_or_default())
         }

@@ -1,4 +1,4 @@
-//! `log`: a session's events as they are stored.
+//! `log`: prints a session's events as they are stored.
 
 use forklore::Engine;
 use forklore::core::Header;
@@ -10,7 +10,7 @@ use crate::failure::Result;
 use crate::output::{Cell, Column, Output, Table, Tone, bytes, minute, transcript};
 use crate::session_ref::SessionRef;
 
-/// Lines of a table that are laid out together.
+/// The number of rows that are laid out together.
 const ROWS: usize = 200;
 
 const EXAMPLES: &str = "\
@@ -45,7 +45,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.session(&SessionRef::parse(&args.session)?, output)?;
     let engine = app.engine()?;
-    // From before the first look on, so that nothing is missed.
+    // Subscribe before the first read, so that no event is missed.
     let mut follower = args.follow.then(|| engine.follow(&header.id)).transpose()?;
     let mut range = LogRange { from: args.from, to: args.to, own: args.own };
     let mut printed = false;
@@ -63,8 +63,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Prints the events of a range and returns where to go on. A table has one heading, however many
-/// parts it is printed in.
+/// Prints the events of a range. Returns the position after the last one. A table that is printed
+/// in parts has only one heading.
 fn print(
     engine: &Engine,
     header: &Header,

@@ -1,4 +1,4 @@
-//! `man`: manual pages, one for each command.
+//! `man`: prints or writes the manual pages, one for each command.
 
 use std::path::{Path, PathBuf};
 
@@ -41,13 +41,13 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<()> {
     output.own_text(&answer, &answer.text)
 }
 
-/// A page by its name, without the section.
+/// A manual page and its name without the section.
 struct Page {
     name: String,
     text: String,
 }
 
-/// Every page, the program's first.
+/// Returns all pages, starting with that of the program.
 fn pages() -> Vec<Page> {
     let mut program = Cli::command().disable_help_subcommand(true);
     program.build();
@@ -61,15 +61,16 @@ fn pages() -> Vec<Page> {
 fn page(command: clap::Command, name: String) -> Page {
     let source = concat!("forklore ", env!("CARGO_PKG_VERSION"));
     let mut text = Vec::new();
-    // Writing into memory cannot fail.
+    // Writing to memory cannot fail.
     let _ = Man::new(command).source(source).manual("forklore").render(&mut text);
-    // What stands below the options in the help has no name of its own there.
+    // The generator calls the part after the options EXTRA; give it a better name.
     let text =
         String::from_utf8_lossy(&text).replace("\n.SH EXTRA\n", "\n.SH NOTES AND EXAMPLES\n");
     Page { name, text }
 }
 
-/// Manual pages are nobody's work: those of an older version are written over.
+/// Writes all pages to a folder. Existing pages are overwritten: they are generated, and may come
+/// from an older version.
 fn write(dir: &Path, pages: &[Page], output: &mut Output) -> Result<()> {
     let failed = |path: &Path| {
         let doing = format!("writing {}", path.display());

@@ -1,4 +1,4 @@
-//! The verbs, one a file: its options, what it does, its answer.
+//! The commands, one per file: the options, the operation and its answer.
 
 mod append;
 mod attach;
@@ -94,16 +94,16 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether a word names a verb.
+    /// Checks whether a word is the name of a command.
     pub(crate) fn is_verb(word: &str) -> bool {
         Cli::command().get_subcommands().any(|verb| verb.get_name() == word)
     }
 }
 
-/// Carries a command out; without one, says what to do first.
+/// Runs a command. Without one, shows the first steps.
 ///
 /// # Errors
-/// Whatever the verb comes to.
+/// Any error of the command.
 pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> Result<()> {
     let Some(command) = command else {
         return welcome::run(output);
@@ -147,19 +147,19 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
     }
 }
 
-/// A name given on the command line, checked before anything is read and never repeated.
+/// Parses a name from the command line. Errors do not repeat the text, which may be hostile.
 fn parsed<T: FromStr<Err = IdError>>(text: Option<&str>, what: &'static str) -> Result<Option<T>> {
     text.map(|text| text.parse().map_err(Failure::name(what))).transpose()
 }
 
-/// JSON given on the command line, kept as it is spelled.
+/// Parses JSON from the command line. Numbers and strings stay as they were written.
 fn json(what: &str, text: Option<&str>) -> Result<Option<Data>> {
     let parse =
         |text| Data::parse(text).map_err(|error| Failure::invalid(format!("--{what}: {error}")));
     text.map(parse).transpose()
 }
 
-/// A cut given on the command line.
+/// Parses a cut from the command line.
 fn selector(text: Option<&str>) -> Result<Option<Selector>> {
     let parse = |text: &str| text.parse().map_err(|error| Failure::invalid(format!("{error}")));
     text.map(parse).transpose()

@@ -1,4 +1,4 @@
-//! `new`: makes a session.
+//! `new`: creates a session.
 
 use forklore::api::SessionAnswer;
 use forklore::core::{Label, SessionId};

@@ -1,4 +1,4 @@
-//! Files that a command writes: new ones only, whole or not at all.
+//! Writes new files: never over an existing one, and either complete or not at all.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -8,14 +8,14 @@ use forklore::core::ErrorKind;
 
 use crate::failure::{Failure, Result};
 
-/// How much is gathered before it is written.
+/// The size in bytes of the buffer for writing a file.
 pub(super) const BUFFER: usize = 256 * 1024;
 
-/// Makes the file and fills it; a file that is there is never written over, and one that could
-/// not be finished is taken away again. Sessions are private, so only their owner may read it.
+/// Creates a file and fills it. An existing file is never overwritten, and a file that could not be
+/// completed is removed. Sessions are private, so only the owner may read the file.
 ///
 /// # Errors
-/// `already_exists`, or whatever filling it comes to.
+/// `already_exists`, or an error of `fill`.
 pub(super) fn write<T>(path: &Path, fill: impl FnOnce(&mut File) -> Result<T>) -> Result<T> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -36,14 +36,14 @@ pub(super) fn write<T>(path: &Path, fill: impl FnOnce(&mut File) -> Result<T>) -
     filled
 }
 
-/// Nothing is ever written over.
+/// Returns the error for an existing file, which is never overwritten.
 fn is_there(path: &Path) -> Failure {
     let message =
         format!("{} is there already and stays as it is: name another file", path.display());
     Failure::refused(ErrorKind::AlreadyExists, message)
 }
 
-/// The failure of writing to `path`.
+/// Returns a function that makes the error for a failed write to `path`.
 pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> Failure + '_ {
     move |source| Failure::File { doing: format!("writing {}", path.display()), source }
 }

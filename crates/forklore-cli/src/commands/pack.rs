@@ -1,4 +1,5 @@
-//! `pack`: what is seldom read takes less space.
+//! `pack`: compresses families that were not updated for a while, and joins histories of many
+//! pieces.
 
 use std::time::Duration;
 

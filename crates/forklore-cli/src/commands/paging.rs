@@ -4,7 +4,7 @@ use forklore::core::SessionId;
 
 use crate::failure::{Failure, Result};
 
-/// The usual length of a page.
+/// The default length of a page.
 const USUAL: usize = 50;
 
 /// Which page of an answer.
@@ -19,23 +19,23 @@ pub(crate) struct Paging {
 }
 
 impl Paging {
-    /// The first page of the usual length.
+    /// Returns the first page of the default length.
     pub(super) fn first() -> Self {
         Self { limit: USUAL, after: None }
     }
 
-    /// The last session of the earlier page.
+    /// Parses `--after`, the last session of the previous page.
     ///
     /// # Errors
-    /// `invalid_args` when the cursor is none.
+    /// `invalid_args` when the cursor is not valid.
     pub(super) fn after(&self) -> Result<Option<SessionId>> {
         super::parsed(self.after.as_deref(), "cursor")
     }
 
-    /// The items of the page, and where the next one begins.
+    /// Returns the items of the page, and the cursor for the next page if there is one.
     ///
     /// # Errors
-    /// `invalid_args` when no item is the one the page should begin behind.
+    /// `invalid_args` when no item matches the cursor `after`.
     pub(super) fn page<'a, T>(
         &self,
         items: &'a [T],

@@ -1,4 +1,4 @@
-//! `restore`: the files of an imported session, byte for byte.
+//! `restore`: writes the files of an imported session, byte for byte.
 
 mod all;
 

@@ -1,4 +1,4 @@
-//! `resume`: on with a conversation.
+//! `resume`: continues a conversation.
 
 use super::chat::{How, Request, talk};
 use crate::app::App;

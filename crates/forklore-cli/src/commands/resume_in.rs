@@ -1,4 +1,4 @@
-//! `resume-in`: a session goes on in an agent, in a file of its own that the agent finds.
+//! `resume-in`: writes a session as a new file that an agent finds and can resume.
 
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::workspace;
 
 use super::{export, new_file};
 
-/// The longest file of an agent's folder that is read to find a place there.
+/// The maximum size of a file in an agent's folder that is read to determine the new file's path.
 const SMALL: u64 = 1 << 20;
 
 const EXAMPLES: &str = "\
@@ -99,7 +99,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })
 }
 
-/// The agent's folder: as given, as its environment says, or below the home directory.
+/// Returns the agent's folder: `--home`, the one from its environment variable, or its default
+/// below the home directory.
 fn folder(args: &Args, outgoing: &Outgoing) -> Result<PathBuf> {
     if let Some(home) = &args.home {
         return Ok(home.clone());
@@ -122,7 +123,9 @@ fn folder(args: &Args, outgoing: &Outgoing) -> Result<PathBuf> {
     env::home_dir().map(|own| own.join(inside)).ok_or_else(none)
 }
 
-/// The session with its history left in the original's file, if the agent has it as it was read.
+/// Leaves the history in the original file, so that only the new records are written. Refused
+/// unless the file is in the agent's own folder and still has the last inherited record as it was
+/// imported.
 fn shared(outgoing: Outgoing, folder: &Path) -> Result<Outgoing> {
     let refused = |message: &str| Failure::refused(ErrorKind::Conflict, message);
     let Some((path, last, found)) = outgoing.shareable()? else {
@@ -143,7 +146,7 @@ fn shared(outgoing: Outgoing, folder: &Path) -> Result<Outgoing> {
     Ok(outgoing.sharing(Shared { bytes, ..found }))
 }
 
-/// Where the line ends that says this.
+/// Returns the offset after the line that equals `text`, or `None` if there is no such line.
 fn end_of_line(path: &Path, text: &str) -> io::Result<Option<u64>> {
     let mut file = BufReader::with_capacity(new_file::BUFFER, fs::File::open(path)?);
     let (mut line, mut end) = (Vec::new(), 0);
@@ -158,7 +161,8 @@ fn end_of_line(path: &Path, text: &str) -> io::Result<Option<u64>> {
     }
 }
 
-/// A path below the folder; what a session says of itself never leads out of it.
+/// Joins a path to the folder. Data of a session must never lead out of the folder, so only normal
+/// path components are allowed.
 fn below(folder: &Path, inside: &Path) -> Result<PathBuf> {
     if inside.components().all(|part| matches!(part, Component::Normal(_))) {
         return Ok(folder.join(inside));
@@ -166,8 +170,8 @@ fn below(folder: &Path, inside: &Path) -> Result<PathBuf> {
     Err(Failure::invalid("the session's folder has a name that leads out of the agent's"))
 }
 
-/// Whether the disk takes names of this length, asked of a folder that is there: below one that
-/// is missing, nothing is too long.
+/// Checks whether the file system accepts names of this length. Each name is tested in a folder
+/// that exists: below a missing folder the system does not report that a name is too long.
 fn fits(folder: &Path, inside: &Path) -> bool {
     let is_taken = |path: &Path| match path.symlink_metadata() {
         Err(error) => error.kind() != io::ErrorKind::InvalidFilename,
@@ -219,7 +223,7 @@ fn target(
     })
 }
 
-/// Makes the folders above a file, which only their owner may look into.
+/// Creates the folders above a file so that only their owner can access them.
 fn private_folder_of(path: &Path) -> Result<()> {
     let Some(parent) = path.parent() else { return Ok(()) };
     let mut builder = fs::DirBuilder::new();
@@ -229,7 +233,7 @@ fn private_folder_of(path: &Path) -> Result<()> {
     builder.create(parent).map_err(new_file::failed(parent))
 }
 
-/// What to type, each command from the folder that the agent is to work in.
+/// Returns the commands that start the agent, each run in the folder where the agent will work.
 fn commands(outgoing: &Outgoing, path: &Path) -> Result<Vec<String>> {
     let absolute = std::path::absolute(path).map_err(new_file::failed(path))?;
     let cwd = &outgoing.file().cwd;

@@ -1,4 +1,4 @@
-//! `show`: what is known of a session.
+//! `show`: shows the header of a session.
 
 use forklore::api::SessionAnswer;
 

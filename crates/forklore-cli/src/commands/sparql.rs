@@ -1,4 +1,4 @@
-//! `sparql`: questions about sessions.
+//! `sparql`: answers SPARQL queries about sessions.
 
 use std::time::{Duration, Instant};
 
@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// `name=value`, where `session:REF` names a session as everywhere.
+/// Parses `name=value`. A value `session:REF` is a reference to a session as in all other commands.
 fn parameter(given: &str, app: &App) -> Result<(String, Term)> {
     let Some((name, value)) = given.split_once('=') else {
         return Err(Failure::invalid("a parameter is NAME=VALUE"));
@@ -101,7 +101,7 @@ fn parameter(given: &str, app: &App) -> Result<(String, Term)> {
     Ok((name.to_owned(), value))
 }
 
-/// SPARQL's JSON with `ok` and `truncated`.
+/// Prints SPARQL's JSON result with the additional fields `ok` and `truncated`.
 fn tell(answer: &Answer, output: &mut Output) -> Result<()> {
     let mut text = Vec::new();
     answer.write(ResultForm::Json, &mut text)?;
@@ -122,7 +122,7 @@ fn show(answer: &Answer, output: &mut Output) -> Result<()> {
         Answer::Triples { .. } => Ok(answer.write(ResultForm::Turtle, &mut output.lines())?),
         Answer::Rows { variables, rows, .. } => {
             let columns = vec![Column::new("").gives_way(); variables.len()];
-            // The names are the query's own, so they stand in a row like any text.
+            // The names come from the query, so they are a row like any other text.
             let mut table = Table::new(&columns).continued(true);
             let names = variables.iter().map(|name| Cell::new(Tone::Dim, name.as_str()));
             table.row(names.collect::<Vec<_>>());
@@ -135,7 +135,7 @@ fn show(answer: &Answer, output: &mut Output) -> Result<()> {
     }
 }
 
-/// A value as people read it: texts without quotes, names with their prefixes.
+/// Formats a value for users: literals without quotes, IRIs with prefixes.
 fn short(term: Option<&Term>) -> String {
     match term {
         None => String::new(),

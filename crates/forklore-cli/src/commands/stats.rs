@@ -1,4 +1,4 @@
-//! `stats`: how much there is, what sharing saved, and what models cost.
+//! `stats`: counts what is stored, what sharing saved, and what the models cost.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, bytes, co
 use crate::session_ref::SessionRef;
 use crate::wiring;
 
-/// Lines of the table of sessions that are shown to people.
+/// The maximum number of rows in the table of sessions.
 const ROWS: usize = 40;
 
 const EXAMPLES: &str = "\
@@ -42,7 +42,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The numbers of one session.
+    /// Returns the arguments for one session.
     pub(super) fn of(session: &SessionId) -> Self {
         Self { session: Some(session.to_string()), family: false, models: false }
     }
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     super::damaged::tell(&stats.problems, output)
 }
 
-/// What the configuration calls the models, where they are told to people.
+/// Returns the user's names for the models if they will be shown, or else an empty map.
 fn names(args: &Args, one: bool, output: &Output) -> HashMap<String, String> {
     if output.is_json() || !(one || args.models) { HashMap::new() } else { wiring::names() }
 }
@@ -115,7 +115,7 @@ fn tokens(usage: &Usage) -> String {
     format!("{input} in ({cached} cached), {output} out")
 }
 
-/// What the records say that it cost, and whose calls no record names a price of.
+/// Formats the recorded cost, and names the models whose records have no price.
 fn cost(usage: &Usage, spending: Option<&UsageReport>) -> String {
     let has_tokens = usage.input > 0 || usage.output > 0;
     match (usage.cost > 0.0, has_tokens) {
@@ -205,7 +205,7 @@ fn amounts(usage: &Usage) -> [Cell; 4] {
     ]
 }
 
-/// Money without the noise of its sum.
+/// Formats an amount without trailing zeros, or as an empty string if it is 0.
 fn money(cost: f64) -> String {
     let text = format!("{cost:.4}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

@@ -1,4 +1,4 @@
-//! `tree`: families drawn, or as nested or flat JSON.
+//! `tree`: draws families, or prints them as nested or flat JSON.
 
 use forklore::Engine;
 use forklore::api::{FlatNode, NestedNode, Tree};
@@ -12,7 +12,7 @@ use crate::output::tree::{Twig, draw};
 use crate::output::{Output, Tone, count};
 use crate::session_ref::SessionRef;
 
-/// The usual number of levels.
+/// The default number of levels.
 const LEVELS: u8 = 32;
 
 const EXAMPLES: &str = "\
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The tree of a session's family.
+    /// Returns the arguments for the tree of a session's family.
     pub(super) fn of(session: &SessionId) -> Self {
         Self { session: Some(session.to_string()), depth: LEVELS, flat: false, after: None }
     }
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     super::damaged::tell(&answer.problems, output)
 }
 
-/// Prints every node of every family, whatever the depth.
+/// Prints every node of every family, whatever its depth.
 fn flat(
     engine: &Engine,
     request: &mut TreeRequest,
@@ -119,7 +119,7 @@ fn flat(
     }
 }
 
-/// The lines of a drawing; what lies below the last level is counted.
+/// Returns the lines of the drawing. Sessions below the last level are counted.
 fn twigs(trees: &Trees, levels: usize, current: Option<&SessionId>) -> Vec<Twig> {
     let mut twigs: Vec<Twig> = Vec::with_capacity(trees.nodes.len());
     let mut hidden = 0;
@@ -148,10 +148,10 @@ fn twigs(trees: &Trees, levels: usize, current: Option<&SessionId>) -> Vec<Twig>
     twigs
 }
 
-/// Nodes in pre-order as nested ones, without recursion.
+/// Converts nodes in pre-order to nested ones, without recursion.
 fn nested(nodes: &[TreeNode], levels: usize) -> Vec<NestedNode> {
     let mut roots = Vec::new();
-    // The way from a root to the node read last; each gets its children before it is closed.
+    // The path from a root to the node read last. A node receives its children before it is closed.
     let mut open: Vec<NestedNode> = Vec::new();
     for node in nodes {
         if node.depth >= levels {
@@ -169,7 +169,7 @@ fn nested(nodes: &[TreeNode], levels: usize) -> Vec<NestedNode> {
     roots
 }
 
-/// Gives each node deeper than `depth` to its parent, or to the roots.
+/// Moves each node deeper than `depth` into its parent, or to the roots.
 fn close_to(depth: usize, open: &mut Vec<NestedNode>, roots: &mut Vec<NestedNode>) {
     while open.len() > depth {
         let Some(done) = open.pop() else { break };

@@ -1,4 +1,4 @@
-//! `forklore` alone: what to do first.
+//! `forklore` without a command: shows the first steps.
 
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Tone};
@@ -12,7 +12,7 @@ const STEPS: [(&str, &str); 6] = [
     ("forklore diff last@main last", "see what they do differently"),
 ];
 
-/// Says what to do first.
+/// Shows the first steps.
 pub(super) fn run(output: &mut Output) -> Result<()> {
     if output.is_json() {
         return Err(Failure::invalid("no command was given").or_try("forklore --help"));

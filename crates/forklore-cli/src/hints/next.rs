@@ -1,4 +1,4 @@
-//! What helps against each error.
+//! Suggests what to do about each error.
 
 use forklore::Error;
 use forklore::api::Elsewhere;
@@ -9,10 +9,10 @@ use forklore_agent::error::Error as AgentError;
 use forklore_agent::model::ModelErrorKind;
 use forklore_sanitize::terminal;
 
-/// Of sessions elsewhere, so many are named.
+/// The maximum number of sessions of other folders that are named.
 const NAMED: usize = 3;
 
-/// What helps against an error of a store.
+/// Suggests what to do about an error of a store.
 pub(crate) fn store(error: &StoreError) -> Vec<String> {
     match error {
         StoreError::NotFound(_) => vec!["forklore list --all".into()],
@@ -52,7 +52,7 @@ pub(crate) fn store(error: &StoreError) -> Vec<String> {
     }
 }
 
-/// What helps against an error of a verb.
+/// Suggests what to do about an error of the engine.
 pub(crate) fn engine(error: &Error) -> Vec<String> {
     match error {
         Error::Store(error) => store(error),
@@ -85,7 +85,7 @@ pub(crate) fn engine(error: &Error) -> Vec<String> {
     }
 }
 
-/// What helps against an error of the kernel.
+/// Suggests what to do about an error of the agent kernel.
 fn agent(error: &AgentError) -> Vec<String> {
     match error {
         AgentError::Engine(error) => engine(error),
@@ -97,7 +97,7 @@ fn agent(error: &AgentError) -> Vec<String> {
             ModelErrorKind::Key => vec!["set the key's variable in the environment".into()],
             ModelErrorKind::TooLong => vec!["fork before the long part of the session".into()],
             ModelErrorKind::NotFound => vec!["name another model or address".into()],
-            // What is not taken stands in the history: to ask again brings the same answer.
+            // The history contains what the model refuses, so a retry gives the same error.
             ModelErrorKind::Invalid => vec![
                 "look at what was sent: forklore inspect SESSION --request".into(),
                 "fork before what the model does not take, such as an image".into(),
@@ -112,7 +112,7 @@ fn agent(error: &AgentError) -> Vec<String> {
     }
 }
 
-/// What helps against an error of a conversation.
+/// Suggests what to do about an error of a conversation.
 pub(crate) fn chat(error: &forklore_chat::Error) -> Vec<String> {
     match error {
         forklore_chat::Error::Host(forklore_host::Error::Agent(error)) => agent(error),
@@ -121,7 +121,7 @@ pub(crate) fn chat(error: &forklore_chat::Error) -> Vec<String> {
     }
 }
 
-/// What helps where a checkup found something, if a command or the user can help.
+/// Suggests what to do about a finding of `doctor`, if a command or the user can help.
 pub(crate) fn check(check: &Check) -> Option<String> {
     let hint = match (check.status, check.kind) {
         (Status::Warning, _) if check.name == "content" => "forklore verify",
@@ -137,15 +137,15 @@ pub(crate) fn check(check: &Check) -> Option<String> {
     Some(hint.to_owned())
 }
 
-/// The command that shows a session of another folder, with a remark about what it is. The folder
-/// may have any name, and a remark ends with its line.
+/// Returns the command that shows a session of another folder, with a comment that names its label
+/// and folder. The folder can have any name, so it is escaped: a comment ends with its line.
 fn shown_by(elsewhere: &Elsewhere) -> String {
     let Elsewhere { session_id, label, workspace } = elsewhere;
     let folder = terminal::line(workspace.as_str());
     format!("forklore show {session_id}  # @{label} of {folder}")
 }
 
-/// What helps against a failure of the operating system, where the caller can do something.
+/// Suggests what to do about an error of the operating system, if the user can do something.
 fn way_out(source: &(dyn std::error::Error + Send + Sync + 'static)) -> Option<String> {
     use rustix::io::Errno;
     use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};

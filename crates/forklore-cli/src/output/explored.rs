@@ -1,4 +1,4 @@
-//! Continuations that are tried at once: while they run, and beside each other.
+//! The continuations of an exploration: their progress while they run, and the table of results.
 
 use std::time::Duration;
 
@@ -8,19 +8,19 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Cell, Column, Page, Table, Tone};
 
-/// How often a line shows that something goes on.
+/// How often a progress line is redrawn.
 const TICK: Duration = Duration::from_millis(200);
-/// The columns before what is said: a sign that it goes on, and for how long in this state.
+/// The columns before the text of a progress line: a spinner and the time in the current state.
 const LEAD: usize = 10;
 
-/// A line for each continuation; they are gone when all are done.
+/// One progress line for each continuation. Dropping it removes the lines.
 pub(crate) struct Tries {
     all: MultiProgress,
     lines: Vec<Line>,
     width: usize,
 }
 
-/// How far one continuation is, and since when.
+/// The progress of one continuation and its last state.
 struct Line {
     bar: ProgressBar,
     state: std::cell::Cell<State>,
@@ -34,7 +34,7 @@ impl Tries {
         let lines = (0..count).map(|_| {
             let bar = all.add(ProgressBar::new_spinner());
             if visible {
-                // A model or a judge may say nothing for long.
+                // A model or a judge may give no output for a long time.
                 bar.enable_steady_tick(TICK);
             }
             let bar = match ProgressStyle::with_template("{spinner} {elapsed:>5}  {msg}") {
@@ -47,7 +47,7 @@ impl Tries {
         Self { all, lines, width }
     }
 
-    /// Shows how far a continuation is.
+    /// Shows the state of a continuation.
     pub(crate) fn show(&self, at: usize, row: &Row) {
         let Some(Line { bar, state: before }) = self.lines.get(at) else { return };
         if before.replace(row.state) != row.state {
@@ -56,7 +56,7 @@ impl Tries {
         let label = row.label.as_ref().map_or("", |label| label.as_str());
         let head = format!("{label:<10} {:<12} {:<11} ", row.model, state(row));
         let room = self.width.saturating_sub(head.len() + LEAD).max(10);
-        // The end of what was said: that it moves shows that it goes on.
+        // The end of the answer: its changes show that the continuation progresses.
         let said: Vec<char> = row.answer.chars().rev().take(room).collect();
         let said: String = said.into_iter().rev().collect();
         let text = format!("{head}{}", said.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -73,7 +73,7 @@ impl Drop for Tries {
         for line in &self.lines {
             line.bar.finish_and_clear();
         }
-        // What cannot be cleared stands there once more.
+        // Lines that cannot be cleared just stay on the screen.
         let _ = self.all.clear();
     }
 }
@@ -90,13 +90,13 @@ fn state(row: &Row) -> &'static str {
     }
 }
 
-/// The one with the highest mark, of several the first.
+/// Returns the continuation with the highest score, the first of several.
 pub(crate) fn best(rows: &[Row]) -> Option<&Row> {
     let marked = rows.iter().filter_map(|row| Some((row.score?, row)));
     marked.rev().max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, row)| row)
 }
 
-/// The continuations beside each other; the best one is marked.
+/// Adds a table that compares the continuations and marks the best one.
 pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
     let priced = rows.iter().any(|row| row.usage.cost.is_some());
     let several = rows.iter().any(|row| Some(&row.model) != rows.first().map(|row| &row.model));
@@ -105,7 +105,7 @@ pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
     columns.extend(several.then(|| Column::new("MODEL").gives_way()));
     columns.extend(asked.then(|| Column::new("PROMPT").gives_way()));
     columns.extend(judged.then(|| Column::new("SCORE").right()));
-    // The only one of its width: nobody reads it where nothing is best.
+    // A separate column for the mark; it is dropped from the table if no row is the best.
     columns.extend(judged.then(|| Column::new("")));
     columns.extend([
         Column::new("IN").right().optional(),
@@ -127,7 +127,7 @@ pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
         let score = || row.score.map_or_else(|| "-".to_owned(), |score| score.to_string());
         cells.extend(judged.then(|| Cell::new(tone, score())));
         cells.extend(judged.then(|| Cell::new(tone, if is_best { "best" } else { "" })));
-        // A call that failed tells nothing of what it took.
+        // A failed call reports no usage.
         let is_told = row.usage.input > 0 || row.usage.output > 0;
         let number = |number: u64| {
             let text = if is_told { number.to_string() } else { "-".to_owned() };
@@ -144,7 +144,7 @@ pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
     what_failed(page, rows);
 }
 
-/// What went wrong, each once and in full, with the continuations of which it is told.
+/// Adds each error once and in full, with the labels of the continuations that failed with it.
 fn what_failed(page: &mut Page, rows: &[Row]) {
     let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {

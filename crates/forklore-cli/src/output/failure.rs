@@ -1,4 +1,4 @@
-//! Errors: the envelope of SPEC 16, or one line and a hint.
+//! Prints errors: the JSON error object (docs/semantics.md, Errors), or a line with hints.
 
 use std::io::{self, Write};
 
@@ -10,20 +10,20 @@ use unicode_width::UnicodeWidthStr;
 use super::{Output, Page, Tone};
 use crate::failure::{Failure, Result};
 
-/// So many characters are shown on each side of a place in a line.
+/// The number of characters shown on each side of the marked column of a line.
 const AROUND: usize = 48;
 
 impl Output {
-    /// Reports why a command was not carried out.
+    /// Reports why a command failed.
     ///
     /// # Errors
-    /// When that cannot be written either.
+    /// When the report cannot be written either.
     pub(crate) fn failure(&mut self, failure: &Failure) -> Result<()> {
         if matches!(failure, Failure::Answered(_) | Failure::Stopped(_)) {
             return self.flush();
         }
         let message = failure.to_string();
-        // Where nothing can be written, standard error is left to say so.
+        // If the answer cannot be written to standard output, report that on standard error.
         if self.json && !matches!(failure, Failure::Answer(_)) {
             let error = ErrorObject {
                 kind: failure.kind(),
@@ -36,7 +36,7 @@ impl Output {
             self.json_line(&text)?;
             return self.flush();
         }
-        // What stands in the way of the answer is no reason to keep the error back.
+        // A failure to flush the answer must not suppress the error.
         let _ = self.flush();
         let mut page = Page::new(self.error_look);
         let (message, rest) = match failure.lines_to_write() {
@@ -70,14 +70,14 @@ impl Output {
 }
 
 impl Output {
-    /// What the user may do next, as it is typed.
+    /// Returns the suggested commands as the user types them, with `--store` where needed.
     fn typed_actions(&self, failure: &Failure) -> Vec<String> {
         let actions = failure.next_actions();
         actions.iter().map(|action| self.commands.typed(action)).collect()
     }
 }
 
-/// The line that is wrong, with a mark below the place, where the details say it.
+/// Shows the invalid line with a mark below the column, if the details contain both.
 fn excerpt(page: &mut Page, details: &Value) {
     let column = details.get("column").and_then(Value::as_u64);
     let (Some(text), Some(column)) = (details.get("text").and_then(Value::as_str), column) else {
@@ -86,7 +86,7 @@ fn excerpt(page: &mut Page, details: &Value) {
     let before = usize::try_from(column).unwrap_or(1).saturating_sub(1);
     let end = text.char_indices().nth(before).map_or(text.len(), |(end, _)| end);
     let (before, behind) = text.split_at(end);
-    // Of a long line, what stands around the place.
+    // Of a long line, show only the text around the column.
     let left = before.chars().rev().take(AROUND).collect::<Vec<_>>();
     let left: String = left.into_iter().rev().collect();
     let right: String = behind.chars().take(AROUND).collect();

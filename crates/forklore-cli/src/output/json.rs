@@ -26,7 +26,7 @@ pub(super) fn envelope<T: Serialize>(
     Ok(serde_json::to_writer(out, &Envelope { ok: true, answer, also })?)
 }
 
-/// A list inside an answer that is written while it is read.
+/// A list inside an answer that is serialized while its items are read.
 pub(crate) struct List<I, E>(RefCell<(I, Option<E>)>);
 
 impl<T, E, I: Iterator<Item = Result<T, E>>> List<I, E> {
@@ -34,10 +34,10 @@ impl<T, E, I: Iterator<Item = Result<T, E>>> List<I, E> {
         Self(RefCell::new((items, None)))
     }
 
-    /// Why the list was not read to its end; the items before were written.
+    /// Returns whether all items were read. If one failed, the items before it are already written.
     ///
     /// # Errors
-    /// The error that an item was.
+    /// The error of the item that could not be read.
     pub(crate) fn outcome(self) -> Result<(), E> {
         self.0.into_inner().1.map_or(Ok(()), Err)
     }
@@ -60,14 +60,14 @@ impl<T: Serialize, E, I: Iterator<Item = Result<T, E>>> Serialize for List<I, E>
     }
 }
 
-/// How much of a line waits for its end before it is escaped.
+/// The number of bytes of an unfinished line that are buffered before they are escaped.
 const PENDING: usize = 64 << 10;
 
-/// Lines of JSON on their way out: verbatim into a pipe, escaped onto a terminal.
+/// Writes lines of JSON: verbatim to a pipe, escaped to a terminal.
 pub(crate) struct Lines<'a> {
     out: &'a mut dyn Write,
     is_terminal: bool,
-    /// Bytes that a character may not be whole in yet.
+    /// Buffered bytes, which may end in the middle of a character.
     pending: Vec<u8>,
 }
 
@@ -109,7 +109,7 @@ impl Write for Lines<'_> {
 
 impl Drop for Lines<'_> {
     fn drop(&mut self) {
-        // A text without a last line break; what cannot be written now fails at the next write.
+        // The text may lack a final newline. If this fails, the next write reports the error.
         let _ = self.escape(self.pending.len());
     }
 }

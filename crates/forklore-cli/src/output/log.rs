@@ -1,4 +1,4 @@
-//! What the crates log, for who operates the program: lines on standard error, when asked for.
+//! Writes the log records of the crates to standard error, if the operator enables logging.
 
 use std::io::{self, Write};
 use std::sync::OnceLock;
@@ -8,7 +8,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Begins to log what the filter lets through.
+/// Starts to log the records that pass the filter.
 pub(crate) fn start(filter: Targets) {
     static STARTED: OnceLock<()> = OnceLock::new();
     STARTED.get_or_init(|| {
@@ -17,8 +17,8 @@ pub(crate) fn start(filter: Targets) {
     });
 }
 
-/// Standard error, without anything that acts on a terminal: what is logged may quote a session, a
-/// server or a file's name.
+/// Writes to standard error with control characters escaped: a log record can quote a session, a
+/// server or a file name.
 struct Escaped;
 
 impl Write for Escaped {

@@ -1,7 +1,7 @@
-//! The only place that prints: for people or as JSON, onto a terminal or into a pipe.
+//! All output of the program: for users or as JSON, to a terminal or a pipe.
 //!
-//! Stored text is hostile. Everything for people goes through a [`Page`], which escapes it; JSON
-//! is escaped where it meets a terminal, and goes into a pipe byte for byte.
+//! Stored text is untrusted. All output for users goes through a [`Page`], which escapes it. JSON
+//! is escaped if it goes to a terminal, and written byte for byte to a pipe.
 
 pub(crate) mod explored;
 mod failure;
@@ -37,44 +37,44 @@ pub(crate) use style::Tone;
 pub(crate) use table::{Cell, Column, Table};
 pub(crate) use units::{age, bytes, count, cut, grouped, minute, since, time};
 
-/// The columns of an answer that goes to no terminal.
+/// The width in columns of an answer that does not go to a terminal.
 const PIPE_WIDTH: usize = 120;
 
-/// The widest command of a hint that others stand in line with.
+/// The maximum length of a hint's command to which the other commands are padded.
 const WIDEST_HINT: usize = 44;
 
-/// How the caller wants to be answered.
+/// The output options of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) json: bool,
     pub(crate) silent: bool,
     pub(crate) verbose: bool,
     pub(crate) color: ColorChoice,
-    /// The store that the command line named.
+    /// The store named on the command line.
     pub(crate) store: Option<String>,
 }
 
-/// Where answers, hints and errors go.
+/// Writes answers, hints and errors.
 pub(crate) struct Output {
     json: bool,
     silent: bool,
-    /// Whether commands to type next are of use: in a conversation they are not.
+    /// Whether suggested commands are useful; in a conversation they are not.
     hints: bool,
     verbose: bool,
     look: Look,
-    /// How errors and hints look: standard error may be a terminal where the answer's is none.
+    /// The look of errors and hints: standard error can be a terminal when standard output is none.
     error_look: Look,
     is_terminal: bool,
-    /// What to type next, as it is typed.
+    /// Formats suggested commands as the user types them.
     commands: Hints,
-    /// Other sessions of the file that was named, part of the answer (see the contract's `also`).
+    /// The other sessions of an imported file, part of the answer (`also` in the output schema).
     also: Vec<SessionId>,
     out: Box<dyn Write>,
     err: Box<dyn Write>,
 }
 
 impl Output {
-    /// Output to standard output and standard error.
+    /// Creates the output to standard output and standard error.
     pub(crate) fn to_standard(settings: &Settings) -> Self {
         let (out, err) = (io::stdout(), io::stderr());
         let is_terminal = out.is_terminal();
@@ -96,22 +96,22 @@ impl Output {
         }
     }
 
-    /// What to type next, as it is typed.
+    /// Returns the formatter of suggested commands.
     pub(crate) fn commands(&self) -> &Hints {
         &self.commands
     }
 
-    /// Whether the answer is JSON.
+    /// Checks whether answers are JSON.
     pub(crate) fn is_json(&self) -> bool {
         self.json
     }
 
-    /// Whether nothing but the answer is wanted.
+    /// Checks whether the user wants only the answer.
     pub(crate) fn is_silent(&self) -> bool {
         self.silent
     }
 
-    /// Remembers the other sessions of a file that was named.
+    /// Remembers the other sessions of an imported file, and reports their number.
     pub(crate) fn also(&mut self, sessions: Vec<SessionId>) {
         match sessions.len() as u64 {
             0 => {}
@@ -120,7 +120,7 @@ impl Output {
         self.also.extend(sessions);
     }
 
-    /// Prints the one answer of a command: as JSON, or as the page that `people` makes.
+    /// Prints the only answer of a command: as JSON, or as the page that `people` fills.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -134,12 +134,12 @@ impl Output {
         }
         let mut lines = Lines::new(&mut *self.out, self.is_terminal);
         let written = json::envelope(&mut lines, answer, &self.also);
-        // An answer that stopped midway has its line too: the error is told on the next one.
+        // End the line even if the answer stopped midway: the error goes on the next line.
         let ended = lines.write_all(b"\n");
         Ok(written.and(ended)?)
     }
 
-    /// Prints one record of many: as a JSON line, or as the page that `people` makes.
+    /// Prints one of many records: as a JSON line, or as the page that `people` fills.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -156,7 +156,7 @@ impl Output {
         }
     }
 
-    /// Prints a page for people.
+    /// Prints a page for users.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -166,40 +166,41 @@ impl Output {
         Ok(self.out.write_all(page.as_str().as_bytes())?)
     }
 
-    /// Where lines of stored JSON go: verbatim into a pipe, escaped onto a terminal.
+    /// Returns a writer for lines of stored JSON: verbatim to a pipe, escaped to a terminal.
     pub(crate) fn lines(&mut self) -> Lines<'_> {
         Lines::new(&mut *self.out, self.is_terminal)
     }
 
-    /// Commands to type next, each with what it does. Never under `--json` or `--quiet`.
+    /// Prints suggested commands, each with a description. Prints nothing with `--json` or
+    /// `--quiet`.
     pub(crate) fn hints(&mut self, commands: &[(&str, &str)]) {
         if self.json || self.silent || !self.hints {
             return;
         }
-        // Hints stand below the answer they are about; without it they are of no use.
+        // Hints belong below the answer; without the answer they are useless.
         if self.out.flush().is_err() {
             return;
         }
         let mut page = Page::new(self.error_look);
         let commands: Vec<_> =
             commands.iter().map(|(command, does)| (self.commands.typed(command), does)).collect();
-        // A long command says what it does right behind it, and pads no other.
+        // A command longer than the limit does not widen the column of the others.
         let lengths = commands.iter().map(|(command, _)| command.chars().count());
         let width = lengths.filter(|length| *length <= WIDEST_HINT).max().unwrap_or(0);
         for (command, does) in &commands {
             page.put(Tone::Dim, "  next: ").put(Tone::Strong, format!("{command:<width$}"));
             page.put(Tone::Dim, format!("  {does}")).end();
         }
-        // A lost hint is no failure.
+        // Failing to print a hint is not an error.
         let _ = self.err.write_all(page.as_str().as_bytes());
     }
 
-    /// The one command to type next.
+    /// Prints a single suggested command.
     pub(crate) fn hint(&mut self, command: &str, does: &str) {
         self.hints(&[(command, does)]);
     }
 
-    /// A remark beside the answer. Never under `--json` or `--quiet`.
+    /// Prints a remark to standard error. Prints nothing with `--json` or `--quiet`.
     pub(crate) fn remark(&mut self, text: &str) {
         if self.json || self.silent || self.out.flush().is_err() {
             return;
@@ -209,35 +210,36 @@ impl Output {
         let _ = self.err.write_all(page.as_str().as_bytes());
     }
 
-    /// Where the progress of an import shows: on standard error, and only if it is a terminal.
+    /// Returns the progress bar of an import. It is visible only if standard error is a terminal.
     pub(crate) fn progress(&self) -> Progress {
         Progress::new(!self.json && !self.silent && io::stderr().is_terminal())
     }
 
-    /// Where continuations show how far they are: on standard error, and only if it is a terminal.
+    /// Returns the progress lines of `count` continuations. They are visible only if standard error
+    /// is a terminal.
     pub(crate) fn tries(&self, count: usize) -> explored::Tries {
         let visible = !self.json && !self.silent && io::stderr().is_terminal();
         explored::Tries::new(count, visible, terminal_width(visible))
     }
 
-    /// Whether the answer goes to a terminal.
+    /// Checks whether the answer goes to a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.is_terminal
     }
 
-    /// From now on a conversation runs: other commands are typed in it than those of hints.
+    /// Disables hints: a conversation runs, and has its own commands.
     pub(crate) fn converse(&mut self) {
         self.hints = false;
     }
 
-    /// Where a conversation is shown.
+    /// Returns the screen on which a conversation is shown.
     pub(crate) fn screen(&self) -> Screen {
         let look = markdown::Look { color: self.look.color, width: self.look.width };
         let screen = Screen::new(Box::new(io::stdout()), look);
         if self.is_terminal { screen.on_terminal(|| terminal_width(true)) } else { screen }
     }
 
-    /// The terminal may have become wider or narrower, and time has passed.
+    /// Updates the width of the terminal, which may have changed, and the current time.
     pub(crate) fn measure(&mut self) {
         let (width, now) = (terminal_width(self.is_terminal), jiff::Timestamp::now());
         for look in [&mut self.look, &mut self.error_look] {
@@ -245,12 +247,13 @@ impl Output {
         }
     }
 
-    /// A session's id for people: whole, and in a conversation, where labels name most, its end.
+    /// Formats a session's id for users: in full, or only its end in a conversation, where most
+    /// sessions have labels.
     pub(crate) fn id(&self, id: &SessionId) -> String {
         if self.hints { id.to_string() } else { ShortIds::of([id]).get(id).to_owned() }
     }
 
-    /// Prints a stored text that goes into a pipe, byte for byte; under `--json` the answer.
+    /// Prints a stored text byte for byte, for a pipe, or `answer` with `--json`.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -261,7 +264,7 @@ impl Output {
         Ok(self.out.write_all(text.as_bytes())?)
     }
 
-    /// Prints help or the version, as clap made it.
+    /// Prints the help or the version as clap formatted it.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -270,8 +273,8 @@ impl Output {
         Ok(self.out.write_all(text.as_bytes())?)
     }
 
-    /// Prints a text that the program has made itself, for another program to read: as it is, or
-    /// under `--json` in `answer`.
+    /// Prints a text that the program generated for another program, such as a shell: unchanged, or
+    /// `answer` with `--json`.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -282,7 +285,7 @@ impl Output {
         Ok(self.out.write_all(text.as_bytes())?)
     }
 
-    /// Makes everything printed so far visible.
+    /// Flushes everything printed so far.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -300,7 +303,7 @@ fn wants_color(choice: ColorChoice, stream: &impl anstream::stream::RawStream) -
     match choice {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
-        // NO_COLOR, CLICOLOR and CLICOLOR_FORCE, a dumb terminal, a pipe.
+        // Respects NO_COLOR, CLICOLOR and CLICOLOR_FORCE, dumb terminals and pipes.
         ColorChoice::Auto => AutoStream::choice(stream) != anstream::ColorChoice::Never,
     }
 }

@@ -1,4 +1,4 @@
-//! A page for people: every text that is put on it is escaped (see the guard's `terminal`).
+//! A page of output for users. All text put on it is escaped (see `forklore_sanitize::terminal`).
 
 use std::fmt::Display;
 
@@ -7,20 +7,20 @@ use jiff::Timestamp;
 
 use super::style::Tone;
 
-/// How pages look.
+/// How pages are displayed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
-    /// Whether there is colour.
+    /// Whether colors are used.
     pub(crate) color: bool,
-    /// The columns of a line.
+    /// The width of a line in columns.
     pub(crate) width: usize,
     /// Whether long lines are broken at words.
     pub(crate) wrap: bool,
-    /// What ages are counted from.
+    /// The time from which ages are computed.
     pub(crate) now: Timestamp,
 }
 
-/// Text being laid out.
+/// The text of a page and its look.
 pub(crate) struct Page {
     text: String,
     look: Look,
@@ -31,32 +31,32 @@ impl Page {
         Self { text: String::new(), look }
     }
 
-    /// The page so far.
+    /// Returns the text of the page so far.
     pub(crate) fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// How it looks.
+    /// Returns the look of the page.
     pub(crate) fn look(&self) -> Look {
         self.look
     }
 
-    /// Adds text to the present line; a line break in it is shown as `\n`.
+    /// Adds text to the current line. A line break in it is shown as `\n`.
     pub(crate) fn put(&mut self, tone: Tone, text: impl Display) -> &mut Self {
         let text = text.to_string();
         self.painted(tone, &terminal::line(&text));
         self
     }
 
-    /// Ends the present line.
+    /// Ends the current line.
     pub(crate) fn end(&mut self) -> &mut Self {
-        // Spaces that only filled a column are nothing to copy.
+        // Trailing spaces only pad a column and would be annoying to copy.
         self.text.truncate(self.text.trim_end_matches(' ').len());
         self.text.push('\n');
         self
     }
 
-    /// Adds a line that names a value, if there is one.
+    /// Adds a line with a name and a value, unless the value is empty.
     pub(crate) fn fact(&mut self, name: &str, value: impl Display) -> &mut Self {
         let value = value.to_string();
         if !value.is_empty() {
@@ -65,13 +65,13 @@ impl Page {
         self
     }
 
-    /// Adds a text of several lines, indented and on a terminal broken at words. Of more than
-    /// `most` lines the rest is counted.
+    /// Adds a text of several lines, indented, and on a terminal broken at words. Shows at most
+    /// `most` lines and the number of the remaining ones.
     pub(crate) fn block(&mut self, tone: Tone, text: &str, indent: usize, most: usize) {
         let text = terminal::block(text.trim_end()).replace('\t', "    ");
         let lines = self.broken(&text, indent);
         let hidden = lines.len().saturating_sub(most);
-        // One line more is shorter than saying that there is one.
+        // A note that one line is missing would be as long as the line itself, so show the line.
         let shown = if hidden == 1 { lines.len() } else { lines.len() - hidden };
         for line in lines.iter().take(shown) {
             self.pad(indent);
@@ -84,8 +84,8 @@ impl Page {
         }
     }
 
-    /// Ends the present line with a text; on a terminal it is broken at words, and further lines
-    /// stand below its beginning, at column `indent`.
+    /// Ends the current line with a text. On a terminal the text is broken at words, and further
+    /// lines are indented by `indent` columns.
     pub(crate) fn rest_of_line(&mut self, tone: Tone, text: &str, indent: usize) {
         for (number, line) in self.broken(&terminal::line(text), indent).iter().enumerate() {
             if number > 0 {
@@ -115,7 +115,7 @@ impl Page {
         self.text.extend(std::iter::repeat_n(' ', columns));
     }
 
-    /// Adds text that is escaped already.
+    /// Adds text that is already escaped.
     pub(super) fn painted(&mut self, tone: Tone, text: &str) {
         let style = tone.style();
         if self.look.color && !text.is_empty() && style != anstyle::Style::new() {

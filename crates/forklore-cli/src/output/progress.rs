@@ -1,10 +1,10 @@
-//! How far an import is.
+//! The progress of an import.
 
 use forklore::import::Progressed;
 use forklore_sanitize::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar over all files being read; it is gone when the import is done.
+/// A progress bar over all files being imported. Dropping it removes the bar.
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
@@ -21,7 +21,7 @@ impl Progress {
         })
     }
 
-    /// Shows how far the import is, and in which file.
+    /// Shows the progress of the import and the name of the current file.
     pub(crate) fn show(&self, progressed: &Progressed<'_>) {
         if self.0.is_hidden() {
             return;

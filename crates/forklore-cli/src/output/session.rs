@@ -1,16 +1,16 @@
-//! A session's header, for people.
+//! A session's header formatted for users.
 
 use forklore::core::{Header, SessionKind};
 use jiff::Timestamp;
 
 use super::{Page, Tone, age, bytes, count, cut, time};
 
-/// The tone of a session's label.
+/// Returns the tone of a session's label.
 pub(crate) fn label_tone(kind: SessionKind) -> Tone {
     if kind == SessionKind::Delegate { Tone::Delegate } else { Tone::Label }
 }
 
-/// Prints everything that is known of a session.
+/// Prints all facts of a session's header.
 pub(crate) fn facts(page: &mut Page, header: &Header) {
     let now = page.look().now;
     let when = |at: Timestamp| format!("{}, {}", time(at), age(now, at));

@@ -1,20 +1,20 @@
-//! Ids in tables: the shortest end that tells them apart.
+//! Short ids for tables: the shortest suffixes that are unique among the ids shown.
 
 use std::collections::HashMap;
 
 use forklore::core::SessionId;
 
-/// Eight hex digits stay unique in stores of a hundred thousand sessions; the beginnings of
-/// UUIDv7 ids made in one minute are equal.
+/// Eight hex digits stay unique in a store of a hundred thousand sessions. Suffixes are used
+/// because UUIDv7 ids made in the same minute have equal prefixes.
 const SHORTEST: usize = 8;
-/// An id that was given by hand says something and is shown whole up to this length.
+/// An id chosen by a user is meaningful and is shown in full up to this length.
 const WHOLE: usize = 32;
 
 /// The short forms of the ids of one answer.
 pub(crate) struct ShortIds(HashMap<SessionId, String>);
 
 impl ShortIds {
-    /// Short forms that tell these ids apart.
+    /// Computes short forms that are unique among these ids.
     pub(crate) fn of<'a>(ids: impl IntoIterator<Item = &'a SessionId>) -> Self {
         let mut backwards: Vec<(String, &SessionId)> = ids
             .into_iter()
@@ -35,7 +35,7 @@ impl ShortIds {
         Self(short)
     }
 
-    /// The short form of an id.
+    /// Returns the short form of an id.
     pub(crate) fn get<'a>(&'a self, id: &'a SessionId) -> &'a str {
         self.0.get(id).map_or_else(|| id.as_str(), String::as_str)
     }
@@ -45,7 +45,7 @@ fn common(a: &str, b: &str) -> usize {
     a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
 }
 
-/// The last `chars` characters of an id, or more where these would be no name.
+/// Returns the last `chars` characters of an id, or more if those are not a valid id.
 fn end_of(id: &str, chars: usize) -> String {
     let len = id.chars().count();
     let is_generated = id.chars().rev().take(SHORTEST).all(|c| c.is_ascii_hexdigit());

@@ -1,15 +1,15 @@
-//! The colours, by what a text is.
+//! The colors of text by its meaning.
 
 use anstyle::{AnsiColor, Style};
 
-/// What a piece of text is.
+/// The meaning of a piece of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tone {
     #[default]
     Plain,
-    /// What explains and may be overlooked.
+    /// An explanation that the user can skip.
     Dim,
-    /// A heading, a command to type.
+    /// A heading, or a command to type.
     Strong,
     /// A session's id.
     Id,
@@ -23,7 +23,7 @@ pub(crate) enum Tone {
     /// The first and the second side of a comparison.
     SideA,
     SideB,
-    /// Who speaks.
+    /// The role of a message.
     User,
     Assistant,
     Tool,

@@ -1,4 +1,4 @@
-//! Tables that fit the terminal.
+//! Tables that fit the width of the terminal.
 
 use std::borrow::Cow;
 
@@ -9,19 +9,19 @@ use super::page::Page;
 use super::style::Tone;
 
 const GAP: usize = 2;
-/// A column that gives way keeps as much.
+/// The minimum width of a column that can shrink.
 const NARROWEST: usize = 14;
 
-/// One column.
+/// A column of a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     name: &'static str,
     right: bool,
-    /// Gives way first when the table is too wide.
+    /// Whether it shrinks when the table is too wide.
     gives_way: bool,
-    /// Is left out when even that is not enough.
+    /// Whether it is left out when the table is still too wide with all columns shrunk.
     optional: bool,
-    /// The columns it takes at least, so that parts of one table stand below each other.
+    /// The minimum width in columns, so that the parts of a table are aligned.
     at_least: usize,
 }
 
@@ -30,36 +30,36 @@ impl Column {
         Self { name, right: false, gives_way: false, optional: false, at_least: 0 }
     }
 
-    /// It is as wide as this even if its cells are not.
+    /// Sets the minimum width, whatever the cells contain.
     pub(crate) const fn at_least(mut self, width: usize) -> Self {
         self.at_least = width;
         self
     }
 
-    /// Numbers stand at the right.
+    /// Aligns the column to the right, for numbers.
     pub(crate) const fn right(mut self) -> Self {
         self.right = true;
         self
     }
 
-    /// It is cut short when the table is too wide.
+    /// Lets the column shrink when the table is too wide.
     pub(crate) const fn gives_way(mut self) -> Self {
         self.gives_way = true;
         self
     }
 
-    /// It is left out when the table is too wide.
+    /// Lets the table leave the column out when it is too wide.
     pub(crate) const fn optional(mut self) -> Self {
         self.optional = true;
         self
     }
 }
 
-/// One cell.
+/// A cell of a table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cell {
     tone: Tone,
-    /// What is drawn before the text: the program's own, never stored text.
+    /// Text of the program before the cell's text, such as tree lines; never stored text.
     lead: String,
     text: String,
 }
@@ -69,18 +69,18 @@ impl Cell {
         Self { tone, lead: String::new(), text: text.into() }
     }
 
-    /// The same cell behind the lines of a tree.
+    /// Returns the cell with the lines of a tree before it.
     pub(super) fn behind(mut self, lines: &str) -> Self {
         lines.clone_into(&mut self.lead);
         self
     }
 
-    /// The text as it is shown within `width` columns.
+    /// Returns the text, escaped and cut to fit into `width` columns together with the lead.
     fn fitted(&self, width: usize) -> Cow<'_, str> {
         terminal::cell(&self.text, width.saturating_sub(self.lead.width()))
     }
 
-    /// The columns it takes of `width`.
+    /// Returns the number of columns that the cell uses of `width`.
     fn width(&self, width: usize) -> usize {
         self.lead.width() + self.fitted(width).width()
     }
@@ -91,7 +91,7 @@ impl Cell {
     }
 }
 
-/// Rows under a heading.
+/// A table: a heading and rows.
 pub(crate) struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
@@ -103,23 +103,23 @@ impl Table {
         Self { columns: columns.to_vec(), rows: Vec::new(), is_continued: false }
     }
 
-    /// The same table without a heading: it goes on below one that had it.
+    /// Omits the heading, for a table that continues a previous one.
     pub(crate) fn continued(mut self, is_continued: bool) -> Self {
         self.is_continued = is_continued;
         self
     }
 
-    /// Adds a row: one cell for each column.
+    /// Adds a row with one cell for each column.
     pub(crate) fn row(&mut self, cells: impl Into<Vec<Cell>>) {
         self.rows.push(cells.into());
     }
 
-    /// Adds a remark that runs over all columns.
+    /// Adds a remark that spans all columns.
     pub(super) fn remark(&mut self, cell: Cell) {
         self.rows.push(vec![cell]);
     }
 
-    /// Lays the table out on `page`.
+    /// Writes the table to `page`.
     pub(crate) fn show(&self, page: &mut Page) {
         let limit = page.look().width;
         let widths = self.widths(limit);
@@ -146,7 +146,7 @@ impl Table {
         }
     }
 
-    /// The columns' widths; none for one that is left out.
+    /// Returns the columns' widths; `None` for a column that is left out.
     fn widths(&self, limit: usize) -> Vec<Option<usize>> {
         let natural: Vec<_> = (0..self.columns.len()).map(|at| self.natural(at)).collect();
         let mut widths: Vec<_> = natural
@@ -163,7 +163,7 @@ impl Table {
                 *width = None;
             }
         }
-        // What is left over goes to the columns that gave way, the first first.
+        // Gives the remaining space to the columns that were shrunk, starting with the first.
         for (at, natural) in natural.iter().enumerate() {
             let room = limit.saturating_sub(total(&widths));
             if let (Some(Some(width)), Some(natural)) = (widths.get_mut(at), natural) {
@@ -173,7 +173,7 @@ impl Table {
         widths
     }
 
-    /// The width a column would like; none when it is empty but for its name.
+    /// Returns the width that a column needs, or `None` if all its cells are empty.
     fn natural(&self, at: usize) -> Option<usize> {
         let widest = self.cells(at).map(|cell| cell.width(usize::MAX)).max().unwrap_or(0);
         let least = |column: &Column| column.name.width().max(column.at_least);
@@ -181,7 +181,7 @@ impl Table {
         (widest > 0 || self.rows.is_empty()).then(|| widest.max(least))
     }
 
-    /// The width down to which a column gives way.
+    /// Returns the width to which a column can shrink.
     fn floor(&self, at: usize, natural: usize) -> usize {
         if !self.columns.get(at).is_some_and(|column| column.gives_way) {
             return natural;
@@ -198,7 +198,7 @@ impl Table {
     }
 }
 
-/// The width of a whole line.
+/// Returns the width of a line with these columns.
 fn total(widths: &[Option<usize>]) -> usize {
     let shown = widths.iter().flatten().count();
     widths.iter().flatten().sum::<usize>() + GAP * shown.saturating_sub(1)

@@ -1,4 +1,4 @@
-//! What reaches a terminal, and what reaches a pipe.
+//! Tests of what reaches a terminal and what reaches a pipe.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 
 const HOSTILE: &str = "a\u{1b}[2Jb\u{202e}c\u{9b}d\u{200b}e";
 
-/// A place to write that can be looked at.
+/// An output whose contents a test can read.
 #[derive(Clone, Default)]
 struct Screen(Arc<Mutex<Vec<u8>>>);
 
@@ -97,7 +97,7 @@ fn a_line_without_end_is_escaped_in_stretches() {
     let (mut output, out, _) = output(true, true);
     let text = format!("é{HOSTILE}").repeat(40_000);
     let mut lines = output.lines();
-    // So that stretches end inside characters.
+    // Chunks of 7 bytes, so that they end in the middle of characters.
     text.as_bytes().chunks(7).for_each(|bytes| lines.write_all(bytes).unwrap());
     let before = out.text().len();
     assert!(before > text.len() / 2, "{before} of {} bytes are out", text.len());
@@ -173,7 +173,7 @@ fn long_texts_are_broken_at_words_and_counted() {
     ");
 }
 
-/// One failure of every kind that a command can come to.
+/// One failure of every kind that a command can return.
 fn failures() -> Vec<Failure> {
     let id: SessionId = "plan-1".parse().unwrap();
     let session = || id.clone();

@@ -1,4 +1,4 @@
-//! Messages as people read them.
+//! Messages formatted for users.
 
 use forklore::core::{Content, Data, Label, Message, Part, Role};
 use forklore::engine::Record;
@@ -7,7 +7,7 @@ use super::{Page, Tone, time};
 
 const INDENT: usize = 5;
 
-/// Prints records, with a line where the branch they were written in changes.
+/// Prints records, with a separator line where the branch in which they were written changes.
 #[derive(Default)]
 pub(crate) struct Transcript {
     branch: Option<Label>,
@@ -15,12 +15,12 @@ pub(crate) struct Transcript {
 }
 
 impl Transcript {
-    /// A transcript under a heading that has named this branch already.
+    /// Creates a transcript below a heading that already names this branch.
     pub(crate) fn in_branch(branch: Option<Label>) -> Self {
         Self { branch, begun: true }
     }
 
-    /// Prints one record, of its text at most so many lines.
+    /// Prints a record, with at most `most` lines of each of its texts.
     pub(crate) fn record(&mut self, page: &mut Page, record: &Record, most: usize) {
         if !self.begun || self.branch != record.branch {
             let name = record.branch.as_ref().map_or("a deleted branch", Label::as_str);
@@ -39,13 +39,14 @@ impl Transcript {
     }
 }
 
-/// Prints a message as the model gets it.
+/// Prints a message as the model receives it.
 pub(crate) fn message(page: &mut Page, number: usize, message: &Message) {
     page.put(Tone::Dim, format!("{number:>3}  ")).put(tone(message.role), name(message.role)).end();
     content(page, &message.content, usize::MAX);
 }
 
-/// The beginning of a text for a cell, which shows far less; the rest need not be gone through.
+/// Returns the first 400 characters of a text for a table cell, which shows far less. This avoids
+/// processing the rest.
 pub(crate) fn start_of(text: &str) -> String {
     text.chars().take(400).collect()
 }
@@ -89,7 +90,7 @@ fn part_text(part: &Part) -> (Tone, String) {
     }
 }
 
-/// A tool's answer as text, where it is one or a list of texts; else the JSON.
+/// Returns a tool's result as text if it is a string or a list of texts, or else as JSON.
 fn readable(content: &Data) -> String {
     if let Ok(text) = content.read::<String>() {
         return text;

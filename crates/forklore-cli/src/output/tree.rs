@@ -1,4 +1,4 @@
-//! Trees drawn with lines, without recursion whatever their depth.
+//! Draws trees with lines, without recursion, so that any depth works.
 
 use forklore::core::{Header, SessionId, SessionKind};
 use forklore::engine::TreeNode;
@@ -7,17 +7,17 @@ use jiff::Timestamp;
 use super::session::label_tone;
 use super::{Cell, Column, Page, ShortIds, Table, Tone, age, bytes, count, cut};
 
-/// Levels whose lines are drawn; deeper ones say how deep they are.
+/// The number of levels whose lines are drawn; deeper lines show their depth as a number.
 const DRAWN: usize = 12;
 
 /// One line of a tree.
 #[derive(Clone, Debug)]
 pub(crate) struct Twig {
-    /// Links below the root of the tree.
+    /// The depth below the root of the tree.
     pub(crate) depth: usize,
-    /// What stands there; none for a remark in a session's place.
+    /// The session; `None` for a remark that replaces sessions.
     session: Option<Drawn>,
-    /// Whose records it holds, where that is to be shown.
+    /// The agent that wrote the session's records, or empty if that is not shown.
     agent: String,
     notes: Vec<String>,
 }
@@ -41,12 +41,12 @@ struct Details {
 }
 
 impl Twig {
-    /// A remark in the place of sessions that are not shown.
+    /// Creates a remark that replaces sessions that are not shown.
     pub(crate) fn remark(depth: usize, text: impl Into<String>) -> Self {
         Self { depth, session: None, agent: String::new(), notes: vec![text.into()] }
     }
 
-    /// A session by its header.
+    /// Creates the line of a session from its header.
     pub(crate) fn of_header(header: &Header, depth: usize) -> Self {
         let known = Details {
             label: header.label.to_string(),
@@ -69,7 +69,7 @@ impl Twig {
         twig
     }
 
-    /// A node of a tree.
+    /// Creates the line of a node of a tree.
     pub(crate) fn of_node(node: &TreeNode) -> Self {
         let known = node.header.as_ref().map(|known| Details {
             label: known.label.to_string(),
@@ -104,23 +104,23 @@ impl Twig {
         twig
     }
 
-    /// Says whose records the session holds.
+    /// Sets the agent that wrote the session's records.
     pub(crate) fn wrote(&mut self, agent: &str) {
         agent.clone_into(&mut self.agent);
     }
 
-    /// Adds a mark.
+    /// Adds a note.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
 
-    /// Whether this line is about the session.
+    /// Checks whether this line shows the session.
     pub(crate) fn is(&self, id: &SessionId) -> bool {
         self.session.as_ref().is_some_and(|drawn| drawn.id == *id)
     }
 }
 
-/// Draws trees given in pre-order.
+/// Draws trees whose lines are given in pre-order.
 pub(crate) fn draw(page: &mut Page, twigs: &[Twig]) {
     let now = page.look().now;
     let drawn = || twigs.iter().filter_map(|twig| twig.session.as_ref());
@@ -172,10 +172,10 @@ fn row(drawn: &Drawn, twig: &Twig, lines: &str, short: &ShortIds, now: Timestamp
     ]
 }
 
-/// The lines left of each label.
+/// Returns the tree lines to the left of each label.
 fn lines(twigs: &[Twig]) -> Vec<String> {
     let mut lines = Vec::with_capacity(twigs.len());
-    // By level, whether a sibling follows further down; known when going backwards.
+    // For each level, whether a sibling follows further down; computed from the last line up.
     let mut follows: Vec<bool> = Vec::new();
     for twig in twigs.iter().rev() {
         let depth = twig.depth;

@@ -1,4 +1,4 @@
-//! Ages, sizes, counts and places as people say them.
+//! Formats times, sizes, counts and cuts for users.
 
 use forklore::core::Cut;
 use jiff::{SignedDuration, Timestamp};
@@ -9,7 +9,7 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// How long before `now` it was: `3 min ago`.
+/// Formats the time since `then`: `3 min ago`; after 30 days the date.
 pub(crate) fn age(now: Timestamp, then: Timestamp) -> String {
     match now.duration_since(then).as_secs() {
         ..MINUTE => "just now".to_owned(),
@@ -21,17 +21,17 @@ pub(crate) fn age(now: Timestamp, then: Timestamp) -> String {
     }
 }
 
-/// A time to the second.
+/// Formats a time with the precision of a second.
 pub(crate) fn time(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
-/// A time of this year, for lists.
+/// Formats a time without its year, for lists.
 pub(crate) fn minute(at: Timestamp) -> String {
     at.strftime("%m-%d %H:%M:%S").to_string()
 }
 
-/// A number of bytes: `1.2 MB`.
+/// Formats a number of bytes: `1.2 MB`.
 pub(crate) fn bytes(bytes: u64) -> String {
     if bytes < 1_000 {
         return format!("{bytes} B");
@@ -41,7 +41,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
     for next in ["kB", "MB", "GB", "TB"] {
         amount /= 1_000.0;
         unit = next;
-        // What would be rounded to 1000.0 belongs to the next unit.
+        // Anything that would be rounded to 1000.0 is shown in the next unit.
         if amount < 999.95 {
             break;
         }
@@ -49,7 +49,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
     format!("{amount:.1} {unit}")
 }
 
-/// A number of things: `1 event`, `5,000 events`.
+/// Formats a number of things: `1 event`, `5,000 events`.
 pub(crate) fn count(number: u64, thing: &str) -> String {
     let plural = match (number, thing) {
         (1, _) => "",
@@ -71,7 +71,7 @@ pub(crate) fn grouped(number: u64) -> String {
     out
 }
 
-/// A place in the largest unit that names it, as `--at` takes it.
+/// Formats a cut in the largest unit that can express it, as `--at` accepts it.
 pub(crate) fn cut(cut: &Cut) -> String {
     match (cut.turn, cut.message, cut.seq) {
         (Some(turn), _, _) => format!("turn:{turn}"),
@@ -81,7 +81,7 @@ pub(crate) fn cut(cut: &Cut) -> String {
     }
 }
 
-/// Reads `--since`: a time, or how long ago.
+/// Parses the value of `--since`: a time, or a duration before `now`.
 ///
 /// # Errors
 /// `invalid_args` when it is neither.

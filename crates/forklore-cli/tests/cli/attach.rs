@@ -1,10 +1,10 @@
-//! Files attached to a session: added, listed, given back.
+//! Tests of `attach`: files are attached to a session, listed and written back.
 
 use std::fs;
 
 use crate::sandbox::{Sandbox, snapshot};
 
-/// What a command printed, hints and errors too.
+/// Runs a command and returns all of its output, including hints and errors.
 fn shown(sandbox: &Sandbox, words: &[&str]) -> String {
     let ran = sandbox.run(words);
     format!("$ forklore {}\n{}{}", words.join(" "), ran.out, ran.err)

@@ -1,4 +1,4 @@
-//! What hostile hands do to a store and to a command line, and what the program makes of it.
+//! Tests with damaged stores and hostile command lines.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, ran};
 
-/// A plan, its fork, a note of another family, and what happened to the store's file.
+/// Creates a plan, its fork and a note of another family, then runs `sql` on the store's file.
 fn damaged(sql: &str) -> Sandbox {
     let sandbox = Sandbox::with_a_plan();
     sandbox.ok(&["fork", "plan-1", "--id", "plan-b", "--at", "turn:1"]);

@@ -1,4 +1,4 @@
-//! Conversations of one turn, with the real small model where an answer is needed.
+//! Tests of `chat` with single turns; with the real small model if they need an answer.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::sandbox::{Ran, Sandbox, ran, snapshot};
 use crate::scripted::{Answer, Scripted};
 
-/// A sandbox whose configuration names the small model.
+/// Creates a test environment whose configuration names the small model.
 fn talking() -> (Sandbox, forklore_smollm::Server) {
     let server = forklore_smollm::Server::start().unwrap();
     let sandbox = Sandbox::new();
@@ -34,7 +34,7 @@ fn configure(sandbox: &Sandbox, text: &str) {
     std::fs::write(configuration(sandbox), text).unwrap();
 }
 
-/// The program with the sandbox's configuration.
+/// Runs the program with the test's configuration.
 fn chat(sandbox: &Sandbox, words: &[&str]) -> Ran {
     let words = [&["--workspace", crate::sandbox::WORKSPACE], words].concat();
     let mut command = sandbox.command(&words);
@@ -54,7 +54,7 @@ fn without_a_model_it_says_what_to_write() {
     let json = chat(&sandbox, &["--json", "chat", "-p", "hello"]);
     assert_eq!(last_line(&json)["error"]["kind"], "invalid_args");
     snapshot!(ran.err);
-    // Nothing was made.
+    // No store was created.
     assert!(!sandbox.store().exists());
 }
 
@@ -119,7 +119,8 @@ fn a_turn_is_answered_and_gone_on_with() {
     assert_eq!(first.code, 0, "{first:?}");
     assert!(!first.out.trim().is_empty());
     assert!(first.err.contains("next: forklore resume "), "{}", first.err);
-    // What is piped in is said; the events are lines, and the last one is the answer.
+    // The piped text becomes the prompt. The events are printed as lines; the last one is the
+    // answer.
     let mut command =
         sandbox.command(&["--workspace", crate::sandbox::WORKSPACE, "--json", "resume", "last"]);
     let input = sandbox.file("said.txt", "Name three birds.\n");
@@ -143,7 +144,7 @@ fn a_turn_is_answered_and_gone_on_with() {
     assert_eq!(answer["resume_command"], format!("forklore resume {id}"));
 }
 
-/// A sandbox whose configuration names a model that follows a script.
+/// Creates a test environment whose configuration names a scripted model.
 fn scripted(answers: &[Answer], more: &str) -> (Sandbox, Scripted) {
     let sandbox = Sandbox::new();
     let model = Scripted::start(answers);
@@ -199,7 +200,7 @@ fn a_pipe_that_nobody_writes_to_is_waited_for_and_the_program_says_so() {
     let mut errors = BufReader::new(child.stderr.take().unwrap());
     errors.read_line(&mut remark).unwrap();
     assert!(remark.contains("waiting for the end of the text that is piped in"), "{remark}");
-    // It still gets the text that comes late.
+    // The program still receives text that arrives late.
     child.stdin.take().unwrap().write_all(b"late").unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert_eq!(model.asked()[0].last().unwrap().1, "hello\n\nlate");
@@ -254,7 +255,7 @@ fn an_imported_session_is_continued() {
     let file = if file.exists() { file } else { root.join("testdata/pi/demo.jsonl") };
     let before = std::fs::read(&file).unwrap();
     let said = chat(&sandbox, &["--json", "chat", file.to_str().unwrap(), "-p", "Say hello."]);
-    // So small a model may not know when to stop.
+    // Such a small model may not know when to stop.
     let status = &last_line(&said)["status"];
     assert!(*status == "success" || status["incomplete"].is_string(), "{said:?}");
     let session = last_line(&said)["session_id"].as_str().unwrap().to_owned();
@@ -280,7 +281,7 @@ fn four_ways_are_explored_and_one_is_brought_back() {
     for tried in tries {
         assert_eq!((&tried["state"], &tried["error"]), (&"done".into(), &Value::Null));
         assert!(tried["score"].as_f64().unwrap() > 0.0);
-        // One after the other, each finds the prefix in the server's cache.
+        // They run one after the other, so each finds the prefix in the server's cache.
         assert!(tried["usage"]["cached"].as_u64().unwrap() > 0, "{tried}");
     }
     let best = answer["best"].as_str().unwrap();
@@ -296,11 +297,11 @@ fn four_ways_are_explored_and_one_is_brought_back() {
     let log = sandbox.ok(&["--json", "log", "summed-up"]);
     let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let events: Vec<Value> = events.collect();
-    // The one before it was brought, and is inherited.
+    // The summary before it was brought earlier, and is inherited.
     let at = events.iter().rposition(|event| event["type"] == "branch_summary").unwrap();
     let summary = &events[at];
     assert_eq!(summary["data"]["strategy"], "model_summary_v1");
     assert_eq!(summary["data"]["model"], forklore_smollm::MODEL);
-    // What it cost stands behind it.
+    // The usage of the summary is recorded after it.
     assert_eq!(events[at + 1]["type"], "provider_usage");
 }

@@ -1,11 +1,11 @@
-//! What a shell completes: verbs, sessions and labels, and no hostile text.
+//! Tests of shell completion: commands, sessions and labels, and no hostile text.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::sandbox::{Sandbox, ran, snapshot};
 
-/// What a shell is told when it asks about `words`, the last of which is being typed.
+/// Returns the completions of the last word in `words`.
 fn asked(sandbox: &Sandbox, shell: &str, words: &[&str]) -> String {
     let mut command = sandbox.command(&[&["--", "forklore"], words].concat());
     command
@@ -17,7 +17,7 @@ fn asked(sandbox: &Sandbox, shell: &str, words: &[&str]) -> String {
     ran.out
 }
 
-/// A sandbox whose sessions belong to the folder that shells ask from.
+/// Creates a test environment with sessions of the folder in which completion runs.
 fn with_a_fork() -> Sandbox {
     let sandbox = Sandbox::new();
     let here = sandbox.path().to_str().unwrap().to_owned();
@@ -96,7 +96,7 @@ fn hostile_names_are_not_offered_and_hostile_titles_escaped() {
     assert!(!offered.contains("@größe"), "{offered}");
 }
 
-/// The script in a real shell, with the program on its path.
+/// Runs the script in a real shell, with the program on its path.
 #[test]
 fn bash_completes_a_label() {
     let sandbox = with_a_fork();

@@ -1,5 +1,5 @@
-//! What `--json` prints for every verb, byte for byte but for ids and times: a script that reads it
-//! today reads it tomorrow.
+//! The exact `--json` output of every command, except for ids and times: scripts must be able to
+//! rely on it in later versions.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::discover::sample;
 use crate::endpoint::Endpoint;
 use crate::sandbox::{FILTERS, Ran, Sandbox, WORKSPACE, ran};
 
-/// What differs between machines and runs, besides ids and times.
+/// Values that differ between machines and runs, in addition to ids and times.
 const MACHINE: &[(&str, &str)] = &[
     (r"\d{16}@", "[micros]@"),
     (r#""(freed_bytes|store_bytes)":\d+"#, r#""$1":[bytes]"#),
@@ -33,7 +33,7 @@ macro_rules! snapshot {
     };
 }
 
-/// Commands one after the other, and what each printed.
+/// A sequence of commands and their output.
 struct Scene {
     sandbox: Sandbox,
     text: String,
@@ -44,7 +44,7 @@ impl Scene {
         Self { sandbox, text: String::new() }
     }
 
-    /// A family: a session of two turns, a branch that answers otherwise, a delegate.
+    /// Creates a family: a session with two turns, a branch with another answer, a delegate.
     fn family() -> Self {
         let sandbox = Sandbox::with_a_plan();
         sandbox.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "plan-b", "--label", "plan-b"]);
@@ -59,7 +59,7 @@ impl Scene {
         writeln!(self.text, "$ {}\n{out}[{}]", words.join(" "), ran.code).unwrap();
     }
 
-    /// Runs a command under `--json` and writes down what it printed.
+    /// Runs a command with `--json` and appends its output.
     fn run(&mut self, words: &[&str]) -> &mut Self {
         let mut command =
             self.sandbox.command(&[&["--workspace", WORKSPACE, "--json"], words].concat());
@@ -309,7 +309,7 @@ fn commands_to_type_next_name_the_store_that_was_named() {
     assert_eq!(refused["next_actions"], json!([format!("{begins}list --all")]));
     let hint = sandbox.run(&named(&["fork", "plan-9", "--id", "child"])).err;
     assert!(hint.contains(&format!("next: {begins}resume child")), "{hint}");
-    // One from the environment is there for the next command too.
+    // A store from the environment also applies to the next command, so hints do not name it.
     let planned = sandbox.json(&["fork", "plan-1", "--id", "child", "--dry-run"]);
     assert!(planned["apply"].as_str().unwrap().starts_with("forklore fork plan-1 "), "{planned}");
 }

@@ -1,8 +1,8 @@
-//! Deletes of many sessions: all of them, or none.
+//! Tests that deleting several sessions is atomic.
 
 use crate::sandbox::{Ran, Sandbox, WORKSPACE, ran};
 
-/// The stores that a program may use, each with a family `root` > `a` > `aa`, `b`, `c`.
+/// Creates each kind of store, with a family `root` > `a` > `aa`, `b`, `c`.
 fn stores() -> Vec<(Sandbox, String)> {
     let mut kinds = vec!["sqlite:{}/store.db", "files:{}/store"];
     if cfg!(feature = "graph") {

@@ -1,4 +1,5 @@
-//! `import --discover`: the agents of a home, what of theirs is there, and how to import it.
+//! Tests of `import --discover`: the agents in a home directory, their sessions, and the command to
+//! import them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use serde_json::json;
 
 use crate::sandbox::{Sandbox, ran, snapshot};
 
-/// Copies a folder of the project's sample sessions into a home.
+/// Copies a folder of the project's sample sessions into a home directory.
 pub(crate) fn sample(sandbox: &Sandbox, from: &str, to: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     let to = sandbox.path().join("home").join(to);
@@ -42,7 +43,7 @@ fn agents_are_found_with_the_command_that_imports_them() {
     assert_eq!(agents[0]["command"], "forklore import ~/.claude/projects");
     assert_eq!(found["command"], "forklore import ~/.claude/projects ~/.pi/agent/sessions");
 
-    // The command is one that a shell understands.
+    // A shell can run the suggested command.
     let words = found["command"].as_str().unwrap().replacen("forklore", "\"$0\"", 1);
     let mut shell = sandbox.command(&[]);
     let program = shell.get_program().to_owned();
@@ -94,7 +95,7 @@ fn what_is_imported_is_not_offered_again() {
     assert_eq!(found["command"], serde_json::Value::Null);
     let told = sandbox.run(&["import", "--discover"]).err;
 
-    // Only what has something new is offered.
+    // Only agents with new data are suggested.
     let mut file = fs::OpenOptions::new().append(true).open(first_file(&folders[2])).unwrap();
     std::io::Write::write_all(&mut file, b"{}\n").unwrap();
     drop(file);

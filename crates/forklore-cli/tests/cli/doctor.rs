@@ -1,4 +1,4 @@
-//! `doctor`: what it says of sound stores, of damaged ones, and of none; it changes nothing.
+//! Tests of `doctor` with sound, damaged and missing stores; it changes nothing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::sandbox::{FILTERS, Sandbox, ran};
 
-/// What depends on the machine: the disk, and what is counted of it.
+/// Output that depends on the machine: the disk, and sums that include checks of it.
 const MACHINE: [(&str, &str); 5] = [
     (r"(?m)^\w+ +file system .*\n( +try: .*\n)?", "[file system]\n"),
     (r"(?m)^\w+ +space .*\n( +try: .*\n)?", "[space]\n"),
@@ -28,7 +28,7 @@ macro_rules! snapshot {
     };
 }
 
-/// Every file below a folder: its bytes, its rights, and when it was written.
+/// Every file below a folder: its contents, its permissions, and its modification time.
 type Files = BTreeMap<PathBuf, (Vec<u8>, u32, SystemTime)>;
 
 fn files(folder: &Path) -> Files {
@@ -39,7 +39,7 @@ fn files(folder: &Path) -> Files {
         if about.is_dir() {
             found.extend(files(&path));
         } else {
-            // What others lock and map has no content of its own.
+            // The `-shm` file is SQLite's shared index of the WAL; it has no content of its own.
             let is_index = path.to_string_lossy().ends_with("-shm");
             let bytes = if is_index { Vec::new() } else { fs::read(&path).unwrap() };
             let written = if is_index { SystemTime::UNIX_EPOCH } else { about.modified().unwrap() };
@@ -49,7 +49,7 @@ fn files(folder: &Path) -> Files {
     found
 }
 
-/// Runs `doctor`, which changes nothing, and gives its exit code and what it printed.
+/// Runs `doctor`, checks that it changed no file, and returns its exit code and output.
 fn doctor(sandbox: &Sandbox, words: &[&str]) -> (i32, String) {
     let before = files(sandbox.path());
     let ran = sandbox.run(&[&["doctor"], words].concat());
@@ -57,7 +57,7 @@ fn doctor(sandbox: &Sandbox, words: &[&str]) -> (i32, String) {
     (ran.code, ran.out + &ran.err)
 }
 
-/// The checks of a JSON answer by their names, and the exit code.
+/// Returns the exit code, `ok`, and the checks of a JSON answer by their names.
 fn checks(sandbox: &Sandbox, words: &[&str]) -> (i32, bool, BTreeMap<String, Value>) {
     let (code, out) = doctor(sandbox, &[words, &["--json"]].concat());
     let answer: Value = serde_json::from_str(&out).unwrap();
@@ -66,7 +66,7 @@ fn checks(sandbox: &Sandbox, words: &[&str]) -> (i32, bool, BTreeMap<String, Val
     (code, answer["ok"].as_bool().unwrap(), named.collect())
 }
 
-/// The exit code, and the status and kind of one check.
+/// Returns the exit code, `ok`, and the status and kind of one check.
 fn verdict(sandbox: &Sandbox, name: &str) -> (i32, bool, String, String) {
     let (code, ok, checks) = checks(sandbox, &[]);
     let text = |field: &str| checks[name][field].as_str().unwrap_or_default().to_owned();
@@ -180,7 +180,7 @@ fn a_url_that_names_no_store_is_two() {
     snapshot!(out);
 }
 
-/// Whoever was killed leaves its changes in the WAL, with the index of it or without.
+/// A killed process leaves its changes in the WAL, with or without the WAL's index (`-shm`).
 #[test]
 fn a_wal_that_was_left_is_named_and_stays() {
     let sandbox = Sandbox::with_a_plan();

@@ -1,4 +1,4 @@
-//! A server in the OpenAI form that answers as a test says, and keeps what it was asked.
+//! A server for the OpenAI protocol that answers as a test demands, and records the requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,10 +7,10 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-/// What is said to a request, or the status with which it is refused.
+/// Returns the text to answer a request with, or the HTTP status of a refusal.
 type Answer = dyn Fn(&Value) -> Result<String, u16> + Send + Sync;
 
-/// The server; it answers until the test ends.
+/// The server; it runs until the test ends.
 pub(crate) struct Endpoint {
     pub(crate) url: String,
     asked: Arc<Mutex<Vec<String>>>,
@@ -33,7 +33,7 @@ impl Endpoint {
         Self { url, asked }
     }
 
-    /// One that answers every request with these bytes.
+    /// Creates a server that answers every request with these bytes.
     pub(crate) fn raw(answer: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -42,24 +42,24 @@ impl Endpoint {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
                 let mut buffer = [0; 65_536];
-                // Requests of these tests are short. Who asked may be gone.
+                // The requests of these tests are short. The client may already be gone.
                 let _ = stream.read(&mut buffer).and_then(|_| stream.write_all(answer.as_bytes()));
             }
         });
         Self { url, asked: Arc::default() }
     }
 
-    /// One that says what it was told last.
+    /// Creates a server that repeats the last message.
     pub(crate) fn echo() -> Self {
         Self::answering(|request| Ok(format!("heard: {}", last_said(request))))
     }
 
-    /// The bodies of all requests so far, byte for byte.
+    /// Returns the bodies of all requests so far, byte for byte.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
 
-    /// The lines of a configuration that names this server.
+    /// Returns the lines of a configuration that names this server.
     pub(crate) fn model(&self, name: &str) -> String {
         format!(
             "[models.{name}]\nprovider = \"openai\"\nmodel = \"m-{name}\"\nbase_url = \"{}\"\n",
@@ -68,7 +68,7 @@ impl Endpoint {
     }
 }
 
-/// The text of the last message of a request.
+/// Returns the text of the last message of a request.
 pub(crate) fn last_said(request: &Value) -> String {
     let last = request["messages"].as_array().and_then(|messages| messages.last());
     last.and_then(|message| message["content"].as_str()).unwrap_or_default().to_owned()
@@ -104,7 +104,7 @@ fn serve(stream: &TcpStream, kept: &Mutex<Vec<String>>, answer: &Answer) {
             text.len()
         );
         let mut stream = stream;
-        // Who asked may be gone.
+        // The client may already be gone.
         if stream.write_all(format!("{head}{text}").as_bytes()).is_err() {
             return;
         }

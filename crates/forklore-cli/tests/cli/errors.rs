@@ -1,4 +1,4 @@
-//! Exit codes and the error envelope (SPEC 16).
+//! Tests of exit codes and of the JSON error object (docs/semantics.md, Errors).
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Explorations: what they are told, what they are called, and how they are compared.
+//! Tests of `explore`: the prompts, the labels and the comparison.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::endpoint::{Endpoint, last_said};
 use crate::sandbox::{Ran, Sandbox, ran, snapshot};
 
-/// A plan, and two models at an endpoint.
+/// Creates a test environment with a plan and two models at an endpoint.
 fn sandbox(endpoint: &Endpoint) -> Sandbox {
     let sandbox = Sandbox::with_a_plan();
     let models = endpoint.model("one") + &endpoint.model("two");

@@ -1,10 +1,10 @@
-//! Plans and forks: what a dry run promises, a fork makes.
+//! Tests that a fork does exactly what its dry run reported.
 
 use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, snapshot};
 
-/// A plan and its result differ in these and in nothing else.
+/// Removes the only fields in which a plan and its result may differ.
 fn settled(mut answer: Value) -> Value {
     for field in ["recorded", "dry_run", "apply"] {
         answer.as_object_mut().unwrap().remove(field);
@@ -52,12 +52,12 @@ fn the_command_of_a_plan_makes_exactly_that() {
         let apply: Vec<&str> = apply.iter().skip(1).map(String::as_str).collect();
         let made = sandbox.json(&apply);
         assert_eq!(made["recorded"], true);
-        // Where open calls moved the cut, the command says where it was asked for.
+        // If open calls moved the cut, the suggested command contains the requested cut.
         assert_eq!(settled(made), settled(plan), "{options:?}");
     }
 }
 
-/// The words of a command line as a shell would split them, single quotes only.
+/// Splits a command line into words like a shell; supports only single quotes.
 fn shell_words(line: &str) -> Vec<String> {
     let (mut words, mut quoted) = (vec![String::new()], false);
     let mut chars = line.chars();

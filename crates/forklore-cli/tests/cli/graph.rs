@@ -1,4 +1,4 @@
-//! Sessions as RDF, and questions about them.
+//! Tests of `graph` and `sparql`: sessions as RDF, and queries about them.
 #![cfg(feature = "graph")]
 
 use crate::sandbox::{Sandbox, snapshot};
@@ -84,7 +84,7 @@ fn a_graph_store_keeps_the_rules_of_trails() {
     assert_eq!(asked.out, "who\r\ndid:web:ann.example\r\ndid:web:ann.example\r\n");
 }
 
-/// What a command came to: its words, its code, what it printed.
+/// Runs a command and returns its words, output and exit code.
 fn shown(sandbox: &Sandbox, words: &[&str]) -> String {
     let ran = sandbox.run(words);
     format!("$ forklore {}\n{}{}[{}]\n", words.join(" "), ran.out, ran.err, ran.code)

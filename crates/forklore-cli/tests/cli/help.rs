@@ -1,4 +1,4 @@
-//! Help that teaches.
+//! Tests of the help.
 
 use crate::sandbox::{Sandbox, snapshot};
 

@@ -1,4 +1,4 @@
-//! Hostile names and texts: refused, not repeated, never raw on a terminal.
+//! Tests of hostile names and texts: they are refused, not repeated, and never raw on a terminal.
 
 use crate::sandbox::Sandbox;
 

@@ -1,4 +1,4 @@
-//! What an operator sees with `FORKLORE_LOG`.
+//! Tests of logging with `FORKLORE_LOG`.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ fn logged(sandbox: &Sandbox, filter: &str, words: &[&str]) -> Ran {
     ran(command)
 }
 
-/// A store of files with a session whose last line is torn.
+/// Creates a `files:` store with a session whose last line is torn.
 fn torn(sandbox: &Sandbox) -> String {
     let store = format!("files:{}", sandbox.path().join("files").display());
     sandbox.ok(&["--store", &store, "new", "--id", "a"]);

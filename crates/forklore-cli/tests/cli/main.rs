@@ -1,4 +1,4 @@
-//! The program as its users meet it, each test in a home and a store of its own.
+//! Tests of the program as users run it. Each test has its own home directory and store.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 

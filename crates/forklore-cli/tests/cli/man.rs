@@ -1,4 +1,4 @@
-//! Manual pages: one for each command.
+//! Tests of the manual pages, one for each command.
 
 use std::fs;
 
@@ -36,7 +36,7 @@ fn every_command_has_a_page() {
         assert!(text.contains(&format!(".TH {name} 1")), "{name}: {text}");
         assert!(text.contains(".SH NAME") && text.contains(".SH SYNOPSIS"), "{name}: {text}");
     }
-    // Again, as after an upgrade.
+    // Run it again, as after an upgrade.
     assert_eq!(sandbox.json(&["man", "--out", folder.to_str().unwrap()]), answer);
 }
 

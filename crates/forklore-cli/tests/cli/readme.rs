@@ -1,4 +1,4 @@
-//! The README's commands, followed word for word by somebody whose home is empty.
+//! Tests that the commands of the README work in an empty home directory.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,8 +13,8 @@ const SECTIONS: [&str; 5] = [
     "## Ask about them",
 ];
 
-/// The commands of a section, with the program as it is called in all other places, and without the
-/// one that says where it was built.
+/// Returns the commands of a section. The program is called by its usual name, and the line that
+/// adds the build folder to the path is left out.
 fn commands(readme: &str, section: &str) -> String {
     let section = readme.split(section).nth(1).unwrap();
     let block = section.split("```console\n").nth(1).unwrap().split("```").next().unwrap();
@@ -22,7 +22,7 @@ fn commands(readme: &str, section: &str) -> String {
     let mut is_open = false;
     for line in block.lines() {
         let command = line.strip_prefix("$ ");
-        // A query goes on until its quote is closed; what else has no prompt is output.
+        // A query continues until its quote is closed; any other line without a prompt is output.
         let Some(text) = command.or_else(|| is_open.then_some(line)) else { continue };
         if text.matches('\'').count() % 2 == 1 {
             is_open = !is_open;
@@ -40,7 +40,7 @@ fn its_lines_do_what_they_say_in_an_empty_home() {
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
     let sandbox = Sandbox::new();
     let program = Path::new(env!("CARGO_BIN_EXE_forklore")).parent().unwrap();
-    // A clone of the repository into which the commands may write.
+    // A clone of the repository, in which the commands may write files.
     let clone = sandbox.path().join("clone");
     std::fs::create_dir(&clone).unwrap();
     std::os::unix::fs::symlink(root.join("testdata"), clone.join("testdata")).unwrap();
@@ -75,11 +75,11 @@ fn its_lines_do_what_they_say_in_an_empty_home() {
     assert!(forked.contains("└─ plan-b") && forked.contains("claude --resume "), "{forked}");
     assert!(forked.contains("codex resume "), "{forked}");
     assert!(std::fs::metadata(clone.join("sessions.trig")).unwrap().len() > 10_000);
-    // None of the samples has a tool that failed.
+    // No tool failed in any of the samples.
     assert!(forked.trim_end().ends_with("branch  tool  failures"), "{forked}");
 }
 
-/// A line without what differs from run to run: ids, ages and the gaps between columns.
+/// Removes what differs between runs from a line: ids, ages and the gaps between columns.
 fn lasting(line: &str) -> String {
     let is_id =
         |word: &str| word.len() >= 8 && word.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
@@ -89,7 +89,7 @@ fn lasting(line: &str) -> String {
         _ => word,
     });
     let line = words.collect::<Vec<_>>().join(" ");
-    // Behind the size stands when it was written, which is long ago for all but the new one.
+    // The age follows the size; it is old for all sessions except the new one.
     match line.split_once(" kB ").or_else(|| line.split_once(" B ")) {
         Some((before, _)) => before.to_owned(),
         None => line,

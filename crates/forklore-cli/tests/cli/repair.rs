@@ -1,10 +1,10 @@
-//! What `verify --repair` saves, and what it says it could not.
+//! Tests of what `verify --repair` saves and what it reports as lost.
 
 use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, ran};
 
-/// A plan, its fork with events of its own, and damage done to the store's file.
+/// Creates a plan and its fork with own events, then damages the store's file with `sql`.
 fn damaged(sql: &str) -> Sandbox {
     let sandbox = Sandbox::with_a_plan();
     sandbox.ok(&["fork", "plan-1", "--id", "plan-b", "--at", "turn:1"]);
@@ -13,13 +13,13 @@ fn damaged(sql: &str) -> Sandbox {
     sandbox
 }
 
-/// The answer of a repair into `out` below the sandbox, with its exit code.
+/// Repairs into `out` in the test's folder, and returns the exit code and the answer.
 fn repair(sandbox: &Sandbox, out: &str) -> (i32, Value) {
     let ran = ran(sandbox.command(&["--json", "verify", "--repair", out]));
     (ran.code, serde_json::from_str(&ran.out).unwrap())
 }
 
-/// The log of a session in the store that was saved.
+/// Returns the log of a session in the repaired store.
 fn log(sandbox: &Sandbox, store: &str, session: &str) -> Vec<Value> {
     let out = sandbox.ok(&["--store", store, "--json", "log", session]);
     out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()

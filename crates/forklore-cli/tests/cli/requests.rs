@@ -1,11 +1,11 @@
-//! `inspect --request`: what would be sent, and how much of it a fork shares.
+//! Tests of `inspect --request`: the request, and how much of it a fork shares.
 
 use serde_json::Value;
 
 use crate::endpoint::{Endpoint, last_said};
 use crate::sandbox::{Ran, Sandbox, WORKSPACE, ran, snapshot};
 
-/// A plan, and two models: one that cannot be asked, and the small one at `url`.
+/// Creates a plan and two models: one that cannot be called, and the small one at `url`.
 fn sandbox(url: &str) -> Sandbox {
     let sandbox = Sandbox::with_a_plan();
     let text = format!(
@@ -51,14 +51,14 @@ fn a_model_that_is_not_configured_is_named() {
     assert!(ran.err.contains("there is no [models.none]"), "{}", ran.err);
 }
 
-/// The program with the configuration of the sandbox.
+/// Runs the program with the test's configuration.
 fn run(sandbox: &Sandbox, words: &[&str]) -> Ran {
     let mut command = sandbox.command(&[&["--workspace", WORKSPACE], words].concat());
     command.env("FORKLORE_CONFIG", sandbox.path().join("config.toml"));
     ran(command)
 }
 
-/// A server of tools of somebody else's, as lines of a configuration.
+/// Returns the configuration of a real third-party tool server.
 fn real_tools() -> String {
     let folder =
         std::env::var("FORKLORE_MCP_SERVERS").expect("`cargo xtask test` names the folder");
@@ -89,7 +89,7 @@ fn what_is_shown_is_what_a_turn_sends_byte_for_byte() {
     assert_eq!(shown["body"].get(), sent);
     let told: Value = serde_json::from_str(&sent).unwrap();
     assert_eq!(shown["tools"].get(), told["tools"].as_array().unwrap().len().to_string());
-    // Nothing was sent for it.
+    // The command sent no request.
     assert_eq!(endpoint.asked().len(), 2);
 
     let without = run(&sandbox, &["inspect", "last", "--request", "--no-tools"]);
@@ -133,21 +133,21 @@ fn a_model_summarises_only_the_branchs_own_part() {
     assert_eq!((&first["from_index"], &first["to_index"]), (&4.into(), &5.into()));
     let asked = endpoint.asked();
     assert_eq!(transcript(&asked[0]), "[person] I would try winnow\n</transcript>");
-    // The summary without a model is of the same part.
+    // A summary without a model covers the same part.
     sandbox.ok(&["fork", "plan-1", "--id", "other"]);
     let without = sandbox.json(&["bring", "branch", "--into", "other", "--dry-run"]);
     assert_eq!(without["existing"], true, "a fork of the told session knows it: {without}");
     sandbox.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "third"]);
     let without = sandbox.json(&["bring", "branch", "--into", "third"]);
     assert_eq!((&without["from_index"], &without["to_index"]), (&4.into(), &5.into()));
-    // To bring the same again asks nobody, and what is new alone is asked about.
+    // Bringing the same again sends no request, and only what is new is sent.
     assert_eq!(told(&bring())["existing"], true);
     assert_eq!(endpoint.asked().len(), 1);
     say("and it was fast");
     let more = told(&bring());
     assert_eq!((&more["from_index"], &more["to_index"]), (&5.into(), &6.into()));
     assert_eq!(transcript(&endpoint.asked()[1]), "[person] and it was fast\n</transcript>");
-    // Where there is nothing to bring, nobody is asked either.
+    // If there is nothing to bring, no request is sent either.
     sandbox.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "empty"]);
     let nothing = run(&sandbox, &["bring", "empty", "--into", "plan-1", "--summarize=model"]);
     assert_eq!((nothing.code, endpoint.asked().len()), (2, 2), "{nothing:?}");

@@ -1,4 +1,4 @@
-//! What a user who is not root may not read.
+//! Tests of files that a user other than root may not read.
 #![cfg(unix)]
 
 use std::fs::{self, Permissions};
@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
 
-/// A user without rights.
+/// A user without permissions.
 const NOBODY: u32 = 65_534;
 
 fn is_root(sandbox: &Sandbox) -> bool {
     fs::metadata(sandbox.path()).unwrap().uid() == 0
 }
 
-/// Gives everything in the sandbox to that user, if there is need of another than the present one.
+/// Makes that user the owner of a path and everything below it.
 fn give_away(path: &Path) {
     let Ok(about) = path.symlink_metadata() else { return };
     chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
@@ -29,7 +29,7 @@ fn give_away(path: &Path) {
     }
 }
 
-/// Runs the program as a user whom rights mean something to.
+/// Runs the program as a user for whom file permissions apply, which they do not for root.
 fn as_nobody(sandbox: &Sandbox, words: &[&str]) -> Output {
     let as_user = |mut command: Command| {
         if is_root(sandbox) || fs::metadata(sandbox.path()).unwrap().uid() == NOBODY {
@@ -40,7 +40,7 @@ fn as_nobody(sandbox: &Sandbox, words: &[&str]) -> Output {
     let command = sandbox.command(words);
     let (program, words) = (command.get_program().to_owned(), words);
     as_user(command).unwrap_or_else(|_| {
-        // The program may stand where that user may not go.
+        // That user may not have access to the folder of the program, so run a copy.
         let copy = sandbox.path().join("forklore");
         fs::copy(program, &copy).unwrap();
         fs::set_permissions(&copy, Permissions::from_mode(0o755)).unwrap();

@@ -1,4 +1,4 @@
-//! A home folder, a store and a working folder for one test.
+//! The environment of a single test: a home directory, a store and a folder.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,15 +7,15 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The folder that commands work on: it need not exist, and its length never changes.
+/// The folder that commands use. It need not exist, and its length is the same in every run.
 pub(crate) const WORKSPACE: &str = "/demo";
 
-/// The files of one test.
+/// The environment of a test.
 pub(crate) struct Sandbox {
     dir: TempDir,
 }
 
-/// The exit code and output of a command.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -30,7 +30,7 @@ impl Sandbox {
         Self { dir }
     }
 
-    /// A sandbox with the session `plan-1` of two turns, the first with a tool call.
+    /// Creates an environment with the session `plan-1` of two turns, the first with a tool call.
     pub(crate) fn with_a_plan() -> Self {
         let sandbox = Self::new();
         sandbox.ok(&["new", "--id", "plan-1", "--title", "Plan the release"]);
@@ -42,7 +42,7 @@ impl Sandbox {
         self.dir.path()
     }
 
-    /// A file in the sandbox.
+    /// Writes a file in the environment's folder and returns its path.
     pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.dir.path().join(name);
         std::fs::write(&path, text).unwrap();
@@ -53,7 +53,7 @@ impl Sandbox {
         self.dir.path().join("store.db")
     }
 
-    /// The program with these words, nothing of this machine's environment around it.
+    /// Returns the program with these arguments and without the machine's environment variables.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_forklore"));
         command
@@ -72,20 +72,20 @@ impl Sandbox {
         ran(self.command(&words))
     }
 
-    /// Runs a command that has to succeed, and gives what it printed.
+    /// Runs a command that must succeed, and returns its output.
     pub(crate) fn ok(&self, words: &[&str]) -> String {
         let ran = self.run(words);
         assert_eq!(ran.code, 0, "{words:?}: {ran:?}");
         ran.out
     }
 
-    /// The JSON answer of a command that has to succeed.
+    /// Returns the JSON answer of a command that must succeed.
     pub(crate) fn json(&self, words: &[&str]) -> Value {
         let out = self.ok(&[&["--json"], words].concat());
         serde_json::from_str(&out).unwrap_or_else(|error| panic!("{words:?}: {error}: {out}"))
     }
 
-    /// The error object of a command that has to fail, and its exit code.
+    /// Returns the exit code and the error object of a command that must fail.
     pub(crate) fn error(&self, words: &[&str]) -> (i32, Value) {
         let ran = self.run(&[&["--json"], words].concat());
         let last = ran.out.lines().last().unwrap_or_default();
@@ -95,7 +95,7 @@ impl Sandbox {
         (ran.code, answer["error"].clone())
     }
 
-    /// Appends JSON lines.
+    /// Appends JSON lines to a session.
     pub(crate) fn append(&self, session: &str, lines: &str) -> Ran {
         self.feed(&["append", session], lines)
     }
@@ -111,7 +111,7 @@ impl Sandbox {
     }
 }
 
-/// A conversation of two turns, usage and an open call included.
+/// A conversation of two turns, with usage and an open call.
 const PLAN: &str = r#"{"type":"user_message","data":{"content":"plan A or plan B?"}}
 {"type":"assistant_message","data":{"content":[{"type":"text","text":"Let me look."},{"type":"tool_call","id":"c1","name":"read","arguments":{"path":"plan.md"}}]}}
 {"type":"tool_result","data":{"call_id":"c1","name":"read","content":"A: fast\nB: cheap"}}
@@ -133,7 +133,7 @@ fn of(output: &std::process::Output) -> Ran {
     }
 }
 
-/// Compares with a snapshot in which what differs from run to run is named.
+/// Compares a text with a snapshot; values that differ between runs are replaced by names.
 macro_rules! snapshot {
     ($text:expr) => {
         insta::with_settings!({ omit_expression => true, filters => crate::sandbox::FILTERS.to_vec() }, {

@@ -1,8 +1,9 @@
-//! What people see, verb by verb.
+//! Snapshots of the output for users, command by command.
 
 use crate::sandbox::{Sandbox, snapshot};
 
-/// `plan-1` with a branch at its first turn, a branch of that, a branch at the end, a delegate.
+/// Creates `plan-1` with a branch at its first turn, a branch of that, a branch at its end, and a
+/// delegate.
 fn family() -> Sandbox {
     let sandbox = Sandbox::with_a_plan();
     sandbox.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "plan-b", "--label", "plan-b"]);

@@ -1,5 +1,5 @@
-//! A model over HTTP, in the OpenAI form, that says what a test tells it to, and stands still where
-//! the test wants that.
+//! A model over HTTP, with the OpenAI protocol, that answers as a test's script says and blocks
+//! where the script says so.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,20 +8,20 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-/// What one request comes to.
+/// The answer to one request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer {
-    /// A whole answer.
+    /// A complete answer.
     Says(&'static str),
-    /// The beginning of one, behind which nothing comes.
+    /// The beginning of an answer; then the model blocks.
     Begins(&'static str),
-    /// Nothing at all.
+    /// Nothing: the model blocks.
     Silence,
-    /// A call: the tool's name, its arguments.
+    /// A tool call: the tool's name and its arguments.
     Calls(&'static str, &'static str),
 }
 
-/// The model; without a script it says `done`.
+/// The model. After the end of its script it answers `done`.
 pub(crate) struct Scripted {
     address: String,
     asked: Arc<Mutex<Vec<Value>>>,
@@ -38,7 +38,7 @@ impl Scripted {
             for stream in listener.incoming().map_while(Result::ok) {
                 let (heard, answers) = (heard.clone(), answers.clone());
                 std::thread::spawn(move || {
-                    // Whoever asks may be gone before all is said.
+                    // The client may be gone before it has sent the whole request.
                     let Some(request) = request(&stream) else { return };
                     heard.lock().unwrap().push(request);
                     let answer = answers.lock().unwrap().pop_front();
@@ -49,7 +49,7 @@ impl Scripted {
         Self { address, asked }
     }
 
-    /// The configuration that names it.
+    /// Returns the configuration that names this model.
     pub(crate) fn config(&self) -> String {
         let address = &self.address;
         format!(
@@ -57,12 +57,12 @@ impl Scripted {
         )
     }
 
-    /// The bodies of the requests so far.
+    /// Returns the bodies of the requests so far.
     pub(crate) fn bodies(&self) -> Vec<Value> {
         self.asked.lock().unwrap().clone()
     }
 
-    /// The messages of each request so far: who speaks, and what.
+    /// Returns the messages of each request so far, as pairs of role and text.
     pub(crate) fn asked(&self) -> Vec<Vec<(String, String)>> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let messages = |body: &Value| {
@@ -73,7 +73,7 @@ impl Scripted {
     }
 }
 
-/// Reads a request's body.
+/// Reads the body of a request.
 fn request(stream: &TcpStream) -> Option<Value> {
     let mut reader = BufReader::new(stream);
     let mut length = 0;
@@ -118,7 +118,7 @@ fn give(mut stream: TcpStream, answer: Answer) -> std::io::Result<()> {
     stream.write_all(b"data: [DONE]\n\n")
 }
 
-/// Stands still until whoever asked goes away.
+/// Blocks until the client closes the connection.
 fn until_gone(stream: &mut TcpStream) -> std::io::Result<()> {
     stream.read_to_end(&mut Vec::new()).map(drop)
 }

@@ -1,4 +1,4 @@
-//! The JSON answers, verb by verb, as scripts rely on them.
+//! Snapshots of the JSON answers, command by command.
 
 use serde_json::Value;
 

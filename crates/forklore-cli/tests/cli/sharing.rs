@@ -1,4 +1,4 @@
-//! `resume-in codex --share`: a file that leaves the history in the original's.
+//! Tests of `resume-in codex --share`: a file that leaves the history in the original file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
 
-/// A session that Codex wrote with ordinals.
+/// A session that Codex wrote, with ordinals.
 const ORIGINAL: &str =
     "2026/11/21/rollout-2026-11-21T21-04-08-01a1ffec-73dc-78c3-be0b-ef8fc516de95.jsonl";
 const SESSION: &str = "01a1ffec-73dc-78c3-be0b-ef8fc516de95";
 
-/// A sandbox in whose Codex folder that session lies, imported and forked behind its fourth message.
+/// Creates an environment with that session in its Codex folder, imported and forked after its
+/// fourth message.
 fn forked() -> (Sandbox, PathBuf) {
     let sandbox = Sandbox::new();
     let genuine =
@@ -26,7 +27,7 @@ fn forked() -> (Sandbox, PathBuf) {
     (sandbox, original)
 }
 
-/// Every file below a folder, with its bytes.
+/// Returns every file below a folder, with its contents.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -62,7 +63,7 @@ fn codex_is_given_a_file_that_begins_in_the_original() {
         assert_eq!(told["events"], json!(1), "only what was written here");
         let begun = first_line(&written);
         let base = &begun["payload"]["history_base"];
-        // All of the original up to the record behind which it was forked, and nothing more.
+        // Exactly the original up to the last record before the fork.
         let bytes = usize::try_from(base["end_byte_offset"].as_u64().unwrap()).unwrap();
         let shared = &before[&original][..bytes];
         assert_eq!(base["thread_id"], SESSION);
@@ -76,7 +77,7 @@ fn codex_is_given_a_file_that_begins_in_the_original() {
         assert!(start.ends_with(&format!("codex resume {id}")), "{start}");
         assert!(path.to_str().unwrap().ends_with(&format!("-{id}.jsonl")), "{told}");
 
-        // forklore reads it as a branch that shares.
+        // forklore imports it as a branch that shares its history.
         let read = sandbox.json(&["import", path.to_str().unwrap()]);
         let read = &read["sessions"][0];
         assert_eq!(
@@ -109,7 +110,7 @@ fn a_history_that_codex_has_not_as_it_was_read_is_not_shared() {
     let text = fs::read_to_string(&original).unwrap();
     fs::write(&original, text.lines().take(3).collect::<Vec<_>>().join("\n")).unwrap();
     refused(&[], "has changed");
-    // What has no file at all.
+    // A session that has no file at all.
     sandbox.ok(&["new", "--id", "own"]);
     sandbox.ok(&["append", "own", "--text", "hello"]);
     let (code, error) = sandbox.error(&["resume-in", "codex", "own", "--share"]);

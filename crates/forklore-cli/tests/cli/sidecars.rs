@@ -1,4 +1,4 @@
-//! Sidecar files of a session: they are listed, restored, and never overwrite anything.
+//! Tests of sidecar files: they are listed and restored, and never overwrite anything.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::sandbox::{Sandbox, snapshot};
 
 const SESSION: &str = "1cb9e5f5-48b2-4dd6-9728-bcc3b0303f2b";
 
-/// A sandbox with the folders of Amplifier's sample sessions, imported.
+/// Creates a test environment with the folders of Amplifier's sample sessions, imported.
 fn amplifier() -> Sandbox {
     let sandbox = Sandbox::new();
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/amplifier/projects");
@@ -38,7 +38,7 @@ fn folder(sandbox: &Sandbox) -> std::path::PathBuf {
 fn all_files_of_a_session_come_back() {
     let sandbox = amplifier();
     let listed = sandbox.ok(&["restore", SESSION, "--list"]);
-    // Where they were read from is another path in every test.
+    // The column with the original paths differs in every run.
     let end = listed.find("READ FROM").unwrap();
     let listed: Vec<_> =
         listed.lines().map(|line| line[..end.min(line.len())].trim_end()).collect();
@@ -107,7 +107,7 @@ fn files_deleted_with_a_session_are_reported() {
             "timestamp": "2026-01-01T00:00:00Z", "message": {"role": "user", "content": id},
         })
     };
-    // A rewind: two sessions in one file.
+    // A rewind: one file with two sessions.
     let lines = [record("u1", ""), record("u2", "u1"), record("u3", "u1")];
     let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
     sandbox.file("w/s.jsonl", &lines);
@@ -126,7 +126,7 @@ fn files_deleted_with_a_session_are_reported() {
 fn a_path_in_a_damaged_store_leads_nowhere_else() {
     let sandbox = amplifier();
     let store = rusqlite::Connection::open(sandbox.store()).unwrap();
-    // A path that its checksum does not fit is refused before it is looked at.
+    // A path that does not match its checksum is refused before it is used.
     let sql = "UPDATE source_path SET path = '/../../evil' WHERE path LIKE '%metadata%'";
     store.execute(sql, []).unwrap();
     drop(store);

@@ -1,5 +1,5 @@
-//! Signals in the middle of a turn: what was said is kept, the session is free, and nothing that
-//! was started runs on.
+//! Tests of signals during a turn: the text so far is stored, the lease is released, and no child
+//! process keeps running.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -12,16 +12,16 @@ use serde_json::Value;
 use crate::sandbox::{Ran, Sandbox, WORKSPACE, ran};
 use crate::scripted::{Answer, Scripted};
 
-/// The signals, and the exit codes that shells know them by.
+/// The signals and their exit codes in shells.
 const STOPS: [(Signal, i32); 3] = [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)];
 
-/// Whether the process is there; a child that nobody waited for is not.
+/// Checks whether a process runs; a zombie does not count.
 pub(crate) fn is_there(process: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"));
     status.is_ok_and(|status| !status.contains("State:\tZ"))
 }
 
-/// Whether a process listens to a signal.
+/// Checks whether a process has a handler for a signal.
 fn hears(process: u32, signal: Signal) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
@@ -33,7 +33,7 @@ pub(crate) fn send(process: u32, signal: Signal) {
     kill_process(process, signal).unwrap();
 }
 
-/// The configuration of an MCP server whose process writes down its id.
+/// Returns the configuration of an MCP server that writes the id of its process to a file.
 pub(crate) fn tools(sandbox: &Sandbox) -> String {
     let hint = "FORKLORE_MCP_SERVERS does not name the folder of the MCP servers that this test \
                 needs\nhint: `cargo xtask test` installs them and names it";
@@ -49,7 +49,7 @@ pub(crate) fn tools(sandbox: &Sandbox) -> String {
     )
 }
 
-/// The process of that server.
+/// Returns the process id of that server.
 pub(crate) fn server(sandbox: &Sandbox) -> u32 {
     std::fs::read_to_string(sandbox.path().join("server.pid")).unwrap().trim().parse().unwrap()
 }
@@ -57,12 +57,12 @@ pub(crate) fn server(sandbox: &Sandbox) -> u32 {
 pub(crate) fn forklore(sandbox: &Sandbox, words: &[&str]) -> Command {
     let mut command = sandbox.command(&[&["--workspace", WORKSPACE], words].concat());
     command.env("FORKLORE_CONFIG", sandbox.path().join("config.toml"));
-    // What `tools` starts needs a shell.
+    // The server that `tools` configures needs a shell.
     command.env("PATH", std::env::var_os("PATH").unwrap());
     command
 }
 
-/// A running program whose lines are read one by one.
+/// A running program whose output is read line by line.
 struct Running {
     child: Child,
     lines: BufReader<std::process::ChildStdout>,
@@ -77,7 +77,7 @@ impl Running {
         Self { child, lines, read: String::new() }
     }
 
-    /// Reads until it tells something.
+    /// Reads until the output contains `told`.
     fn until(mut self, told: &str) -> Self {
         while !self.read.contains(told) {
             let more = self.lines.read_line(&mut self.read).unwrap();
@@ -99,7 +99,7 @@ impl Running {
     }
 }
 
-/// What is in a session: roles and texts.
+/// Returns the roles and texts of a session.
 fn replayed(sandbox: &Sandbox, session: &str) -> Vec<(String, String)> {
     let replay = sandbox.ok(&["--json", "replay", session]);
     let records = replay.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -111,7 +111,7 @@ fn said(role: &str, text: &str) -> (String, String) {
     (role.to_owned(), text.to_owned())
 }
 
-/// Nobody holds the session.
+/// Asserts that the session is not leased.
 fn is_free(sandbox: &Sandbox, session: &str) {
     assert_eq!(sandbox.json(&["show", session])["session"]["status"], "idle");
 }
@@ -209,7 +209,7 @@ fn a_signal_inside_a_call_ends_the_call_and_the_server() {
 fn signals_end_a_program_whose_servers_do_not_start() {
     for signals in [&[Signal::TERM][..], &[Signal::TERM, Signal::INT]] {
         let sandbox = Sandbox::new();
-        // It heeds neither the end of its input nor a signal that asks it to end.
+        // The server ignores both the end of its input and SIGTERM.
         let deaf = "trap '' TERM; while :; do sleep 1; done";
         let model = Scripted::start(&[]);
         let server = format!(
@@ -222,7 +222,7 @@ fn signals_end_a_program_whose_servers_do_not_start() {
         wait_until("server", || sandbox.path().join("server.pid").exists());
         for signal in signals {
             turn.send(*signal);
-            // Two that come at once are heard in no order.
+            // Signals that arrive at the same time have no order.
             std::thread::sleep(Duration::from_millis(50));
         }
         let ran = turn.ended();
@@ -253,8 +253,8 @@ fn a_signal_while_exploring_keeps_what_each_has() {
         let words = ["explore", "talk", "-n", "2", "--prompt", "and?"];
         let exploring = Running::start(&sandbox, &words);
         wait_until("two requests", || model.asked().len() == 2);
-        // Both answers have begun when both forks hold something to keep; only a request is seen
-        // from here, so a fork may keep its prompt alone.
+        // A fork has something to store once its answer has begun. The test only sees the requests,
+        // so a fork may contain only its prompt.
         exploring.send(signal);
         let ran = exploring.ended();
         assert_eq!(ran.code, code, "{ran:?}");

@@ -1,4 +1,4 @@
-//! Signals and Ctrl-C at a real terminal (tmux).
+//! Tests of signals and Ctrl-C at a real terminal (tmux).
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -11,11 +11,12 @@ use crate::terminal::Terminal;
 const TERM: (Signal, &str) = (Signal::TERM, "143");
 const HUP: (Signal, &str) = (Signal::HUP, "129");
 
-/// What a shell does around the program: it tells how that ended and how it left the terminal.
+/// A shell script around the program that reports its exit code and whether the terminal was
+/// restored.
 const SHELL: &str = "trap : INT; stty -a > ~/before; \"$@\"; ended=$?; stty -a > ~/after; \
     cmp ~/before ~/after && how=\"as it was\"; echo \"ended with $ended, left $how\"";
 
-/// A conversation with a model that follows a script.
+/// Starts a conversation with a scripted model.
 fn talking<'a>(
     sandbox: &'a Sandbox,
     name: &'static str,
@@ -43,7 +44,7 @@ fn ctrl_c(terminal: &Terminal<'_>) {
     assert!(terminal.tmux(&["send-keys", "C-c"]).status().unwrap().success());
 }
 
-/// The program, for which the shell waits.
+/// Returns the process id of the program that the shell runs.
 fn process(terminal: &Terminal<'_>) -> u32 {
     let shell = terminal.tmux(&["list-panes", "-F", "#{pane_pid}"]).output().unwrap();
     let shell = String::from_utf8(shell.stdout).unwrap().trim().to_owned();
@@ -51,14 +52,14 @@ fn process(terminal: &Terminal<'_>) -> u32 {
     children.unwrap().trim().parse().unwrap()
 }
 
-/// Waits until the program has ended, with this exit code and the terminal left as it was found.
+/// Waits until the program has ended with this exit code and has restored the terminal.
 fn ended(terminal: &Terminal<'_>, code: &str) {
     let screen = terminal.until("end", |screen| screen.contains("left "));
     assert!(screen.contains("\nTo go on: forklore resume "), "{screen}");
     assert!(screen.contains(&format!("\nended with {code}, left as it was")), "{screen}");
 }
 
-/// What is stored: types, and the text or what was decided.
+/// Returns the stored events: their types, and their text or decision.
 fn stored(sandbox: &Sandbox) -> Vec<(String, String)> {
     let log = sandbox.ok(&["--json", "log", "last"]);
     let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -91,7 +92,7 @@ fn ctrl_c_interrupts_a_turn_and_the_next_one_works() {
     assert_eq!(stored(&sandbox), kept);
     let next = terminal.line("and?", "main>");
     assert!(next.contains("three."), "{next}");
-    // At the prompt it leaves when it is pressed twice.
+    // At the prompt, pressing Ctrl-C twice ends the program.
     ctrl_c(&terminal);
     terminal.until("way out", |screen| screen.contains("so does Ctrl-C again"));
     ctrl_c(&terminal);
@@ -132,7 +133,7 @@ fn an_interrupted_answer_of_a_real_model_is_gone_on_with() {
     );
     let terminal = at_terminal(&sandbox, "real", &config);
     types(&terminal, "Write a long story about the sea.");
-    // Below the greeting and the prompt, and no sign of life any more.
+    // The answer has begun below the greeting and the prompt, and the progress line is gone.
     terminal.until("beginning", |screen| {
         screen.lines().count() > 3 && !screen.ends_with("Ctrl-C interrupts")
     });
@@ -198,7 +199,7 @@ fn signals_end_a_conversation_in_order_wherever_it_is() {
             event("assistant_message", "partial: One, two,"),
         ];
         assert_eq!(stored(&sandbox), kept);
-        // The lines that were typed are there for the next conversation.
+        // The lines that were typed are in the history of the next conversation.
         let remembered = sandbox.path().join("home/.local/share/forklore/chat-history");
         let remembered = std::fs::read_to_string(remembered).unwrap();
         assert!(remembered.ends_with("hi\ncount\n"), "{remembered}");

@@ -1,4 +1,4 @@
-//! Answers that stream: followed logs, closed pipes, Ctrl-C.
+//! Tests of streamed answers: followed logs, closed pipes, Ctrl-C.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -29,7 +29,7 @@ fn a_followed_log_goes_on_with_what_is_written() {
         sandbox.ok(&["append", "plan-1", "--text", text]);
     }
     assert_eq!([content(&lines.next().unwrap()), content(&lines.next().unwrap())], ["one", "two"]);
-    // It has printed the last one asked for.
+    // The last requested event was printed.
     assert_eq!(lines.next(), None);
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
@@ -51,7 +51,7 @@ fn an_interrupt_ends_with_130() {
 #[test]
 fn a_closed_pipe_ends_quietly() {
     let sandbox = Sandbox::with_a_plan();
-    // More than a pipe holds, so that writing meets the closed end.
+    // More than a pipe's buffer, so that a write fails because the pipe is closed.
     let line = format!("{{\"data\":{{\"content\":\"{}\"}}}}\n", "x".repeat(1_000));
     assert_eq!(sandbox.append("plan-1", &line.repeat(500)).code, 0);
     sandbox.ok(&["fork", "plan-1", "--id", "plan-b", "--at", "turn:1"]);
@@ -143,7 +143,7 @@ fn an_answer_that_cannot_be_written_is_an_error_whatever_the_verb() {
         &["man"],
         &["help", "fork"],
         &["--version"],
-        // What is wrong cannot be told as an answer either.
+        // The error cannot be written as an answer either.
         &["--json", "show", "nobody"],
     ] {
         for json in [&[][..], &["--json"]] {

@@ -1,5 +1,5 @@
-//! A conversation at a real terminal (tmux) with the real small model. With `FORKLORE_CAPTURES` set
-//! to a folder it leaves there what was on the screen: docs/chat.md shows that.
+//! Tests of a conversation at a real terminal (tmux) with the real small model. If
+//! `FORKLORE_CAPTURES` names a folder, the screens are written there; docs/chat.md shows them.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::sandbox::{Sandbox, WORKSPACE};
 const CONFIG: &str = "[models.small]\nprovider = \"openai\"\nmodel = \"smollm2\"\n\
     context_window = 4096\nmax_output_tokens = 32\n";
 
-/// A terminal in which one program runs.
+/// A terminal that runs one program.
 pub(crate) struct Terminal<'a> {
     sandbox: &'a Sandbox,
     name: &'static str,
@@ -31,7 +31,7 @@ impl<'a> Terminal<'a> {
         Self::running(sandbox, name, &[&program[..], words].concat())
     }
 
-    /// A terminal in which some other program runs.
+    /// Starts a terminal that runs another program.
     pub(crate) fn running(sandbox: &'a Sandbox, name: &'static str, program: &[&str]) -> Self {
         let terminal = Self { sandbox, name };
         let settings = sandbox.file("tmux.conf", "set -g remain-on-exit on\n");
@@ -69,7 +69,7 @@ impl<'a> Terminal<'a> {
         String::from_utf8(shown.stdout).unwrap().trim_end().to_owned()
     }
 
-    /// Waits until the screen shows something.
+    /// Waits until `shown` accepts the screen; `what` names the expected content.
     pub(crate) fn until(&self, what: &str, shown: impl Fn(&str) -> bool) -> String {
         let mut screen = String::new();
         for _ in 0..10_000 {
@@ -87,7 +87,7 @@ impl<'a> Terminal<'a> {
         self.until(prompt, |screen| screen.lines().last().is_some_and(|line| line == prompt))
     }
 
-    /// Types a line, and waits until the next can be typed; gives what came since.
+    /// Types a line and waits for the next prompt. Returns the output between the two.
     pub(crate) fn line(&self, text: &str, prompt: &str) -> String {
         let before = self.screen().lines().count();
         assert!(self.tmux(&["send-keys", "-l", text]).status().unwrap().success());
@@ -102,7 +102,7 @@ impl<'a> Terminal<'a> {
     }
 }
 
-/// Keeps what was on the screen, where somebody wants it.
+/// Writes the screen to the folder for captures, if there is one.
 fn keep(name: &str, screen: &str) {
     if let Some(folder) = std::env::var_os("FORKLORE_CAPTURES") {
         std::fs::write(Path::new(&folder).join(name), format!("{screen}\n")).unwrap();
@@ -147,7 +147,7 @@ fn one_forks_explores_brings_and_resumes_at_a_terminal() {
     resumed(&sandbox);
 }
 
-/// A fresh process goes on in the branch.
+/// Continues the branch in a new process.
 fn resumed(sandbox: &Sandbox) {
     let terminal = Terminal::start(sandbox, "resume", &["resume", "@fruits"]);
     terminal.ready("fruits>");

@@ -1,4 +1,4 @@
-//! What is typed, and when, at a real terminal (tmux).
+//! Tests of input that is typed at different times at a real terminal (tmux).
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::terminal::Terminal;
 
 const MAY_IT: &str = "May it? [y]es, [n]o, [a]lways:";
 
-/// A conversation with a model that follows a script.
+/// Starts a conversation with a scripted model.
 fn talking<'a>(
     sandbox: &'a Sandbox,
     name: &'static str,
@@ -44,7 +44,7 @@ fn pastes(sandbox: &Sandbox, terminal: &Terminal<'_>, text: &str) {
     }
 }
 
-/// What the person said in each request, the last thing in it.
+/// Returns the last message of each request.
 fn last_said(model: &Scripted) -> Vec<String> {
     let last = |request: &Vec<(String, String)>| request.last().unwrap().1.clone();
     model.asked().iter().map(last).collect()
@@ -64,7 +64,7 @@ fn an_interruption_puts_lines_back_into_the_prompt() {
     keys(&terminal, &["C-c"]);
     let screen = terminal.until("prompt", |screen| screen.ends_with("and then?\nnot yet"));
     let (_, since) = screen.split_once("One, two,").unwrap();
-    // Nothing is said before the person has seen how the turn ended.
+    // The typed text is not sent before the user has seen how the turn ended.
     let waited = "\ninterrupting ...\ninterrupted; what was said is kept, /continue goes on\n\
         main> and then?\nnot yet";
     assert_eq!(since, waited);
@@ -143,7 +143,7 @@ fn what_takes_its_time_shows_a_sign_of_life() {
     );
 }
 
-/// What was decided about calls, in order.
+/// Returns the decisions about tool calls, in order.
 fn decided(sandbox: &Sandbox) -> Vec<String> {
     let log = sandbox.ok(&["--json", "log", "last"]);
     let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -174,7 +174,7 @@ fn calls_of_a_real_server_need_approval() {
     says(&terminal, "first");
     let screen = asked(1);
     assert!(screen.contains("→ all__echo {\"message\": \"here\"}\nMay it?"), "{screen}");
-    // What is no answer is asked about again.
+    // An invalid answer repeats the question.
     says(&terminal, "well");
     asked(2);
     says(&terminal, "y");
@@ -210,7 +210,7 @@ fn typeahead_answers_no_question() {
     says(&terminal, "y");
     terminal.until("question", |screen| screen.ends_with(MAY_IT));
     says(&terminal, "n");
-    // Then it is said.
+    // After the turn it is sent as a prompt.
     terminal.until("answer", |screen| {
         screen.contains("\nmain> y\n") && screen.ends_with("two.\nmain>")
     });
@@ -301,7 +301,7 @@ fn lines_fit_the_terminal_also_when_it_changes() {
         assert!(terminal.tmux(&resize).status().unwrap().success());
         keys(&terminal, &["C-l"]);
         terminal.until("cleared screen", |screen| {
-            // What was on the screen goes into the history, some time.
+            // tmux moves the old screen into its history after some time.
             assert!(terminal.tmux(&["clear-history"]).status().unwrap().success());
             screen == "main>"
         });
@@ -309,7 +309,7 @@ fn lines_fit_the_terminal_also_when_it_changes() {
             ["/tree", "/branches", "/turns", "/history", "/stats", "/frok", "/help", "/help fork"];
         let shown = lines.map(|line| terminal.line(line, "main>"));
         assert!(shown[0].contains("here"), "{shown:?}");
-        // A line that the terminal had to break is one line here.
+        // With `-J`, a line that the terminal wrapped is one line here.
         let joined = terminal.tmux(&["capture-pane", "-p", "-J"]).output().unwrap();
         let joined = String::from_utf8(joined.stdout).unwrap();
         joined.lines().map(|line| line.trim_end().chars().count()).max().unwrap()

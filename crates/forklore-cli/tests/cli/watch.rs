@@ -1,4 +1,4 @@
-//! `import --watch`: real processes that follow real folders.
+//! Tests of `import --watch` with real processes and real folders.
 
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, WORKSPACE, ran};
 
-/// A watch, and the lines that it says.
+/// A running watch and its output lines.
 struct Watch {
     child: Child,
     lines: Receiver<Value>,
@@ -39,7 +39,7 @@ impl Watch {
         watch
     }
 
-    /// The next line of this sort; no other may come before it.
+    /// Returns the next line, which must be of this kind.
     fn next(&self, event: &str) -> Value {
         let line = self.lines.recv().unwrap();
         assert_eq!(line["event"], event, "{line}");
@@ -62,7 +62,7 @@ impl Drop for Watch {
     }
 }
 
-/// One message of a Pi file.
+/// Returns the record of one message in a Pi file.
 fn message(number: u32) -> String {
     let parent = match number {
         0 => "null".to_owned(),
@@ -75,7 +75,7 @@ fn message(number: u32) -> String {
     )
 }
 
-/// A Pi file with so many messages.
+/// Returns a Pi file with this many messages.
 fn session(id: &str, messages: u32) -> String {
     let header = format!(
         "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\
@@ -98,7 +98,7 @@ fn events(sandbox: &Sandbox, session: &str) -> u64 {
     sandbox.json(&["show", session])["session"]["own_events"].as_u64().unwrap()
 }
 
-/// How many sessions there are, in whatever folder.
+/// Returns the number of sessions in all folders.
 fn sessions(sandbox: &Sandbox) -> usize {
     let answer = ran(sandbox.command(&["--json", "--all", "list"])).out;
     let answer: Value = serde_json::from_str(&answer).unwrap();
@@ -120,14 +120,14 @@ fn what_an_agent_writes_deletes_and_rewrites_is_stored() {
     assert_eq!((&grown["change"], &grown["events"]), (&json!("grown"), &json!(1)));
     assert_eq!(grown["sessions"], json!(["one"]));
 
-    // A folder that comes later, and is filled at once.
+    // A new folder that is filled immediately.
     let deep = folder.join("later/deeper");
     fs::create_dir_all(&deep).unwrap();
     fs::write(deep.join("two.jsonl"), session("two", 3)).unwrap();
     let new = watch.next("imported");
     assert_eq!((&new["change"], &new["sessions"]), (&json!("new"), &json!(["two"])));
 
-    // Rewritten in place, as agents do: a revision of its own.
+    // Rewritten in place, as agents do: this creates a new revision.
     fs::write(&file, session("one", 1).replace("number 0", "another")).unwrap();
     let rewritten = watch.next("imported");
     assert_eq!(rewritten["change"], "rewritten");
@@ -157,7 +157,7 @@ fn a_watch_goes_on_where_the_last_one_stopped() {
     assert_eq!(sandbox.ok(&["restore", "one"]), session("one", 4));
 }
 
-/// How many bytes the store has taken so far.
+/// Returns the size of the store including its WAL, in bytes.
 fn written(sandbox: &Sandbox) -> u64 {
     let wal = sandbox.path().join("store.db-wal");
     let size = |path: &Path| fs::metadata(path).map_or(0, |about| about.len());
@@ -171,7 +171,7 @@ fn kill_in_the_middle_of_a_file_loses_nothing_and_repeats_nothing() {
     let file = folder(&sandbox).join("one.jsonl");
     let text = session("one", MESSAGES);
     fs::write(&file, &text).unwrap();
-    // Behind the first steps of the import and long before its last.
+    // After the first steps of the import and long before the last one.
     for most in [2 << 20, 8 << 20, 14 << 20] {
         let mut watch = Watch::start(&sandbox, &["sessions"]);
         while written(&sandbox) < most {
@@ -222,7 +222,7 @@ fn one_bad_file_stops_nothing() {
     assert_eq!(watch.next("imported")["sessions"], json!(["bad"]));
     let problem = watch.next("problem");
     assert_eq!((&problem["kind"], &problem["line"]), (&json!("damage"), &json!(3)));
-    // Neither what is nobody's session nor what leads out of the folder is read.
+    // Files of no agent, and links that lead out of the folder, are not read.
     let outside = sandbox.file("outside.jsonl", &session("outside", 1));
     std::os::unix::fs::symlink(&outside, folder.join("link.jsonl")).unwrap();
     fs::write(folder.join("notes.jsonl"), "{\"a\":1}\n").unwrap();

@@ -1,4 +1,4 @@
-//! An append is one step: behind the head it expects, all or nothing, and harmless when repeated.
+//! An append is atomic, goes after the expected head, and is idempotent.
 
 use forklore_core::header::Usage;
 

@@ -1,4 +1,4 @@
-//! Attachments are kept once, whole, and for as long as somebody may name them.
+//! The store stores each attachment once and completely, for as long as anything may reference it.
 
 use std::io::{self, Read};
 
@@ -12,7 +12,7 @@ use forklore_store::error::Error;
 
 const NO_LIMIT: u64 = u64::MAX;
 
-/// Bytes that are no text, and other ones for each seed.
+/// Returns binary data that differs for each seed.
 pub(super) fn bytes(seed: u64, len: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(2).wrapping_add(1);
     let mut next = || {
@@ -36,7 +36,7 @@ pub(super) fn read(scene: &Scene<'_>, id: &AttachmentId) -> Option<Vec<u8>> {
     Some(read)
 }
 
-/// Names and lengths of all of them.
+/// Returns the ids and sizes of all attachments.
 pub(super) fn listed(scene: &Scene<'_>) -> Vec<(AttachmentId, u64)> {
     let list = scene.attachments().list().unwrap();
     list.iter().map(|attachment| (attachment.id, attachment.bytes)).collect()
@@ -75,7 +75,7 @@ pub(super) fn the_same_bytes_are_stored_once(scene: &Scene<'_>) {
     assert_eq!(read(scene, &first.id).unwrap(), b"the same");
 }
 
-/// Gives its bytes in pieces of many lengths.
+/// A reader that returns its bytes in pieces of varying length.
 struct InPieces<'a> {
     rest: &'a [u8],
     most: usize,
@@ -106,7 +106,7 @@ pub(super) fn one_byte_too_many_is_refused_and_leaves_nothing(scene: &Scene<'_>)
     assert_eq!(listed(scene), [(held.id, 1_000)]);
 }
 
-/// Fails behind some bytes.
+/// A reader that fails after the given number of bytes.
 struct Failing(usize);
 
 impl Read for Failing {
@@ -178,7 +178,7 @@ pub(super) fn a_sweep_spares_what_was_put_again_since(scene: &Scene<'_>) {
     assert!(!put(scene, b"again").new);
     assert_eq!(sweep(scene, &before), Swept::default());
     assert_eq!(read(scene, &id).unwrap(), b"again");
-    // One that went and came back is another one.
+    // An attachment that was removed and stored again counts as a new one.
     let before = list(scene);
     sweep(scene, &before);
     assert!(put(scene, b"again").new);

@@ -1,4 +1,4 @@
-//! Open calls are counted, and a fork carries on the count.
+//! The store counts open calls, and a fork inherits the count.
 
 use forklore_core::{CallStep, OpenCall};
 

@@ -1,4 +1,4 @@
-//! What a child inherits, and that nobody can tell how its prefix is stored.
+//! What a child inherits. A reader cannot tell how the child stores its prefix.
 
 use forklore_core::header::Strategy;
 use forklore_core::{Class, Header};
@@ -77,7 +77,7 @@ pub(super) fn dialect_and_type_come_back(scene: &Scene<'_>) {
     assert_eq!(said, [("user_message", Some("claude")), ("file-history.snapshot", Some("pi"))]);
 }
 
-/// What the header says but for what may differ between two children of one parent.
+/// Removes from a header what may differ between two children of one parent.
 fn comparable(header: Header) -> Header {
     Header { strategy: None, ..header }
 }

@@ -1,4 +1,4 @@
-//! A session is made whole or not at all.
+//! A session is created completely or not at all.
 
 use std::collections::BTreeSet;
 

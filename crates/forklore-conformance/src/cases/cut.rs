@@ -1,4 +1,4 @@
-//! A child begins right behind the inheritable event its cut names.
+//! A child begins right after the inheritable event that its cut names.
 
 use forklore_core::header::Strategy;
 
@@ -7,7 +7,7 @@ use crate::scene::{Scene, forward, id, refused};
 use forklore_store::error::Error;
 use forklore_store::port::{At, LogEntry};
 
-/// The inheritable events before a cut, with their origins.
+/// Returns the inheritable events before a cut, renumbered, with their origins.
 fn prefix(log: &[LogEntry], kept: u64) -> Vec<LogEntry> {
     let inherited = log.iter().filter(|stored| stored.event.class.is_inherited());
     let renumbered = (1..).zip(inherited.take(usize::try_from(kept).unwrap()));

@@ -1,4 +1,4 @@
-//! A delete takes a session away and leaves everyone else's history whole.
+//! A delete removes a session and leaves the history of every other session complete.
 
 use forklore_core::{Data, Tombstone};
 

@@ -1,4 +1,5 @@
-//! A detached session has its prefix for itself; nobody can tell but by its header.
+//! A detached session has its own copy of its prefix. Readers see the difference only in its
+//! header.
 
 use forklore_core::Header;
 

@@ -1,4 +1,4 @@
-//! What was acknowledged is there when the store is opened again.
+//! Acknowledged writes are still there when the store is reopened.
 
 use forklore_core::Strategy;
 

@@ -1,4 +1,4 @@
-//! The feed over restarts and several handles.
+//! The feed across restarts and several handles.
 
 use forklore_store::Error;
 use forklore_store::port::{Change, Since};

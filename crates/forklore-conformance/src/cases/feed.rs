@@ -1,4 +1,4 @@
-//! The feed: which sessions were written to behind a mark.
+//! The feed reports which sessions were written to after a mark.
 
 use forklore_core::Strategy;
 use forklore_store::Error;
@@ -256,7 +256,8 @@ pub(super) fn eight_writers_are_seen_each_in_its_order(scene: &Scene<'_>) {
             done.count() == 8
         };
         while !all(&reader) {
-            // It panics where a head goes back, and where nothing comes any more.
+            // The read panics if a head goes back. An empty page means that commits were not
+            // reported.
             reader.read(scene, 3, LONG);
             assert!(!reader.last.is_empty(), "{:?}", reader.heads);
         }

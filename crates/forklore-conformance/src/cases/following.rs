@@ -1,4 +1,4 @@
-//! A reader of the feed, as the cases of the feed use it.
+//! A reader of the feed for the cases about the feed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -7,23 +7,23 @@ use forklore_store::port::{Filter, Mark, SessionChange, Since};
 
 use crate::scene::{Scene, id};
 
-/// A wait that ends as soon as it begins.
+/// A wait that ends immediately.
 pub(super) const NO_TIME: Duration = Duration::ZERO;
-/// A wait that is over soon.
+/// A wait that ends soon.
 pub(super) const SHORT: Duration = Duration::from_millis(1);
-/// A wait that only a store that does not wake its readers needs to the end.
+/// A wait that times out only if the store does not wake its readers.
 pub(super) const LONG: Duration = Duration::from_secs(60);
 
-/// Reads the feed page by page, and knows what it has seen.
+/// A reader that reads the feed page by page and remembers what it has seen.
 pub(super) struct Follower {
     since: Since,
-    /// The heads seen last, by session.
+    /// The last reported head of each session.
     pub(super) heads: BTreeMap<String, i64>,
-    /// Sessions seen to be gone.
+    /// The sessions reported as removed.
     pub(super) removed: BTreeSet<String>,
-    /// The last page.
+    /// The changes on the last page.
     pub(super) last: Vec<SessionChange>,
-    /// Whether more followed it.
+    /// Whether more pages followed the last one.
     pub(super) more: bool,
 }
 
@@ -33,7 +33,7 @@ impl Follower {
         Self { since, heads, removed, last, more: false }
     }
 
-    /// One that stands behind everything that is there.
+    /// Creates a reader that starts after everything already committed.
     #[track_caller]
     pub(super) fn now(scene: &Scene<'_>) -> Self {
         let mut reader = Self::from(Since::Now);
@@ -42,23 +42,24 @@ impl Follower {
         reader
     }
 
-    /// Where it stands.
+    /// Returns the reader's position in the feed.
     pub(super) fn position(&self) -> Since {
         self.since.clone()
     }
 
-    /// The mark behind what was read, as it is stored.
+    /// Returns the mark after the last page, in its stored form.
     pub(super) fn stored(&self) -> String {
         let Since::Mark(mark) = &self.since else { panic!("nothing was read") };
         mark.to_string()
     }
 
-    /// One that begins at a stored mark.
+    /// Creates a reader that starts at a stored mark.
     pub(super) fn at(stored: &str) -> Self {
         Self::from(Since::Mark(stored.parse::<Mark>().unwrap()))
     }
 
-    /// Reads a page.
+    /// Reads one page and checks it: no session twice, none after its removal, no head that goes
+    /// back.
     #[track_caller]
     pub(super) fn read(&mut self, scene: &Scene<'_>, limit: usize, wait: Duration) {
         let page = scene.store().changes(&self.since, limit, wait).unwrap();
@@ -78,14 +79,14 @@ impl Follower {
         (self.last, self.more) = (page.sessions, page.more);
     }
 
-    /// Reads a page, and which sessions it names.
+    /// Reads one page and returns the sessions that it names.
     #[track_caller]
     pub(super) fn ids(&mut self, scene: &Scene<'_>, limit: usize) -> Vec<String> {
         self.read(scene, limit, NO_TIME);
         self.last.iter().map(|change| change.session.to_string()).collect()
     }
 
-    /// Reads everything that is there.
+    /// Reads pages until none is left.
     #[track_caller]
     pub(super) fn drain(&mut self, scene: &Scene<'_>, limit: usize) {
         loop {
@@ -96,7 +97,7 @@ impl Follower {
         }
     }
 
-    /// Asserts that what it has seen last of each session is so now.
+    /// Asserts that the last reported state of each session is its current state.
     #[track_caller]
     pub(super) fn assert_up_to_date(&self, scene: &Scene<'_>) {
         for (session, head) in &self.heads {
@@ -107,7 +108,7 @@ impl Follower {
         }
     }
 
-    /// Asserts that it has seen every session there is.
+    /// Asserts that the reader has seen every session of the store.
     #[track_caller]
     pub(super) fn assert_complete(&self, scene: &Scene<'_>) {
         let all = scene.store().sessions(&Filter::default(), None, 0).unwrap().all().unwrap();

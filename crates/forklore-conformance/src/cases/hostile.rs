@@ -1,4 +1,4 @@
-//! Names and texts from strangers are data, whatever they look like.
+//! Untrusted names and texts are treated as data, whatever they contain.
 
 use forklore_core::Data;
 use forklore_core::workspace::Workspace;

@@ -1,4 +1,4 @@
-//! Labels are unique in their family, and what else people call a session.
+//! Labels are unique in their family. Also covers titles and other descriptive header fields.
 
 use forklore_core::header::{CopyOf, Strategy};
 

@@ -1,4 +1,4 @@
-//! Who runs a session may write to it; the others wait, or fork.
+//! The owner of a session's lease may write to the session. Others get an error until it expires.
 
 use forklore_core::Lease;
 use forklore_core::header::{LONGEST_LEASE, Strategy};
@@ -21,7 +21,7 @@ fn by(scene: &Scene<'_>, owner: Option<&str>) -> Append {
     Append { owner: owner.map(str::to_owned), ..scene.appending(vec![user("more")]) }
 }
 
-/// Whether the lease is this one, to end after as long as it was taken for.
+/// Asserts that this owner has the lease and that it expires after the duration it was taken for.
 #[track_caller]
 fn assert_lease(scene: &Scene<'_>, lease: Option<&Lease>, owner: &str, began_at: i64) {
     let lease = lease.expect("a lease");
@@ -83,13 +83,13 @@ pub(super) fn a_writer_whose_clock_is_a_day_wrong_keeps_and_breaks_no_lease(scen
         scene.root(name, turns(1));
         let skewed = |owner: Option<&str>| Append { now, ..by(scene, owner) };
         let append = |owner: Option<&str>| scene.store().append(&id(name), skewed(owner));
-        // Another's lease holds.
+        // Another runtime's lease is active.
         scene.hold(name, "run1", LONG).unwrap();
         let held = Error::Leased { session: id(name), owner: "run1".into() };
         refused(append(None), &held);
         refused(scene.remove_at(&[name], now), &held);
         append(Some("run1")).unwrap();
-        // One that ran out is nobody's.
+        // The lease has expired.
         scene.hold(name, "run1", SignedDuration::ZERO).unwrap();
         let lost = Error::LeaseLost { session: id(name), owner: "run1".into() };
         refused(append(Some("run1")), &lost);

@@ -1,4 +1,4 @@
-//! Lists: the last updated first, page by page, by filters that add up.
+//! Lists: most recently updated first, paginated, with filters that combine.
 
 use forklore_core::SessionKind;
 use forklore_core::header::Strategy;
@@ -23,7 +23,7 @@ fn family(scene: &Scene<'_>) {
     scene.store().create(elsewhere).unwrap();
 }
 
-/// Sessions of which several were updated at the same moment.
+/// Creates sessions of which several were updated at the same time.
 fn ties(scene: &Scene<'_>) {
     for (session, tick) in [("e", 3), ("b", 2), ("d", 2), ("a", 1), ("c", 2), ("B2", 2), ("_", 2)] {
         let new = NewSession { created: at_tick(tick), ..scene.draft(session, vec![]) };

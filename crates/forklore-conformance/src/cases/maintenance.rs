@@ -1,4 +1,4 @@
-//! Maintenance gives back what nobody needs, and only that.
+//! Maintenance frees the space of data that nothing needs, and only that.
 
 use crate::events::{Draft, turns, user};
 use crate::scene::Scene;

@@ -1,4 +1,4 @@
-//! Several processes on one store. The first starts the others, which run the same case.
+//! Several processes use one store. The first process starts the others, which run the same case.
 
 use forklore_core::Strategy;
 

@@ -1,4 +1,4 @@
-//! Two at once: one outcome, and each side is told which.
+//! Two concurrent operations have one consistent outcome, and each caller learns which.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,7 +12,7 @@ use forklore_store::port::{Append, Change, Children};
 
 const ROUNDS: usize = 20;
 
-/// The one that won, and what the other was told.
+/// Returns the result of the winner and the error of the loser.
 fn one_winner<T: std::fmt::Debug>(results: (Result<T>, Result<T>)) -> (T, Error) {
     match results {
         (Ok(won), Err(told)) | (Err(told), Ok(won)) => (won, told),
@@ -197,7 +197,8 @@ pub(super) fn a_detach_and_a_delete_of_the_same(scene: &Scene<'_>) {
     scene.root("parent", turns(20));
     for round in 0..ROUNDS {
         let child = format!("child-{round}");
-        // A copy has nothing to copy, so only the step itself can notice the delete.
+        // A session with a copied prefix has nothing to copy, so only the commit itself can notice
+        // the delete.
         scene.copy("parent", &child, 40, vec![]);
         let (detached, deleted) = race(
             || scene.store().change(&id(&child), &Change::Detach),

@@ -1,4 +1,5 @@
-//! A page is found by seq, kept, index, turn or id, and read in both directions.
+//! A page is found by seq, inheritable count, index, turn or id, and can be read in both
+//! directions.
 
 use forklore_core::Data;
 
@@ -6,7 +7,7 @@ use crate::events::{assistant, rich, user};
 use crate::scene::{Scene, backward, counts_of, forward, id};
 use forklore_store::port::{At, Direction, LogEntry, Page, Query};
 
-/// A fork of a fork with something of every class in each of the three.
+/// Creates a fork of a fork, with events of every class in each of the three sessions.
 pub(super) fn three_generations(scene: &Scene<'_>) {
     scene.root("a", rich());
     scene.fork("a", "b", 9, rich());
@@ -23,7 +24,7 @@ fn each_position(log: &[LogEntry]) -> Vec<At> {
     places
 }
 
-/// What a query must give, worked out from the whole log.
+/// Computes from the whole log what a query must return.
 fn expected(log: &[LogEntry], query: &Query) -> Vec<LogEntry> {
     let at = |found: &dyn Fn(&LogEntry) -> bool| log.iter().position(found);
     let class = |stored: &LogEntry| stored.event.class;

@@ -1,4 +1,4 @@
-//! The feed of a store that several processes write.
+//! The feed of a store that several processes write to.
 
 use forklore_store::port::Since;
 
@@ -91,7 +91,7 @@ pub(super) fn a_killed_writer_leaves_no_gap(scene: &Scene<'_>) {
         }
         reader.drain(scene, 5);
         reader.assert_complete(scene);
-        // Whoever writes next is seen, too.
+        // The next write is seen too, whichever process makes it.
         let appended = scene.append("all", turns(1));
         reader.drain(scene, 0);
         assert_eq!(reader.heads["all"], appended.head_seq);

@@ -1,4 +1,4 @@
-//! What is known of the files that sessions were read from, written with what was read of them.
+//! Records about imported files, written in the same step as the events that were read from them.
 
 use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
@@ -67,7 +67,7 @@ fn new() -> Target {
     Target::New { dialect: "test".into(), revision: 0, first_line: 7, latest: None }
 }
 
-/// A step, and what was read in it.
+/// The writes of an import step and the source that they were read from.
 struct Step {
     writes: Vec<Write>,
     of: SourceStep,
@@ -195,7 +195,7 @@ pub(super) fn what_a_step_writes_is_in_the_feed(scene: &Scene<'_>) {
     let writes = vec![create("a"), create("b"), append("a", -1, &["e1", "e2"])];
     let source = import(store, step(new(), "/f", 30, writes)).unwrap();
     let found = changes(&since);
-    // In whatever order: they are one commit.
+    // The changes are compared without order, because they are one commit.
     let made: BTreeSet<_> = found
         .sessions
         .iter()
@@ -249,7 +249,7 @@ pub(super) fn the_later_record_counts(scene: &Scene<'_>) {
 
 pub(super) fn records_of_many_steps_are_found(scene: &Scene<'_>) {
     let store = scene.store();
-    // Spread like hashes, but for a cluster that a guess by value misses.
+    // Keys are spread like hashes, except for a cluster that an interpolation search would miss.
     let key = |n: u64| {
         if n.is_multiple_of(3) { n } else { n.wrapping_mul(0x9e37_79b9_7f4a_7c15) }
     };
@@ -375,7 +375,7 @@ pub(super) fn a_delete_erases_sidecars(scene: &Scene<'_>) {
     import(store, step(new(), "/g", 10, vec![create("u")])).unwrap();
     let gone = import(store, sidecar("/f.d/a", "/f")).unwrap();
     let stays = import(store, sidecar("/g.d/a", "/g")).unwrap();
-    // The file was seen at a second place, and something lies beside that, too.
+    // The file gets a second path, and another file is imported next to that one too.
     let first = store.sources(&FindSource::Session(id("s"))).unwrap().remove(0).id;
     let known = Target::State { id: first, offset: 10 };
     import(store, step(known, "/h", 20, Vec::new())).unwrap();
@@ -397,7 +397,7 @@ pub(super) fn no_sidecar_is_stored_for_a_deleted_session(scene: &Scene<'_>) {
     refused(sidecar("/f.d/a", "/f"));
     let first = import(store, step(new(), "/f", 10, vec![create("s"), create("t")])).unwrap();
     import(store, sidecar("/f.d/a", "/f")).unwrap();
-    // A file without a session is none to lie beside.
+    // A file without a session cannot have files next to it.
     refused(sidecar("/f.d/a.d/b", "/f.d/a"));
     store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
     refused(sidecar("/f.d/b", "/f"));

@@ -1,4 +1,4 @@
-//! Writes that belong together are taken in one step, or none of them is.
+//! Writes of one transaction are applied in one step, or none of them is.
 
 use forklore_core::header::Strategy;
 
@@ -32,7 +32,7 @@ fn remove(scene: &Scene<'_>, sessions: &[&str]) -> Write {
     Write::Remove(Removal { sessions, children: Children::Refuse, now: scene.clock.now() })
 }
 
-/// Everything that a reader can see.
+/// Returns everything that a reader can see.
 fn everything(scene: &Scene<'_>) -> Vec<(forklore_core::Header, Option<Vec<String>>)> {
     let filter = Filter { deleted: true, ..Filter::default() };
     let headers = scene.store().sessions(&filter, None, 0).unwrap().all().unwrap();

@@ -1,4 +1,4 @@
-//! What a transaction names must be there.
+//! The attachments that a transaction names must exist.
 
 use crate::events::turns;
 use crate::scene::{Scene, id};

@@ -1,11 +1,12 @@
-//! A payload comes back byte for byte, and a moment to the microsecond.
+//! A payload is returned byte for byte, and a timestamp with microsecond precision.
 
 use jiff::Timestamp;
 
 use crate::events::{Draft, turns, user};
 use crate::scene::Scene;
 
-/// Stores the payloads, and reads them from the session, a sharing child and a copy.
+/// Stores the payloads and reads them from the session, from a sharing child and from a copying
+/// one.
 fn comes_back(scene: &Scene<'_>, payloads: &[String]) {
     let drafts = payloads.iter().map(|data| {
         let class = forklore_core::Class::Evidence;

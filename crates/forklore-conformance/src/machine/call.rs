@@ -1,4 +1,4 @@
-//! A call of the port, to be made to the store and told to the model, and what it is answered.
+//! A call of the store port that both the store and the model execute, and its answer.
 
 use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
@@ -32,7 +32,7 @@ impl Answer {
     }
 }
 
-/// The header without the time at which its lease ends, which is the store's own.
+/// Returns the header with the lease's expiry time cleared, because the store's own clock sets it.
 pub(super) fn timeless(mut header: Header) -> Header {
     if let Some(lease) = &mut header.lease {
         lease.expires = Timestamp::UNIX_EPOCH;
@@ -41,7 +41,7 @@ pub(super) fn timeless(mut header: Header) -> Header {
 }
 
 impl Call {
-    /// Whose logs the call may have touched.
+    /// Returns the logs that the call may have changed.
     pub(super) fn touched(&self) -> Logs<'_> {
         match self {
             Self::Create(new) => Logs::Of(&new.id),
@@ -71,7 +71,8 @@ pub(super) fn answer<T>(result: Result<T>, said: impl FnOnce(T) -> Answer) -> An
     result.map_or_else(|error| Answer::Refused(refusal(error)), said)
 }
 
-/// An error as the model can tell it: every field, but no words that are a store's own.
+/// Formats an error as the model can predict it: all fields, but no message texts that differ by
+/// store.
 fn refusal(error: Error) -> String {
     match error {
         Error::Invalid(_) => "Invalid".into(),

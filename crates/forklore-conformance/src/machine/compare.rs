@@ -1,4 +1,4 @@
-//! Whether a store shows what the model says.
+//! Compares the state of a store with the model.
 
 use forklore_core::{Header, SessionId};
 
@@ -7,17 +7,17 @@ use super::model::{Model, Session};
 use crate::scene::{Scene, forward};
 use forklore_store::port::{At, Filter, Headers, LogEntry};
 
-/// How much of what the store shows is compared: headers always all.
+/// Which logs to compare. Headers are always compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Logs<'a> {
     All,
     Of(&'a SessionId),
 }
 
-/// The first difference between the store and the model.
+/// Finds the first difference between the store and the model.
 ///
 /// # Errors
-/// The difference, in words.
+/// The difference, as text.
 pub(super) fn compare(scene: &Scene<'_>, model: &Model, logs: Logs<'_>) -> Result<(), String> {
     let all = Filter { deleted: true, ..Filter::default() };
     let listed = scene
@@ -61,7 +61,7 @@ fn log(scene: &Scene<'_>, told: &Session) -> Result<Vec<LogEntry>, String> {
     }
 }
 
-/// What a tombstone must still say.
+/// Returns the fields that a tombstone must retain.
 fn identity(header: Header) -> impl PartialEq + std::fmt::Debug {
     let Header {
         id, root_id, parent_id, kind, label, cut, usage, depth, deleted, inherited, ..

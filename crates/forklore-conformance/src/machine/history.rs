@@ -1,4 +1,4 @@
-//! One history: each step is made a call, which the store and the model both get.
+//! One history: each step becomes a call that both the store and the model execute.
 
 use forklore_core::header::Strategy;
 use forklore_core::{SessionId, SessionKind};
@@ -17,16 +17,17 @@ use forklore_store::port::{Append, Change, Children, NewSession};
 pub(super) struct History<'f> {
     scene: Scene<'f>,
     model: Model,
-    /// Every append tried, to be repeated.
+    /// All appends so far, so that a step can repeat one.
     appends: Vec<(SessionId, Append)>,
     made: usize,
-    /// Two calls at once agreed with both orders, which differ in what no answer shows yet: whose
-    /// bytes a history refers to. What is said of that later cannot be foretold.
+    /// Set when the outcome of two concurrent calls agrees with both orders, but the orders differ
+    /// in which session's stored events a history refers to. No answer shows this yet, so later
+    /// answers that depend on it cannot be predicted.
     unsure: bool,
 }
 
 impl<'f> History<'f> {
-    /// A history that begins with one root.
+    /// Creates a history that begins with one root.
     pub(super) fn new(factory: &'f dyn Factory) -> Result<Self, String> {
         let mut history = Self {
             scene: Scene::new(factory),
@@ -40,8 +41,8 @@ impl<'f> History<'f> {
         Ok(history)
     }
 
-    /// Takes one step. Logs are compared where the step may have touched them, all of them after
-    /// a step that moves bytes about, and in [`History::finish`].
+    /// Executes one step. Compares the logs that the step may have changed. After a step that moves
+    /// stored data and in [`History::finish`], compares all logs.
     pub(super) fn take(&mut self, step: &Step) -> Result<(), String> {
         if self.unsure {
             return Ok(());
@@ -63,12 +64,13 @@ impl<'f> History<'f> {
         self.finish()
     }
 
-    /// Compares everything.
+    /// Compares all headers and logs.
     pub(super) fn finish(&self) -> Result<(), String> {
         compare(&self.scene, &self.model, Logs::All)
     }
 
-    /// Makes both calls at once; the store must show what one of both orders gives.
+    /// Executes both calls at the same time. The store must match the model in one of the two
+    /// orders.
     fn race(&mut self, one: &Step, two: &Step) -> Result<(), String> {
         let (Some(one), Some(two)) = (self.call(one), self.call(two)) else {
             return Ok(());
@@ -101,7 +103,7 @@ impl<'f> History<'f> {
         Err(format!("{one:?}\nand {two:?}\nagree with neither order:\n{}", differences.join("\n")))
     }
 
-    /// Mostly a living session, seldom a deleted one, or none.
+    /// Picks a session by number: usually a living one, rarely a deleted one or none.
     fn pick(&self, number: u8) -> Option<&Session> {
         let any = number.is_multiple_of(16);
         let nth = usize::from(number / 16 * 13 + number % 16);
@@ -110,7 +112,7 @@ impl<'f> History<'f> {
         pool.get(nth % (pool.len() + usize::from(any)).max(1)).copied()
     }
 
-    /// The session of a number, or one that never was.
+    /// Returns the id of the session that `number` picks, or an id that does not exist.
     fn session(&self, number: u8) -> SessionId {
         self.pick(number).map_or_else(|| id("nobody"), |told| told.id().clone())
     }
@@ -150,7 +152,7 @@ impl<'f> History<'f> {
     fn change(&self, step: &Step) -> Option<(u8, Change)> {
         match step {
             Step::Detach { session } => {
-                // What it means for a root is nobody's business.
+                // The contract does not define a detach of a root.
                 self.pick(*session).filter(|told| told.header().parent_id.is_some())?;
                 Some((*session, Change::Detach))
             }
@@ -161,7 +163,8 @@ impl<'f> History<'f> {
                 Some((*session, Change::Title(title.map(|title| format!("Title {title}")))))
             }
             Step::Hold { session, owner, millis } => {
-                // Either over at once or not before the history is: no case waits.
+                // The lease expires either at once or after the end of the history, so that no case
+                // waits.
                 let lasts = if millis.is_multiple_of(2) { LONG } else { SignedDuration::ZERO };
                 Some((*session, Change::Hold { owner: run(*owner), lasts }))
             }
@@ -195,7 +198,7 @@ impl<'f> History<'f> {
         self.made += 1;
         let parent = self.session(from.0);
         let most = self.pick(from.0).map_or(0, Session::inheritable_count);
-        // Seldom behind the end, which must be refused.
+        // Rarely picks a position after the end, which the store must reject.
         let kept =
             if from.1 < 8 { most + 1 + u64::from(from.1) } else { u64::from(from.1) % (most + 1) };
         let strategy =

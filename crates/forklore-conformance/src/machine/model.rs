@@ -1,4 +1,4 @@
-//! The plain model: whole logs in lists, everything else worked out from them when asked.
+//! The simple model: complete logs in lists. It computes everything else from them on demand.
 
 use std::collections::BTreeMap;
 
@@ -14,19 +14,19 @@ use forklore_store::port::{
     Append, Appended, Change, Changed, Children, LogEntry, NewSession, Removed,
 };
 
-/// When the leases end that outlast the history.
+/// Expiry time of the leases that outlast the history.
 const NEVER: Timestamp = Timestamp::MAX;
 
-/// All sessions ever made, in the order they were made.
+/// All sessions ever created, in the order of creation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Model {
     pub(super) sessions: Vec<Session>,
 }
 
-/// What was said about one session.
+/// What the model knows about one session.
 #[derive(Clone, Debug)]
 pub(super) struct Session {
-    /// The header as it was said; what can be counted is not kept up.
+    /// The header as written. Fields that can be computed from the log are not updated.
     header: Header,
     prefix: Vec<Line>,
     own: Vec<Line>,
@@ -36,12 +36,12 @@ pub(super) struct Session {
 struct Line {
     origin: Origin,
     event: Event,
-    /// Whose stored events a sharing store would refer to.
+    /// The session whose segment stores the event in a store that shares prefixes.
     needed_by: SessionId,
 }
 
 impl Model {
-    /// Whose stored events the prefix of each session refers to in a sharing store.
+    /// Returns, for each session, whose stored events its prefix refers to in a sharing store.
     pub(super) fn references(&self) -> BTreeMap<&SessionId, Vec<&SessionId>> {
         let all = self.sessions.iter();
         all.map(|told| (told.id(), told.prefix.iter().map(|line| &line.needed_by).collect()))
@@ -49,7 +49,7 @@ impl Model {
     }
 }
 
-/// The counts behind each line.
+/// Returns the counts after each line.
 fn running<'a>(lines: impl Iterator<Item = &'a Line>) -> impl Iterator<Item = Counts> {
     let mut open = OpenCalls::default();
     let mut sum = Counts::default();
@@ -85,7 +85,7 @@ impl Session {
         self.lines().filter(|line| line.event.class.is_inherited())
     }
 
-    /// How many events a fork may keep.
+    /// Returns how many inheritable events a fork can include.
     pub(super) fn inheritable_count(&self) -> u64 {
         self.inheritable().count() as u64
     }
@@ -192,7 +192,7 @@ impl Model {
         }
         self.label_is_free(&said.root_id, &said)?;
         let mut told = Session { header: said, prefix, own: Vec::new() };
-        // The session_fork stands first; the prefix comes between it and the tail.
+        // `session_fork` comes first. The prefix goes between it and the tail.
         let prefix = std::mem::take(&mut told.prefix);
         let (fork, tail) = new.events.split_at(usize::from(new.from.is_some()));
         told.write(fork);

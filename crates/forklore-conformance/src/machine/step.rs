@@ -1,4 +1,4 @@
-//! What may happen next, in terms that make sense in any state: numbers pick from what there is.
+//! The possible steps of a history. Numbers pick from what exists, so that a step fits any state.
 
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof};
 
@@ -7,8 +7,8 @@ use crate::events::{
 };
 use forklore_core::Class;
 
-/// One step of a history. A `u8` picks a session, a place, an owner or a name from those there
-/// are; counting on, it comes to one that is not there.
+/// One step of a history. A `u8` picks an existing session, position, owner or name. Some values
+/// pick one that does not exist.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Create { events: Vec<Say> },
@@ -27,7 +27,7 @@ pub(super) enum Step {
     Race(Box<Step>, Box<Step>),
 }
 
-/// An event, in short.
+/// An event in short form.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Say {
     User,
@@ -43,7 +43,7 @@ pub(super) enum Say {
     Again,
 }
 
-/// What an append says of the head.
+/// The head that an append expects.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Expect {
     Right,
@@ -51,7 +51,7 @@ pub(super) enum Expect {
     Absent,
 }
 
-/// How a child is made.
+/// How a child is created.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum How {
     Share,
@@ -147,7 +147,7 @@ fn remove() -> impl Strategy<Value = Step> {
         .prop_map(|(sessions, keep_children)| Step::Remove { sessions, keep_children })
 }
 
-/// Steps that one caller takes.
+/// Generates the steps of one caller.
 pub(super) fn plain_step() -> impl Strategy<Value = Step> {
     prop_oneof![
         2 => says(6).prop_map(|events| Step::Create { events }),
@@ -161,7 +161,7 @@ pub(super) fn plain_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The same, and often two at once.
+/// Generates the steps of one caller, and often two concurrent steps.
 pub(super) fn racing_step() -> impl Strategy<Value = Step> {
     let pair = (plain_step(), plain_step());
     prop_oneof![
@@ -170,7 +170,7 @@ pub(super) fn racing_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The same as one caller's, and often the store is opened again.
+/// Generates the steps of one caller, and sometimes reopens the store.
 pub(super) fn reopening_step() -> impl Strategy<Value = Step> {
     prop_oneof![9 => plain_step(), 1 => Just(Step::Reopen)]
 }

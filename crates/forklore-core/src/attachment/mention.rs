@@ -1,34 +1,35 @@
-//! Which attachments a payload mentions.
+//! Finds the attachments that a payload mentions.
 
 use std::borrow::Cow;
 
 use super::{AttachmentId, SCHEME};
 use crate::Data;
 
-/// A place in a payload where the name of an attachment stands.
+/// A string in a payload that names an attachment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mention {
-    /// The attachment.
+    /// The attachment named.
     pub id: AttachmentId,
-    /// What an attachment part says about it; none for a text that may be meant otherwise.
+    /// The fields of the attachment part; `None` for a string elsewhere, which may have another
+    /// meaning.
     pub part: Option<Named>,
 }
 
 /// What an attachment part says about its attachment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named {
-    /// Its name.
+    /// The attachment's file name.
     pub name: Option<String>,
-    /// Its media type.
+    /// The attachment's media type.
     pub media_type: String,
 }
 
-/// The attachments that a payload mentions: by parts `{type:"attachment",ref}` at any depth, and
-/// by any other text that is wholly the name of one.
+/// Returns the attachments that a payload mentions: in parts `{type:"attachment",ref}` at any
+/// depth, and in any other string that as a whole is an attachment name.
 #[must_use]
 pub fn mentions(data: &Data) -> Vec<Mention> {
     let text = data.get();
-    // A name can be spelled with escapes, so that it cannot be searched for.
+    // Escapes can hide the prefix, so a text with escapes must be parsed.
     if !text.contains(SCHEME) && !text.contains("\\u") {
         return Vec::new();
     }
@@ -53,7 +54,7 @@ pub fn mentions(data: &Data) -> Vec<Mention> {
     walk.found
 }
 
-/// Where the string ends whose text begins here.
+/// Returns the offset of the closing quote of a string; `text` begins after the opening quote.
 fn end_of_string(text: &str) -> usize {
     let mut escaped = false;
     let end = text.bytes().position(|byte| {
@@ -64,12 +65,12 @@ fn end_of_string(text: &str) -> usize {
     end.unwrap_or(text.len())
 }
 
-/// A way through JSON that is known to be sound, without recursion.
+/// A traversal of valid JSON without recursion.
 #[derive(Default)]
 struct Walk<'a> {
-    /// The objects and arrays around the place.
+    /// The enclosing objects (`Some`) and arrays (`None`).
     open: Vec<Option<Object<'a>>>,
-    /// Whether the place is behind the colon of a field.
+    /// Whether the position is after the colon of a field.
     is_value: bool,
     found: Vec<Mention>,
 }
@@ -99,7 +100,7 @@ impl<'a> Walk<'a> {
         }
         let id = text.parse().ok();
         match &*object.key {
-            // Of a field that comes twice, the last counts for whoever reads it.
+            // If a field occurs twice, readers use the last one.
             "ref" => {
                 let earlier = object.reference.take().map(|id| Mention { id, part: None });
                 object.reference = id;
@@ -124,7 +125,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The text of a string; none where it has no Unicode form.
+/// Decodes the escapes of a string; `None` if the result is not valid Unicode.
 fn unescaped(raw: &str) -> Option<Cow<'_, str>> {
     if !raw.contains('\\') {
         return Some(Cow::Borrowed(raw));

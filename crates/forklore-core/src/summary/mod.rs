@@ -1,4 +1,5 @@
-//! `deterministic_operational_summary_v2`: what happened, told without a model (SPEC 8).
+//! `deterministic_operational_summary_v2`: a summary made without a model (docs/semantics.md,
+//! Summary at the fork).
 
 mod prose;
 
@@ -14,7 +15,7 @@ use crate::message::{Message, Part};
 
 pub use prose::prose;
 
-/// The name of this way of summing up.
+/// The name of this summary strategy.
 pub const STRATEGY: &str = "deterministic_operational_summary_v2";
 
 const LAST_CALLS: usize = 50;
@@ -23,48 +24,48 @@ const LAST_FACTS: usize = 6;
 const FACT_BYTES: usize = 480;
 const FILE_KEYS: [&str; 6] = ["path", "file", "file_path", "filename", "paths", "files"];
 
-/// What happened in a history. All places are conversation indexes.
+/// The summary of a history. All positions are conversation indexes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// How many events of each type there are.
+    /// The number of events of each type.
     pub counts: BTreeMap<String, u64>,
-    /// How often each tool was called.
+    /// The number of calls of each tool.
     pub tools: BTreeMap<String, u64>,
     /// The last 50 calls.
     pub last_calls: VecDeque<Call>,
-    /// The first 30 files named.
+    /// The first 30 files mentioned.
     pub files: Vec<String>,
-    /// Calls without a result.
+    /// The calls without a result.
     pub open_calls: Vec<OpenCall>,
-    /// Unfinished items of the last plan or todo call.
+    /// The unfinished items of the last plan or todo call.
     pub open_tasks: Vec<String>,
-    /// The beginnings of the last 6 things said.
+    /// The beginnings of the last 6 messages with text.
     pub facts: VecDeque<Fact>,
-    /// What such a summary cannot tell.
+    /// The limits of such a summary, in words.
     pub limitations: Vec<String>,
 }
 
 /// A tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Call {
-    /// Where.
+    /// The index of the event that makes the call.
     pub index: u64,
-    /// Which tool.
+    /// The tool's name.
     pub name: String,
 }
 
-/// The beginning of something said.
+/// The beginning of a message's text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fact {
-    /// Where.
+    /// The index of the message.
     pub index: u64,
-    /// By whom.
+    /// The role that wrote it.
     pub role: &'static str,
-    /// White space collapsed, at most 480 bytes, cut between graphemes.
+    /// The text with white space collapsed, truncated to at most 480 bytes between graphemes.
     pub text: String,
 }
 
-/// Gathers a summary event by event.
+/// Builds a summary event by event.
 #[derive(Debug, Default)]
 pub struct Summarizer {
     counts: BTreeMap<String, u64>,
@@ -77,8 +78,8 @@ pub struct Summarizer {
 }
 
 impl Summarizer {
-    /// Takes in the next event; `message` is its view where it is part of the conversation, at
-    /// `index`.
+    /// Adds the next event. If it is part of the conversation, `index` is its index and `message`
+    /// its view.
     pub fn add(&mut self, event: &Event, index: Option<u64>, message: Option<&Message>) {
         *self.counts.entry(event.kind.as_str().to_owned()).or_default() += 1;
         self.open.step(&event.effect);
@@ -96,7 +97,7 @@ impl Summarizer {
         self.fact(index, message);
     }
 
-    /// The summary of everything taken in.
+    /// Returns the summary of all events added.
     #[must_use]
     pub fn finish(self) -> Summary {
         Summary {
@@ -127,7 +128,7 @@ impl Summarizer {
     }
 
     fn files_in_arguments(&mut self, arguments: Value) {
-        // A queue instead of recursion: arguments may be nested as deep as a model pleases.
+        // A queue instead of recursion, because a model may nest arguments to any depth.
         let mut queue = VecDeque::from([(false, arguments)]);
         while let Some((named, value)) = queue.pop_front() {
             match value {
@@ -182,7 +183,7 @@ fn push_last<T>(queue: &mut VecDeque<T>, item: T, most: usize) {
     queue.push_back(item);
 }
 
-/// At most so many bytes from the beginning of a text, cut between graphemes.
+/// Truncates `text` to at most this number of bytes, between graphemes.
 #[must_use]
 pub fn beginning(text: &str, bytes: usize) -> &str {
     if text.len() <= bytes {
@@ -193,7 +194,7 @@ pub fn beginning(text: &str, bytes: usize) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// White space collapsed and cut to 480 bytes between graphemes.
+/// Collapses white space and truncates to 480 bytes, between graphemes.
 fn excerpt(text: &str) -> String {
     let mut out = String::new();
     for word in text.split_whitespace() {
@@ -220,7 +221,7 @@ fn excerpt(text: &str) -> String {
     out
 }
 
-/// The items of a plan that are not done: objects with a text and a status other than done.
+/// Returns the texts of a plan's items that have a text and are not marked as done.
 fn unfinished(arguments: &Value) -> Vec<String> {
     let lists = ["todos", "plan", "items", "tasks", "steps"];
     let items = lists.iter().find_map(|key| arguments.get(key)?.as_array());

@@ -1,4 +1,4 @@
-//! A recorded summary as plain text, which is what a model reads of it.
+//! Conversion of a recorded summary to the plain text that a model reads.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,10 +8,11 @@ use serde::Deserialize;
 use super::excerpt;
 use crate::Data;
 
-/// How many of the last calls the text lists.
+/// The number of last calls that the text lists.
 const CALLS: usize = 10;
 
-/// What the text needs of a recorded summary. A field that an older version did not write is empty.
+/// The fields of a recorded summary that the text uses. Fields that an older version did not write
+/// are empty.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Recorded {
@@ -35,8 +36,9 @@ struct Excerpt {
     text: String,
 }
 
-/// The recorded summary as plain text. The text leaves out the excerpt of `answer`, for callers who
-/// show that answer whole. None when `recorded` is not a summary made without a model.
+/// Converts a recorded summary to plain text. The text omits the excerpt of `answer`, for callers
+/// that show this answer in full. Returns `None` if `recorded` does not have the form of a
+/// deterministic summary.
 #[must_use]
 pub fn prose(recorded: &Data, answer: Option<&str>) -> Option<String> {
     let recorded: Recorded = recorded.read().ok()?;

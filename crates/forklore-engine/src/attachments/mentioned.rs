@@ -1,4 +1,4 @@
-//! Which attachments any event of the store mentions: what a gc keeps and a verify looks for.
+//! Finds the attachments that events mention: `gc` retains them and `verify` checks them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,12 +10,12 @@ use forklore_store::port::{At, Filter, Problem};
 
 use crate::{Engine, Error, Result};
 
-/// How often sessions that are listed may turn out to be gone, all of them.
+/// Number of rounds in which no listed session can be read, before that is an error.
 const TRIES: u32 = 3;
 
 impl Engine {
-    /// Removes the attachments that no event mentions, but for those that are about to be named:
-    /// put or held since this began, or held still.
+    /// Removes the attachments that no event mentions. Retains those that an event is about to
+    /// name: added or pinned since the sweep began, or still pinned.
     pub(crate) fn sweep_attachments(&self) -> Result<Swept> {
         let Some(kept) = &self.attachments else { return Ok(Swept::default()) };
         let mut unneeded = kept.store().list()?;
@@ -27,8 +27,9 @@ impl Engine {
         Ok(kept.store().sweep(&unneeded)?)
     }
 
-    /// Every attachment that an event of a session mentions. What is written meanwhile is held by
-    /// its writer; what is deleted meanwhile is looked for in the sessions that inherited it.
+    /// Returns every attachment that an event of a session mentions. Concurrent writers pin what
+    /// they mention. If a session is deleted during the scan, its events are found in the sessions
+    /// that inherited them.
     fn mentioned(&self) -> Result<HashSet<AttachmentId>> {
         let (mut found, mut read) = (HashSet::new(), HashSet::new());
         let mut in_vain = 0;
@@ -50,7 +51,7 @@ impl Engine {
                     Err(error) => return Err(error),
                 }
             }
-            // A session that is listed again and again and never there is damage.
+            // A session that is listed repeatedly but never found is damage.
             in_vain = if read.len() == before { in_vain + 1 } else { 0 };
             if let Some(error) = gone.filter(|_| in_vain == TRIES) {
                 return Err(error.into());
@@ -58,8 +59,8 @@ impl Engine {
         }
     }
 
-    /// The attachments that messages of these sessions name and that are missing or damaged, with
-    /// the place of each.
+    /// Returns the attachments that messages of these sessions name and that are missing or
+    /// damaged, with the position of each.
     pub(crate) fn attachment_problems(&self, headers: &[Header]) -> Result<Vec<Problem>> {
         let mut headers: Vec<_> =
             headers.iter().filter(|header| header.deleted.is_none()).cloned().collect();
@@ -83,7 +84,7 @@ impl Engine {
             });
             match found {
                 Ok(()) => read.extend([header.id.clone()]),
-                // The store has told what of it cannot be read.
+                // The store reported what is unreadable in this session.
                 Err(Error::Store(error)) if is_reported(&error) => {}
                 Err(error) => return Err(error),
             }
@@ -101,8 +102,8 @@ impl Engine {
         }
     }
 
-    /// Gives every mention of an attachment in the events of a session, inherited ones too unless
-    /// only its own are asked for.
+    /// Passes each mention of an attachment in the events of a session to `give`. Includes
+    /// inherited events unless `own_only` is set.
     fn each_mention(
         &self,
         header: &Header,
@@ -118,7 +119,7 @@ impl Engine {
     }
 }
 
-/// Whether what a session inherits was read in its parent.
+/// Checks whether the inherited events were already read in the parent.
 fn own_only(header: &Header, read: &HashSet<SessionId>) -> bool {
     header.inherited.inheritable > 0
         && header.parent_id.as_ref().is_some_and(|parent| read.contains(parent))

@@ -1,4 +1,4 @@
-//! Whether the attachments that are shown are there and sound, each read once.
+//! Checks whether attachments exist and are intact. Reads each only once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,11 +8,11 @@ use forklore_store::attachments::{Attachments, check};
 
 use crate::Engine;
 
-/// The attachments of a store, and what is known of their bytes.
+/// The attachments of a store, with a cache of the digest checks.
 #[derive(Clone)]
 pub(crate) struct StoredAttachments {
     store: Arc<dyn Attachments>,
-    /// The version of each that was read, and whether its bytes were sound.
+    /// The version that was checked, and whether its bytes matched the digest, by attachment.
     read: Arc<Mutex<HashMap<AttachmentId, (u128, bool)>>>,
 }
 
@@ -25,7 +25,8 @@ impl StoredAttachments {
         &self.store
     }
 
-    /// How many bytes an attachment has; none where it is missing or damaged, or cannot be read.
+    /// Returns the size of an attachment in bytes, or `None` if it is missing, damaged or
+    /// unreadable.
     fn sound_bytes(&self, id: &AttachmentId) -> Option<u64> {
         let found = self.store.find(id).ok()??;
         let read = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
@@ -43,12 +44,13 @@ impl StoredAttachments {
 }
 
 impl Engine {
-    /// How many bytes an attachment has; none where it is missing or damaged.
+    /// Returns the size of an attachment in bytes, or `None` if it is missing, damaged or
+    /// unreadable.
     pub(crate) fn sound_bytes(&self, id: &AttachmentId) -> Option<u64> {
         self.attachments.as_ref()?.sound_bytes(id)
     }
 
-    /// Marks the attachments in a message that are missing or damaged (SPEC 12).
+    /// Sets `missing` on the attachments in a message that are missing or damaged.
     pub(crate) fn mark_missing(&self, message: &mut Message) {
         let Content::Parts(parts) = &mut message.content else { return };
         for part in parts {

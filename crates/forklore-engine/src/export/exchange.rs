@@ -1,7 +1,8 @@
-//! Calls with their results, in the order that session files want: what the model says in one go
-//! is one message, and the result of each of its calls follows it, in the order of the calls.
+//! Reorders calls and results into the order that session files require: everything the model says
+//! in one response is one message, and the results of its calls follow it, in the order of the
+//! calls.
 //!
-//! Some agents write a record for each call and each result, so a history may have two calls in
+//! Some agents write one record per call and per result. A history may therefore have two calls in
 //! two messages before the first result, or the results in another order than the calls.
 
 use std::collections::{HashMap, VecDeque};
@@ -12,16 +13,16 @@ use jiff::Timestamp;
 
 use crate::inspect::Sent;
 
-/// Orders the messages of a history. It holds a message back until the results of its calls are
-/// there, at most to the end of its turn.
+/// Orders the messages of a history. It delays a message until the results of its calls have
+/// arrived, but not beyond the end of its turn.
 #[derive(Debug, Default)]
 pub(super) struct Exchanges {
     waiting: VecDeque<Exchange>,
-    /// The tools of calls that were written as records of the agent's own and are still open.
+    /// Tool names, by call id, of open calls that were written as native records.
     open: HashMap<String, String>,
 }
 
-/// A message with the results of its calls.
+/// A message with its calls and their results.
 #[derive(Debug)]
 struct Exchange {
     message: Message,
@@ -38,7 +39,7 @@ struct Call {
 }
 
 impl Exchanges {
-    /// Adds the next message of the history. Returns what can be written now.
+    /// Adds the next message of the history. Returns the messages that can be written now.
     pub(super) fn push(&mut self, sent: Sent) -> Vec<Sent> {
         let Sent { mut message, ts, starts_turn } = sent;
         let results = take_results(&mut message);
@@ -53,7 +54,7 @@ impl Exchanges {
             for result in results {
                 self.answer(result, ts);
             }
-            // No result of an earlier turn comes after this.
+            // No result of an earlier turn comes after the start of a turn.
             let ready = if starts_turn { self.finish() } else { Vec::new() };
             if !is_all {
                 self.speak(message, ts, starts_turn);
@@ -63,7 +64,7 @@ impl Exchanges {
         ready.into_iter().chain(self.settled()).collect()
     }
 
-    /// Notes the calls and results of a record that is written as it is.
+    /// Records the calls and results of a native record that is written unchanged.
     pub(super) fn pass(&mut self, steps: &[CallStep]) {
         for step in steps {
             match step {
@@ -77,12 +78,12 @@ impl Exchanges {
         }
     }
 
-    /// Returns all that is left, whether its calls have results or not.
+    /// Returns all remaining messages, whether or not their calls have results.
     pub(super) fn finish(&mut self) -> Vec<Sent> {
         self.waiting.drain(..).flat_map(Exchange::in_order).collect()
     }
 
-    /// Adds a message, to the one before it if the model goes on there.
+    /// Adds a message. Appends it to the previous message if both belong to one model response.
     fn speak(&mut self, message: Message, ts: Timestamp, starts_turn: bool) {
         let calls = calls_of(&message);
         if message.role == Role::Assistant
@@ -97,7 +98,8 @@ impl Exchanges {
         self.waiting.push_back(Exchange { message, ts, starts_turn, calls });
     }
 
-    /// Puts a result beside its call, or in its own place if the call is not waiting.
+    /// Attaches a result to its waiting call. If no such call waits, adds it as a message of its
+    /// own.
     fn answer(&mut self, mut result: Part, ts: Timestamp) {
         let Part::ToolResult { call_id, name, .. } = &mut result else { return };
         let mut calls = self.waiting.iter_mut().rev().flat_map(|it| it.calls.iter_mut().rev());
@@ -120,7 +122,7 @@ impl Exchanges {
         }
     }
 
-    /// Takes the messages from the front that nothing can be added to any more.
+    /// Removes and returns the messages at the front that can no longer change.
     fn settled(&mut self) -> Vec<Sent> {
         let mut settled = Vec::new();
         while let Some(first) = self.waiting.front() {
@@ -135,12 +137,12 @@ impl Exchanges {
 }
 
 impl Exchange {
-    /// Whether the model's next words belong to this message.
+    /// Checks whether further output of the model still belongs to this message.
     fn goes_on(&self) -> bool {
         self.message.role == Role::Assistant && self.calls.iter().all(|call| call.result.is_none())
     }
 
-    /// The message, then the results.
+    /// Returns the message, followed by its results.
     fn in_order(self) -> Vec<Sent> {
         let Self { message, ts, starts_turn, calls } = self;
         let results = calls.into_iter().filter_map(|call| call.result).map(|(part, ts)| Sent {
@@ -163,7 +165,7 @@ fn calls_of(message: &Message) -> Vec<Call> {
     calls.collect()
 }
 
-/// Takes the results out of a message.
+/// Removes the results from a message and returns them.
 fn take_results(message: &mut Message) -> Vec<Part> {
     let Content::Parts(parts) = &mut message.content else { return Vec::new() };
     parts.extract_if(.., |part| matches!(part, Part::ToolResult { .. })).collect()
@@ -180,8 +182,8 @@ mod tests {
         Sent { message, ts: Timestamp::UNIX_EPOCH, starts_turn }
     }
 
-    /// A message in one letter and a name: `u` of a person, `i` injected, `t` a text of the model,
-    /// `c` a call, `r` a result.
+    /// Builds a message from a letter and a name: `u` user, `i` injected, `t` text of the model,
+    /// `c` call, `r` result.
     fn message(word: &str) -> Sent {
         let (letter, name) = word.split_at(1);
         let text = || Part::Text { text: name.into() };

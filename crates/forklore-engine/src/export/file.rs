@@ -1,5 +1,5 @@
-//! `export` to the session file of an agent: its own records where there are any, else what the
-//! model would receive, in the agent's form.
+//! `export` to an agent's session file: the agent's own records if the session has them, otherwise
+//! what the model would receive, in the agent's format.
 
 use std::io::Write;
 
@@ -16,26 +16,27 @@ use crate::{Engine, Error, Result};
 
 const BACK_EVENTS: usize = 64;
 
-/// A session on its way into an agent's file.
+/// A session that is ready to be written to an agent's file.
 pub struct Outgoing {
     engine: Engine,
     header: Header,
-    /// The last event that goes along.
+    /// The seq of the last event to export; `None` exports no event.
     end: Option<u64>,
-    /// Whose records go along as they are.
+    /// The dialect whose records are written unchanged.
     dialect: &'static str,
     source: Option<SourceId>,
     export: &'static dyn Export,
     file: NewFile,
-    /// The last record of the agent's own; none when there is none that could go along.
+    /// The seq of the agent's last native record; `None` if the session is written as messages.
     native: Option<u64>,
 }
 
 impl Engine {
-    /// Makes a session ready to be written as a file of an agent. Nothing is written yet.
+    /// Prepares a session for export to an agent's file. Writes nothing yet.
     ///
     /// # Errors
-    /// `not_found`, `invalid_args` (the cut), `unsupported` when no such file can be written.
+    /// `not_found`, `invalid_args` (the cut), `unsupported` if no file of that dialect can be
+    /// written.
     pub fn export_to(&self, session: &SessionId, request: &ExportTo) -> Result<Outgoing> {
         let dialect = self.agent_formats().named(&request.dialect);
         let Some((dialect, export)) = dialect.and_then(|d| Some((d, d.export()?))) else {
@@ -63,7 +64,7 @@ impl Engine {
         Ok(Outgoing { engine, header, end, native, dialect: dialect.name(), source, export, file })
     }
 
-    /// The agents whose files can be written.
+    /// Returns the names of the agents whose files can be written.
     #[must_use]
     pub fn agents_to_export_to(&self) -> Vec<&'static str> {
         let known = self.agent_formats().0.iter().filter(|dialect| dialect.export().is_some());
@@ -75,8 +76,9 @@ impl Engine {
         Error::Unsupported(format!("sessions can be exported to plain, {agents}"))
     }
 
-    /// The last record of the agent's own, when the path up to `end` can be told in records:
-    /// forklore's own compactions cannot.
+    /// Returns the last native record of `dialect` up to `end`. Returns `None` if the newest native
+    /// record belongs to another dialect, or if one of forklore's own compactions follows it:
+    /// native records cannot express that.
     fn last_record_of(
         &self,
         header: &Header,
@@ -114,20 +116,22 @@ fn original(source: &Source) -> Option<Original> {
 }
 
 impl Outgoing {
-    /// What is known of the file before it is written.
+    /// Returns the properties of the file that are decided before it is written.
     #[must_use]
     pub fn file(&self) -> &NewFile {
         &self.file
     }
 
-    /// How the agent's files are written, and where it looks for them.
+    /// Returns the exporter, which knows the agent's file format and where the agent looks for
+    /// files.
     #[must_use]
     pub fn agent(&self) -> &'static dyn Export {
         self.export
     }
 
-    /// What a new file could leave in the original's: its path, the last record that would stay
-    /// there, and that place without the bytes, which the file itself must tell.
+    /// Returns which part of the original file the new file could refer to instead of repeating it:
+    /// the path of the original, its last record in that part, and the position. The position has
+    /// no byte offset yet (`bytes` is 0), because only the original file has it.
     ///
     /// # Errors
     /// `corrupt`, `missing_ancestor`.
@@ -146,7 +150,7 @@ impl Outgoing {
         Ok(shared)
     }
 
-    /// Leaves that beginning in the original's file.
+    /// Makes the new file refer to that part of the original instead of repeating it.
     #[must_use]
     pub fn sharing(mut self, shared: Shared) -> Self {
         self.file.shared = Some(shared);
@@ -156,7 +160,7 @@ impl Outgoing {
     /// Writes the file.
     ///
     /// # Errors
-    /// `corrupt`, `missing_ancestor`, or what writing to `out` came to.
+    /// `corrupt`, `missing_ancestor`, or the error of writing to `out`.
     pub fn write(&self, out: &mut dyn Write) -> Result<Exported> {
         let mut writing = Writing {
             writer: self.export.writer(&self.file),
@@ -179,7 +183,7 @@ impl Outgoing {
         Ok(writing.exported)
     }
 
-    /// The agent's own records, and behind or between them what was written here.
+    /// Writes the agent's own records, and forklore's events between and after them as messages.
     fn write_records(&self, writing: &mut Writing<'_>) -> Result<()> {
         let Some(end) = self.end else { return Ok(()) };
         let shared = self.file.shared.as_ref().and(self.native);
@@ -211,13 +215,13 @@ impl Outgoing {
         self.write_sides(writing)
     }
 
-    /// The calls without a result at the end: agents want one for each.
+    /// Returns the calls that have no result at the end: agents require one for each.
     fn open_calls(&self, end: u64) -> Result<OpenCalls> {
         let cut = Cut { seq: Some(end), ..Cut::default() };
         self.engine.open_calls(&self.header, &cut)
     }
 
-    /// The lines of the original file that were no events.
+    /// Writes the JSON lines of the original file that are not events.
     fn write_sides(&self, writing: &mut Writing<'_>) -> Result<()> {
         let (Ok(sources), Some(source)) = (self.engine.sources(), self.source) else {
             return Ok(());
@@ -239,7 +243,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// What the model would receive.
+    /// Writes the messages that the model would receive.
     fn write_view(&self, writing: &mut Writing<'_>) -> Result<()> {
         let inspection = self.engine.inspect_up_to(&self.header.id, self.end)?;
         for (kind, count) in inspection.excluded {
@@ -279,7 +283,7 @@ impl Writing<'_> {
         self.write_messages(&ready)
     }
 
-    /// Writes the messages that still wait for a result.
+    /// Writes the messages that still wait for results.
     fn finish_exchanges(&mut self) -> Result<()> {
         let ready = self.exchanges.finish();
         self.write_messages(&ready)

@@ -1,4 +1,4 @@
-//! `export`: a session in another form, plain or an agent's own.
+//! `export`: writes a session in another format, plain JSON lines or an agent's own.
 
 mod exchange;
 mod file;
@@ -10,7 +10,7 @@ use forklore_api::LeftOut;
 
 pub use file::Outgoing;
 
-/// What was left out, with counts.
+/// Number of events left out, by type.
 type Losses = BTreeMap<String, u64>;
 
 fn listed(losses: Losses) -> Vec<LeftOut> {

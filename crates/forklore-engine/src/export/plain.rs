@@ -1,4 +1,4 @@
-//! `export` to plain JSON lines of `{role, content}`: the form that every tool reads.
+//! `export` to plain JSON lines of `{role, content}`, a format that most tools read.
 
 use std::io::Write;
 
@@ -21,15 +21,15 @@ impl Engine {
     /// Writes the conversation of a session as `{role, content}` lines.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, or what writing to `out` came to.
+    /// `not_found`, `corrupt`, or the error of writing to `out`.
     pub fn export_plain(&self, session: &SessionId, out: &mut impl Write) -> Result<Exported> {
         self.export_plain_until(session, None, out)
     }
 
-    /// The same of the first `end` messages.
+    /// Like [`Engine::export_plain`], for the first `end` messages; `None` means all.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, or what writing to `out` came to.
+    /// `not_found`, `corrupt`, or the error of writing to `out`.
     pub fn export_plain_until(
         &self,
         session: &SessionId,

@@ -1,4 +1,4 @@
-//! `fork`: another continuation of a session, or a sub-agent of it (SPEC 6).
+//! `fork`: creates a branch (another continuation) or a delegate (a sub-agent) of a session.
 
 mod plan;
 mod record;
@@ -14,7 +14,8 @@ pub(crate) use record::FORKED_BEFORE;
 pub use record::{ForkRecord, limitations, synthetic_result};
 
 impl Engine {
-    /// Makes a child of a session, or only plans it (SPEC 6).
+    /// Creates a child of a session, or only plans it if `dry_run` is set (docs/semantics.md,
+    /// Fork).
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -34,8 +35,12 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `not_found`, `invalid_args` (the cut), `conflict` (open calls under
-    /// [`forklore_core::ToolCallPolicy::Error`], or too deep), `permission_denied`, `already_exists`.
+    /// - `not_found`: the parent or the cut does not exist.
+    /// - `invalid_args`: the cut is invalid.
+    /// - `conflict`: the cut leaves calls open under [`forklore_core::ToolCallPolicy::Error`], or
+    ///   the child would be deeper than the limit.
+    /// - `permission_denied`: a requested permission is not in the parent's ceiling.
+    /// - `already_exists`: the id belongs to another session, or the label is in use.
     pub fn fork(&self, request: &Fork) -> Result<Forked> {
         let asked = [Some(&request.parent), request.id.as_ref()].into_iter().flatten();
         let asked: Vec<_> = asked.cloned().collect();
@@ -77,7 +82,7 @@ impl Engine {
                 Err(StoreError::LabelInUse { .. }) if request.label.is_none() && attempt < 24 => {
                     attempt += 1;
                 }
-                // Another process made the child since we looked.
+                // Another process created the child after the check in `fork`.
                 Err(StoreError::IdInUse(id)) if request.id.is_some() => {
                     return match same_child(self.store.header(&id), parent, plan)? {
                         Some(existing) => Ok(plan.forked(&existing, Outcome::Existing(false))),
@@ -107,13 +112,13 @@ impl Engine {
         Ok(label)
     }
 
-    /// An id that no session has, such as one gets that is made without being given one.
+    /// Generates a new session id, as `fork` and `create` do if the request has none.
     #[must_use]
     pub fn new_id(&self) -> SessionId {
         SessionId::generate(self.unix_millis(), self.random())
     }
 
-    /// An event's id where none was given.
+    /// Generates an id for an event whose writer gave none.
     pub(crate) fn new_event_id(&self) -> EventId {
         EventId::generate(self.unix_millis(), self.random())
     }
@@ -123,7 +128,8 @@ impl Engine {
     }
 }
 
-/// The session that was found, if it is the child that `plan` would make (SPEC 6.8).
+/// Returns the session that was found if it is the child `plan` would create, `None` if there is no
+/// session, and an error if a different session has the id.
 fn same_child(
     found: forklore_store::Result<Header>,
     parent: &Header,
@@ -154,7 +160,7 @@ fn same_child(
 enum Outcome {
     Planned,
     Made,
-    /// Whether a dry run was asked for.
+    /// Whether the request was a dry run.
     Existing(bool),
 }
 
@@ -166,7 +172,7 @@ impl Plan {
             Outcome::Existing(dry_run) => (false, true, dry_run),
         };
         let event_count = self.inherited();
-        // A header of the child itself knows better than the plan what the child has become.
+        // If the child exists, its own header is newer than the plan.
         let head_seq = if dry_run && !existing { self.head_seq() } else { header.head_seq() };
         Forked {
             recorded,

@@ -1,4 +1,4 @@
-//! The plan of a fork: everything that is decided before anything is written (SPEC 6.1, 6.2).
+//! The plan of a fork: every decision that is made before anything is written.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::Fork;
 use crate::cut::Found;
 use crate::{Engine, Error, Result, Summarize};
 
-/// What a fork will do; made from one reading of the parent.
+/// What a fork will do, computed from one snapshot of the parent.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) parent: SessionId,
@@ -22,9 +22,9 @@ pub(super) struct Plan {
     pub(super) strategy: Strategy,
     pub(super) tool_calls: ToolCallPolicy,
     pub(super) cut: Cut,
-    /// How many calls the cut leaves open.
+    /// Number of calls that the cut leaves open.
     open: u64,
-    /// The cut before open calls moved it.
+    /// The requested cut, if open calls moved it.
     pub(super) requested: Option<Cut>,
     pub(super) adjusted_from: Option<Cut>,
     pub(super) synthetic: Vec<OpenCall>,
@@ -77,7 +77,7 @@ impl Plan {
             (None, Some(began_at)) => Selector::Seq(began_at),
         };
         let found = match engine.find_cut(parent, &selector) {
-            // A sub-agent inherits nothing anyway, so it may be called from an empty session.
+            // A delegate inherits nothing, so it may start from an empty session.
             Err(Error::Cut { source: CutError::NothingToFork { .. }, .. })
                 if self.kind == SessionKind::Delegate =>
             {
@@ -123,12 +123,12 @@ impl Plan {
         Ok(())
     }
 
-    /// How many events the child inherits.
+    /// Returns the number of events that the child inherits.
     pub(super) fn inherited(&self) -> u64 {
         if self.kind == SessionKind::Delegate { 0 } else { self.cut.inheritable }
     }
 
-    /// The last log position of the child when it is new.
+    /// Returns the seq of the last event in the new child's log.
     pub(super) fn head_seq(&self) -> i64 {
         let summary = self.summarize.as_ref().map_or(0, |by| 1 + by.usage().len() as u64);
         let tail = self.synthetic.len() as u64 + summary;
@@ -164,7 +164,8 @@ fn permissions(parent: &Header, request: &Fork) -> Result<Option<BTreeSet<String
 }
 
 impl Engine {
-    /// Refuses a fork that would be too deep, walking at most as many links as are allowed.
+    /// Returns an error if the fork would be too deep. Walks at most as many parent links as the
+    /// limit.
     fn check_depth(&self, parent: &Header) -> Result<()> {
         let Some(max) = self.max_fork_depth else { return Ok(()) };
         let mut links = 0;

@@ -1,4 +1,4 @@
-//! The first events of a child: `session_fork`, synthetic results, a summary (SPEC 6.2, 6.3, 8).
+//! The first events of a child: `session_fork`, synthetic results and the branch summary.
 
 use forklore_core::call::OpenCall;
 use forklore_core::header::Usage;
@@ -18,45 +18,46 @@ use crate::{Engine, Error, Result};
 /// The payload of `session_fork`: a child's lineage, readable without its header.
 #[derive(Clone, Debug, Serialize)]
 pub struct ForkRecord<'a> {
-    /// A branch or a delegate.
+    /// Whether the child is a branch or a delegate.
     pub kind: SessionKind,
-    /// The parent.
+    /// The id of the parent session.
     pub parent_session_id: &'a SessionId,
-    /// The family.
+    /// The id of the family's root session.
     pub root_session_id: &'a SessionId,
-    /// The place in the parent, with the parent's event id there.
+    /// The cut in the parent, with the id of the parent's event there.
     pub cut: &'a Cut,
-    /// The place asked for, where open calls moved it.
+    /// The requested cut, if open calls moved it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(rename = "cut_asked")]
     pub requested_cut: Option<&'a Cut>,
-    /// Inherited events.
+    /// Number of inherited events.
     pub event_count: u64,
-    /// How the prefix is stored.
+    /// How the prefix is stored: shared or copied.
     pub strategy: Strategy,
-    /// What was asked for open calls.
+    /// The requested policy for calls that the cut leaves open.
     pub tool_calls: ToolCallPolicy,
-    /// The child's folder.
+    /// The child's workspace.
     pub workspace: &'a Workspace,
-    /// The parent's folder.
+    /// The parent's workspace.
     pub parent_workspace: &'a Workspace,
-    /// For whom the child acts.
+    /// The principal for whom the child acts.
     pub principal: Option<&'a str>,
-    /// For whom the parent acts.
+    /// The principal for whom the parent acts.
     pub parent_principal: Option<&'a str>,
-    /// The number of the revision that the child begins, where its file was rewritten.
+    /// The number of the file revision that the child begins. Set only if the imported file was
+    /// rewritten; 1 is the first rewrite.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
-    /// What the child does not have.
+    /// What the child does not inherit, in English.
     pub limitations: &'a [&'a str],
 }
 
 impl ForkRecord<'_> {
-    /// The event that a child's log begins with. Its id is made from the child's, so that the
-    /// same fork in two copies of a store is the same to the byte.
+    /// Builds the first event of a child's log. Its id is derived from the child's id, so the same
+    /// fork in two copies of a store gives identical bytes.
     ///
     /// # Errors
-    /// When the record cannot be written as JSON.
+    /// Returns an error if the record cannot be serialized to JSON.
     pub fn event(&self, child: &SessionId, ts: Timestamp) -> Result<Event> {
         Ok(Event {
             id: EventId::derived(child, 0),
@@ -73,7 +74,7 @@ impl ForkRecord<'_> {
 const BRANCH_LIMITS: &[&str] = &["usage, failures and other audit events are not inherited"];
 const DELEGATE_LIMITS: &[&str] = &["no history is inherited"];
 
-/// What a child of this kind does not have, as its `session_fork` says.
+/// Returns what a child of this kind does not inherit, as its `session_fork` event states it.
 #[must_use]
 pub fn limitations(kind: SessionKind) -> &'static [&'static str] {
     if kind == SessionKind::Delegate { DELEGATE_LIMITS } else { BRANCH_LIMITS }
@@ -127,14 +128,14 @@ impl Plan {
     }
 }
 
-/// What stands in for the result of a call that a fork left open.
+/// The content of the synthetic result for a call that a fork left open.
 pub(crate) const FORKED_BEFORE: &str =
     "No result: the session was forked before the tool answered.";
 
-/// A result in place of one that never came, marked as such.
+/// Builds the result event for a call that has none, with `synthetic: true` and `is_error: true`.
 ///
 /// # Errors
-/// When it cannot be written as JSON.
+/// Returns an error if the payload cannot be serialized to JSON or is invalid.
 pub fn synthetic_result(
     child: &SessionId,
     seq: u64,

@@ -1,5 +1,5 @@
-//! The messages that one event says to the model: of a compaction those that it puts in place of
-//! what it covers, of a summary and a finished sub-agent one each.
+//! The messages that one event contributes to a request: one for a conversation event, a summary or
+//! a finished sub-agent; for a compaction, those that replace the range it covers.
 
 use forklore_core::agent_format::Edit;
 use forklore_core::summary::prose;
@@ -29,12 +29,13 @@ pub(crate) fn of_event(engine: &Engine, event: &Event) -> Vec<Message> {
     }
 }
 
-/// What stands in place of an earlier message; who says it is for that one to tell.
+/// Returns what replaces an earlier message. The caller sets the role to that of the edited
+/// message.
 fn edited(edit: Edit) -> Option<Message> {
     Some(Message { role: Role::User, content: edit.instead? })
 }
 
-/// A summary as interpretive context at its place.
+/// Returns a summary as interpretive context, at its position in the conversation.
 fn summary(engine: &Engine, event: &Event) -> Vec<Message> {
     if event.kind != EventType::BRANCH_SUMMARY {
         return Vec::new();
@@ -51,7 +52,7 @@ fn summary(engine: &Engine, event: &Event) -> Vec<Message> {
     let Ok(Recorded { summary, brought_from, answer }) = event.data.read() else {
         return Vec::new();
     };
-    // A string is a model's text; an object is what the engine gathered without a model.
+    // A string is a model's text; an object is the engine's deterministic summary.
     let written = summary.read::<String>().ok();
     let text = written
         .or_else(|| prose(&summary, answer.as_deref()))
@@ -66,7 +67,7 @@ fn summary(engine: &Engine, event: &Event) -> Vec<Message> {
     vec![Message::text(Role::User, text)]
 }
 
-/// The result of a sub-agent that has finished.
+/// Returns the result of a sub-agent that has finished.
 fn finished_subagent(data: &Data) -> Option<Message> {
     #[derive(Deserialize)]
     struct Subagent {

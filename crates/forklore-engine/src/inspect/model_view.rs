@@ -1,5 +1,5 @@
-//! `inspect` for a request that is about to be sent: for the model that is to answer, and with how
-//! much of it the session shares with its parent (SPEC 15).
+//! `inspect` for a request that is about to be sent: for a given model, and with the number of
+//! messages that the session shares with its parent.
 
 use forklore_core::{Content, Cut, Header, Message, Part, SessionId, SessionKind};
 
@@ -7,25 +7,27 @@ use super::sent::stand_in;
 use crate::fork::FORKED_BEFORE;
 use crate::{Engine, Inspection, Result};
 
-/// What a model is to receive, and as of when.
+/// The messages for a model, with the header at the time of the read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelView {
-    /// The session as it was read.
+    /// The session's header when it was read.
     pub header: Header,
     /// The messages, in order.
     pub messages: Vec<Message>,
-    /// How many of the first messages are inherited, and so the same in a request of the parent.
+    /// Number of leading messages that are inherited and therefore equal to those of a request of
+    /// the parent.
     pub shared: usize,
-    /// The same for each fork on the way from the root, the oldest first, this session's own last:
-    /// a request of a child has those of its parent, as far as its history goes.
+    /// The same number for each fork on the path from the root, the oldest first, this session's
+    /// own last. A request of a child has the parent's numbers too, as far as the child's history
+    /// goes.
     pub forks: Vec<usize>,
-    /// Calls that had to be answered in the view.
+    /// Number of open calls that got a synthetic result in the view.
     pub open_results: usize,
 }
 
 impl Engine {
-    /// What `model` would receive of a session now; reasoning of others is left out. Without a
-    /// model it is that of [`inspect`](Self::inspect).
+    /// Returns what `model` would receive of a session now, without the reasoning of other models.
+    /// `None` gives the view of [`inspect`](Self::inspect).
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -42,8 +44,7 @@ impl Engine {
         Ok(ModelView { header, messages, shared, forks, open_results })
     }
 
-    /// What `model` would receive of a fork of a session at `cut`, before anything is said in it;
-    /// nothing is written.
+    /// Returns what `model` would receive of a new fork of a session at `cut`. Writes nothing.
     ///
     /// # Errors
     /// `corrupt`, `missing_ancestor`.
@@ -61,7 +62,8 @@ impl Engine {
         let mut forks: Vec<usize> =
             forks.into_iter().map(|kept| messages.shared_up_to(kept)).collect();
         let mut messages: Vec<Message> = messages.collect::<Result<_>>()?;
-        // A fork answers the calls that its cut leaves open behind everything that it took over.
+        // A fork puts the results for the calls that its cut leaves open after all inherited
+        // messages.
         let open = self.open_calls(parent, cut)?;
         let is_open = |id: &str| open.calls().iter().any(|call| call.id == id);
         let breaks_off = shared.checked_sub(1).and_then(|last| messages.get(last));
@@ -79,8 +81,9 @@ impl Engine {
         Ok(ModelView { header: parent.clone(), messages, shared, forks, open_results })
     }
 
-    /// How many events each fork on the way to a session took over, the oldest first. One that took
-    /// less than a fork before it has left that one's place behind.
+    /// Returns the number of events that each fork on the path to a session inherited, the oldest
+    /// first. Leaves out forks that inherited more than a later one: their fork point is after the
+    /// later cut.
     fn forks(&self, header: &Header) -> Result<Vec<u64>> {
         let inherits = |kind| kind == SessionKind::Branch;
         if !inherits(header.kind) {
@@ -102,7 +105,7 @@ impl Engine {
     }
 }
 
-/// The calls of a message.
+/// Returns the ids of the calls in a message.
 fn calls(message: &Message) -> impl Iterator<Item = &str> {
     parts(message).iter().filter_map(|part| match part {
         Part::ToolCall { id, .. } => Some(id.as_str()),
@@ -110,7 +113,7 @@ fn calls(message: &Message) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The calls that a message answers in place of a result.
+/// Returns the ids of the calls for which a message has a synthetic result.
 fn answered(message: &Message) -> impl Iterator<Item = &str> {
     parts(message).iter().filter_map(|part| match part {
         Part::ToolResult { call_id, synthetic: true, .. } => Some(call_id.as_str()),

@@ -1,5 +1,5 @@
-//! From events to an outline of the messages of a request, before calls are paired: compactions
-//! applied, summaries and finished sub-agents included, what the model does not see left out.
+//! Builds an outline of a request's messages from events, before calls are paired: compactions are
+//! applied, summaries and finished sub-agents included, and what the model does not see left out.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,43 +13,44 @@ use super::messages;
 use crate::view::compacted_range;
 use crate::{Engine, Result};
 
-/// The messages so far, without what they say.
+/// The messages so far, without their content.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     pub(super) items: Vec<Item>,
     pub(super) excluded: BTreeMap<String, u64>,
-    /// The model named last: reasoning of another one is not sent to it.
+    /// The model named last. Reasoning of other models is not sent to it.
     pub(super) model: Option<String>,
 }
 
-/// A message with its place.
+/// A message without its content, with its origin and position.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// The event that says it, and which of that event's messages it is.
+    /// The seq of the event that contributes it. `number` tells which of that event's messages it
+    /// is.
     pub(super) seq: u64,
     pub(super) number: u32,
-    /// Whether it stands elsewhere than its event: in place of what a compaction covers, or of the
-    /// message that it edits.
+    /// Whether its position differs from that of its event: it replaces what a compaction covers,
+    /// or the message that it edits.
     pub(super) instead: bool,
     /// The seq of the message that it edits.
     edits: Option<u64>,
-    /// Its index; none for what stands between conversation events.
+    /// Its conversation index; `None` for items between conversation events.
     index: Option<u64>,
     pub(super) role: Role,
-    /// Whether a turn begins here.
+    /// Whether a turn starts here.
     pub(super) starts_turn: bool,
-    /// Whether nothing is left of it.
+    /// Whether all of its parts were removed.
     pub(super) emptied: bool,
-    /// What is left of its parts; none where it is a text.
+    /// Its remaining parts; `None` if the message is plain text.
     pub(super) parts: Option<Vec<Sketch>>,
 }
 
-/// The messages that a compaction stands in for.
+/// The messages that a compaction replaces.
 #[derive(Debug)]
 enum Covered {
-    /// Those of these indexes: a compaction of forklore's own.
+    /// Those with these indexes: one of forklore's own compactions.
     Indexes(Range<u64>),
-    /// So many of the first, whatever they are: one of another agent.
+    /// This number of leading items: a compaction of another agent.
     First(usize),
 }
 
@@ -61,7 +62,7 @@ impl Covered {
         }
     }
 
-    /// Whether the item stands before the first that is covered.
+    /// Checks whether the item comes before the first covered one.
     fn begins_behind(&self, at: usize, item: &Item) -> bool {
         match self {
             Self::Indexes(indexes) => !self.holds(at, item) && item.index < Some(indexes.end),
@@ -70,10 +71,10 @@ impl Covered {
     }
 }
 
-/// A part without what it says.
+/// A part of a message without its content.
 #[derive(Debug)]
 pub(super) struct Sketch {
-    /// Which part of the message it is.
+    /// The position of the part in the message.
     pub(super) at: usize,
     pub(super) what: What,
 }
@@ -124,7 +125,7 @@ impl Outline {
         *self.excluded.entry(kind.to_owned()).or_default() += 1;
     }
 
-    /// Puts what an agent says in place of an earlier message where that stands.
+    /// Applies an agent's edit: replaces an earlier message in its position, or removes it.
     fn edit(
         &mut self,
         engine: &Engine,
@@ -153,7 +154,7 @@ impl Outline {
         Ok(())
     }
 
-    /// What of the messages so far a compaction covers.
+    /// Returns which of the messages so far a compaction covers.
     fn covered(
         &self,
         engine: &Engine,
@@ -177,7 +178,8 @@ impl Outline {
                 Some(Covered::First(place.unwrap_or(self.items.len())))
             }
             Some(Covers::BeforeIndex(place)) => {
-                // Where it was read to, records stand as in their file.
+                // In the session that first wrote them, records have the same position as in their
+                // file.
                 let is_kept = |stored: &LogEntry| stored.origin.seq >= place;
                 Some(Covered::First(self.inherited_from(engine, session, &is_kept)?))
             }
@@ -192,7 +194,8 @@ impl Outline {
         })
     }
 
-    /// Where the last messages begin that are all kept; there are few of them.
+    /// Returns the position of the first item of the trailing run that `is_kept` accepts. The run
+    /// is short.
     fn inherited_from(
         &self,
         engine: &Engine,
@@ -213,7 +216,7 @@ impl Outline {
         Ok(from)
     }
 
-    /// Puts a compaction's messages in place of those it covers.
+    /// Replaces the messages that a compaction covers by the compaction's own.
     fn compact(&mut self, seq: u64, said: &[Message], covered: &Covered) {
         let mut items = std::mem::take(&mut self.items).into_iter().enumerate().peekable();
         while let Some((_, item)) = items.next_if(|(at, item)| covered.begins_behind(*at, item)) {
@@ -236,7 +239,7 @@ impl Outline {
         }
     }
 
-    /// Where the latest event of this id before `seq` stands, if it is still there.
+    /// Returns the seq of the latest event with this id before `seq`, if there is one.
     fn seq_of(
         &self,
         engine: &Engine,
@@ -275,7 +278,7 @@ impl Item {
         Self { seq, number, instead, edits: None, index, role, starts_turn, emptied, parts }
     }
 
-    /// Whether it is a compaction's.
+    /// Checks whether the item belongs to a compaction.
     fn covers(&self) -> bool {
         self.instead && self.edits.is_none()
     }
@@ -297,7 +300,7 @@ impl Sketch {
     }
 }
 
-/// What an excluded message counts as.
+/// Returns the event type under which an excluded message is counted.
 fn kind_of(role: Role) -> &'static str {
     match role {
         Role::System => "system_message",

@@ -1,7 +1,7 @@
-//! Calls and results in pairs: what a provider accepts (SPEC 6.2, 7).
+//! Pairs calls with results, as providers require.
 //!
-//! An unanswered call gets a result next to it, before the next user message. A result whose call
-//! is not there, a second result, and one that came after the call was given up are left out.
+//! An unanswered call gets a result next to it, before the next user message. Left out are a result
+//! without its call, a second result, and a result that came after the next user message.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,8 +9,8 @@ use forklore_core::Role;
 
 use super::outline::{Item, Outline, What};
 
-/// Leaves out what may not be sent. Returns how many calls have no result, and how many results
-/// will stand in for ones that never came.
+/// Removes what may not be sent. Returns the number of calls without a result, and the number of
+/// synthetic results in the view, recorded ones included.
 pub(super) fn settle(outline: &mut Outline) -> (usize, usize) {
     drop_foreign_reasoning(outline);
     drop_dangling_reasoning(outline);
@@ -24,9 +24,9 @@ pub(super) fn settle(outline: &mut Outline) -> (usize, usize) {
     (open, open + synthetic)
 }
 
-/// Leaves out results that pair with no open call, and marks the calls that are answered.
+/// Removes results that match no open call, and marks the calls that are answered.
 fn pair_results(outline: &mut Outline) {
-    // Open calls by id, each with the place of its message.
+    // Open calls by id, each with the position of its message.
     let mut open: HashMap<Box<str>, usize> = HashMap::new();
     let mut orphans = 0;
     for at in 0..outline.items.len() {
@@ -63,7 +63,7 @@ fn pair_results(outline: &mut Outline) {
 }
 
 impl Item {
-    /// Marks the calls of this id as answered.
+    /// Marks the calls with this id as answered.
     fn answer(&mut self, call: &str) {
         for part in self.parts.iter_mut().flatten() {
             if let What::Call { id, answered } = &mut part.what
@@ -74,7 +74,7 @@ impl Item {
         }
     }
 
-    /// Whether a call of it has no result.
+    /// Checks whether one of the item's calls has no result.
     pub(super) fn has_open_call(&self) -> bool {
         let open = |what: &What| matches!(what, What::Call { answered: false, .. });
         self.parts.iter().flatten().any(|part| open(&part.what))
@@ -87,7 +87,8 @@ impl Item {
     }
 }
 
-/// Reasoning goes only to the model that wrote it.
+/// Removes the reasoning of models other than the target: reasoning is sent only to the model that
+/// wrote it.
 fn drop_foreign_reasoning(outline: &mut Outline) {
     let Some(target) = outline.model.clone() else { return };
     let foreign = |what: &What| match what {
@@ -107,7 +108,7 @@ fn drop_foreign_reasoning(outline: &mut Outline) {
     }
 }
 
-/// A reasoning item that nothing of the model follows is refused by providers.
+/// Removes reasoning items that no assistant message follows: providers refuse them.
 fn drop_dangling_reasoning(outline: &mut Outline) {
     let mut followed = false;
     let mut dangling = HashSet::new();

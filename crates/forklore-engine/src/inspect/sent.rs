@@ -1,5 +1,5 @@
-//! The messages of an outline, read once more as they are taken, with a result beside each call
-//! that has none.
+//! The messages of an outline, read from the store as the iterator advances, with a synthetic
+//! result next to each call that has none.
 
 use std::collections::VecDeque;
 
@@ -14,19 +14,20 @@ use super::outline::{Item, What};
 use crate::events::Events;
 use crate::{Engine, Result};
 
-/// What the model of a session would receive, message by message. After an error it ends.
+/// Iterates over what the model of a session would receive. Ends after the first error.
 pub struct Messages {
     engine: Engine,
     session: SessionId,
     items: std::vec::IntoIter<Item>,
-    /// The session from its first message that is not covered.
+    /// The session's events, from the first message that no compaction covers.
     events: Events,
-    /// The compaction read last, whose messages stand one behind the other.
+    /// The seq and the messages of the compaction read last. Its messages are consecutive in the
+    /// view.
     compaction: Option<(u64, Vec<Message>)>,
     ready: VecDeque<Sent>,
-    /// Results for calls that have none, to be put before whatever is no result.
+    /// Synthetic results, to be inserted before the next message that is not a result.
     waiting: VecDeque<Sent>,
-    /// When the event read last happened.
+    /// The time of the event read last.
     ts: Timestamp,
     left: usize,
 }
@@ -47,14 +48,14 @@ impl Messages {
         }
     }
 
-    /// How many messages are still to come.
+    /// Returns the number of messages still to come.
     #[must_use]
     pub fn left(&self) -> usize {
         self.left
     }
 
-    /// How many of the first messages come from the events up to and including `seq`, up to the
-    /// first that differs from what a longer history would say there: a call without a result.
+    /// Returns the number of leading messages that come from the events up to and including `seq`.
+    /// Counts up to the first message that a longer history would change: one with an open call.
     pub(super) fn shared_up_to(&self, seq: u64) -> usize {
         let mut shared = 0;
         for item in self.items.as_slice().iter().filter(|item| !item.emptied) {
@@ -116,7 +117,7 @@ impl Messages {
         said.cloned().ok_or_else(|| self.missing(item.seq))
     }
 
-    /// The messages of the event of this seq, which was there before.
+    /// Returns the messages of the event with this seq, which the outline found before.
     fn messages_of(&mut self, found: Option<LogEntry>, seq: u64) -> Result<Vec<Message>> {
         let found = found.filter(|stored| stored.seq == seq).ok_or_else(|| self.missing(seq))?;
         self.ts = found.event.ts;
@@ -129,18 +130,18 @@ impl Messages {
     }
 }
 
-/// A message with what its place says about it.
+/// A message with the time and turn of its event.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) message: Message,
-    /// When its event happened.
+    /// The time of its event.
     pub(crate) ts: Timestamp,
-    /// Whether a turn begins with it.
+    /// Whether the message starts a turn.
     pub(crate) starts_turn: bool,
 }
 
 impl Messages {
-    /// The next message with its place.
+    /// Returns the next message with its time and turn.
     pub(crate) fn next_sent(&mut self) -> Option<Result<Sent>> {
         while self.ready.is_empty() {
             match self.items.next() {
@@ -170,12 +171,12 @@ impl Iterator for Messages {
     }
 }
 
-/// A message that answers a call which has no result.
+/// Builds a message with a synthetic result for a call that has none.
 pub(crate) fn no_result(call: &str, name: &str) -> Message {
     stand_in(call, name, "No result: the call was interrupted.")
 }
 
-/// A result in place of one that never came; `why` needs no escapes.
+/// Builds a message with a synthetic result. `why` must not need JSON escapes.
 pub(super) fn stand_in(call: &str, name: &str, why: &str) -> Message {
     let result = Part::ToolResult {
         call_id: call.to_owned(),

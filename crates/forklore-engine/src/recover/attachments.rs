@@ -1,4 +1,4 @@
-//! The attachments of a damaged store, saved before the events that name them.
+//! Copies the attachments of a damaged store, before the events that name them.
 
 use forklore_api::{LostKind, Recovery};
 use forklore_store::Error as StoreError;
@@ -8,7 +8,8 @@ use super::report::Losing;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Saves every attachment whose bytes are sound, where both stores keep attachments.
+    /// Copies every attachment whose bytes are intact. Does nothing unless both stores have
+    /// attachments.
     pub(super) fn salvage_attachments(&self, into: &Self, report: &mut Recovery) -> Result<()> {
         let (Some(from), Some(into)) = (&self.attachments, &into.attachments) else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Where descendants have the own events of a session that cannot be read itself: places and not
+//! Locates the own events of an unreadable session in its descendants. Stores positions instead of
 //! events, so that a long history needs little memory.
 
 use std::collections::BTreeMap;
@@ -9,22 +9,22 @@ use forklore_store::port::LogEntry;
 use super::read::{Slot, slots};
 use crate::{Engine, Result};
 
-/// Where descendants have a session's own events.
+/// The positions of a session's own events in its descendants.
 #[derive(Default)]
 pub(super) struct Copies {
-    /// Events that stand one behind the other in both sessions, by the seq of the first.
+    /// Runs of events that are consecutive in both sessions, by the seq of the first.
     runs: BTreeMap<u64, Run>,
 }
 
 struct Run {
     heir: SessionId,
-    /// The seq of the first in the heir.
+    /// The seq of the first event in the heir.
     at: u64,
     len: u64,
 }
 
 impl Copies {
-    /// Notes that `heir` has the event `seq` at `at`; who was first counts.
+    /// Records that `heir` has the event `seq` at `at`. The first heir of an event is used.
     pub(super) fn add(&mut self, seq: u64, heir: &SessionId, at: u64) {
         if self.locate(seq).is_some() {
             return;
@@ -45,10 +45,10 @@ impl Copies {
         (behind < run.len).then_some((&run.heir, run.at + behind))
     }
 
-    /// The event of this seq, where a descendant has it.
+    /// Returns the event of this seq if a descendant has it.
     ///
     /// # Errors
-    /// Failures of the store that are no damage.
+    /// Store failures that are not damage.
     pub(super) fn get(&self, from: &Engine, seq: u64) -> Result<Option<LogEntry>> {
         let Some((heir, at)) = self.locate(seq) else { return Ok(None) };
         let mut found = None;
@@ -59,10 +59,10 @@ impl Copies {
         Ok(found)
     }
 
-    /// Shows every event with its seq in the session that wrote it, in order.
+    /// Calls `show` for every event, in order, with its seq in the session that wrote it.
     ///
     /// # Errors
-    /// Failures of the store that are no damage, and those of `show`.
+    /// Store failures that are not damage, and the errors of `show`.
     pub(super) fn read(
         &self,
         from: &Engine,
@@ -92,7 +92,7 @@ mod tests {
     fn runs_grow_while_both_go_on_and_the_first_heir_counts() {
         let [a, b]: [SessionId; 2] = ["a", "b"].map(|id| id.parse().unwrap());
         let mut copies = Copies::default();
-        // Of the own events 2 is inherited by nobody, and `a` cannot read 4.
+        // Nobody inherits own event 2, and `a` cannot read event 4.
         for (seq, at) in [(0, 1), (1, 2), (3, 3), (5, 5), (6, 6)] {
             copies.add(seq, &a, at);
         }

@@ -1,4 +1,4 @@
-//! The sessions to be saved: their headers, and what others tell of those that cannot be read.
+//! The sessions to recover: their headers, and for missing headers what the descendants reveal.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use crate::{Engine, Result};
 pub(super) struct Family {
     headers: BTreeMap<SessionId, Header>,
     children: HashMap<SessionId, Vec<SessionId>>,
-    /// Whose header is made up from what their descendants tell.
+    /// Sessions whose header is reconstructed from their descendants.
     guessed: HashSet<SessionId>,
 }
 
@@ -56,7 +56,7 @@ impl Family {
         self.headers.insert(header.id.clone(), header);
     }
 
-    /// Makes up the headers of parents that are gone, so that their children keep their place.
+    /// Reconstructs the headers of missing parents, so that their children stay in the lineage.
     pub(super) fn guess_missing(&mut self, from: &Engine, report: &mut Recovery) -> Result<()> {
         loop {
             let missing = self.headers.values().find_map(|child| {
@@ -64,7 +64,7 @@ impl Family {
                 (!self.headers.contains_key(parent)).then(|| (child.clone(), parent.clone()))
             });
             let Some((child, parent)) = missing else { return Ok(()) };
-            // The child may be deleted; then one that descends from it tells.
+            // The child may be deleted. Then the events of one of its descendants are read.
             let heirs = self.heirs(&parent);
             let witness = heirs.into_iter().max_by_key(|(_, reach)| *reach);
             let witness = witness.map(|(heir, reach)| (&heir.id, reach));
@@ -96,12 +96,14 @@ impl Family {
         self.guessed.contains(id)
     }
 
-    /// Whether its own log can be asked for; else only its descendants have its events.
+    /// Checks whether the session's own log can be read. If not, only its descendants have its
+    /// events.
     pub(super) fn is_readable(&self, header: &Header) -> bool {
         header.deleted.is_none() && !self.is_guessed(&header.id)
     }
 
-    /// The inheritable events that a session must have had: where the last of its children begins.
+    /// Returns the counts of inheritable events that a session must have had: those at the last cut
+    /// among its children.
     pub(super) fn begun_at(&self, id: &SessionId) -> Counts {
         let children = self.children.get(id).into_iter().flatten();
         let cuts = children.filter_map(|child| self.headers.get(child)?.cut.as_ref());
@@ -113,7 +115,7 @@ impl Family {
         })
     }
 
-    /// Where descendants have a session's own events.
+    /// Locates the session's own events in its descendants.
     pub(super) fn copies_of(&self, from: &Engine, id: &SessionId) -> Result<Copies> {
         let mut heirs = self.heirs(id);
         heirs.sort_by_key(|(_, reach)| std::cmp::Reverse(*reach));
@@ -139,7 +141,8 @@ impl Family {
         Ok(found)
     }
 
-    /// The readable descendants that inherit from a session, and how many events up to its own.
+    /// Returns the readable descendants that inherit from a session, each with the number of events
+    /// that it shares with the session's history.
     fn heirs(&self, id: &SessionId) -> Vec<(&Header, u64)> {
         let mut found = Vec::new();
         let mut seen = HashSet::new();
@@ -161,8 +164,8 @@ impl Family {
     }
 }
 
-/// A header for a parent of which only a child is known, and a session that can be read with so
-/// many events of what that child inherits.
+/// Reconstructs the header of a parent that is known only from `child`. `witness` is a readable
+/// session that has the given number of the events which `child` inherits.
 fn guess(
     from: &Engine,
     child: &Header,
@@ -191,8 +194,8 @@ fn guess(
         (header.inherited, header.depth) = (Counts::default(), 0);
         return Ok(header);
     }
-    // It began where the first event of its own stands in what the child inherits, and its parent
-    // is whoever wrote the event before.
+    // The session began at its first own event in the inherited history. Its parent is the session
+    // that wrote the event before that.
     let mut before: Option<LogEntry> = None;
     let mut reached = false;
     if let Some((witness, reach)) = witness {

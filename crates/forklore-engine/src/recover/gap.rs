@@ -1,4 +1,4 @@
-//! Markers in the place of events that cannot be read.
+//! Marker events, which replace events that cannot be read.
 
 use forklore_core::{Class, Counts, Data, Effect, Event, EventId, EventType, SessionId};
 use jiff::Timestamp;
@@ -6,10 +6,10 @@ use serde_json::json;
 
 use crate::{Error, Result};
 
-/// The type of a marker.
+/// The event type of a marker.
 const LOST: &str = "x.lost";
 
-/// How many events of each sort stand in a gap, as the counts around it tell.
+/// Number of events of each sort in a gap, computed from the counts on both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Missing {
     inheritable: u64,
@@ -18,7 +18,7 @@ pub(super) struct Missing {
 }
 
 impl Missing {
-    /// What lies between two counts.
+    /// Computes what is missing between two counts.
     pub(super) fn between(before: Counts, behind: Counts) -> Self {
         Self {
             inheritable: behind.inheritable.saturating_sub(before.inheritable),
@@ -27,13 +27,13 @@ impl Missing {
         }
     }
 
-    /// Whether only events that no fork inherits are missing.
+    /// Checks whether only events that no fork inherits are missing.
     pub(super) fn is_only_own(self) -> bool {
         self == Self::default()
     }
 
-    /// The class of the next marker, and whether it begins a turn. In which order they stood is
-    /// not known; behind the gap all numbers are right again.
+    /// Returns the class of the next marker, and whether it starts a turn. The original order is
+    /// lost, but after the gap all counts are correct again.
     pub(super) fn next(&mut self) -> (Class, bool) {
         let turn = self.turns > 0;
         self.turns = self.turns.saturating_sub(1);
@@ -50,7 +50,7 @@ impl Missing {
     }
 }
 
-/// The counts before an event, but for bytes and open calls.
+/// Returns the counts before an event, except bytes and open calls.
 pub(super) fn before(counts: Counts, event: &Event) -> Counts {
     Counts {
         inheritable: counts.inheritable.saturating_sub(u64::from(event.class.is_inherited())),
@@ -60,7 +60,7 @@ pub(super) fn before(counts: Counts, event: &Event) -> Counts {
     }
 }
 
-/// A marker for an event of which nothing is known but its class.
+/// Builds a marker for an event of which only the class is known.
 pub(super) fn marker(
     session: &SessionId,
     seq: u64,
@@ -78,7 +78,7 @@ pub(super) fn marker(
     })
 }
 
-/// The event with a marker for its `data`.
+/// Replaces the `data` and the type of an event by those of a marker.
 pub(super) fn without_data(event: Event, seq: u64) -> Result<Event> {
     let mut lost = json!({"seq": seq, "what": "data", "type": event.kind.as_str()});
     if let (Some(dialect), Some(lost)) = (&event.dialect, lost.as_object_mut()) {

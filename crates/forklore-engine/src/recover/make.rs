@@ -1,4 +1,4 @@
-//! Making one session anew.
+//! Recreates one session in the new store.
 
 use forklore_api::LostKind;
 use forklore_core::{Event, Header, Label, SessionId, Strategy, ToolCallPolicy};
@@ -13,7 +13,7 @@ use super::report::Losing;
 use super::tail::{Tail, first_marker};
 use crate::{Error, Result};
 
-/// How many labels are tried for one that is taken.
+/// Number of other labels to try if a label is in use.
 const LABELS: usize = 24;
 
 impl Salvaging<'_> {
@@ -28,7 +28,7 @@ impl Salvaging<'_> {
         }
         let first = self.first_events(&header)?;
         if let Err(error) = self.create(&header, first) {
-            // The new store refuses what the old one tells: nothing of it can be kept there.
+            // The new store refuses the session as it is recorded, so none of it can be stored.
             self.report.lose(LostKind::Header, Some(id), None, &error);
             return Ok(());
         }
@@ -36,7 +36,7 @@ impl Salvaging<'_> {
         self.own_events(&header)
     }
 
-    /// A child's `session_fork`.
+    /// Returns a child's `session_fork`, or a marker in its place.
     fn first_events(&mut self, header: &Header) -> Result<Vec<Event>> {
         if header.parent_id.is_none() {
             return Ok(Vec::new());
@@ -74,7 +74,7 @@ impl Salvaging<'_> {
                 None => self.into.store().create(new.clone()).map(drop).map_err(Error::from),
             };
             match done {
-                // A deleted session's label is free, so another may have it now.
+                // The label of a deleted session is free, so another session may have it now.
                 Err(Error::Store(StoreError::LabelInUse { .. })) if attempt < LABELS => {
                     new.label = Label::of_fork(&header.id, attempt);
                     attempt += 1;
@@ -100,7 +100,7 @@ impl Salvaging<'_> {
                 if matches!(slot, Slot::Whole(_)) {
                     return tail.put(seq, slot);
                 }
-                // Somebody may have a copy of it.
+                // A descendant may have a copy of the event.
                 let copies = match &mut copies {
                     Some(copies) => copies,
                     none => none.insert(family.copies_of(from, &header.id)?),

@@ -1,8 +1,8 @@
-//! `recover`: what can still be read of a damaged store, copied into a new one (SPEC 9).
+//! `recover`: copies everything that can still be read of a damaged store into a new one.
 //!
-//! Sessions are made anew in lineage order, with their ids, lineage, labels, titles and times. An
-//! event that cannot be read leaves a marker in its place, of a class that keeps every number
-//! behind it, so that seqs, indexes and the cuts of forks stay what they were.
+//! Sessions are recreated in lineage order, with their ids, lineage, labels, titles and times. An
+//! event that cannot be read is replaced by a marker event. The marker's class preserves the counts
+//! of all events after it, so that seqs, indexes and the cuts of forks do not change.
 
 mod attachments;
 mod copies;
@@ -26,12 +26,11 @@ use self::source::FileSources;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Copies everything that can be read here into the store of `into`, which must be empty.
-    /// Nothing is written here.
+    /// Copies everything that can be read from this store into the store of `into`, which must be
+    /// empty. Writes nothing to this store. Damage is listed in the report and is not an error.
     ///
     /// # Errors
-    /// `already_exists` when `into` holds a session, and failures of a store that are no damage.
-    /// Damage is in the report.
+    /// `already_exists` if `into` has a session; also any store failure that is not damage.
     pub fn recover(&self, into: &Engine) -> Result<Recovery> {
         let all = Filter { deleted: true, ..Filter::default() };
         let held = into.store.sessions(&all, None, 1)?;
@@ -56,19 +55,19 @@ struct Salvaging<'a> {
     into: &'a Engine,
     family: Family,
     sources: FileSources,
-    /// Sessions that are in the new store, as far as they will be.
+    /// Sessions that were created in the new store.
     made: HashSet<SessionId>,
     report: Recovery,
 }
 
 impl Salvaging<'_> {
-    /// Makes every session behind those it needs, without recursion.
+    /// Recreates every session after those that it needs, without recursion.
     fn make_all(&mut self) -> Result<()> {
         let (mut met, mut done) = (HashSet::new(), HashSet::new());
         for id in self.family.ids() {
             let mut stack = vec![id];
             while let Some(id) = stack.last().cloned() {
-                // What is met a second time waits for nothing more, or runs in a circle.
+                // A session seen a second time has nothing left to wait for, or is part of a cycle.
                 let needs = if met.insert(id.clone()) { self.needs(&id) } else { Vec::new() };
                 let open: Vec<_> = needs.into_iter().filter(|id| !met.contains(id)).collect();
                 if open.is_empty() {
@@ -84,13 +83,15 @@ impl Salvaging<'_> {
         Ok(())
     }
 
-    /// The parent, and the sessions begun before it in its file.
+    /// Returns the sessions that must be created first: the parent, and the previous session of the
+    /// same file.
     fn needs(&self, id: &SessionId) -> Vec<SessionId> {
         let parent = self.family.get(id).and_then(|header| header.parent_id.clone());
         self.sources.before(id).into_iter().chain(parent).collect()
     }
 
-    /// What is said about sessions once all are there.
+    /// Applies what requires all sessions to exist: detach marks, leaves, files and deletions. Then
+    /// compares the counts.
     fn finish(&mut self) -> Result<()> {
         for header in self.family.headers().filter(|header| self.made.contains(&header.id)) {
             let store = self.into.store();

@@ -1,4 +1,4 @@
-//! Reading past damage: whatever one event needs is asked for alone.
+//! Reads past damage: if a page cannot be read, each of its events is read alone.
 
 use forklore_core::{ErrorKind, Header, SessionId};
 use forklore_store::port::{At, Direction, LogEntry, Query};
@@ -6,29 +6,30 @@ use forklore_store::{Error as StoreError, Store};
 
 use crate::Result;
 
-/// Events asked for at a time while all goes well.
+/// Events per read while there is no damage.
 const PAGE: u64 = 512;
 
-/// What is found at a log position.
+/// The result of reading one log position.
 pub(super) enum Slot {
-    /// The event.
+    /// The complete event.
     Whole(LogEntry),
-    /// The event without its `data`, and why.
+    /// The event without its `data`, and the reason why the data cannot be read.
     Bare(LogEntry, String),
-    /// Nothing, and why.
+    /// No event, and the reason.
     Lost(String),
 }
 
-/// Whether bytes are damaged or gone, so that others may still be read.
+/// Checks whether an error means damaged or missing bytes, so that other data may still be
+/// readable.
 pub(super) fn is_damage(error: &StoreError) -> bool {
-    // What was listed and is not found has lost its way there.
+    // A session that is listed but not found has a damaged index entry.
     matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::MissingAncestor | ErrorKind::NotFound)
 }
 
-/// Shows what is at the positions `from` to `to`, without the last.
+/// Calls `show` for each position from `from` to `to`, excluding `to`.
 ///
 /// # Errors
-/// Failures that are no damage, and those of `show`.
+/// Store failures that are not damage, and the errors of `show`.
 pub(super) fn slots(
     store: &dyn Store,
     id: &SessionId,
@@ -37,7 +38,7 @@ pub(super) fn slots(
     show: &mut dyn FnMut(u64, Slot) -> Result<()>,
 ) -> Result<()> {
     let mut seq = from;
-    // How many events are still read one by one behind the last damage.
+    // Number of events still to be read one by one after the last damage.
     let mut careful = 0;
     while seq < to {
         let limit = if careful > 0 { 1 } else { PAGE.min(to - seq) };
@@ -76,7 +77,7 @@ fn bare(store: &dyn Store, id: &SessionId, seq: u64, reason: String) -> Result<S
     }
 }
 
-/// Events from `seq` on without a gap.
+/// Reads the events from `seq` on, up to the first gap.
 fn page(
     store: &dyn Store,
     id: &SessionId,
@@ -92,8 +93,8 @@ fn page(
     Ok(events)
 }
 
-/// The seqs of a session's own events behind its `session_fork`: the first, and the one behind the
-/// last.
+/// Returns the range of seqs of a session's own events, without its `session_fork`: the first, and
+/// the one after the last.
 pub(super) fn own_seqs(header: &Header) -> (u64, u64) {
     let end = u64::try_from(header.head_seq() + 1).unwrap_or_default();
     let first = if header.parent_id.is_some() { header.inherited.inheritable + 1 } else { 0 };

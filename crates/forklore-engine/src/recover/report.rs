@@ -1,11 +1,11 @@
-//! What a recovery copied, and what it could not read.
+//! Records what a recovery copied, and what it could not read.
 
 use forklore_api::{LostKind, LostPiece, Recovery};
 use forklore_core::{Header, SessionId};
 
-/// Writes down what is lost.
+/// Records losses.
 pub(super) trait Losing {
-    /// Notes something that could not be read.
+    /// Records something that could not be read.
     fn lose(
         &mut self,
         what: LostKind,
@@ -14,7 +14,7 @@ pub(super) trait Losing {
         reason: &(impl ToString + ?Sized),
     );
 
-    /// Notes where a recovered session has other numbers than its header had.
+    /// Records a loss if the counts of a recovered session differ from those in its old header.
     fn compare(&mut self, was: &Header, is: &Header);
 }
 

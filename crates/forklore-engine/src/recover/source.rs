@@ -1,4 +1,4 @@
-//! Files that sessions were read from: saved where every byte of them can still be restored.
+//! Imported files: copied if every byte of them can still be restored.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -17,7 +17,7 @@ use super::report::Losing;
 use crate::sources::is_erased;
 use crate::{Engine, Error, Result};
 
-/// The files that can be saved, and which session is of which.
+/// The files that can be copied, and the file of each session.
 #[derive(Default)]
 pub(super) struct FileSources {
     files: Vec<File>,
@@ -28,16 +28,16 @@ struct File {
     source: Source,
     ranges: Vec<Vec<SourceSpan>>,
     locations: Vec<(RecordKey, RecordLocation)>,
-    /// Its number in the new store, once its first session is made.
+    /// The file's id in the new store, once its first session is created there.
     made: Option<SourceId>,
-    /// The session file that it lies beside.
+    /// The path of the session file, if this is a sidecar of one.
     sidecar_of: Option<String>,
-    /// How many events of each session were written so far.
+    /// Number of events written so far, by session.
     written: HashMap<SessionId, u64>,
 }
 
 impl FileSources {
-    /// Finds the files whose every byte is there.
+    /// Collects the files of which every byte can be read.
     pub(super) fn of(
         from: &Engine,
         into: &Engine,
@@ -77,14 +77,15 @@ impl FileSources {
         self.files.push(file);
     }
 
-    /// The session of the same file that was begun right before this one.
+    /// Returns the session of the same file that was begun right before this one.
     pub(super) fn before(&self, id: &SessionId) -> Option<SessionId> {
         let sessions = &self.files.get(*self.of.get(id)?)?.source.sessions;
         let at = sessions.iter().position(|session| session.id == *id)?;
         Some(sessions.get(at.checked_sub(1)?)?.id.clone())
     }
 
-    /// Makes a session that was read from a file; of another one nothing is done.
+    /// Creates a session that was read from a file. Returns `None` for other sessions, without
+    /// creating them.
     pub(super) fn create(&mut self, into: &Engine, new: &NewSession) -> Option<Result<()>> {
         let file = self.files.get_mut(*self.of.get(&new.id)?)?;
         let write = Write::Create(Box::new(new.clone()));
@@ -95,7 +96,8 @@ impl FileSources {
         Some(done)
     }
 
-    /// Adds those events that came from the file; what is left was written behind them here.
+    /// Appends the events that came from the file. Returns the rest, which was appended after the
+    /// import, if there is any.
     pub(super) fn append(
         &mut self,
         into: &Engine,
@@ -119,7 +121,7 @@ impl FileSources {
         Ok((!later.events.is_empty()).then_some(later))
     }
 
-    /// Writes what the bytes of the files are, once all sessions are there.
+    /// Writes the spans of the files after all sessions exist.
     pub(super) fn finish(
         &mut self,
         from: &Engine,
@@ -137,7 +139,8 @@ impl FileSources {
                 file.step(into, Vec::new(), Vec::new(), Vec::new(), Some(seen))?;
             }
             let Some(first) = file.source.sessions.first() else { continue };
-            // As it can be restored there, so it can be here, a deleted session of it or not.
+            // A file that could be restored from the old store must be restorable from the new one,
+            // with or without deleted sessions.
             let was = from.restore(&first.id, &mut io::sink());
             let is = into.restore(&first.id, &mut io::sink());
             match (was, is) {
@@ -150,7 +153,7 @@ impl FileSources {
         self.finish_sidecar(from, into, report)
     }
 
-    /// Saves the files beside, which hold no session.
+    /// Copies the sidecar files, which contain no sessions.
     fn finish_sidecar(&self, from: &Engine, into: &Engine, report: &mut Recovery) -> Result<()> {
         let mut done = HashSet::new();
         for file in self.files.iter().filter(|file| file.made.is_some()) {
@@ -217,7 +220,8 @@ impl File {
         })
     }
 
-    /// Saves a file that lies beside `own`, unless its bytes were erased.
+    /// Copies a sidecar file of `own`. Returns whether it did: a file whose bytes were erased is
+    /// skipped.
     fn save_sidecar(from: &Engine, into: &Engine, own: &Source, source: Source) -> Result<bool> {
         let sources = from.sources()?;
         if is_erased(sources, &source)? {
@@ -289,13 +293,13 @@ impl File {
     }
 }
 
-/// Whether the file cannot be saved, and all else can.
+/// Checks whether an error concerns only this file, so that the recovery can continue.
 fn is_no_reason_to_stop(kind: ErrorKind) -> bool {
     use ErrorKind::{Conflict, Corrupt, MissingAncestor, NotFound, Unsupported};
     matches!(kind, Corrupt | MissingAncestor | NotFound | Unsupported | Conflict)
 }
 
-/// Reads all own events of a session that was not deleted.
+/// Reads all own events of a session, unless it was deleted.
 fn read_whole(from: &Engine, family: &Family, id: &SessionId) -> Result<()> {
     let header = from.store().header(id)?;
     if family.get(id).is_none() {

@@ -1,4 +1,4 @@
-//! Writing a session's own events into the new store, with markers where some are lost.
+//! Writes a session's own events to the new store, with markers for those that are lost.
 
 use forklore_api::{LostKind, Recovery};
 use forklore_core::header::Usage;
@@ -11,33 +11,33 @@ use super::read::Slot;
 use super::report::Losing;
 use crate::Result;
 
-/// Events written in one step.
+/// Maximum number of events per write.
 const EVENTS: usize = 500;
-/// Bytes of `data` after which a step ends.
+/// Bytes of `data` after which a batch is written.
 const BYTES: usize = 8 << 20;
 
-/// The end of a session in the making.
+/// Writes the own events of one session.
 pub(super) struct Tail<'t, W> {
     header: &'t Header,
     report: &'t mut Recovery,
     write: W,
     batch: Vec<Event>,
     bytes: usize,
-    /// Positions that could not be read, behind everything that could.
+    /// Unreadable positions since the last readable event, with reasons.
     gap: Vec<(u64, String)>,
-    /// Behind the last event that could be read.
+    /// The counts after the last readable event.
     counts: Counts,
     ts: Timestamp,
 }
 
 impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
-    /// `write` takes the events, in order.
+    /// Creates a writer that passes the events to `write` in order.
     pub(super) fn new(header: &'t Header, report: &'t mut Recovery, write: W) -> Self {
         let (counts, ts) = (header.inherited, header.created);
         Self { header, report, write, batch: Vec::new(), bytes: 0, gap: Vec::new(), counts, ts }
     }
 
-    /// Adds what was found at the next position.
+    /// Adds the result of reading the next position.
     pub(super) fn put(&mut self, seq: u64, slot: Slot) -> Result<()> {
         let (stored, lost) = match slot {
             Slot::Whole(stored) => (stored, None),
@@ -62,8 +62,8 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         }
     }
 
-    /// Puts markers in the place of what is missing before `behind`; what nobody inherits of a
-    /// deleted session is no loss.
+    /// Writes markers for the events missing before `behind`. Audit and lineage events of a deleted
+    /// session, which nobody inherits, are not reported as lost.
     fn close(&mut self, behind: Option<Counts>, lost: bool) -> Result<()> {
         let gap = std::mem::take(&mut self.gap);
         let behind = behind.unwrap_or(self.counts);
@@ -79,14 +79,14 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         Ok(())
     }
 
-    /// Ends a session of which nothing is known behind `next`, but that it went on to here.
+    /// Ends a session of which nothing after `next` is known, except that it had the counts `to`.
     pub(super) fn fill(mut self, next: u64, to: Counts) -> Result<()> {
         let behind = Counts {
             inheritable: self.counts.inheritable.max(to.inheritable),
             index: self.counts.index.max(to.index),
             ..self.counts
         };
-        // What stood there in a deleted session is gone because it was deleted.
+        // The missing events of a deleted session were removed by its deletion.
         let lost = self.header.deleted.is_none();
         for number in 0..behind.inheritable - self.counts.inheritable {
             self.gap.push((next + number, "no descendant has it".into()));
@@ -95,7 +95,7 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         self.flush()
     }
 
-    /// Writes what is left, where the session ends with these counts.
+    /// Writes the remaining events of a session that ends with these counts.
     pub(super) fn end(mut self, counts: Option<Counts>) -> Result<()> {
         self.close(counts, true)?;
         self.flush()
@@ -118,7 +118,7 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
     }
 }
 
-/// A child's first event, where its `session_fork` is lost.
+/// Builds a marker for a child's first event, if its `session_fork` is lost.
 pub(super) fn first_marker(header: &Header) -> Result<Event> {
     marker(&header.id, 0, header.created, (Class::Lineage, false))
 }

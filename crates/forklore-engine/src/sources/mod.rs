@@ -1,4 +1,4 @@
-//! What the store keeps of the files that sessions were read from: given back, listed, checked.
+//! The imported files that a store retains: listing, restoring and checking them.
 
 mod path_text;
 mod restore;
@@ -16,10 +16,10 @@ pub use spread::{Spread, string_len};
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// The files that the store's sessions were read from.
+    /// Returns the store's interface to the files that its sessions were imported from.
     ///
     /// # Errors
-    /// `unsupported` when the store keeps none.
+    /// `unsupported` if the store does not retain imported files.
     pub fn sources(&self) -> Result<&dyn Sources> {
         if self.store.capabilities().sources {
             return Ok(self.store());
@@ -27,10 +27,10 @@ impl Engine {
         Err(Error::Unsupported("this store keeps no imported files".into()))
     }
 
-    /// Whether a session of the source was deleted.
+    /// Checks whether any session of the source was deleted.
     ///
     /// # Errors
-    /// Those of [`forklore_store::Store::header`].
+    /// The errors of [`forklore_store::Store::header`].
     pub fn has_deleted(&self, source: &Source) -> Result<bool> {
         for session in &source.sessions {
             if self.store().header(&session.id)?.deleted.is_some() {
@@ -41,10 +41,11 @@ impl Engine {
     }
 }
 
-/// Whether bytes of a sidecar file were erased with a session: then all of them were.
+/// Checks whether the bytes of a sidecar file were erased with a session. They are erased all or
+/// none, so the first spans are enough.
 ///
 /// # Errors
-/// Those of [`Sources::ranges`].
+/// The errors of [`Sources::ranges`].
 pub fn is_erased(sources: &dyn Sources, source: &Source) -> Result<bool> {
     let first = sources.source_spans(source.id, 0)?.unwrap_or_default();
     Ok(first.iter().any(|range| matches!(range, SourceSpan::Gone(_))))

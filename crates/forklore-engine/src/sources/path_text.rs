@@ -1,17 +1,17 @@
-//! How the paths of files are spelled in a store: as they are where they are UTF-8, else so that
-//! every byte can be told again. Else two names that are none would be one.
+//! Encodes file paths as text in a store. A UTF-8 path is stored unchanged. Any other path is
+//! escaped so that every byte can be recovered: a lossy encoding could map two paths to one text.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// What a path begins with in which bytes that are no UTF-8 are spelled `%` and two hexadecimal
-/// digits, and `%` too. Nothing else does: a path that is absolute begins with `/`, and no other
-/// has an empty part.
+/// The prefix of an escaped path, in which each byte that is not UTF-8, and `%` itself, is written
+/// as `%` and two hexadecimal digits. No unescaped path has this prefix: an absolute path begins
+/// with `/`, and a relative path has no empty component.
 const BYTES: &str = "bytes://";
 
-/// The path as text.
+/// Encodes a path as text.
 #[must_use]
 pub fn path_text(path: &Path) -> String {
     if let Some(text) = path.to_str() {
@@ -28,7 +28,7 @@ pub fn path_text(path: &Path) -> String {
     text
 }
 
-/// The path that is spelled so.
+/// Decodes a path that `path_text` encoded.
 #[must_use]
 pub fn path_of(text: &str) -> PathBuf {
     let Some(escaped) = text.strip_prefix(BYTES) else { return PathBuf::from(text) };
@@ -40,7 +40,7 @@ pub fn path_of(text: &str) -> PathBuf {
                 bytes.push(byte);
                 bytes.extend_from_slice(rest.as_bytes());
             }
-            // Nobody spells that; it is taken as it stands.
+            // `path_text` never produces this; it is used literally.
             _ => bytes.extend(b"%".iter().chain(part.as_bytes())),
         }
     }

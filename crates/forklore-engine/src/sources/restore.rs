@@ -1,4 +1,4 @@
-//! `restore`: the file that a session was read from, byte for byte (SPEC 11).
+//! `restore`: writes the file that a session was imported from, byte for byte.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -14,26 +14,26 @@ use super::spread::Spread;
 use crate::{Engine, Error, Result};
 
 const PAGE_EVENTS: u64 = 512;
-/// How many events that are spread over lines are read at once.
+/// Maximum number of pretty-printed events per read.
 const PREFETCH_EVENTS: u64 = 64;
 
-/// What a restore came to.
+/// The result of a restore.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Restored {
-    /// Where the file was first seen.
+    /// The first path at which the file was seen.
     pub path: String,
-    /// Its bytes.
+    /// Number of bytes written.
     pub bytes: u64,
-    /// How often it had been rewritten in place.
+    /// The revision: the number of times the file was rewritten in place before.
     pub revision: u64,
 }
 
 impl Engine {
-    /// Writes the file that the session was read from to `out`, as far as it was read (SPEC 11).
+    /// Writes the file that the session was imported from to `out`, up to the last imported byte.
     ///
     /// # Errors
-    /// `not_found` when the session was read from no file, `conflict` when a session of the file
-    /// was deleted, `corrupt` when the bytes are no longer those that were read.
+    /// `not_found` if the session was not imported from a file, `conflict` if a session of the file
+    /// was deleted, `corrupt` if the bytes differ from those that were imported.
     pub fn restore(&self, session: &SessionId, out: &mut dyn Write) -> Result<Restored> {
         let header = self.store().header(session)?;
         let found = self.sources()?.sources(&FindSource::Session(header.id))?;
@@ -43,7 +43,7 @@ impl Engine {
         self.restore_source(source, out)
     }
 
-    /// Writes the file of a source.
+    /// Writes the file of a source to `out`.
     pub(crate) fn restore_source(&self, source: Source, out: &mut dyn Write) -> Result<Restored> {
         let headers = self.headers_of(&source)?;
         let (hash, read_ahead) = (Sha256::new(), None);
@@ -85,9 +85,9 @@ struct Restoring<'a> {
     out: &'a mut dyn Write,
     hash: Sha256,
     bytes: u64,
-    /// The session of an earlier revision that was last found not to be deleted.
+    /// The session of an earlier revision that was checked last and is not deleted.
     living: Option<SessionId>,
-    /// Events of a session that were read and are not written yet.
+    /// Events of a session that were read but not written yet.
     prefetched: Option<(SessionId, VecDeque<LogEntry>)>,
 }
 
@@ -134,7 +134,8 @@ impl Restoring<'_> {
         }
     }
 
-    /// A session of an earlier revision, whose events the file shares.
+    /// Returns an error if a session of an earlier revision, whose events the file shares, was
+    /// deleted.
     fn must_live(&mut self, session: &SessionId) -> Result<()> {
         if self.living.as_ref() == Some(session) {
             return Ok(());
@@ -163,7 +164,8 @@ impl Restoring<'_> {
         Ok(())
     }
 
-    /// The event at `seq`, and what is read ahead of those behind it, which are mostly next.
+    /// Returns the event at `seq`. Reads further events ahead, because the next request is mostly
+    /// for the next event.
     fn spread_event(&mut self, id: &SessionId, seq: u64) -> Result<LogEntry> {
         let next = self.prefetched.take().filter(|(of, _)| of == id);
         let mut read_ahead = next.map(|(_, read_ahead)| read_ahead).unwrap_or_default();
@@ -175,7 +177,7 @@ impl Restoring<'_> {
         Ok(event)
     }
 
-    /// Some of the events from `seq` on, at least one.
+    /// Reads up to `most` events from `seq` on, at least one.
     fn page(&self, id: &SessionId, seq: u64, most: u64) -> Result<Vec<LogEntry>> {
         let limit = usize::try_from(most.min(PAGE_EVENTS)).unwrap_or(1);
         let query = Query { at: At::Seq(seq), direction: Direction::Forward, limit, bare: false };
@@ -201,7 +203,7 @@ impl Restoring<'_> {
     }
 }
 
-/// A payload in which other bytes stand at one place.
+/// Returns the three pieces of `payload` after `removed` bytes at `at` are replaced by `other`.
 fn patched<'b>(payload: &'b [u8], at: u64, removed: u64, other: &'b [u8]) -> Option<[&'b [u8]; 3]> {
     let at = usize::try_from(at).ok()?;
     let behind = at.checked_add(usize::try_from(removed).ok()?)?;

@@ -1,4 +1,4 @@
-//! The files of a session: the one that it was read from, and those beside it.
+//! The files of a session: the one it was imported from, and its sidecar files.
 
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
@@ -12,26 +12,26 @@ use super::restore::Restored;
 use super::{path_of, path_text};
 use crate::{Engine, Error, Result};
 
-/// A file that belongs to a session, as it is kept.
+/// A file that belongs to a session, as the store retains it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SessionFile {
-    /// Where it lies, seen from the folder of the session's own file. Parts are divided by `/`, and
-    /// none of them is `..`. One that is no UTF-8 begins with `bytes://`, and `%` and two
-    /// hexadecimal digits stand in it for each byte that is none, and for `%`.
+    /// The path relative to the directory of the session's own file. Components are separated by
+    /// `/`; none is `..`. A path that is not UTF-8 begins with `bytes://`, and each byte that is
+    /// not UTF-8, and `%` itself, is encoded as `%` and two hexadecimal digits.
     pub name: String,
-    /// Where it was seen.
+    /// The path at which the file was seen.
     pub path: String,
-    /// Its bytes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Their sha256, in hex.
+    /// The sha256 of the bytes, in hex.
     pub sha256: String,
-    /// How often it had been rewritten before.
+    /// The revision: the number of times the file was rewritten in place before.
     pub revision: u64,
-    /// Whether this is the one to be restored by its name; others are earlier revisions.
+    /// Whether this is the latest revision, the one restored by name.
     pub latest: bool,
-    /// Whether it is the one that the session was read from.
+    /// Whether this is the file that the session was imported from.
     pub own: bool,
-    /// Whether its bytes were erased with a session.
+    /// Whether the bytes were erased because a session was deleted.
     pub gone: bool,
     #[serde(skip)]
     relative_path: PathBuf,
@@ -40,11 +40,11 @@ pub struct SessionFile {
 }
 
 impl Engine {
-    /// The files that are kept of a session: the one that it was read from, then those beside it
-    /// in the order of their names, the latest revision of each first (SPEC 11).
+    /// Lists the retained files of a session: first the one it was imported from, then its sidecar
+    /// files by name, the latest revision of each first.
     ///
     /// # Errors
-    /// `not_found` when the session was read from no file.
+    /// `not_found` if the session was not imported from a file.
     pub fn files(&self, session: &SessionId) -> Result<Vec<SessionFile>> {
         let header = self.store().header(session)?;
         let found = self.sources()?.sources(&FindSource::Session(header.id))?;
@@ -54,14 +54,14 @@ impl Engine {
         let mut files = Vec::new();
         for source in self.sidecars_of(&own)? {
             let gone = match is_erased(self.sources()?, &source) {
-                // It is named when it is read.
+                // Reading the file will report the damage.
                 Err(error) if error.kind() == ErrorKind::Corrupt => false,
                 gone => gone?,
             };
             let path = source.paths.first().map(|seen| seen.path.clone()).unwrap_or_default();
             let at = path_of(&path);
             let mut files_of_session = own.paths.iter().map(|seen| path_of(&seen.path));
-            // Nothing else is beside the file.
+            // A path outside the directory of the session's file is no sidecar.
             let Some(relative) =
                 files_of_session.find_map(|of| plain(at.strip_prefix(of.parent()?).ok()?))
             else {
@@ -86,13 +86,13 @@ impl Engine {
     /// Writes a file of a session to `out`, byte for byte.
     ///
     /// # Errors
-    /// `conflict` when its bytes went with a session that was deleted, `corrupt` when they are no
-    /// longer those that were read.
+    /// `conflict` if its bytes were erased because a session was deleted, `corrupt` if the bytes
+    /// differ from those that were imported.
     pub fn restore_file(&self, file: &SessionFile, out: &mut dyn Write) -> Result<Restored> {
         self.restore_source(file.source.clone(), out)
     }
 
-    /// The sources that lie beside another.
+    /// Returns the sidecar files of a source.
     pub(crate) fn sidecars_of(&self, own: &Source) -> Result<Vec<Source>> {
         let mut found: Vec<Source> = Vec::new();
         for seen in &own.paths {
@@ -103,13 +103,13 @@ impl Engine {
 }
 
 impl SessionFile {
-    /// Its number in the store.
+    /// Returns the id of the file's source in the store.
     #[must_use]
     pub fn source(&self) -> SourceId {
         self.source.id
     }
 
-    /// Its [`name`](SessionFile::name) as a path, byte for byte.
+    /// Returns [`name`](SessionFile::name) as a path, with its exact bytes.
     #[must_use]
     pub fn relative_path(&self) -> &Path {
         &self.relative_path
@@ -131,7 +131,8 @@ impl SessionFile {
     }
 }
 
-/// A path of nothing but plain parts.
+/// Returns the path if it is not empty and all of its components are normal ones, without `/`, `.`
+/// or `..`.
 fn plain(path: &Path) -> Option<PathBuf> {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     let is_there = path.components().next().is_some();

@@ -1,4 +1,4 @@
-//! Whether the files beside those of sessions are what was read of them.
+//! Checks that the sidecar files of sessions still have the bytes that were imported.
 
 use std::collections::HashSet;
 use std::io;
@@ -11,7 +11,8 @@ use super::is_erased;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Reads the files that lie beside the one of a session; its first session names them.
+    /// Reads the sidecar files of a session's file. Only the first session of the file reports
+    /// their damage.
     pub(crate) fn sidecar_problems(&self, header: &Header) -> Result<Vec<Problem>> {
         let Ok(sources) = self.sources() else { return Ok(Vec::new()) };
         let mut problems = Vec::new();
@@ -26,7 +27,7 @@ impl Engine {
         };
         let own = match sources.sources(&FindSource::Session(header.id.clone())) {
             Ok(found) => found.into_iter().next(),
-            // The store has named it.
+            // The store reported this damage already.
             Err(error) => {
                 return tell(error.into(), "the file it was read from").map(|()| problems);
             }

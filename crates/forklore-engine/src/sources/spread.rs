@@ -1,21 +1,21 @@
-//! JSON that is written for people, on several lines: what tells it from its payload on one line, so
-//! that its bytes need not be kept beside it.
+//! Pretty-printed JSON: how it differs from its payload on one line, so that its bytes need not be
+//! stored a second time.
 
 use forklore_store::sources::LineEnd;
 
-/// How a value is spread over lines: as `JSON.stringify` and Python do with an indent.
+/// The layout of a value on several lines, as `JSON.stringify` and Python print it with an indent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spread<'a> {
-    /// What every line but the first begins with.
+    /// The prefix of every line except the first.
     pub margin: &'a [u8],
-    /// By what the lines inside an object or a list are moved in.
+    /// The indent per nesting level of objects and lists.
     pub indent: &'a [u8],
-    /// What ends its lines.
+    /// The line ending.
     pub end: LineEnd,
 }
 
 impl<'a> Spread<'a> {
-    /// How these bytes spread this payload, if they do.
+    /// Returns the layout that turns `payload` into `bytes`, if there is one.
     pub fn of(bytes: &'a [u8], payload: &[u8]) -> Option<Self> {
         let first = memchr::memchr(b'\n', bytes)?;
         let end = match bytes.get(..first)?.ends_with(b"\r") {
@@ -30,7 +30,7 @@ impl<'a> Spread<'a> {
         (spread.apply(payload) == bytes).then_some(spread)
     }
 
-    /// The payload, which is on one line without spaces, spread over lines.
+    /// Pretty-prints `payload`, which must be on one line without spaces.
     pub fn apply(&self, payload: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(payload.len() * 2);
         let (mut depth, mut at) = (0_usize, 0);
@@ -68,7 +68,7 @@ impl<'a> Spread<'a> {
     }
 }
 
-/// How long the JSON string is that the bytes begin with.
+/// Returns the length in bytes of the JSON string at the start of `bytes`, quotes included.
 pub fn string_len(bytes: &[u8]) -> usize {
     let mut escaped = false;
     let end = bytes.iter().skip(1).position(|byte| {

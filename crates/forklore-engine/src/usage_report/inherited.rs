@@ -1,4 +1,4 @@
-//! What the history cost that a session inherits: it is billed to those who wrote it.
+//! The usage of the history that a session inherits. It is charged to the sessions that wrote it.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use super::key;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// What the calls of models cost that led up to the place where a session begins, of each call
-    /// the last word by then: it is no part of what the session cost. It is read from the events of
-    /// its ancestors, as far as these are there; agents whose records give running totals do not
-    /// tell it.
+    /// Returns the usage of the model calls in the history that a session inherits, with the last
+    /// report of each call up to the cut. It is not part of the session's own usage. It is read
+    /// from the events of the ancestors, as far as these exist. Agents whose records contain
+    /// running totals do not report it.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -24,14 +24,15 @@ impl Engine {
             let first = writer.seq_of_own(u64::from(writer.parent_id.is_some()));
             for stored in self.events(&writer.id, At::Seq(first)) {
                 let stored = stored?;
-                // What a call took is told right behind what it said, and not inherited.
+                // The usage of a call is recorded right after its answer and is not inherited.
                 let is_aside = !stored.event.class.is_inherited();
                 if stored.seq > until && !(is_aside && stored.event.ts <= reader.created) {
                     break;
                 }
                 let Some(spent) = self.call_usage(&stored) else { continue };
                 match spent.call {
-                    // The writers are walked backwards: of a call the first one met told last.
+                    // The writers are visited from the newest to the oldest, so the first report
+                    // found of a call is from the session that reported it last.
                     Some(call) => {
                         let told = calls
                             .entry(key(&(stored.event.dialect, call)))
@@ -49,8 +50,8 @@ impl Engine {
         Ok(usage)
     }
 
-    /// Who wrote the last event that a session inherits, and where it stands there. None where
-    /// nothing is inherited, or the writer was deleted.
+    /// Returns the session that wrote the last inherited event, and the event's seq there. Returns
+    /// `None` if nothing is inherited or the writer was deleted.
     fn writer_before(&self, header: &Header) -> Result<Option<(Header, u64)>> {
         let kept = header.inherited.inheritable;
         let query =

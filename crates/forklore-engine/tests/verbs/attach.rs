@@ -1,4 +1,4 @@
-//! Attachments: bytes beside the log that messages name (SPEC 12).
+//! Attachments: bytes outside the log that messages name.
 
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -49,7 +49,7 @@ fn delete(world: &World, session: &str) {
     world.engine.delete(&Delete { session: id(session), mode, dry_run: false }).unwrap();
 }
 
-/// The parts of the last message, as a replay and as the model see it; they are the same.
+/// Returns the parts of the last message, after checking that `replay` and `inspect` agree.
 fn last_parts(world: &World, session: &SessionId) -> Vec<Part> {
     let record = world.engine.replay(session, None).unwrap().last().unwrap().unwrap();
     let sent = world.engine.inspect(session).unwrap().messages.pop().unwrap();
@@ -126,7 +126,7 @@ fn problem(seq: u64, attachment: AttachmentId, kind: ErrorKind, message: String)
 
 fn a_missing_one_reads_missing_and_fails_nothing(world: &World) {
     let session = world.session("a", "");
-    // In memory nothing gets lost: what was never there is missing too.
+    // The memory store cannot lose bytes, so the test names some that were never stored.
     let reference = format!("sha256:{}", "ab".repeat(32));
     let name = "x".to_owned();
     let content = format!(
@@ -160,7 +160,8 @@ fn a_missing_one_reads_missing_and_fails_nothing(world: &World) {
         );
         wrong.push(problem(1, attached.id, ErrorKind::Corrupt, message));
     }
-    // Told once, where it was written, and for one session where that one has it.
+    // Reported once, for the session that wrote it; verifying a child alone reports it for the
+    // child.
     world.fork("a", "end", "b");
     assert_eq!(world.engine.load(&id("b")).unwrap().events.len(), 3);
     assert_eq!(world.engine.verify(None).unwrap().problems, wrong);
@@ -171,7 +172,7 @@ fn a_missing_one_reads_missing_and_fails_nothing(world: &World) {
         ..problem.clone()
     });
     assert_eq!(of_child, expected.collect::<Vec<_>>());
-    // The same bytes, attached again, heal it.
+    // Attaching the same bytes again repairs it.
     attach(world, "a", b"some bytes", "shot.png");
     assert_eq!(read(world, &attached.id).unwrap(), b"some bytes");
     assert_eq!(world.engine.verify(None).unwrap().problems, wrong[..1]);
@@ -222,7 +223,7 @@ fn nothing_is_appended_when_the_bytes_cannot_be_read(world: &World) {
 
 fn a_gc_takes_what_no_event_names(world: &World) {
     let session = world.session("a", "");
-    // An append that is refused leaves the bytes behind.
+    // A refused append leaves the bytes in the store.
     let late = Attach { expect: Some(7), ..Attach::default() };
     let refused = world.engine.attach(&session, &mut &b"never named"[..], &late).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
@@ -268,14 +269,14 @@ fn a_gc_keeps_what_any_text_mentions(world: &World) {
     let event = NewEvent::new("x.files".parse().unwrap(), data);
     world.engine.append(&session, &event.into()).unwrap();
     assert_eq!(world.engine.gc().unwrap().attachments, 0);
-    // It is a message's part that promises bytes.
+    // Only a message part declares an attachment; a mention elsewhere does not.
     assert_eq!(world.engine.attachments(&session).unwrap(), []);
     let at: Selector = cut("start");
     world.engine.fork(&Fork::of(session).at(at)).unwrap();
     assert_eq!(read(world, &kept).unwrap(), b"bytes");
 }
 
-/// Runs `work` while another thread collects garbage again and again.
+/// Runs `work` while another thread runs `gc` repeatedly.
 fn during_a_gc(world: &World, work: impl FnOnce()) {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -296,10 +297,11 @@ fn a_gc_during_attaches_removes_nothing_that_is_named(world: &World) {
         for round in 0..12 {
             let name = format!("s{round}");
             world.session(&name, "u a u a");
-            // The same bytes, that nothing named a moment ago.
+            // Equal bytes that no event named before this attach.
             let attached = attach(world, &name, b"again and again", "n");
             assert_eq!(read(world, &attached.id).unwrap(), b"again and again", "{round}");
-            // And named by a message of one's own, when only a session to be deleted does.
+            // And named by the caller's own message, while the only other session naming them is
+            // deleted.
             let data = world.engine.load(&id(&name)).unwrap().events.pop().unwrap().event.data;
             let other = format!("t{round}");
             world.session(&other, "");

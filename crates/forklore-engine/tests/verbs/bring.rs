@@ -1,4 +1,4 @@
-//! Bringing what a branch came to into another one (SPEC 8).
+//! Bringing a branch into another session.
 
 use forklore_core::{Data, ErrorKind, EventType};
 use forklore_engine::{
@@ -26,7 +26,7 @@ on_every_store!(
     large_trees_are_not_looked_through,
 );
 
-/// `m` has two branches: `a` and `b`, each with something of its own.
+/// Creates `m` with two branches `a` and `b`, each with own events.
 fn family(world: &World) {
     world.session("m", "u1 a1 u2 a2");
     world.fork("m", "turn:1", "a");
@@ -63,7 +63,7 @@ fn the_outcome_stands_behind_the_head_and_changes_no_history(world: &World) {
         json!({"assistant_message": 1, "tool_call": 1, "tool_result": 1, "user_message": 1})
     );
     assert_eq!(data["summary"]["facts"][0], json!({"index": 2, "role": "user", "text": "u3"}));
-    // The model is told at its place, and no index moves.
+    // The model reads it at the position of the summary, and no index changes.
     let header = world.header("b");
     assert_eq!(header.counts.index, 3);
     let messages = world.engine.inspect(&id("b")).unwrap().messages;
@@ -81,7 +81,7 @@ fn the_model_reads_prose_with_the_answer_once(world: &World) {
     assert!(read.contains(begin) && read.contains("\nuser: u3\n"), "{read}");
     assert!(!read.contains(['{', '}', '"']), "{read}");
     assert_eq!(read.matches("a3").count(), 1, "{read}");
-    // A summary at a fork reads alike; nothing else there says the last answer.
+    // A summary at a fork has the same form, without the last answer.
     let summarize = Some(Summarize::Deterministic);
     let fork = Fork { id: Some(id("d")), summarize, ..Fork::of(id("a")) };
     world.engine.fork(&fork).unwrap();
@@ -119,7 +119,7 @@ fn a_branch_with_nothing_new_is_refused(world: &World) {
     world.fork("m", "end", "same");
     let nothing = (ErrorKind::InvalidArgs, "nothing_to_bring".to_owned());
     assert_eq!(refusal(world.engine.bring(&bring("same", "m"))), nothing);
-    // The other way there is something as soon as the parent goes on.
+    // In the other direction there is something to bring once the parent continues.
     assert_eq!(refusal(world.engine.bring(&bring("m", "same"))), nothing);
     world.write("m", "u9");
     assert_eq!(world.engine.bring(&bring("m", "same")).unwrap().from_index, 4);
@@ -137,7 +137,7 @@ fn a_running_session_is_busy_but_for_its_owner(world: &World) {
     assert_eq!(world.printed("b"), before);
     let owned = Bring { owner: Some("somebody".into()), ..bring("a", "b") };
     assert!(world.engine.bring(&owned).unwrap().recorded);
-    // Who is brought may be running: it is only read.
+    // The branch that is brought may be running: it is only read.
     world.engine.take_lease(&id("a"), "somebody").unwrap();
     assert!(world.engine.bring(&bring("a", "m")).unwrap().recorded);
 }
@@ -228,12 +228,12 @@ fn the_summarised_part_is_the_recorded_part(world: &World) {
     family(world);
     let part = |part| Bring { part: Some(part), ..bring("a", "b") };
     let said = |request: Bring| Bring { summarize: by_model("it tried x", &[]), ..request };
-    // The branch has gone on since it was asked what is new.
+    // The branch has continued since the part to bring was determined.
     world.write("a", "u5 a5");
     let told = world.engine.bring(&said(part(2..6))).unwrap();
     assert_eq!((told.recorded, told.from_index, told.to_index), (true, 2, 6));
     assert_eq!((told.strategy.as_str(), told.answer.as_deref()), ("model_summary_v1", Some("a3")));
-    // What is told already is not told again, in other words neither.
+    // A part that was brought is not brought again, not even with another strategy.
     let again = world.engine.bring(&part(2..6)).unwrap();
     assert_eq!(
         (again.existing, again.strategy.as_str(), &again.event_id),
@@ -251,7 +251,7 @@ fn the_summarised_part_is_the_recorded_part(world: &World) {
     assert_eq!(indexes, [4, 5, 6, 7]);
 }
 
-/// Of each session in the tree, whom it was told of; whether that was looked for.
+/// Returns whether marks were computed, and the marks of each session in the tree that has any.
 fn told(world: &World) -> (bool, Vec<(String, Vec<BroughtMark>)>) {
     let mut trees = world.engine.tree(&TreeRequest::default()).unwrap();
     let looked = world.engine.mark_brought(&mut trees);
@@ -261,7 +261,7 @@ fn told(world: &World) -> (bool, Vec<(String, Vec<BroughtMark>)>) {
 
 fn a_tree_names_who_brought_what_to_whom(world: &World) {
     family(world);
-    // A summary at a fork tells of the session's own history, and a fork inherits what was told.
+    // Neither a summary at a fork nor an inherited summary is a mark.
     let summed = Fork { summarize: Some(Summarize::Deterministic), ..Fork::of(id("m")) };
     world.engine.fork(&summed).unwrap();
     assert_eq!(told(world), (true, vec![]));

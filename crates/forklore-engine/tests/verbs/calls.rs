@@ -1,4 +1,4 @@
-//! Calls and their results at a cut (SPEC 6.2).
+//! Calls and their results at a cut.
 
 use forklore_core::{Content, ErrorKind, Part, Role, ToolCallPolicy};
 use forklore_engine::{Error, Fork, Forked};

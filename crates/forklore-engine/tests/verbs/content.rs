@@ -1,4 +1,4 @@
-//! What a child inherits, and that nothing happens to its parent (SPEC 3, 6).
+//! What a child inherits, and that a fork does not change its parent.
 
 use forklore_core::{Strategy, ToolCallPolicy};
 use forklore_engine::Fork;
@@ -27,7 +27,7 @@ fn seq_0_is_session_fork(world: &World) {
     let seqs: Vec<u64> = log.iter().map(|stored| stored.seq).collect();
     assert_eq!(seqs, vec![0, 1, 2, 3]);
     let parents = world.log("p");
-    // Inherited events keep id, time, type and data; their origin tells the writer.
+    // Inherited events have the same id, time, type and data; their origin names the writer.
     for (inherited, original) in log[1..3].iter().zip(&parents[..2]) {
         assert_eq!(inherited.event, original.event);
         assert_eq!(inherited.origin, original.origin);

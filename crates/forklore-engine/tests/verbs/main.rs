@@ -1,6 +1,6 @@
-//! The verbs over every store, by the numbers of the acceptance list (`aNN_`).
+//! The engine's operations on every store, by the numbers of the acceptance list (`aNN_`).
 //!
-//! Each case runs over the memory store and over SQLite; what it compares are whole values.
+//! Each case runs on the memory store and on SQLite, and compares whole values.
 
 #![allow(
     clippy::unwrap_used,

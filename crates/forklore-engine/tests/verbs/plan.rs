@@ -1,4 +1,4 @@
-//! Dry runs, idempotent forks, and forks while a turn runs (SPEC 5, 6.8, 9).
+//! Dry runs, idempotent forks, and forks while a turn runs.
 
 use forklore_core::{ErrorKind, SessionKind, ToolCallPolicy};
 use forklore_engine::{AppendRequest, Fork, Summarize};
@@ -77,7 +77,7 @@ fn a_duplicate_id_is_refused_the_same_fork_is_answered(world: &World) {
         ..Fork::of(id("p")).at(cut("turn:1"))
     };
     assert_eq!(refusal(world.engine.fork(&delegate)).0, ErrorKind::AlreadyExists);
-    // Case does not make another id.
+    // Ids that differ only in case are the same id.
     assert_eq!(refusal(world.try_fork("p", "turn:1", "C")).0, ErrorKind::AlreadyExists);
     assert_eq!(world.engine.branches(&id("p")).unwrap().branches.len(), 2);
 }
@@ -90,7 +90,7 @@ fn a_fork_while_a_turn_runs(world: &World) {
     let forked = world.fork("p", "", "c");
     assert_eq!(world.shape("c"), "F u1 a1");
     assert_eq!((forked.cut.seq, forked.adjusted_from.unwrap().seq), (Some(1), Some(3)));
-    // Who says where gets it there.
+    // An explicit selector is used as given.
     assert_eq!(world.fork("p", "end", "d").event_count, 4);
     world.pass(11);
     assert_eq!(world.fork("p", "", "e").event_count, 4);

@@ -88,7 +88,7 @@ fn what_is_in_other_folders_is_named(world: &World) {
     let (told, tries) = from("@idea");
     assert!(told.ends_with("but sessions of /demo, /tmp/\u{1b}[31m\nrm -rf x do"), "{told:?}");
     assert_eq!(tries, [fork.to_string(), shown]);
-    // Who looks everywhere is told that they are several.
+    // Looking in all workspaces reports that several match.
     let all = world.engine.resolve("@idea", &Scope::default()).unwrap_err();
     assert_eq!(all.kind(), ErrorKind::InvalidArgs);
     assert_eq!(from("@none").1, Vec::<String>::new());

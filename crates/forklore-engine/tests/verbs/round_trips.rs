@@ -1,4 +1,4 @@
-//! How often a verb calls the store: each call may be a round trip to another machine.
+//! How often an operation calls the store: each call may be a round trip to another machine.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +28,7 @@ impl Counting {
         &self.inner
     }
 
-    /// How many calls `verb` makes.
+    /// Returns the number of store calls that `verb` makes.
     fn count<T>(&self, verb: impl FnOnce() -> T) -> usize {
         self.calls.store(0, Ordering::Relaxed);
         verb();
@@ -74,7 +74,7 @@ impl Store for Counting {
     }
 }
 
-/// An engine over a counting store with a session of 40 messages.
+/// Creates an engine on a counting store, with a session of 40 messages.
 fn counted() -> (Engine, Arc<Counting>) {
     let store = Arc::new(Counting::default());
     let engine = Engine::new(store.clone());

@@ -1,4 +1,4 @@
-//! The summary at a fork (SPEC 8).
+//! The summary at a fork.
 
 use forklore_core::Data;
 use forklore_engine::{Fork, NewEvent, Summarize};
@@ -49,7 +49,7 @@ fn fields_locate_counts_strategy_and_limitations(world: &World) {
         serde_json::json!({"index": 5, "role": "assistant", "text": "a1"})
     );
     assert!(!found["limitations"].as_array().unwrap().is_empty());
-    // Asking for a model without one says so.
+    // A requested model summary without a model falls back, and says so.
     let by_model = summarized(world, "end", "d", Summarize::fallback("no model is configured"));
     assert_eq!(by_model["summary"], *summary);
     assert!(by_model["limitations"].to_string().contains("no model is configured"));
@@ -70,7 +70,7 @@ fn the_same_history_gives_the_same_summary(world: &World) {
 fn all_positions_are_indexes(world: &World) {
     world.session("p", "u1 w $ c:x r:x a1 u2");
     world.fork("p", "turn:1", "c");
-    // The numbers are the child's own, however deep the history lies.
+    // The numbers are the child's own, however deep its history is.
     let fork =
         Fork { summarize: Some(Summarize::Deterministic), id: Some(id("d")), ..Fork::of(id("c")) };
     world.engine.fork(&fork).unwrap();
@@ -101,7 +101,7 @@ fn what_a_models_summary_cost_belongs_to_the_child(world: &World) {
     let usage = world.engine.show(&id("c")).unwrap().usage;
     assert_eq!((usage.input, usage.output), (7, 2));
     assert_eq!((world.printed("p"), world.engine.show(&id("p")).unwrap()), parent);
-    // A fork of the child inherits the summary, and not what it cost.
+    // A fork of the child inherits the summary, but not its usage.
     world.fork("c", "", "d");
     assert_eq!(world.engine.show(&id("d")).unwrap().usage.input, 0);
 }

@@ -1,4 +1,4 @@
-//! Families as trees (SPEC 7).
+//! Families as trees.
 
 use forklore_core::SessionKind;
 use forklore_core::header::CopyOf;
@@ -37,7 +37,7 @@ fn forks_and_delegates_are_found(world: &World) {
     let delegate =
         Fork { kind: SessionKind::Delegate, id: Some(id("sub")), ..Fork::of(id("early")) };
     world.engine.fork(&delegate).unwrap();
-    // Children by cut; the family is found from any of its sessions.
+    // Children are ordered by cut; any session of the family finds the family.
     let expected = ["p", " early", "  deep", "  sub", " late"];
     assert_eq!(drawn(world, Some("p")), expected);
     assert_eq!(drawn(world, Some("deep")), expected);
@@ -108,7 +108,7 @@ fn copies_stand_below_their_originals(world: &World) {
     link("y", "x");
     link("lost", "gone");
     let mut lines = drawn(world, None);
-    // The last updated comes first, and all of these were made at one time.
+    // The most recently updated comes first, and all of these have the same time.
     let tops: Vec<_> = (0..lines.len()).filter(|at| !lines[*at].starts_with(' ')).collect();
     let at = tops.iter().position(|at| lines[*at] == "p").unwrap();
     let end = tops.get(at + 1).copied().unwrap_or(lines.len());

@@ -1,4 +1,4 @@
-//! A store with a still clock, and sessions written in a line.
+//! A store with a test clock, and sessions written from one-line scripts.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use forklore_store::port::LogEntry;
 use jiff::Timestamp;
 use serde_json::json;
 
-/// Makes a test of each case for each store.
+/// Creates one test per case and store.
 macro_rules! on_every_store {
     ($($case:ident),* $(,)?) => {
         mod memory {
@@ -32,7 +32,7 @@ macro_rules! on_every_store {
 }
 pub(crate) use on_every_store;
 
-/// A clock that moves a second when it is told to, and counts instead of chance.
+/// A clock that advances only on request, with a counter instead of random bits.
 #[derive(Default)]
 pub(crate) struct TestClock {
     seconds: AtomicU64,
@@ -54,18 +54,18 @@ impl Clock for TestClock {
 }
 
 impl TestClock {
-    /// The same for a store.
+    /// The same clock for a store.
     fn of_store(self: &Arc<Self>) -> StoreClock {
         let clock = self.clone();
         StoreClock::new(move || clock.now())
     }
 }
 
-/// An engine over a store of its own.
+/// An engine on its own store.
 pub(crate) struct World {
     pub(crate) engine: Engine,
     pub(crate) clock: Arc<TestClock>,
-    // Removed when the world ends.
+    // The directory is removed when the world is dropped.
     dir: Option<tempfile::TempDir>,
 }
 
@@ -100,7 +100,7 @@ impl World {
         Self { engine: Engine::new(store).with_clock(clock.clone()), clock, dir }
     }
 
-    /// Where the file of an attachment lies; none in memory.
+    /// Returns the path of an attachment's file; `None` for the memory store.
     pub(crate) fn file_of(&self, id: &AttachmentId) -> Option<PathBuf> {
         let dir = self.dir.as_ref()?.path();
         let folders = ["store.db-attachments", "store/attachments"].map(|name| dir.join(name));
@@ -109,12 +109,12 @@ impl World {
         Some(folder.join(&hex[..2]).join(&hex[2..]))
     }
 
-    /// Lets time pass.
+    /// Advances the clock.
     pub(crate) fn pass(&self, seconds: u64) {
         self.clock.seconds.fetch_add(seconds, Ordering::Relaxed);
     }
 
-    /// A root with these events, see [`events`].
+    /// Creates a root with the events of a script, see [`events`].
     pub(crate) fn session(&self, name: &str, script: &str) -> SessionId {
         let create = Create { id: Some(id(name)), ..Create::in_workspace(Workspace::new("/demo")) };
         self.engine.create(&create).unwrap();
@@ -122,7 +122,7 @@ impl World {
         id(name)
     }
 
-    /// Adds these events, see [`events`].
+    /// Appends the events of a script, see [`events`].
     pub(crate) fn write(&self, name: &str, script: &str) {
         let events = events(script);
         if !events.is_empty() {
@@ -147,7 +147,7 @@ impl World {
         self.engine.load(&id(name)).unwrap().events
     }
 
-    /// The assembled history in the words of [`events`].
+    /// Returns the assembled history as a script, see [`events`].
     pub(crate) fn shape(&self, name: &str) -> String {
         let words = self.log(name).into_iter().map(|stored| {
             let field = |key: &str| {
@@ -163,7 +163,7 @@ impl World {
         words.collect::<Vec<_>>().join(" ")
     }
 
-    /// The bytes of the whole log as it is printed: a parent must keep them.
+    /// Returns the whole log as printed. A fork must not change its parent's.
     pub(crate) fn printed(&self, name: &str) -> String {
         let mut out = Vec::new();
         self.engine.log(&id(name), forklore_engine::LogRange::default(), &mut out).unwrap();
@@ -171,7 +171,7 @@ impl World {
     }
 }
 
-/// The kind and the reason of a refusal.
+/// Returns the kind and the reason of an expected error.
 pub(crate) fn refusal<T: std::fmt::Debug>(result: Result<T, Error>) -> (ErrorKind, String) {
     let error = result.expect_err("it should have been refused");
     let reason = error.details()["reason"].as_str().unwrap_or_default().to_owned();
@@ -194,9 +194,10 @@ fn word_of(kind: &str, content: &str) -> String {
     }
 }
 
-/// Events from words: `u1` a user message of that text, `a1` an assistant's, `s1` a system's,
-/// `i1` an injected one, `c:X` a call X of `tool_X`, `r:X` its result, `w` a workflow event, `$`
-/// usage, `!` a failed turn, `k:0-2` a compaction, `x:CLASS` an extension of that class.
+/// Parses events from words: `u1` a user message with that text, `a1` an assistant message, `s1` a
+/// system message, `i1` an injected one, `c:X` a call X of `tool_X`, `r:X` its result, `w` a
+/// workflow event, `$` usage, `!` a failed turn, `k:0-2` a compaction, `x:CLASS` an extension of
+/// that class.
 pub(crate) fn events(script: &str) -> Vec<NewEvent> {
     script.split_whitespace().map(event).collect()
 }

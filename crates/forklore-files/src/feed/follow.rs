@@ -1,4 +1,4 @@
-//! Following the feed of a store.
+//! Follows the feed of a store.
 
 use std::ffi::OsString;
 use std::fs::{OpenOptions, TryLockError};
@@ -17,13 +17,13 @@ use super::{LONG, boot};
 use crate::name::Name;
 use crate::store::FilesStore;
 
-/// The two lists of all sessions: that of a reader who begins, and that of one who has to look at
-/// all of them again, and may know some that are gone.
+/// The two lists of all sessions: one for a reader that begins, which has living sessions only, and
+/// one for a reader that must look at all sessions again, including deleted ones that it may know.
 const LIVING: &str = "living ";
 const ALL: &str = "all ";
 
 impl FilesStore {
-    /// What was committed since; waits for it where there is nothing.
+    /// Returns the changes after `since`. If there are none, waits up to `wait` for one.
     pub(crate) fn follow(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
         let feed = &self.folder().feed;
         if !wait.is_zero() {
@@ -38,8 +38,8 @@ impl FilesStore {
         })
     }
 
-    /// Begins the log anew where it is of before the machine was started, when the end of it may
-    /// have been lost, or has become long. Where that fails, it is done another time.
+    /// Restarts the log if it is too long or from before the machine's last boot, in which case its
+    /// end may be lost. A failure is ignored; the next opening tries again.
     pub(crate) fn renew_feed(&self) {
         let feed = &self.folder().feed;
         let is_old = |log: &Log| log.first.boot != boot() || log.len > LONG;
@@ -103,7 +103,8 @@ impl FilesStore {
         }
     }
 
-    /// How far the writes that a scan found are done: by those who said so, or were killed.
+    /// Returns the position up to which all announced writes are over, because the writer said so
+    /// or was killed.
     fn settled(&self, scan: &Scan) -> Result<u64> {
         let mut settled = scan.end;
         for (at, session) in &scan.open {
@@ -111,7 +112,7 @@ impl FilesStore {
                 settled = *at;
                 break;
             }
-            // What a killed writer left is cleared up, and durable, before anybody is shown it.
+            // Recover what a killed writer left, and make it durable, before a reader sees it.
             if !self.is_read_only()
                 && let Ok((_turns, folder)) = self.with(session)
             {
@@ -122,7 +123,7 @@ impl FilesStore {
         Ok(settled)
     }
 
-    /// Whether somebody has a lock under which the session is written to.
+    /// Checks whether a process has a lock under which the session is written to.
     fn is_being_written(&self, session: &SessionId) -> bool {
         let layout = &self.folder().layout;
         let claim = layout.claim(Name::of_session(session).as_str());
@@ -143,9 +144,9 @@ impl FilesStore {
             }
             let (head, removed) = match self.folder().any(session) {
                 Ok(session) => (session.header.head_seq(), session.header.deleted.is_some()),
-                // Whoever was to make it was killed, or did not.
+                // The process that was to create it failed or was killed.
                 Err(Error::NotFound(_)) => continue,
-                // Whoever reads it hears what is wrong.
+                // A caller that reads the session gets the error.
                 Err(Error::Corrupt { .. } | Error::MissingAncestor { .. }) => (-1, false),
                 Err(error) => return Err(error),
             };
@@ -154,7 +155,8 @@ impl FilesStore {
         Ok(found)
     }
 
-    /// A page of one of the lists of all sessions, behind a key that begins with its name.
+    /// Returns a page of one of the lists of all sessions, after `key`, which begins with the
+    /// list's name.
     fn list_of_feed(
         &self,
         position: &Position,
@@ -184,7 +186,7 @@ impl FilesStore {
     }
 }
 
-/// Whether somebody has locked the file alone.
+/// Checks whether a process has locked the file exclusively.
 fn is_locked(path: &Path) -> bool {
     let nofollow = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
     let file = OpenOptions::new().read(true).custom_flags(nofollow).open(path);

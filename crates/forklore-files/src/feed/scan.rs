@@ -1,4 +1,4 @@
-//! Reading the log of a feed.
+//! Reads the log of a feed.
 
 use std::collections::BTreeMap;
 
@@ -16,26 +16,27 @@ use crate::lines::Lines;
 pub(super) struct Log {
     pub(super) first: First,
     file: Box<dyn File>,
-    /// Where its lines begin.
+    /// The offset after the first line.
     start: u64,
     pub(super) len: u64,
 }
 
-/// What stands in a log behind a position.
+/// The content of a log after a position.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// What was begun, by the place behind its line.
+    /// The writes that began, with the offset after their line.
     begun: Vec<(u64, What, SessionId)>,
-    /// Where lines begin that announce a write of which nothing says that it is done.
+    /// The writes that are not over, with the offset of their line.
     pub(super) open: Vec<(u64, SessionId)>,
-    /// The last place behind which nothing is left out: any session may have been written to before.
+    /// The offset after the last line that means that any session may have changed; 0 if there is
+    /// none.
     pub(super) everything: u64,
-    /// How far it was read.
+    /// How far the log was read.
     pub(super) end: u64,
 }
 
 impl Feed {
-    /// Opens the log; none where there is none.
+    /// Opens the log. Returns `None` if it does not exist.
     pub(super) fn log(&self) -> Result<Option<Log>> {
         let file = match Disk.open(&self.path, Open::Read) {
             Ok(file) => file,
@@ -52,7 +53,7 @@ impl Feed {
         Ok(Some(Log { first, file, start, len }))
     }
 
-    /// Reads what stands behind a place.
+    /// Reads the log from an offset.
     pub(super) fn scan(&self, log: &Log, from: u64) -> Result<Scan> {
         let mut scan = Scan { end: from.max(log.start), ..Scan::default() };
         let mut lines = Lines::of(&*log.file);
@@ -73,7 +74,7 @@ impl Feed {
                 Some(Sealed { entry: Entry::Done(done) }) => {
                     scan.open.retain(|(_, session)| *session != done);
                 }
-                // Nobody knows what stood there.
+                // The content of the line is unknown.
                 Some(Sealed { entry: Entry::Everything(_) }) | None => scan.everything = scan.end,
             }
         }
@@ -89,7 +90,7 @@ struct Sealed {
 }
 
 impl Scan {
-    /// The stamps of the sessions that were written to, up to a place.
+    /// Returns the stamps of the sessions that were written to, up to a position.
     pub(super) fn stamps(&self, to: u64) -> BTreeMap<&SessionId, Stamp> {
         let mut stamps = BTreeMap::<_, Stamp>::new();
         for (at, what, session) in self.begun.iter().filter(|(at, ..)| *at <= to) {

@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 /// The end of a step.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Commit {
-    /// The session behind the step.
+    /// The state of the session after the step.
     #[serde(rename = "commit")]
     pub(crate) state: State,
-    /// Where the step begins, in bytes.
+    /// The offset where the step begins, in bytes.
     pub(crate) from: u64,
-    /// The sum of its bytes before this line.
+    /// The checksum of the step's bytes before this line.
     pub(crate) step: String,
 }
 
-/// What changes about a session.
+/// The parts of a header that can change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) own_events: u64,
@@ -40,7 +40,7 @@ pub(crate) struct State {
     pub(crate) deleted: Option<Timestamp>,
 }
 
-/// A lease as a line spells it.
+/// The encoding of a lease in a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LeaseRecord {
     owner: String,
@@ -55,7 +55,7 @@ impl From<LeaseRecord> for Lease {
 }
 
 impl State {
-    /// The changing part of a header.
+    /// Returns the changeable part of a header.
     pub(crate) fn of(header: &Header) -> Self {
         let lease = header.lease.clone();
         Self {

@@ -1,5 +1,5 @@
-//! The line of an event: the envelope of SPEC 2, what is counted and decided when it is written,
-//! and the payload as it came.
+//! The line of an event: its envelope (docs/semantics.md, Envelope), the counts and effects
+//! determined when it was written, and its unchanged payload.
 
 use forklore_core::{
     CallStep, Class, Counts, Data, Effect, Event, EventId, EventType, Origin, SessionId,
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::line;
 
-/// Everything but the payload, which is spliced in behind it as it came.
+/// All fields before the payload, which is appended unchanged.
 #[derive(Serialize)]
 struct Head<'a> {
     id: &'a EventId,
@@ -33,10 +33,10 @@ struct Head<'a> {
     calls: &'a [CallStep],
 }
 
-/// An event as it stands in a file.
+/// An event as it is in a file.
 #[derive(Debug)]
 pub(crate) struct EventLine {
-    /// Its number in the session whose file it is.
+    /// Its seq in the session that owns the file.
     pub(crate) seq: u64,
     /// Where it was first written.
     pub(crate) origin: Origin,
@@ -63,7 +63,7 @@ impl<'a> From<&'a forklore_core::Header> for Writer<'a> {
     }
 }
 
-/// Adds the line of an event to `out`; `origin` is given for copied events only.
+/// Appends the line of an event to `out`; `origin` is given for copied events only.
 pub(crate) fn write_event<'a>(
     out: &mut String,
     writer: impl Into<Writer<'a>>,
@@ -98,7 +98,7 @@ pub(crate) fn write_event<'a>(
     Ok(())
 }
 
-/// A line as it is read. Texts may be escaped, so only the payload is borrowed.
+/// A parsed line. Texts may be escaped, so only the payload is borrowed.
 #[derive(Deserialize)]
 struct Parsed<'a> {
     id: EventId,
@@ -120,12 +120,12 @@ struct Parsed<'a> {
 }
 
 impl EventLine {
-    /// Whether the line is one of an event, and not a commit.
+    /// Checks whether the line is that of an event and not a commit.
     pub(crate) fn is_one(line: &[u8]) -> bool {
         line.starts_with(b"{\"id\":")
     }
 
-    /// The event of a checked line; its payload reads `null` where it is not wanted.
+    /// Parses the event of a checked line. With `bare` its payload is `null`.
     pub(crate) fn parse(line: &str, bare: bool) -> serde_json::Result<Self> {
         let parsed: Parsed<'_> = serde_json::from_str(line)?;
         let [kept, index, turns, bytes, open] = parsed.at;

@@ -19,7 +19,8 @@ pub(crate) struct SessionLine {
     pub(crate) session: Facts,
     /// The spans of what it inherits, unless it has its own copy.
     pub(crate) ancestry: Ancestry,
-    /// Of a deleted session whose events were erased: up to which inheritable event they stayed.
+    /// For a deleted session whose events were erased: the number of the last inheritable event
+    /// that was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) trimmed: Option<u64>,
 }
@@ -29,7 +30,7 @@ pub(crate) struct SessionLine {
 pub(crate) struct PrefixLine {
     pub(crate) forklore: u32,
     pub(crate) prefix_of: SessionId,
-    /// How many inheritable events stand in the file.
+    /// Number of inheritable events in the file.
     #[serde(rename = "kept")]
     pub(crate) inheritable: u64,
 }
@@ -52,7 +53,7 @@ pub(crate) struct Facts {
     workspace: Workspace,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    /// `kept` of the cut, which answers do not show.
+    /// `inheritable` of the cut, which the serialized cut leaves out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "cut_kept")]
     cut_inheritable: Option<u64>,
@@ -73,7 +74,7 @@ pub(crate) struct Facts {
     dialect: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     source: Option<String>,
-    /// Only in files of an earlier version: it may be found out later.
+    /// Only in files of an earlier version; now it is in [`State`], because it may be found later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     copy_of: Option<CopyOf>,
 }
@@ -81,14 +82,14 @@ pub(crate) struct Facts {
 /// The spans of what a session inherits: those of `before`, then `spans`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ancestry {
-    /// The session whose first line holds the older spans, all of its ancestry.
+    /// The session whose first line has the older spans; all of its ancestry belongs to this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<Segment>,
     pub(crate) spans: Vec<Span>,
 }
 
-/// A stretch of a segment: its inheritable events from `base` on, up to where the next span or
-/// the session's own part begins. Counts are the same for every reader of an event.
+/// A range of a segment: its inheritable events after `base`, up to where the next span or the
+/// session's own part begins. Counts are the same for every reader of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Span {
     pub(crate) segment: Segment,
@@ -102,7 +103,8 @@ impl SessionLine {
         Self { forklore: VERSION, session: Facts::of(header), ancestry, trimmed: None }
     }
 
-    /// What is left of a deleted session's line when its events are erased.
+    /// Returns the line of a deleted session once its events after the inheritable one `kept` are
+    /// erased.
     pub(crate) fn trimmed_to(mut self, kept: u64) -> Self {
         self.session.metadata = None;
         self.session.config = None;
@@ -145,7 +147,7 @@ impl Facts {
         &self.workspace
     }
 
-    /// Whose lines stand in its file.
+    /// Returns the session for which the lines of its file are written.
     pub(crate) fn writer(&self) -> Writer<'_> {
         Writer { session_id: &self.id, parent_id: self.parent_id.as_ref(), root_id: &self.root_id }
     }
@@ -154,7 +156,7 @@ impl Facts {
         self.inherited
     }
 
-    /// The header of the session in this state.
+    /// Returns the header of the session in this state.
     pub(crate) fn header(self, state: State) -> Header {
         let cut = self
             .cut
@@ -198,7 +200,7 @@ impl Facts {
     }
 }
 
-/// Counts as five numbers: there are many of them in a line.
+/// Encodes counts as five numbers, because a line may have many of them.
 mod short {
     use forklore_core::Counts;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

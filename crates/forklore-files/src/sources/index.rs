@@ -1,4 +1,4 @@
-//! What a handle knows of the log of imports: read once, then only what was added.
+//! A handle's index of the log of imports: read once, then only what was added.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,15 +31,15 @@ pub(crate) struct Index {
 #[derive(Debug)]
 struct Entry {
     source: Source,
-    /// Where the lines of its steps stand that hold ranges.
+    /// The offsets and lengths of the lines of its steps that have ranges.
     steps: Vec<(u64, u64)>,
-    /// Of how many of them the kept bytes are forgotten.
+    /// For how many of these steps the stored bytes are removed from view.
     forgotten: usize,
     locations: HashMap<RecordKey, RecordLocation>,
 }
 
 impl Index {
-    /// Reads what was added since the last time, or everything when the log was written anew.
+    /// Reads what was added since the last time, or everything if the log was rewritten.
     pub(crate) fn refresh(&mut self, folder: &Folder) -> Result<()> {
         let path = folder.layout.sources();
         let durable = folder.sources_mark()?;
@@ -65,7 +65,7 @@ impl Index {
             let next = self.end + line.len() as u64;
             match line::checked(line) {
                 Ok(text) => self.add(text, (self.end, line.len() as u64)),
-                // Somebody is writing it.
+                // Another process is writing it.
                 Err(_) if next > durable && next == len => return Ok(()),
                 Err(wrong) => Err(wrong.to_owned()),
             }
@@ -159,7 +159,7 @@ impl Index {
         self.entry(number).map(|held| &held.source)
     }
 
-    /// The numbers of the sources that fit, rising.
+    /// Returns the numbers of the matching sources, in ascending order.
     pub(super) fn numbers(&self, by: &FindSource) -> &[u64] {
         let found = match by {
             FindSource::Path(path) => self.paths.get(path),
@@ -175,19 +175,19 @@ impl Index {
         found.map_or(&[], Vec::as_slice)
     }
 
-    /// Where the latest record of a native id stands.
+    /// Returns the location of the latest record with a native id.
     pub(crate) fn locate(&self, number: u64, record: RecordKey) -> Option<RecordLocation> {
         self.entry(number)?.locations.get(&record).copied()
     }
 
-    /// Where all records of a source stand.
+    /// Returns the locations of all records of a source.
     pub(crate) fn locations(&self, number: u64) -> Option<Vec<(RecordKey, RecordLocation)>> {
         let places = &self.entry(number)?.locations;
         Some(places.iter().map(|(key, place)| (*key, *place)).collect())
     }
 
-    /// Where the line of a step with ranges stands, its length, and whether its kept bytes are
-    /// forgotten.
+    /// Returns the offset and length of the line of a step with ranges, and whether its stored
+    /// bytes are removed from view.
     pub(super) fn step(&self, number: u64, step: u64) -> Option<(u64, u64, bool)> {
         let held = self.entry(number)?;
         let step = usize::try_from(step).ok()?;
@@ -202,13 +202,13 @@ impl Index {
         self.sources.iter().any(|held| held.forgotten > 0)
     }
 
-    /// Where the lines stand whose kept bytes are forgotten.
+    /// Returns the offsets of the lines whose stored bytes are removed from view.
     pub(super) fn forgotten(&self) -> HashSet<u64> {
         let steps = self.sources.iter().flat_map(|held| held.steps.iter().take(held.forgotten));
         steps.map(|(at, _)| *at).collect()
     }
 
-    /// Every line behind the first, with where it begins.
+    /// Calls `show` for every line after the first, with its offset.
     pub(super) fn lines(
         &self,
         folder: &Folder,

@@ -15,7 +15,7 @@ use crate::record::{VERSION, hex, unhex};
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct First {
     pub(super) forklore: u32,
-    /// Grows when the file is written anew.
+    /// Increases when the file is rewritten.
     pub(super) sources: u64,
 }
 
@@ -25,7 +25,7 @@ impl First {
     }
 }
 
-/// How much of the log is durable, in 20 digits: it is written again in place.
+/// How much of the log is durable, as 20 digits, so that it is overwritten in place.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct DurableTo {
     durable: String,
@@ -41,7 +41,7 @@ impl DurableTo {
     }
 }
 
-/// That the kept bytes of a source are not shown any more, those of steps before this line.
+/// Removes from view the stored bytes of a source, as far as they are in steps before this line.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Forgotten {
     pub(super) forgotten: u64,
@@ -51,7 +51,7 @@ pub(super) struct Forgotten {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StepLine {
     pub(super) source: u64,
-    /// The source, when this step makes it.
+    /// The source, if this step creates it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) new: Option<NewSource>,
     pub(super) native_id: String,
@@ -61,13 +61,14 @@ pub(super) struct StepLine {
     offset: u64,
     sha256: String,
     state: String,
-    /// The sessions it made or added to: number in the source, id, events that came from the file.
+    /// The sessions that the step created or appended to: index in the source, id, number of events
+    /// from the file.
     pub(super) sessions: Vec<(usize, forklore_core::SessionId, u64)>,
     ranges: Vec<RangeRecord>,
-    /// Key, number of the session, position.
+    /// Locations of records: key, index of the session, position.
     #[serde(rename = "places")]
     locations: Vec<(RecordKey, u32, u64)>,
-    /// Those of inherited events: key, number of the session, seq in its history.
+    /// Locations of inherited records: key, index of the session, seq in its history.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     inherited: Vec<(RecordKey, u32, u64)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -81,7 +82,7 @@ pub(super) struct NewSource {
     pub(super) first_line: RecordKey,
 }
 
-/// A range as a line spells it. Bytes that are text are shown as text.
+/// The encoding of a range in a line. Bytes that are UTF-8 are shown as text.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum RangeRecord {
@@ -215,8 +216,8 @@ impl StepLine {
         })
     }
 
-    /// Where records stand. A key that is in both lists counts as the session's own: copies stand
-    /// at the beginning of a file.
+    /// Returns the locations of records. A key in both lists counts as the session's own, because
+    /// copied records are at the beginning of a file.
     pub(super) fn locations(&self) -> impl Iterator<Item = (RecordKey, RecordLocation)> {
         placed(&self.inherited, true).chain(placed(&self.locations, false))
     }
@@ -229,7 +230,7 @@ impl StepLine {
         self.ranges.iter().map(|range| range.range().ok_or("a range of it is none")).collect()
     }
 
-    /// Leaves nothing of the bytes that were kept of the file but their number.
+    /// Replaces the stored bytes of the file by their number.
     pub(super) fn forget(&mut self) {
         for range in &mut self.ranges {
             let bytes = match &range {

@@ -1,4 +1,4 @@
-//! Who may open a store, and what is refused without being touched.
+//! Tests who may open a store, and what is refused without being touched.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -84,7 +84,7 @@ fn a_newer_version_is_refused_by_name() {
     let scratch = Scratch::new();
     drop(scratch.open());
     let marker = scratch.root().join("forklore.json");
-    // {"forklore":"files","version":7} with its sum
+    // {"forklore":"files","version":7} with its checksum.
     let line = "{\"forklore\":\"files\",\"version\":7";
     let sum = crc32fast::hash(line.as_bytes());
     fs::write(&marker, format!("{line},\"crc\":\"{sum:08x}\"}}\n")).unwrap();
@@ -136,7 +136,7 @@ fn a_wait_that_is_too_long_is_reported() {
     let scene = Scene::new(&make);
     scene.root("a", vec![]);
     scene.root("b", vec![]);
-    // One session's own lock keeps writers of this session waiting, and nobody else.
+    // A session's own lock makes writers of this session wait, but no others.
     let own = fs::File::open(scratch.root().join("ids/a")).unwrap();
     own.lock().unwrap();
     let error = scene.store().append(&"a".parse().unwrap(), scene.appending(turns(1))).unwrap_err();

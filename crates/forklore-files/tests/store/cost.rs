@@ -1,5 +1,5 @@
-//! What a step writes: one write and one sync for an append (CRAFT D3), a few hundred bytes for a
-//! fork, whatever the history and the depth (SPEC 6.7).
+//! Tests what an operation writes: one write and one sync for an append, a few hundred bytes for a
+//! fork, whatever the length of the history and the depth (docs/semantics.md, Fork).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::scratch::{Scratch, handle};
 
 type Seen = Arc<Mutex<Vec<String>>>;
 
-/// The disk, with notes of what is written where.
+/// The disk, with a record of what is written where.
 #[derive(Debug)]
 struct Noted {
     seen: Seen,
@@ -102,7 +102,7 @@ fn an_append_is_one_write_and_one_sync() {
         seen.lock().unwrap().clear();
         scene.append("a", turns(batch));
         let file = "workspaces/demo-3152370b54f6/a.jsonl";
-        // Then the mark, which nobody waits for.
+        // Then the mark, which is not synced.
         let expected = [format!("write {file}"), format!("sync {file}"), "write ids/a".into()];
         assert_eq!(*seen.lock().unwrap(), expected);
     }
@@ -153,7 +153,7 @@ fn a_fork_is_as_small_in_a_deep_family_as_in_a_young_one() {
     let size = |name: &str| std::fs::metadata(scratch.file(name)).unwrap().len();
     let largest = (1..100).map(|depth| size(&format!("s{depth}"))).max().unwrap();
     assert!(largest < 4_000, "{largest} bytes");
-    // At the end, in the middle, and far back where an ancestor holds the spans.
+    // Cuts at the end, in the middle, and far back, where an ancestor's first line has the spans.
     for (child, at) in [("end", kept), ("middle", 90), ("far", 45), ("first", 1), ("start", 0)] {
         scene.fork("s99", child, at, vec![]);
         assert!(size(child) < 4_000, "{child}: {} bytes", size(child));

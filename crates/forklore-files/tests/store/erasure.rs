@@ -1,4 +1,5 @@
-//! After a delete and a gc no file of the store holds the bytes (SPEC 10).
+//! Tests that after a delete and a gc no file of the store contains the bytes (docs/semantics.md,
+//! Delete, detach).
 
 use std::fs;
 
@@ -12,7 +13,7 @@ use crate::scratch::{Scratch, handle};
 
 const SECRET: &str = "the launch code is 0451";
 
-/// The files in which the secret stands.
+/// Returns the files that contain the secret.
 fn found(scratch: &Scratch) -> Vec<String> {
     let holds = |bytes: &[u8]| bytes.windows(SECRET.len()).any(|at| at == SECRET.as_bytes());
     let files = scratch.files().into_iter().filter(|(_, bytes)| holds(bytes));

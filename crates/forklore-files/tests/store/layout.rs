@@ -1,4 +1,5 @@
-//! Files that any tool can read: one JSON object a line, the events with their envelope.
+//! Tests that any tool can read the files: one JSON object per line, and events with their
+//! envelope.
 
 use std::fs;
 
@@ -32,7 +33,7 @@ fn a_session_is_a_file_of_json_lines_in_the_folder_of_its_workspace() {
         })
         .collect();
     assert_eq!(shape, ["session a", "0 q1", "1 a1", "commit 2", "2 more", "commit 3"]);
-    // A fork that shares holds what it wrote itself.
+    // The file of a sharing fork has only what the fork wrote itself.
     let b = lines(&fs::read(scratch.file("b")).unwrap());
     let events: Vec<_> = b.iter().filter(|line| line["type"].is_string()).collect();
     assert_eq!(events.len(), 2);

@@ -1,4 +1,4 @@
-//! What is true of this store alone; what all stores keep is in the conformance suite.
+//! Tests of what is specific to this store. The conformance suite tests what all stores promise.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

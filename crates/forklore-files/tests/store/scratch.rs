@@ -1,4 +1,4 @@
-//! A store in a directory of its own.
+//! A store in a temporary directory.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,12 +24,12 @@ impl Scratch {
         Arc::new(FilesStore::open(&self.root(), Options::default()).unwrap())
     }
 
-    /// The file of a session of the scenes' workspace.
+    /// Returns the path of a session's file in the scenes' workspace.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.root().join("workspaces/demo-3152370b54f6").join(format!("{name}.jsonl"))
     }
 
-    /// Every file below the store's folder, with its bytes.
+    /// Reads every file in the store's folder.
     pub(crate) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut files = Vec::new();
         collect(&self.root(), &mut files);
@@ -50,7 +50,7 @@ fn collect(folder: &Path, into: &mut Vec<(PathBuf, Vec<u8>)>) {
     }
 }
 
-/// The store, for a scene.
+/// Wraps the store in a handle for a scene.
 pub(crate) fn handle(store: &Arc<FilesStore>) -> Handle {
     Handle::shared(store.clone())
 }

@@ -1,4 +1,4 @@
-//! What people and other tools leave in the folder, and what is lost from it.
+//! Tests files that people and other tools leave in the folder, and files that are lost from it.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use forklore_store::{Error, Store};
 
 use crate::scratch::{Scratch, handle};
 
-/// A store of a root `a`, its fork `b`, and another root `c`.
+/// Runs `act` on a store that has a root `a`, its fork `b`, and another root `c`.
 fn with_scene(act: impl FnOnce(&Scratch, &Scene<'_>, &dyn Store)) {
     let scratch = Scratch::new();
     let store = scratch.open();
@@ -55,7 +55,7 @@ fn a_folder_instead_of_a_file_damages_only_that_session() {
         assert_eq!(scene.store().verify(None).unwrap().problems.len(), 4);
         scene.append("a", turns(1));
         scene.delete("c");
-        // Nobody knows what they would need.
+        // It is unknown what they would need.
         assert_eq!(maintenance.gc().unwrap_err().kind(), ErrorKind::Corrupt);
     });
 }
@@ -91,7 +91,7 @@ fn damage_of_one_session_keeps_nobody_from_deleting_another() {
         fs::write(scratch.file("b"), whole.replace("\"own_bytes\"", "\"own_Bytes\"")).unwrap();
         scene.delete("c");
         maintenance.gc().unwrap();
-        // What the damaged one may need stays.
+        // What the damaged session may need stays.
         scene.delete("a");
         maintenance.gc().unwrap();
         fs::write(scratch.file("b"), whole).unwrap();

@@ -1,4 +1,4 @@
-//! A torn tail is no event; what was acknowledged and is gone is an error (CRAFT D1, D6).
+//! Tests that a torn tail is no event, and that the loss of acknowledged data is an error.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ fn everything() -> Query {
     Query { at: At::Seq(0), direction: Direction::Forward, limit: 100, bare: false }
 }
 
-/// Forgets how much of the files is known to be durable, as a crash of the machine may.
+/// Destroys the records of how much of the files is durable, as a machine crash may.
 fn forget_marks(scratch: &Scratch) {
     for entry in fs::read_dir(scratch.root().join("ids")).unwrap() {
         fs::write(entry.unwrap().path(), "{\"id\":").unwrap();
@@ -33,7 +33,7 @@ fn a_tail_torn_at_any_byte_is_cut_back_and_saved() {
     for cut in (whole.len()..longer.len()).rev() {
         forget_marks(&scratch);
         fs::write(scratch.file("a"), &longer[..cut]).unwrap();
-        // Readers pass it over and change nothing.
+        // Readers skip the torn tail and change nothing.
         assert_eq!(scene.log("a"), before, "cut at {cut}");
         assert_eq!(fs::read(scratch.file("a")).unwrap().len(), cut);
     }
@@ -57,7 +57,7 @@ fn half_a_batch_never_happened() {
     let (before, whole) = (scene.log("a"), fs::read(scratch.file("a")).unwrap());
     scene.append("a", vec![user("one"), user(&"two".repeat(400)), user("three")]);
     let longer = fs::read(scratch.file("a")).unwrap();
-    // The disk took the end of the batch, and not its middle.
+    // The disk wrote the end of the batch but not its middle.
     for hole in (whole.len()..longer.len() - 512).step_by(64) {
         forget_marks(&scratch);
         let mut torn = longer.clone();
@@ -107,7 +107,7 @@ fn an_event_removed_from_the_middle_is_missed() {
     for taken in 1..=8 {
         let place_of = lines[..taken].iter().map(|line| line.len() + 1).sum::<usize>();
         let mut left = lines.clone();
-        // As long as before, so that only the event tells that it is missing.
+        // The file keeps its length, so that only the event shows that something is missing.
         let filler = " ".repeat(left[taken].len());
         left[taken] = &filler;
         fs::write(scratch.file("a"), left.join("\n") + "\n").unwrap();

@@ -1,5 +1,5 @@
-//! ak-coder: `~/.ak-coder/history/workspaces/<folder>-<hash>/<session>.jsonl`, a message of
-//! OpenAI's API a line. All that tells whose the file is are its place and its name.
+//! ak-coder: `~/.ak-coder/history/workspaces/<folder>-<hash>/<session>.jsonl`, one message of
+//! OpenAI's API per line. Only the path of a file identifies its agent.
 
 mod name;
 
@@ -13,10 +13,10 @@ use serde_json::value::RawValue;
 
 use crate::plain::Plain;
 
-/// The name kept with each event.
+/// The dialect's name, which is stored with each event.
 pub const NAME: &str = "ak-coder";
 
-/// ak-coder's session files.
+/// The format of ak-coder's session files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AkCoder;
 
@@ -52,7 +52,7 @@ impl AgentFormat for AkCoder {
 /// Reads one file.
 struct Reader {
     messages: Box<dyn LineReader>,
-    /// What the file's name tells, until the first line is read.
+    /// The facts from the file's name, until the first line is read.
     facts: FileFacts,
 }
 
@@ -68,7 +68,7 @@ impl LineReader for Reader {
     }
 }
 
-/// Images stand beside the text: their bytes, or where they lie.
+/// Returns the images of a message, which are in a field next to the text: their bytes or paths.
 fn images(data: &Data) -> Vec<Part> {
     #[derive(Deserialize)]
     struct RecordFields<'a> {

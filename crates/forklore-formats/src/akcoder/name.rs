@@ -1,17 +1,17 @@
-//! What the place and the name of a file tell.
+//! Facts from the path of a session file.
 
 use std::path::Path;
 
 use forklore_core::agent_format::FileFacts;
 use jiff::Timestamp;
 
-/// How many digits a workspace's folder has behind its name.
+/// Number of hexadecimal digits after the name in a workspace's directory name.
 const HASH: usize = 12;
-/// How many digits a time in milliseconds has, from 2001 until 2286.
+/// Number of digits of a time in milliseconds, from 2001 to 2286.
 const MILLIS: usize = 13;
 
-/// Whether the file lies where ak-coder keeps its sessions: those of a workspace in a folder of
-/// their own, and those of the versions before 0.1.8 all in one.
+/// Checks whether the file is in a history directory of ak-coder. Each workspace has its own
+/// directory; versions before 0.1.8 have a single one.
 pub(super) fn is_history(path: &Path) -> bool {
     let named = |path: &Path| path.file_name().and_then(std::ffi::OsStr::to_str).map(str::to_owned);
     let names: Vec<_> = path.ancestors().skip(1).take(3).filter_map(named).collect();
@@ -28,8 +28,8 @@ pub(super) fn is_history(path: &Path) -> bool {
     }
 }
 
-/// A session is named after the time it was begun at, `session-<time>`. A fork is named after its
-/// original, too: `fork-<original>-<time>`.
+/// Parses the file name: `session-<time>` with the start time of the session, or
+/// `fork-<original>-<time>` for a fork, which also contains the original's name.
 pub(super) fn facts(path: &Path) -> FileFacts {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let Some((before, time)) = stem.rsplit_once('-') else { return FileFacts::default() };

@@ -1,5 +1,5 @@
-//! Amplifier: `projects/<folder>/sessions/<session>/transcript.jsonl`, a message a line, and
-//! `metadata.json` beside it, which tells what the session is and where it comes from.
+//! Amplifier: `projects/<folder>/sessions/<session>/transcript.jsonl`, one message per line, with
+//! `metadata.json` next to it, which describes the session and its origin.
 
 mod paths;
 mod record;
@@ -13,10 +13,10 @@ use forklore_core::{Data, EventType, Message};
 use crate::head::{Probe, any_line};
 use crate::roles::kind_of;
 
-/// The name kept with each event.
+/// The dialect's name, which is stored with each event.
 pub const NAME: &str = "amplifier";
 
-/// Amplifier's session folders.
+/// The format of Amplifier's session directories.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Amplifier;
 
@@ -30,7 +30,8 @@ impl AgentFormat for Amplifier {
         paths::is_transcript(path) && any_line(head, |line| is_own(line, of_session))
     }
 
-    /// The other lines in a session's folder are a log of what its program did.
+    /// Accepts the transcript only: the other line-based files in a session's directory are logs of
+    /// the program's actions.
     fn may_own(&self, path: &Path) -> bool {
         paths::is_transcript(path)
     }
@@ -64,7 +65,8 @@ impl AgentFormat for Amplifier {
     }
 }
 
-/// A message with the time that Amplifier adds; in one of its own folders the time may be missing.
+/// Checks for a message with the timestamp that Amplifier adds. The time may be missing in one of
+/// Amplifier's own directories.
 fn is_own(line: &Probe<'_>, of_session: bool) -> bool {
     let timed = of_session || line.timestamp.get().is_some();
     timed && line.kind.get().is_none() && line.role.get().and_then(kind_of).is_some()

@@ -1,4 +1,4 @@
-//! What the folder of a session and the document in it tell.
+//! Facts from the directory of a session and from its `metadata.json`.
 
 use std::path::{Path, PathBuf};
 
@@ -8,28 +8,28 @@ use serde::Deserialize;
 use crate::lenient::{Text, Whole, fields};
 use crate::time;
 
-/// How many digits the id of a span has.
+/// Number of hexadecimal digits of a span's id.
 const SPAN: usize = 16;
 
 pub(super) fn is_transcript(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "transcript.jsonl")
 }
 
-/// Whether the file lies in a folder of its own among those of other sessions.
+/// Checks whether the file is in a session's own directory within a `sessions` directory.
 pub(super) fn is_in_sessions(path: &Path) -> bool {
     path.parent().and_then(Path::parent).is_some_and(|folder| folder.ends_with("sessions"))
 }
 
-/// The transcript that another file in its folder belongs to. In a folder that is not among those
-/// of sessions only the files that Amplifier always writes are told to be its.
+/// Returns the transcript that another file in the same directory belongs to. Outside a `sessions`
+/// directory, only the files that Amplifier always writes count as part of the session.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
     let known = path.file_name().is_some_and(|it| it == "metadata.json" || it == "events.jsonl");
     let one_of_its = !is_transcript(path) && (known || is_in_sessions(path));
     one_of_its.then(|| path.with_file_name("transcript.jsonl"))
 }
 
-/// What the session is called by the folder that its transcript lies in, and who called it where
-/// that is part of the name.
+/// Returns the native id of the session, which is the name of the transcript's directory, and the
+/// caller if the name contains it.
 pub(super) fn facts(path: &Path) -> FileFacts {
     let folder = path.parent().filter(|_| is_transcript(path)).and_then(Path::file_name);
     let Some(name) = folder.and_then(std::ffi::OsStr::to_str) else { return FileFacts::default() };
@@ -40,8 +40,8 @@ pub(super) fn facts(path: &Path) -> FileFacts {
     }
 }
 
-/// The caller in `<caller>-<span>_<agent>`. Where only the spans of both are there,
-/// `<span>-<span>_<agent>`, the name does not tell.
+/// Returns the caller in `<caller>-<span>_<agent>`. Returns `None` if the name contains only two
+/// spans, `<span>-<span>_<agent>`, because they do not identify the caller.
 fn caller(name: &str) -> Option<&str> {
     let is_span = |text: &str| text.len() == SPAN && text.bytes().all(|b| b.is_ascii_hexdigit());
     let (at, _) = name.rmatch_indices('_').find(|(at, _)| {
@@ -52,8 +52,8 @@ fn caller(name: &str) -> Option<&str> {
     (!caller.is_empty() && !is_span(caller)).then_some(caller)
 }
 
-/// What `metadata.json` tells. A session that was forked begins with what its parent had said,
-/// and says at which turn; any other with a parent was called by it.
+/// Parses `metadata.json`. A forked session begins with its parent's messages and records the turn
+/// of the fork; any other session with a parent was called by that parent.
 pub(super) fn metadata_facts(document: &str) -> FileFacts {
     #[derive(Debug, Default, Deserialize)]
     #[serde(default)]

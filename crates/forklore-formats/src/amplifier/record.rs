@@ -1,4 +1,4 @@
-//! What one line of a transcript is.
+//! Parser of the lines of a transcript.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::lenient::{MessageContent, Object, Text, fields};
 use crate::roles::{kind_of, opened};
 use crate::time;
 
-/// What messages begin with that hooks write in a person's name.
+/// The start of messages that hooks write in the name of the user.
 const REMINDER: &str = "<system-reminder>";
 
 #[derive(Debug, Default, Deserialize)]
@@ -71,7 +71,7 @@ struct Function<'a> {
 /// Reads one transcript.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// What its place tells, until the first line is read.
+    /// The facts from the file's path, until the first line is read.
     facts: FileFacts,
 }
 
@@ -114,7 +114,7 @@ fn record(kind: EventType, fields: &Fields<'_>, facts: FileFacts) -> Record {
     }
 }
 
-/// Whether hooks wrote the message.
+/// Checks whether hooks wrote the message.
 fn is_reminder(fields: &Fields<'_>, content: &MessageContent<CallBlock<'_>>) -> bool {
     let reminds =
         |text: &Text<'_>| text.get().is_some_and(|text| text.trim_start().starts_with(REMINDER));
@@ -123,7 +123,8 @@ fn is_reminder(fields: &Fields<'_>, content: &MessageContent<CallBlock<'_>>) -> 
     reminds(&whole) || content.blocks().iter().any(|block| reminds(&block.text))
 }
 
-/// Calls stand among the blocks, beside them, or at both places.
+/// Returns the steps of the message's calls, which may be among the blocks, in fields next to them,
+/// or in both.
 fn calls(fields: &Fields<'_>, content: &MessageContent<CallBlock<'_>>) -> Vec<CallStep> {
     let mut steps: Vec<CallStep> = Vec::new();
     let mut step = |next: Option<CallStep>| {

@@ -1,4 +1,4 @@
-//! Amplifier's messages in the common form.
+//! Converts Amplifier's messages to the common form.
 
 use forklore_core::{Content, Data, EventType, Message, Part, Role};
 use serde::Deserialize;
@@ -16,7 +16,7 @@ struct RecordFields<'a> {
     tool_calls: Option<Vec<Called<'a>>>,
 }
 
-/// A call beside the content, as orchestrators write it (`tool`) or as the API of OpenAI has it.
+/// A call next to the content, in the form of orchestrators (`tool`) or of OpenAI's API.
 #[derive(Deserialize)]
 struct Called<'a> {
     id: String,
@@ -87,7 +87,7 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
         }
     };
     for call in calls {
-        // What stands among the blocks already is the same call.
+        // A call that is among the blocks already is the same call.
         let known = |part: &Part| matches!(part, Part::ToolCall { id, .. } if *id == call.id);
         if !parts.iter().any(known) {
             parts.push(called(call));

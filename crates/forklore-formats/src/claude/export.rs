@@ -1,5 +1,5 @@
-//! Writes Claude Code's session files: one chain of records in a new session, then the records about
-//! the session.
+//! Writes Claude Code's session files: one chain of records in a new session, then the records
+//! about the session.
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -16,11 +16,11 @@ use unicode_normalization::UnicodeNormalization;
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::{Field, Splice, plainer, quoted};
 
-/// The longest name of a project's folder that is not cut.
+/// The maximum length of a project directory's name before it is cut and gets a hash appended.
 const FOLDER: usize = 200;
-/// What records of messages say they were written by: the version whose rules are followed.
+/// The version in the records of messages. The export follows the rules of this version.
 const VERSION: &str = "2.1.211";
-/// Records about a session that hold for its copies too.
+/// Types of records about a session that apply to copies of it too.
 const CARRIED: [&str; 3] = ["content-replacement", "mode", "permission-mode"];
 
 impl Export for super::Claude {
@@ -42,8 +42,8 @@ impl Export for super::Claude {
     }
 }
 
-/// The folder of the sessions of a working directory. Units of UTF-16 are counted, as JavaScript
-/// does.
+/// Returns the name of the directory for the sessions of a working directory. Its length is in
+/// UTF-16 units, as in JavaScript.
 fn folder_of(cwd: &str) -> String {
     let composed: String = cwd.nfc().collect();
     let plain = |unit: u16| match u8::try_from(unit) {
@@ -57,7 +57,8 @@ fn folder_of(cwd: &str) -> String {
     }
 }
 
-/// What tells long paths apart: a 32-bit hash of the path, in base 36.
+/// Returns a 32-bit hash of the path in base 36, which distinguishes long paths with the same
+/// beginning.
 fn base36(text: &str) -> String {
     let step = |hash: i32, unit: u16| {
         hash.wrapping_shl(5).wrapping_sub(hash).wrapping_add(i32::from(unit))
@@ -76,13 +77,14 @@ fn base36(text: &str) -> String {
 struct Writer {
     file: NewFile,
     session_id: String,
-    /// The record written last.
+    /// The id of the last record.
     tip: Option<String>,
-    /// The ids since a compaction ended the chain, as hashes: messages that it kept come again
-    /// behind it, and the SDK would take renamed ones for the rest of the answer they repeat.
+    /// Hashes of the ids since the last compaction ended the chain. Messages that the compaction
+    /// retained occur again after it with their old ids; if their ids were new, the SDK would take
+    /// them for the rest of the response that they repeat.
     used_ids: HashSet<u64>,
     hasher: RandomState,
-    /// The id of the model's message that blocks are still added to.
+    /// The id of the response to which the next blocks belong.
     answer: Option<String>,
     count: u64,
     losses: Losses,
@@ -135,7 +137,7 @@ impl Writer {
         let mut splice = Splice::default();
         let parent = self.tip.as_deref().map_or_else(|| "null".to_owned(), quoted);
         if fields.subtype.is("compact_boundary") && fields.parent.text().is_none() {
-            // Its chain ends here for whoever reads it; only the logical parent leads on.
+            // For readers, the chain ends at this record; only the logical parent continues it.
             self.used_ids.clear();
             splice.set(line, "parentUuid", fields.parent, "null".to_owned());
             splice.set(line, "logicalParentUuid", fields.logical_parent, parent);
@@ -149,7 +151,7 @@ impl Writer {
             splice.set(line, "session_id", fields.session_id_too, self.session_id.clone());
         }
         if fields.sidechain.0.is_some() {
-            // A sub-agent's records are the main line of a file of their own.
+            // The records of a sub-agent are the main chain of a file of their own.
             splice.set(line, "isSidechain", fields.sidechain, "false".to_owned());
         }
         self.tip = Some(id);
@@ -157,7 +159,7 @@ impl Writer {
         Some(splice.write(line, out))
     }
 
-    /// Returns the id for a record: its own if it is not used yet.
+    /// Returns the id for a record: its own if it is unused, otherwise a new one.
     fn id_of(&mut self, own: Field<'_>) -> String {
         match own.text() {
             Some(own) if self.used_ids.insert(self.hasher.hash_one(&*own)) => own.into_owned(),
@@ -187,7 +189,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes a message of the model as Claude Code does: one record for each block.
+    /// Writes a message of the model as Claude Code does: one record per block.
     fn write_blocks(
         &mut self,
         timed: &TimedMessage<'_>,

@@ -16,10 +16,10 @@ use crate::head::{LineOf, Probe, long_line_holds, recognise};
 use crate::lenient::MessageContent;
 use crate::lookalike;
 
-/// The name kept with each event.
+/// The dialect's name, which is stored with each event.
 pub const NAME: &str = "claude";
 
-/// Claude Code's session files.
+/// The format of Claude Code's session files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Claude;
 
@@ -50,7 +50,7 @@ impl AgentFormat for Claude {
         if *kind == EventType::ASSISTANT_MESSAGE { usage::call_usage(data) } else { None }
     }
 
-    /// Claude Code's summary stands for everything before it.
+    /// Claude Code's summary replaces everything before it.
     fn compaction(&self, _data: &Data) -> Option<Covers> {
         Some(Covers::AllBefore)
     }
@@ -68,7 +68,7 @@ impl AgentFormat for Claude {
     }
 }
 
-/// Records about a session, which have no id.
+/// Types of records about a session, which have no id.
 const SIDE_RECORDS: [&str; 12] = [
     "agent-name",
     "agent-setting",

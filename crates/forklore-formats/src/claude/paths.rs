@@ -1,15 +1,16 @@
-//! Where Claude Code keeps what belongs to a session: a folder beside the session's file that has
-//! its name, with `tool-results/` and what is said of sub-agents in `subagents/`.
+//! Paths of the files that belong to a session: a directory next to the session's file with the
+//! same name, with `tool-results/` and, for sub-agents, `subagents/`.
 
 use std::path::{Path, PathBuf};
 
 use crate::paths;
 
-/// How deep a file lies below such a folder.
+/// The maximum depth of a file below such a directory.
 const DEPTH: usize = 6;
 
-/// The session file that another file belongs to. What is said of a sub-agent belongs to the
-/// sub-agent; a file of lines in its folder is, or may be, a session.
+/// Returns the session file that another file belongs to. The `.meta.json` file of a sub-agent
+/// belongs to the sub-agent's session. A JSONL file in that directory belongs to none, because it
+/// is or may be a session itself.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
     if let Some(results) = paths::above(path, "tool-results", DEPTH) {
         return paths::with_ending(results.parent()?, "jsonl");

@@ -1,5 +1,5 @@
-//! Reads one line of a Claude Code file. This is the hot path of an import: it parses a line once and
-//! builds nothing that is not needed.
+//! Parser of the lines of a Claude Code file. This is the hot path of an import: it parses each
+//! line once and builds only what it needs.
 
 use std::path::Path;
 
@@ -45,7 +45,7 @@ struct Fields<'a> {
     ai_title: Text<'a>,
     #[serde(borrow)]
     message: Object<MessageFields<'a>>,
-    /// In copies that the SDK makes.
+    /// Present in copies that the SDK creates.
     #[serde(borrow, rename = "forkedFrom")]
     forked_from: Object<ForkedFrom<'a>>,
 }
@@ -77,7 +77,7 @@ struct CallBlock<'a> {
     tool_use_id: Text<'a>,
 }
 
-/// `parentUuid`: absent, null, or an id.
+/// The value of `parentUuid`: absent, or present as `null` or an id.
 #[derive(Debug, Default)]
 enum Link<'a> {
     #[default]
@@ -94,11 +94,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for Link<'a> {
 /// Reads one Claude Code file.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// The file holds nothing but one sub-agent's records, which are its main line.
+    /// Whether the file contains only the records of one sub-agent, which are its main chain.
     of_subagent: bool,
-    /// The session that the folder of a sub-agent's file belongs to.
+    /// The session whose directory contains the sub-agent's file.
     folder_of: Option<String>,
-    /// A title that a person gave; what the program thinks up later does not replace it.
+    /// Whether the user set the title; titles that the program generates later do not replace it.
     titled: bool,
     cwd: Option<String>,
 }
@@ -198,7 +198,7 @@ fn parent(fields: &Fields<'_>) -> Parent {
     given.or(logical).map_or(Parent::None, Parent::Id)
 }
 
-/// The type and class of a record, and whether a turn begins with it.
+/// Returns the type and class of a record, and whether a turn begins with it.
 fn sort(fields: &Fields<'_>) -> (EventType, Class, bool) {
     let own = |kind: EventType, turn: bool| (kind.clone(), kind.class(), turn);
     match fields.kind.get() {

@@ -1,4 +1,4 @@
-//! What a stored record says its call of the model cost.
+//! Token usage and cost of a model call, from a stored record.
 
 use forklore_core::header::Usage;
 use forklore_core::{CallUsage, Data};
@@ -34,7 +34,8 @@ struct Tokens {
     output_tokens: Number,
 }
 
-/// Several records share one message of the API, and each tells what it had cost by then.
+/// Returns the usage in a stored record. Several records share one message of the API, and each
+/// contains the usage of that message so far.
 pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let message = &fields.message.0;

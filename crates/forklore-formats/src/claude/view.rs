@@ -1,4 +1,4 @@
-//! Claude Code's records as messages.
+//! Converts Claude Code's records to messages.
 
 use forklore_core::{Content, Data, EventType, Message, Part, Role};
 use serde::Deserialize;

@@ -1,5 +1,6 @@
-//! Writes Codex's session files, in the form without ordinals: the items for the model as they are,
-//! and the marks by which Codex shows turns and messages.
+//! Writes Codex's session files: the items for the model unchanged, and the `event_msg` records
+//! that Codex's interface shows as turns and messages. Records have ordinals only in a file that
+//! continues another file.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -15,7 +16,7 @@ use super::view;
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::{Field, plainer, quoted};
 
-/// What the header says it was written by: the version whose rules are followed.
+/// The version in the header. The export follows the rules of this version.
 const VERSION: &str = "0.169.0";
 
 impl Export for super::Codex {
@@ -50,12 +51,12 @@ impl Export for super::Codex {
 
 struct Writer {
     file: NewFile,
-    /// The next ordinal, in a file that begins in another.
+    /// The next ordinal, in a file that continues another file.
     next: Option<u64>,
-    /// The turn that has begun.
+    /// The id of the open turn.
     turn: Option<String>,
     turns: u64,
-    /// What the model said last in it.
+    /// The last text of the model in the open turn.
     answer: Option<String>,
     losses: Losses,
 }
@@ -91,7 +92,8 @@ impl Writer {
         )
     }
 
-    /// Writes the mark by which Codex shows a message: an item of the turn in files with ordinals.
+    /// Writes the `event_msg` that makes Codex show a message. In files with ordinals it is a
+    /// completed item of the turn.
     fn write_mark(
         &mut self,
         ts: Timestamp,
@@ -156,7 +158,8 @@ impl Writer {
         let fields: Enveloped<'_> = serde_json::from_str(line).ok()?;
         let kind = fields.kind.text();
         if matches!(kind.as_deref(), Some("event_msg" | "token_usage_record" | "session_meta")) {
-            // The marks are written again; usage belongs to the original.
+            // The export writes its own `event_msg` records, and usage belongs to the original
+            // session.
             return Some(Ok(true));
         }
         Some(self.item(event, line, &fields, out).map(|()| true))
@@ -188,7 +191,7 @@ impl Writer {
                 out.write_all(payload.get().as_bytes())?;
                 out.write_all(b"}\n")?;
             }
-            // The files of early 2025 have no envelope.
+            // Records in the files of early 2025 have no envelope.
             _ => self.line(event.ts, "response_item", line, out)?,
         }
         if event.kind == EventType::ASSISTANT_MESSAGE {
@@ -250,8 +253,8 @@ impl FileWriter for Writer {
     }
 }
 
-/// A message as items: texts and pictures that stand together in one, each call and each result in
-/// its own.
+/// Converts a message to items: adjacent texts and images become one item, each call and each
+/// result an item of its own.
 fn items(role: Role, pieces: &[Piece]) -> Vec<Value> {
     let (author, text_kind) = match role {
         Role::Assistant => ("assistant", "output_text"),

@@ -1,4 +1,4 @@
-//! The fields of Codex's lines that decide what a record is.
+//! The fields of Codex's lines that determine the type of a record.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::usage::{Info, Tokens};
 use crate::lenient::{Many, Number, Object, Text, Whole};
 
-/// A line. The files of early 2025 have no envelope: their lines are items.
+/// A line. The files of early 2025 have no envelope: each of their lines is an item.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Fields<'a> {
@@ -21,7 +21,7 @@ pub(super) struct Fields<'a> {
     pub(super) payload: Object<Item<'a>>,
 }
 
-/// A payload, of whatever kind.
+/// The payload of a line of any type.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Item<'a> {
@@ -59,7 +59,7 @@ pub(super) struct Item<'a> {
     pub(super) thread_token_usage: Option<Object<Tokens>>,
 }
 
-/// What Codex knows of a message beside its text.
+/// Codex's metadata of a message.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct About<'a> {
@@ -67,7 +67,7 @@ pub(super) struct About<'a> {
     pub(super) content_item_kinds: Many<Text<'a>>,
 }
 
-/// Who began a session, where that was no person.
+/// The creator of a session that no user started.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Source<'a> {
@@ -75,7 +75,7 @@ pub(super) struct Source<'a> {
     pub(super) subagent: Object<Subagent<'a>>,
 }
 
-/// How a sub-agent came to be.
+/// The origin of a sub-agent.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Subagent<'a> {
@@ -83,7 +83,7 @@ pub(super) struct Subagent<'a> {
     pub(super) thread_spawn: Object<Spawn<'a>>,
 }
 
-/// Which conversation called it.
+/// The conversation that started the sub-agent.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Spawn<'a> {
@@ -91,7 +91,7 @@ pub(super) struct Spawn<'a> {
     pub(super) parent_thread_id: Text<'a>,
 }
 
-/// Where a session begins inside another file.
+/// The position in another file after which this session begins.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct HistoryBase<'a> {

@@ -1,6 +1,6 @@
-//! OpenAI Codex: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, an envelope a line. Files have
-//! no tree of their own: a fork begins inside the file it continues, and a rollback leaves turns
-//! behind.
+//! OpenAI Codex: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, one envelope per line. The
+//! records of a file form no tree. The file of a fork begins at a position in the file that it
+//! continues, and a rollback abandons turns.
 
 mod export;
 mod fields;
@@ -18,10 +18,10 @@ use forklore_core::{Data, EventType, Message};
 
 use crate::head::{Probe, any_line, long_line_holds};
 
-/// The name kept with each event.
+/// The dialect's name, which is stored with each event.
 pub const NAME: &str = "codex";
 
-/// Codex's session files, of every version.
+/// The format of Codex's session files, in all versions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Codex;
 
@@ -36,7 +36,8 @@ impl AgentFormat for Codex {
             || long_line_holds(head, &["\"type\":\"session_meta\"", "\"payload\":"])
     }
 
-    /// Sessions that were not used for long are compressed.
+    /// Accepts JSONL files, also compressed with zstd: Codex compresses sessions that were not used
+    /// for a long time.
     fn may_own(&self, path: &Path) -> bool {
         let is = |path: &Path, ending| {
             path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
@@ -56,7 +57,7 @@ impl AgentFormat for Codex {
         view::model(kind, data)
     }
 
-    /// What Codex keeps of it stands in the compaction itself.
+    /// The compaction itself contains the part of the history that Codex retains.
     fn compaction(&self, _data: &Data) -> Option<Covers> {
         Some(Covers::AllBefore)
     }
@@ -88,7 +89,7 @@ impl AgentFormat for Codex {
     }
 }
 
-/// A line of the present form, or one of 2025, which had no envelope.
+/// Checks for a line of the current form, or of the form of early 2025, which had no envelope.
 fn is_own(line: &Probe<'_>, named: bool) -> bool {
     match line.kind.get() {
         Some(

@@ -1,4 +1,4 @@
-//! What the places and names of Codex's files say, and its list of what sessions are called.
+//! Facts from the paths of Codex's files, and Codex's index of session names.
 
 use std::path::Path;
 
@@ -6,22 +6,22 @@ use serde::Deserialize;
 
 use crate::lenient::Text;
 
-/// How long the time in a file's name is, with the hyphen behind it.
+/// The length of the time in a file's name, including the hyphen after it.
 const TIME: usize = "2026-01-01T00-00-00-".len();
 
-/// The folders of Codex in which session files lie.
+/// Codex's directories of session files.
 pub(super) const FOLDERS: [&str; 2] = ["sessions", "archived_sessions"];
 
 /// The ids in the name of a session file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rollout<'a> {
-    /// The conversation it belongs to.
+    /// The id of the conversation.
     pub(super) thread: &'a str,
-    /// The file itself; another one than the conversation's where a revert began a new file.
+    /// The id of the file; it differs from the conversation's if a revert started a new file.
     pub(super) file: &'a str,
 }
 
-/// The ids in `rollout-<time>-<thread>.jsonl` or `rollout-<time>-<thread>_<file>.jsonl`.
+/// Parses the ids in `rollout-<time>-<thread>.jsonl` or `rollout-<time>-<thread>_<file>.jsonl`.
 pub(super) fn rollout(path: &Path) -> Option<Rollout<'_>> {
     let name = path.file_name()?.to_str()?;
     let name = name.strip_suffix(".zst").unwrap_or(name).strip_suffix(".jsonl")?;
@@ -38,7 +38,7 @@ fn is_uuid(text: &str) -> bool {
     text.len() == 36 && text.bytes().enumerate().all(fits)
 }
 
-/// The folder of Codex that the file lies in.
+/// Returns the Codex home directory that contains the file.
 pub(super) fn home(path: &Path) -> Option<&Path> {
     let holds = |folder: &&Path| {
         let name = folder.file_name().and_then(std::ffi::OsStr::to_str);
@@ -47,7 +47,7 @@ pub(super) fn home(path: &Path) -> Option<&Path> {
     path.ancestors().skip(1).take(4).find(holds)?.parent()
 }
 
-/// A line of `session_index.jsonl`.
+/// Parses a line of `session_index.jsonl`; returns the id and the name of a session.
 pub(super) fn given(line: &str) -> Option<(String, String)> {
     #[derive(Default, Deserialize)]
     #[serde(default)]

@@ -1,5 +1,5 @@
-//! What one line of a Codex file is. The hot path of an import: one parse, nothing built that is
-//! not needed.
+//! Parser of the lines of a Codex file. This is the hot path of an import: it parses each line once
+//! and builds only what it needs.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -17,9 +17,9 @@ use super::usage::{self, Total};
 use crate::lenient::{Text, fields};
 use crate::time;
 
-/// Turns whose beginnings are remembered; a rollback leads back so far at most.
+/// The maximum number of turns whose start is stored; a rollback can go back no further.
 const TURNS: usize = 4_096;
-/// How much of a strange value is told.
+/// The maximum length of an unexpected value in a report, in characters.
 const SHOWN: usize = 40;
 
 /// Reads one Codex file.
@@ -38,30 +38,30 @@ struct Ids {
     file: String,
 }
 
-/// What later lines need to know of earlier ones. Records have numbers: their ordinals, or where
-/// the file has none those that a count gives them.
+/// State of the earlier lines that later lines need. Records have numbers: their ordinals, or a
+/// running count if the file has none.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Counts {
-    /// Whether the file has said whose session it is.
+    /// Whether the file's header, or a first record without one, was read.
     #[serde(rename = "told")]
     header_read: bool,
-    /// When the file says that it was begun. Lines without an envelope say no other time.
+    /// The start time in the header. Lines without an envelope have no other time.
     begun: Option<Timestamp>,
-    /// Whether its records have ordinals.
+    /// Whether the records have ordinals.
     ordinals: bool,
-    /// The number behind the last record; 0 before the first.
+    /// The number after the last record; 0 before the first one.
     next: u64,
-    /// The number behind the last record before the running task, until a turn begins in it.
+    /// The number after the last record before the running task, until a turn begins in the task.
     before_task: Option<u64>,
-    /// The number behind the last rollback, and behind the record that it led back to.
+    /// The number after the last rollback, and the number after the record that it went back to.
     resumed: Option<(u64, u64)>,
-    /// What was spent by now.
+    /// The total usage so far.
     #[serde(rename = "spent")]
     usage: Option<Total>,
 }
 
-/// The counts, and for each turn that was not rolled back the number behind the record before it.
+/// The counts and, for each turn that was not rolled back, the number after the record before it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Memory<'a> {
@@ -70,7 +70,7 @@ struct Memory<'a> {
     turns: Cow<'a, [u64]>,
 }
 
-/// How to come back to the memory of before the last line.
+/// The changes that restore the state before the last line.
 #[derive(Debug, Default)]
 struct Undo {
     counts: Counts,
@@ -123,12 +123,13 @@ impl Reader {
         let name = item.kind.get().unwrap_or(kind);
         match spent {
             Some(usage) => (sort::own(EventType::PROVIDER_USAGE, Effect::default()), usage),
-            // It repeats what was counted before.
+            // It repeats usage that was counted already.
             None => (sort::extension(name, Class::Audit), Usage::default()),
         }
     }
 
-    /// What the first line tells. A later one was copied with the session that it is of.
+    /// Reads the header. A later header was copied with the records of another session, and names
+    /// that session.
     fn meta(&mut self, item: &Item<'_>, created: &Text<'_>) -> FileFacts {
         if std::mem::replace(&mut self.counts.header_read, true) {
             return FileFacts { copied_from: item.id.to_owned(), ..FileFacts::default() };
@@ -153,7 +154,7 @@ impl Reader {
         }
     }
 
-    /// A line that is an item, without an envelope.
+    /// Reads a line that is an item without an envelope.
     fn bare(&mut self, item: &Item<'_>) -> Record {
         let ts = self.counts.begun;
         let record = self.record(sort::item(item), Usage::default(), &Fields::default(), item);
@@ -191,8 +192,9 @@ impl Reader {
         }
     }
 
-    /// The number of a record, by which others refer to it. One that comes again is no longer
-    /// the record that was meant.
+    /// Returns the number of a record, by which other records refer to it, and a report if the
+    /// ordinal is irregular. A record with a repeated ordinal gets no number, because references
+    /// mean the earlier record.
     fn number(&mut self, ordinal: Option<u64>) -> (Option<String>, Option<String>) {
         let counts = &mut self.counts;
         let number = match ordinal {
@@ -211,8 +213,8 @@ impl Reader {
         (Some(number.to_string()), None)
     }
 
-    /// A turn begins with the task that a person's first message of it started. What Codex says
-    /// before the first turn of all stays when that is rolled back.
+    /// Starts a turn. The turn begins with the task that its first user message started. The first
+    /// turn is an exception: what Codex wrote before it remains when the turn is rolled back.
     fn begin_turn(&mut self) {
         let task = self.counts.before_task.take().filter(|_| !self.turns.is_empty());
         if self.turns.len() >= TURNS {
@@ -222,12 +224,13 @@ impl Reader {
             self.undo.turns = Some((self.turns.len(), Vec::new()));
         }
         let before = task.unwrap_or(self.counts.next);
-        // Turns that go on from one place are branches there, not of each other.
+        // Turns that continue from the same position are branches at that position, not of each
+        // other.
         let resumed = self.counts.resumed.filter(|(behind, _)| *behind == before);
         self.turns.push(resumed.map_or(before, |(_, before)| before));
     }
 
-    /// The record before the last `turns` turns, which are left behind.
+    /// Removes the last `turns` turns and returns the record before them.
     fn rolled_back(&mut self, turns: u64) -> Parent {
         let turns = usize::try_from(turns).unwrap_or(usize::MAX);
         let kept = self.turns.len().saturating_sub(turns);
@@ -241,7 +244,7 @@ impl Reader {
         }
     }
 
-    /// What must be said with a file's first record when no line before it said whose it is.
+    /// Returns the facts of the file for its first record, if no header came before.
     fn facts_once(&mut self, irregular: Option<String>) -> FileFacts {
         if std::mem::replace(&mut self.counts.header_read, true) {
             return FileFacts { irregular, ..FileFacts::default() };
@@ -283,13 +286,13 @@ impl LineReader for Reader {
     }
 }
 
-/// The conversation that called this one as a sub-agent.
+/// Returns the conversation that started this one as a sub-agent.
 fn caller(item: &Item<'_>) -> Option<String> {
     let spawned = &item.source.0.subagent.0.thread_spawn.0.parent_thread_id;
     spawned.to_owned().or_else(|| item.parent_thread_id.to_owned())
 }
 
-/// What is strange in a file's first line.
+/// Returns a report if the header is irregular.
 fn irregular(item: &Item<'_>, ids: Option<&Ids>) -> Option<String> {
     let shown = |text: &str| text.chars().take(SHOWN).collect::<String>();
     if let Some(mode) = item.history_mode.get()

@@ -1,5 +1,5 @@
-//! Which event a record becomes. What the model is sent are `response_item`s; `event_msg`s tell
-//! the same once more for people, and are no second conversation.
+//! Maps records to events. The model's input and output are in `response_item` records. `event_msg`
+//! records repeat it for the user interface and are not a second conversation.
 
 use forklore_core::call::{CallStep, Effect, OpenCall};
 use forklore_core::{Class, EventType};
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::fields::Item;
 use crate::lenient::{Object, Text};
 
-/// What messages begin with that Codex writes in a person's name.
+/// The start of messages that Codex writes in the name of the user.
 const INJECTED: [&str; 12] = [
     "<environment_context>",
     "<user_instructions>",
@@ -25,17 +25,17 @@ const INJECTED: [&str; 12] = [
     "<codex_internal_context",
 ];
 
-/// The type and class of a record, and what it does to calls and turns.
+/// The type and class of a record, and its effect on calls and turns.
 pub(super) type Sorted = (EventType, Class, Effect);
 
-/// Whether records of the early files have this type.
+/// Checks whether a record of the files without envelopes has this type.
 pub(super) fn is_item(kind: &str) -> bool {
     matches!(kind, "message" | "reasoning" | "local_shell_call")
         || kind.starts_with("function_call")
         || kind.starts_with("custom_tool_call")
 }
 
-/// What the model is sent, or has answered.
+/// Sorts an item of the model's input or output.
 pub(super) fn item(item: &Item<'_>) -> Sorted {
     let kind = item.kind.get().or_else(|| item.role.get().map(|_| "message"));
     match kind.unwrap_or("response_item") {
@@ -44,7 +44,7 @@ pub(super) fn item(item: &Item<'_>) -> Sorted {
         kind @ ("function_call" | "custom_tool_call" | "tool_search_call" | "local_shell_call") => {
             call(kind, item)
         }
-        // The provider ran them itself: they have no result.
+        // The provider ran these calls itself: they have no result.
         "web_search_call" | "image_generation_call" => {
             own(EventType::ASSISTANT_MESSAGE, Effect::default())
         }
@@ -53,7 +53,7 @@ pub(super) fn item(item: &Item<'_>) -> Sorted {
     }
 }
 
-/// What happened, told for people and programs.
+/// Sorts an `event_msg`, which is for people and programs.
 pub(super) fn event(kind: Option<&str>) -> Sorted {
     let kind = kind.unwrap_or("event_msg");
     let is_evidence = matches!(
@@ -77,7 +77,7 @@ pub(super) fn event(kind: Option<&str>) -> Sorted {
     extension(kind, if is_evidence { Class::Evidence } else { Class::Audit })
 }
 
-/// A line of another type.
+/// Sorts a line of another type.
 pub(super) fn other(kind: &str) -> Sorted {
     let is_evidence = matches!(kind, "turn_context" | "world_state" | "retained_context")
         || kind.starts_with("inter_agent_communication");
@@ -105,7 +105,8 @@ fn message(item: &Item<'_>) -> Sorted {
     }
 }
 
-/// Whether a person said it: Codex writes what each part is, or it is told by how it begins.
+/// Checks whether the user wrote the message: by the kinds of its parts if Codex recorded them,
+/// otherwise by its start.
 fn is_real(item: &Item<'_>) -> bool {
     let kinds = &item.about.0.content_item_kinds.0;
     if !kinds.is_empty() {

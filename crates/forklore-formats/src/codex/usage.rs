@@ -1,13 +1,13 @@
-//! What model calls cost, counted once. Codex writes each call's tokens up to three times: as a
-//! record of its own, as the last call of a running total, and in that total again whenever it is
-//! repeated.
+//! Usage of model calls, counted once. Codex writes the tokens of each call up to three times: in a
+//! record of its own, as the last call of a running total, and in that total again whenever the
+//! total is repeated.
 
 use forklore_core::header::Usage;
 use serde::{Deserialize, Serialize};
 
 use crate::lenient::{Number, Object};
 
-/// Tokens as Codex writes them.
+/// Token counts in Codex's form.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Tokens {
@@ -43,7 +43,7 @@ impl From<Tokens> for Total {
 }
 
 impl Total {
-    /// What came to it since `before`; none when it began anew.
+    /// Returns the difference to `before`, or `None` if the total was reset.
     fn since(self, before: Self) -> Option<Self> {
         Some(Self {
             input: self.input.checked_sub(before.input)?,
@@ -59,7 +59,7 @@ impl Total {
     }
 }
 
-/// What a `token_usage_record` says; the total by then becomes `known`.
+/// Returns the usage in a `token_usage_record` and updates `last_total`.
 pub(super) fn by_call(
     last_total: &mut Option<Total>,
     usage: Tokens,
@@ -75,8 +75,9 @@ pub(super) fn by_call(
     spent.usage()
 }
 
-/// What a `token_count` says that was not counted yet: its last call, if the total moved. What the
-/// total has more than before may be what the history before the file cost.
+/// Returns the usage in a `token_count` that was not counted yet: that of its last call, if the
+/// total changed. The difference of the totals is only a fallback, because it may include the usage
+/// of the history before the file.
 pub(super) fn by_total(last_total: &mut Option<Total>, info: &Info) -> Option<Usage> {
     let total_of = |tokens: &Option<Object<Tokens>>| tokens.as_ref().map(|it| Total::from(it.0));
     let last = total_of(&info.last_token_usage).and_then(Total::usage);
@@ -108,14 +109,14 @@ mod tests {
     #[test]
     fn every_call_counts_once() {
         let mut last_total = None;
-        // The total holds what the history before the file cost.
+        // The total includes the usage of the history before the file.
         assert_eq!(input(by_total(&mut last_total, &info(5_000, 1_000))), 1_000);
         assert_eq!(input(by_total(&mut last_total, &info(5_000, 1_000))), 0);
         assert_eq!(input(by_total(&mut last_total, &info(5_400, 400))), 400);
         assert_eq!(input(by_total(&mut last_total, &info(5_700, 0))), 300);
         assert_eq!(input(by_call(&mut last_total, tokens(300), Some(tokens(6_000)))), 300);
         assert_eq!(input(by_total(&mut last_total, &info(6_000, 300))), 0);
-        // The total began anew.
+        // The total was reset.
         assert_eq!(input(by_total(&mut last_total, &info(200, 150))), 150);
         assert_eq!(input(by_call(&mut last_total, tokens(10), None)), 10);
         assert_eq!(input(by_total(&mut last_total, &info(210, 10))), 0);

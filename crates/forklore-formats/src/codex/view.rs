@@ -1,4 +1,4 @@
-//! Codex's records as messages.
+//! Converts Codex's records to messages.
 
 use forklore_core::{Content, Data, EventType, Message, Part, Role};
 use serde::Deserialize;
@@ -67,7 +67,7 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     }
 }
 
-/// The model that a turn is for.
+/// Returns the model that a turn's context names.
 pub(super) fn model(kind: &EventType, data: &Data) -> Option<String> {
     #[derive(Deserialize)]
     struct Turn {
@@ -81,8 +81,8 @@ pub(super) fn model(kind: &EventType, data: &Data) -> Option<String> {
     turn.map(|turn| turn.payload.model)
 }
 
-/// The history that a compaction puts in place of what came before, or its summary alone where
-/// it holds none.
+/// Returns the messages that a compaction puts in place of the earlier history, or only its summary
+/// if it contains no messages.
 pub(super) fn instead(data: &Data) -> Vec<Message> {
     let read = || -> Option<Vec<Message>> {
         let shown: RecordFields<'_> = data.read().ok()?;
@@ -140,7 +140,8 @@ fn block(raw: &RawValue) -> Part {
     }
 }
 
-/// The readable part is the summary, behind it the text where the provider gives that.
+/// Converts reasoning: its text is the summary, followed by the full text if the provider reveals
+/// it.
 fn reasoning(item: &Item<'_>, payload: &str) -> Part {
     let texts = [item.summary, item.content]
         .into_iter()
@@ -154,8 +155,8 @@ fn reasoning(item: &Item<'_>, payload: &str) -> Part {
     }
 }
 
-/// Arguments are JSON in a string, the input of a custom tool a text, the action of the shell an
-/// object.
+/// Converts a call. The arguments are JSON in a string, the input of a custom tool is text, and the
+/// action of the shell is an object.
 fn call(item: &Item<'_>, payload: &str) -> Part {
     let kind = item.kind.as_deref().unwrap_or_default();
     let shell = item.id.as_ref().filter(|_| kind == "local_shell_call");
@@ -170,7 +171,7 @@ fn call(item: &Item<'_>, payload: &str) -> Part {
     }
 }
 
-/// Some versions say with the output whether the tool worked.
+/// Converts a tool result. Some versions record in the output whether the tool succeeded.
 fn result(item: &Item<'_>) -> Option<Part> {
     #[derive(Deserialize)]
     struct ToolOutput {

@@ -1,5 +1,5 @@
-//! Writes Gemini CLI's session files: a header, then messages. A later message with the same id
-//! replaces the earlier one; so calls get their results.
+//! Writes Gemini CLI's session files: a header, then messages. A message with the id of an earlier
+//! one replaces it; calls get their results this way.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,9 +13,10 @@ use serde_json::{Value, json};
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::quoted;
 
-/// The file in which Gemini CLI says whose a project's folder is.
+/// The file in which Gemini CLI records the owner of a project directory.
 const OWNER: &str = ".project_root";
-/// Folders of one name that are looked at before an id serves as the name.
+/// The number of candidate directory names: the plain name, then names with a numeric suffix. If all
+/// are in use, the plain name is used.
 const ATTEMPTS: usize = 100;
 
 impl Export for super::Gemini {
@@ -28,8 +29,8 @@ impl Export for super::Gemini {
         Some(Home { variable: "GEMINI_CLI_HOME", holds: true, folder: ".gemini" })
     }
 
-    /// The name has the minute of now: a session that a later start finds to be older than
-    /// another of its id would be taken away.
+    /// The file name contains the current minute. With an earlier time, a later start of Gemini CLI
+    /// would delete the file if another one with the same session id is newer.
     fn destination(&self, file: &NewFile, read: &dyn Fn(&Path) -> Option<String>) -> Placement {
         let folder = PathBuf::from("tmp").join(project(&file.cwd, read));
         let minute = format!("{:.0}", file.now).replace(':', "-");
@@ -45,13 +46,14 @@ impl Export for super::Gemini {
     }
 }
 
-/// An id whose first digits tell it from others: files are named by them, and the first digits of
-/// a UUIDv7 are the time.
+/// Returns the session's id. It must be unique in its first digits, because file names contain
+/// these, and the first digits of a UUIDv7 are the time.
 fn session_id(file: &NewFile) -> String {
     file.fresh_id(0)
 }
 
-/// The folder that belongs to a project, or that it will claim.
+/// Returns the name of the directory that belongs to a project, or that Gemini CLI will claim for
+/// it.
 fn project(cwd: &str, read: &dyn Fn(&Path) -> Option<String>) -> String {
     #[derive(Default, Deserialize)]
     struct Registry {
@@ -80,7 +82,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// The last part of a path in small letters, digits and single hyphens.
+/// Returns the last part of a path as lowercase letters, digits and single hyphens.
 fn name_of(cwd: &str) -> String {
     let last = cwd.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
     let plain = |c: char| if c.is_ascii_lowercase() || c.is_ascii_digit() { c } else { '-' };
@@ -91,9 +93,9 @@ fn name_of(cwd: &str) -> String {
 
 struct Writer {
     file: NewFile,
-    /// The model's message written last: results of its calls go into it.
+    /// The last message of the model, to which the results of its calls are added.
     last: Option<Value>,
-    /// Whether it stands in the file as it is.
+    /// Whether the file contains this message in its current state.
     is_written: bool,
     count: u64,
     losses: Losses,
@@ -120,7 +122,7 @@ impl Writer {
         self.file.fresh_id(self.count)
     }
 
-    /// Adds a result to its call. Returns whether the call is there.
+    /// Adds a result to its call. Returns whether the call exists.
     fn answer(&mut self, timed: &TimedMessage<'_>, piece: &Piece) -> bool {
         let Piece::Result { call_id, content, is_error, .. } = piece else { return false };
         let calls = self.last.as_mut().and_then(|last| last.get_mut("toolCalls")?.as_array_mut());
@@ -162,7 +164,7 @@ impl FileWriter for Writer {
         let line = event.data.get();
         let Ok(Kind { kind, role }) = serde_json::from_str(line) else { return Ok(false) };
         if event.kind.as_str() == "x.gemini.tool_response" {
-            // The results stand with their calls, and would be sent twice.
+            // The results are in the messages of their calls; the model would get them twice.
             return Ok(true);
         }
         match (kind.as_deref(), role) {
@@ -171,7 +173,7 @@ impl FileWriter for Writer {
                 self.is_written = true;
             }
             (Some(_), _) => self.last = None,
-            // A content of a saved conversation, as Google's API has it.
+            // A content of a saved conversation, in the form of Google's API.
             (None, Some(_)) => return Ok(false),
             (None, None) => return Ok(true),
         }

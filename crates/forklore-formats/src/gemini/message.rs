@@ -1,4 +1,4 @@
-//! The fields of a message, and what it says beside its text.
+//! The fields of a message, and a summary of its content.
 
 use forklore_core::call::{CallStep, OpenCall};
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::document::elements;
 use crate::lenient::{Flag, MessageContent, Object, Text};
 
-/// A message of a session, or a content as Google's API has it.
+/// A message of a session, or a content in the form of Google's API.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Message<'a> {
@@ -62,24 +62,24 @@ struct Function<'a> {
 }
 
 impl Function<'_> {
-    /// Older versions gave no ids; a call is then known by its name.
+    /// Returns the id of the call, or its name: older versions had no ids.
     fn id(&self) -> Option<String> {
         self.id.to_owned().or_else(|| self.name.to_owned())
     }
 }
 
-/// What a message says.
+/// A summary of the content of a message.
 #[derive(Debug, Default)]
 pub(super) struct MessageSummary {
-    /// Its text, thoughts left out.
+    /// The text without thoughts.
     pub(super) text: String,
-    /// Calls in its content.
+    /// The calls in the content.
     pub(super) calls: Vec<CallStep>,
-    /// Calls and their results beside its content.
+    /// The calls and results in the field `toolCalls`, next to the content.
     pub(super) tool_calls: Vec<CallStep>,
-    /// Whether its content is nothing but results of calls.
+    /// Whether the content consists only of results of calls.
     pub(super) only_results: bool,
-    /// Whether it holds anything that a person may have said: text, a file.
+    /// Whether the content contains anything that the user may have entered: text or a file.
     pub(super) says: bool,
 }
 
@@ -118,17 +118,18 @@ impl MessageSummary {
         self.says |= !text.is_empty();
     }
 
-    /// What tells the text from others.
+    /// Returns a hash of the text, to compare messages.
     pub(super) fn fingerprint(&self, kind: &str) -> u32 {
         let mut hash = crc32fast::Hasher::new();
         hash.update(kind.as_bytes());
-        // What the program says of the folder changes from one start to the next.
+        // The program's description of the directory changes from one start to the next.
         let context = is_session_context(&self.text);
         hash.update(if context { CONTEXT } else { &self.text }.as_bytes());
         hash.finalize()
     }
 
-    /// What tells the calls beside the content from others; none when there are none.
+    /// Returns a hash of the calls next to the content, to compare messages; `None` if there are
+    /// none.
     pub(super) fn calls_fingerprint(&self) -> Option<u32> {
         if self.tool_calls.is_empty() {
             return None;
@@ -148,19 +149,19 @@ impl MessageSummary {
 
 const CONTEXT: &str = "<session_context>";
 
-/// Whether the text is what the program says about the folder at each start.
+/// Checks whether the text is the description of the directory that the program adds at each start.
 pub(super) fn is_session_context(text: &str) -> bool {
     text.starts_with(CONTEXT)
 }
 
-/// The folder that the program says it works in.
+/// Returns the working directory that the program's description names.
 pub(super) fn folder(context: &str) -> Option<String> {
     let (_, behind) = context.split_once("Workspace Directories:**\n")?;
     let first = behind.lines().next()?.trim_start().strip_prefix("- ")?;
     Some(first.trim_end().to_owned())
 }
 
-/// The parts of a content, which may be a text, one part, or a list.
+/// Returns the parts of a content, which may be a string, one part, or a list.
 pub(super) fn parts(content: &RawValue) -> Vec<&RawValue> {
     if content.get().starts_with('[') { elements(content) } else { vec![content] }
 }

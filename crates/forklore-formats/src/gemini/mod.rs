@@ -1,6 +1,6 @@
-//! Gemini CLI: `tmp/<project>/chats/session-*.jsonl`, lines that change a list of messages; older
-//! versions wrote the list as one document, `session-*.json`. `checkpoint-<tag>.json` is what
-//! `/chat save` writes.
+//! Gemini CLI: `tmp/<project>/chats/session-*.jsonl`, lines that change a list of messages. Older
+//! versions wrote the list as one document, `session-*.json`. `/chat save` writes
+//! `checkpoint-<tag>.json`.
 
 mod export;
 mod message;
@@ -17,10 +17,10 @@ use forklore_core::{CallUsage, Data, EventType, Message};
 use crate::document::{Document, elements};
 use crate::head::{Probe, any_line, first_byte};
 
-/// The name kept with each event.
+/// The dialect's name, which is stored with each event.
 pub const NAME: &str = "gemini";
 
-/// Gemini CLI's session files.
+/// The format of Gemini CLI's session files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gemini;
 
@@ -68,7 +68,7 @@ fn is_own(line: &Probe<'_>) -> bool {
     header || kind == Some("gemini") && line.id.get().is_some() && line.timestamp.get().is_some()
 }
 
-/// A document with the fields of a session.
+/// Checks for a document with the fields of a session.
 fn is_session(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
     let found = Document::read(text.trim_start_matches(['\u{feff}', '\0']), "messages");
@@ -80,7 +80,7 @@ fn is_session(head: &[u8]) -> bool {
     found.has_list && (of_session || spoken && found.field("lastUpdated").is_some())
 }
 
-/// A list of contents as Google's API has them, or a document with one.
+/// Checks for a list of contents in the form of Google's API, or a document with one.
 fn is_checkpoint(path: &Path, head: &[u8]) -> bool {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let text = String::from_utf8_lossy(head);

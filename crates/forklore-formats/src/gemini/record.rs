@@ -1,5 +1,5 @@
-//! What a line or a document of Gemini CLI tells: messages that are new, that have grown, that
-//! are told again, and the places the conversation went back to.
+//! Parser of a line or a document of Gemini CLI: new, extended and repeated messages, and returns
+//! to earlier positions of the conversation.
 
 use std::ops::Range;
 use std::path::Path;
@@ -66,7 +66,7 @@ pub(super) struct Reader {
     is_document: bool,
     /// The tag of a saved conversation.
     tag: Option<String>,
-    /// The folder's name, which for a sub-agent is the session that called it.
+    /// The name of the directory; for a sub-agent, it is the id of the calling session.
     folder: Option<String>,
 }
 
@@ -110,7 +110,7 @@ impl Reader {
         Ok(self.message(&fields(line, &mut plainer)?))
     }
 
-    /// A message by itself: new, or told again because something was added to it.
+    /// Reads a single message: a new one, or a repeated one with additions.
     fn message(&mut self, message: &Message<'_>) -> Line {
         let (Some(id), Some(kind)) = (message.id.get(), message.kind.get()) else {
             return Line::Side(FileFacts::default());
@@ -124,7 +124,8 @@ impl Reader {
                     None => return Line::Side(FileFacts::default()),
                 }
             }
-            // Told otherwise: a branch. What stands behind the message stays where it is.
+            // The message changed: this is a branch. The messages after the old one stay in their
+            // position.
             Some(at) => {
                 let stays = (at != self.history.tip()).then(|| self.history.tip());
                 let record = self.add(self.history.parent(at), message, &summary);
@@ -136,7 +137,8 @@ impl Reader {
         Line::Record(Box::new(record))
     }
 
-    /// The list of messages as it is from now on. What is known of it needs no event.
+    /// Reads a complete list of messages, which becomes the current list. Messages that exist
+    /// already need no event.
     fn list(&mut self, text: &str, listed: &[&RawValue]) -> Vec<(Range<usize>, Record)> {
         let mut records = Vec::new();
         let mut at = START;
@@ -145,7 +147,7 @@ impl Reader {
             let Ok(message) = serde_json::from_str::<Message<'_>>(raw.get()) else { continue };
             let (Some(id), Some(kind)) = (message.id.get(), message.kind.get()) else { continue };
             let summary = MessageSummary::of(&message);
-            // A message with calls is written as two when the list is written anew.
+            // When Gemini CLI rewrites the list, it splits a message with calls into two.
             if summary.only_results && last.as_deref() == id.strip_suffix("_response") {
                 continue;
             }
@@ -165,7 +167,7 @@ impl Reader {
         records
     }
 
-    /// The event of a message behind another; the list ends with it from then on.
+    /// Adds the event of a message after `parent`. The message becomes the last one of the list.
     fn add(&mut self, parent: At, message: &Message<'_>, summary: &MessageSummary) -> Record {
         let kind = message.kind.get().unwrap_or_default();
         let answered = self.history.calls(parent).is_some();
@@ -186,8 +188,8 @@ impl Reader {
         record
     }
 
-    /// What a message tells when it is told once more: its calls and their results are an event
-    /// behind what is there already. Other additions are none.
+    /// Returns the event for the additions of a repeated message: its calls, or their results. The
+    /// event follows the existing ones. Other additions need no event.
     fn growth(
         &mut self,
         at: At,
@@ -213,8 +215,9 @@ impl Reader {
         })
     }
 
-    /// Goes back to before a message, or to the start when it is not known. It is an event, so
-    /// that what was left and what the agent would resume are both there.
+    /// Goes back to the position before a message, or to the start if the message does not exist.
+    /// This creates an event, so that the log contains both the abandoned messages and the position
+    /// at which the agent would resume.
     fn rewind(&mut self, id: &str) -> Line {
         let to = self.history.in_list(id).map_or(START, |at| self.history.parent(at));
         if to == self.history.tip() {
@@ -244,7 +247,7 @@ impl Reader {
         Line::Several(Several { records, facts: header.facts(), damage: found.damage.take() })
     }
 
-    /// A saved conversation: contents as Google's API has them.
+    /// Reads a saved conversation: contents in the form of Google's API.
     fn checkpoint(&self, text: &str) -> Line {
         let found = Document::read(text, "history");
         let mut records = Vec::new();
@@ -285,8 +288,8 @@ fn has_type(raw: &RawValue) -> bool {
     serde_json::from_str::<Message<'_>>(raw.get()).is_ok_and(|message| message.kind.get().is_some())
 }
 
-/// The event of a message. `answered` says that the results of the calls before it were told
-/// with the calls.
+/// Returns the event of a message. `answered` means that the results of the calls before it were
+/// recorded with the calls.
 fn record(message: &Message<'_>, summary: &MessageSummary, kind: &str, answered: bool) -> Record {
     let evidence = |name: &str| (EventType::extension(super::NAME, name), Class::Evidence);
     let (kind, class) = match kind {

@@ -1,4 +1,4 @@
-//! What a stored message says its call of the model cost.
+//! Token usage of a model call, from a stored message.
 
 use forklore_core::header::Usage;
 use forklore_core::{CallUsage, Data};
@@ -25,7 +25,8 @@ struct Tokens {
     thoughts: Number,
 }
 
-/// A message that is written again, as one whose calls are answered is, tells of the same call.
+/// Returns the usage of a message. A message that is repeated, for example with the results of its
+/// calls, is the same call.
 pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let tokens = &fields.tokens.0;

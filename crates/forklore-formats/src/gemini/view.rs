@@ -1,4 +1,4 @@
-//! Gemini CLI's messages in the common form.
+//! Converts Gemini CLI's messages to the common form.
 
 use forklore_core::{Data, EventType, Message, Part, Role};
 use serde::Deserialize;
@@ -66,8 +66,9 @@ struct Function<'a> {
     response: Option<&'a RawValue>,
 }
 
-/// A `tool_call` is a message that was told again when its calls had been made: what it adds is
-/// the calls. A `tool_result` is a message of results, or one that was told once more with them.
+/// Converts a stored message. A `tool_call` is a message that was repeated with its calls, and only
+/// the calls are new. A `tool_result` is a message of results, or a message that was repeated with
+/// its results.
 pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     let shown: RecordFields<'_> = data.read().ok()?;
     let content = shown.content.or(shown.parts);
@@ -155,7 +156,7 @@ impl ToolCall<'_> {
         self.id.clone().unwrap_or_else(|| self.name.clone())
     }
 
-    /// The result, as what the tool said where that is all there is to it.
+    /// Returns the result; its content is only the tool's response if there is nothing else in it.
     fn result_part(&self) -> Option<Part> {
         let over = matches!(self.status.as_deref(), Some("success" | "error" | "cancelled"));
         if self.result.is_none() && !over {

@@ -1,5 +1,5 @@
-//! Writes the document that `opencode import` reads. All ids are new, because opencode silently drops
-//! messages whose ids exist already.
+//! Writes the document that `opencode import` reads. All ids are new, because opencode silently
+//! drops messages whose ids exist already.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::{Field, Splice, plainer, quoted};
 
-/// What the document says it was written by: the version whose rules are followed.
+/// The version in the document. The export follows the rules of this version.
 const VERSION: &str = "1.18.33";
 const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// The bits of the time in an id.
+/// A mask for the bits of the time in an id.
 const TIME: u64 = (1 << 48) - 1;
 
 impl Export for super::Opencode {
@@ -26,7 +26,7 @@ impl Export for super::Opencode {
         Box::new(Writer::new(file))
     }
 
-    /// It keeps its sessions in a database, and imports a file from anywhere.
+    /// Returns `None`: opencode stores its sessions in a database and imports a file from any path.
     fn home(&self) -> Option<Home> {
         None
     }
@@ -42,7 +42,7 @@ impl Export for super::Opencode {
     }
 }
 
-/// The ids of sessions fall with time, so that the newest comes first.
+/// Returns the session's id. These ids fall with time, so that the newest session sorts first.
 fn session_id(file: &NewFile) -> String {
     id("ses", !stamp(file.now, 0), &file.fresh_id(0))
 }
@@ -51,7 +51,7 @@ fn stamp(now: Timestamp, count: u64) -> u64 {
     u64::try_from(now.as_millisecond()).unwrap_or(0).wrapping_mul(4096).wrapping_add(count)
 }
 
-/// A prefix, 48 bits of a time, and 14 letters.
+/// Returns an id: a prefix, a time of 48 bits, and 14 letters or digits.
 fn id(prefix: &str, stamp: u64, seed: &str) -> String {
     let mut left = u128::from_str_radix(&seed.replace('-', ""), 16).unwrap_or_default();
     let mut letters = String::new();
@@ -66,13 +66,14 @@ fn id(prefix: &str, stamp: u64, seed: &str) -> String {
 struct Writer {
     file: NewFile,
     session_id: String,
-    /// Ids so far; they rise with their number.
+    /// Number of ids so far; ids sort by their number.
     count: u64,
-    /// The id of the user message that the model answers.
+    /// The id of the user message to which the model responds.
     last_user_message: String,
-    /// The model's last message, which may still get results.
+    /// The last message of the model, which may still get results.
     waiting: Option<Value>,
-    /// A request for a summary. It is written only with its answer: opencode would send it otherwise.
+    /// A request for a summary. It is written only together with its summary, because opencode
+    /// would send it otherwise.
     question: Option<(Splice, String)>,
     is_first: bool,
     losses: Losses,
@@ -114,7 +115,8 @@ struct PartIds<'a> {
 }
 
 impl PartIds<'_> {
-    /// A part of the database says when it was made, a part of a file when it began.
+    /// Returns the time with a start, for a part from the database: these have a creation time,
+    /// parts in files a start time.
     fn began(&self) -> Option<String> {
         let time: Value = serde_json::from_str(self.time.0?.get()).ok()?;
         let created = time.get("start").is_none().then(|| time.get("created"))??;
@@ -186,7 +188,7 @@ impl Writer {
         writeln!(out, "{message}")
     }
 
-    /// A part with its ids.
+    /// Returns a part with its ids added.
     fn part(&mut self, message: &str, mut fields: Value) -> Value {
         let id = self.fresh_id("prt");
         if let Some(fields) = fields.as_object_mut() {
@@ -230,7 +232,7 @@ impl Writer {
         json!({"info": info, "parts": parts})
     }
 
-    /// Adds a result to its call. Returns whether the call is there.
+    /// Adds a result to its call. Returns whether the call exists.
     fn answer(&mut self, timed: &TimedMessage<'_>, piece: &Piece) -> bool {
         let Piece::Result { call_id, content, is_error, .. } = piece else { return false };
         let parts = self.waiting.as_mut().and_then(|m| m.get_mut("parts")?.as_array_mut());
@@ -313,7 +315,7 @@ impl FileWriter for Writer {
         }
         answers.retain(|answer| !self.answer(timed, answer));
         for _ in answers {
-            // opencode itself says of a call that has no result that it was interrupted.
+            // opencode itself reports a call without a result as interrupted.
             pieces::lose(EventType::TOOL_RESULT.as_str(), &mut self.losses);
         }
         Ok(())
@@ -327,7 +329,7 @@ impl FileWriter for Writer {
 }
 
 impl Writer {
-    /// Whether a record is a message: marks of what was hidden are none.
+    /// Checks whether a record is a message: records of hidden messages have no role.
     fn has_role(&self, line: &str) -> bool {
         serde_json::from_str::<MessageIds<'_>>(line).is_ok_and(|ids| ids.info.role.text().is_some())
     }

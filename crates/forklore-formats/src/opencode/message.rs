@@ -1,4 +1,4 @@
-//! The fields of a session and of a message, and what a message says.
+//! The fields of a session and of a message, and the properties of a message.
 
 use forklore_core::call::{CallStep, OpenCall};
 use serde::Deserialize;
@@ -14,7 +14,7 @@ pub(super) struct OwnMessage<'a> {
     pub(super) info: Object<Info<'a>>,
     #[serde(borrow)]
     pub(super) parts: MessageContent<Part<'a>>,
-    /// Messages that are no longer there.
+    /// The ids of deleted messages.
     #[serde(borrow)]
     pub(super) deleted: Option<&'a RawValue>,
 }
@@ -30,11 +30,11 @@ pub(super) struct Info<'a> {
     pub(super) directory: Text<'a>,
     #[serde(borrow)]
     pub(super) title: Text<'a>,
-    /// Of a session: the one that called it.
+    /// The id of the calling session, in the record of a session.
     #[serde(borrow, rename = "parentID")]
     pub(super) parent_id: Text<'a>,
     pub(super) time: Object<Times>,
-    /// Whether an assistant's message is what a conversation was compacted to.
+    /// Whether a message of the assistant is the summary of a compaction.
     summary: Flag,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
@@ -81,31 +81,31 @@ struct State<'a> {
 }
 
 impl<'a> OwnMessage<'a> {
-    /// What an `info` says by itself.
+    /// Parses an `info` object on its own.
     pub(super) fn of_info(info: &'a RawValue) -> Self {
         Self { info: serde_json::from_str(info.get()).unwrap_or_default(), ..Self::default() }
     }
 
-    /// Whether it is about a session.
+    /// Checks whether this is the record of a session.
     pub(super) fn is_session(&self) -> bool {
         let Info { id, role, directory, title, time, .. } = &self.info.0;
         let about = directory.get().is_some() || title.get().is_some() || time.0.created.0 > 0.0;
         id.get().is_some() && role.get().is_none() && about
     }
 
-    /// Whether it is what a conversation was compacted to, and is finished.
+    /// Checks whether this is the complete summary of a compaction.
     pub(super) fn is_summary(&self) -> bool {
         let info = &self.info.0;
         let finished = info.time.0.completed.0 > 0.0 && info.error.is_none();
         info.role.is("assistant") && info.summary.0 && finished
     }
 
-    /// Whether it asks for the conversation to be compacted.
+    /// Checks whether this is a request for a compaction.
     pub(super) fn asks_for_summary(&self) -> bool {
         self.parts.blocks().iter().any(|part| part.kind.is("compaction"))
     }
 
-    /// Whether a person said it.
+    /// Checks whether the user wrote the message.
     pub(super) fn is_of_person(&self) -> bool {
         self.parts.blocks().iter().any(|part| match part.kind.get() {
             Some("text") => !part.synthetic.0 && !part.ignored.0,
@@ -114,7 +114,7 @@ impl<'a> OwnMessage<'a> {
         })
     }
 
-    /// The calls it makes, each with its result where that is there.
+    /// Returns the calls of the message, each followed by its result if it exists.
     pub(super) fn calls(&self) -> Vec<CallStep> {
         let tools = self.parts.blocks().iter().filter(|part| part.kind.is("tool"));
         let steps = tools.flat_map(|part| {
@@ -127,7 +127,7 @@ impl<'a> OwnMessage<'a> {
         steps.collect()
     }
 
-    /// What tells it from another message of the same id: its text and its calls.
+    /// Returns a hash of the role, text and calls, which distinguishes versions of a message.
     pub(super) fn fingerprint(&self) -> u32 {
         let mut hash = crc32fast::Hasher::new();
         hash.update(self.info.0.role.get().unwrap_or_default().as_bytes());

@@ -1,5 +1,5 @@
-//! opencode: sessions as `opencode export` writes them, one document each, and as lines of the
-//! same form, which is how its database and its older folders are read.
+//! opencode: sessions in the form of `opencode export`, one document each, and lines of the same
+//! form, which forklore makes from opencode's database and older directories.
 
 mod export;
 mod message;
@@ -16,10 +16,10 @@ use forklore_core::{CallUsage, Data, EventType, Message};
 use self::message::OwnMessage;
 use crate::document::Document;
 
-/// The name internal with each event.
+/// The dialect's name, which is stored with each event.
 pub const NAME: &str = "opencode";
 
-/// opencode's sessions.
+/// The format of opencode's sessions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Opencode;
 
@@ -33,7 +33,7 @@ impl AgentFormat for Opencode {
     }
 
     fn may_own(&self, path: &Path) -> bool {
-        // What the program keeps in its own folder is no document.
+        // The files in the program's own `storage` directory are not documents of this form.
         let internal = path.components().any(|part| part.as_os_str() == "storage");
         !internal && path.extension().is_some_and(|end| end.eq_ignore_ascii_case("json"))
     }
@@ -44,7 +44,8 @@ impl AgentFormat for Opencode {
         let found = Document::read(text, "messages");
         match found.field("info") {
             Some(info) => found.has_list && OwnMessage::of_info(info).is_session(),
-            // What it says of the session may be longer than the head: changes are part of it.
+            // The session's `info` may be longer than the head, because it contains the file
+            // changes.
             None => is_begun(text),
         }
     }
@@ -65,7 +66,7 @@ impl AgentFormat for Opencode {
         if *kind == EventType::ASSISTANT_MESSAGE { usage::call_usage(data) } else { None }
     }
 
-    /// The summary stands for everything before it.
+    /// The summary replaces everything before it.
     fn compaction(&self, _data: &Data) -> Option<Covers> {
         Some(Covers::AllBefore)
     }

@@ -1,7 +1,7 @@
-//! What a document, or a line, of opencode tells.
+//! Parser of a document, or of a line, of opencode.
 //!
-//! In lines a message may come again: the program changes its rows. What says the same is kept
-//! and no event; what says something else is a branch.
+//! A message may occur again in the lines, because the program updates its rows. An unchanged
+//! repetition is retained without an event; a changed message is a branch.
 
 use forklore_core::agent_format::{FileFacts, Line, LineReader, Parent, Record, Several};
 use forklore_core::call::Effect;
@@ -56,7 +56,8 @@ impl Reader {
         };
         let tip = self.history.tip();
         let record = self.add(parent, &message);
-        // The message changed: a branch. The records after the old one stay where they are.
+        // The message changed: this is a branch. The records after the old one stay in their
+        // position.
         if existing.is_some_and(|at| at != tip) {
             self.history.go_to(tip);
         }
@@ -69,7 +70,7 @@ impl Reader {
             .iter()
             .filter_map(|raw| Some((*raw, serde_json::from_str(raw.get()).ok()?)))
             .collect();
-        // Ids began anew in August 2026, so they say nothing about the order.
+        // The ids restarted in August 2026, so they do not determine the order.
         if messages.iter().all(|(_, message)| message.info.0.time.0.created.0 > 0.0) {
             messages.sort_by(|(_, a), (_, b)| {
                 let at = |message: &OwnMessage<'_>| message.info.0.time.0.created.0;
@@ -122,8 +123,8 @@ impl Reader {
         })
     }
 
-    /// The messages from one on are hidden, or no longer. The agent would go on before the first
-    /// of them, and so does the event's branch.
+    /// Hides the messages from `from` on, or restores them. The agent would continue before the
+    /// first hidden message, so the event's branch begins there too.
     fn revert(&mut self, from: Option<&str>) -> Option<Record> {
         if self.history.hidden() == from {
             return None;
@@ -136,7 +137,7 @@ impl Reader {
         Some(self.mark(name, to))
     }
 
-    /// Messages were deleted. Where they were the last ones the agent goes on before them.
+    /// Deletes messages. If they were the last ones, the agent continues before them.
     fn deleted(&mut self, ids: &RawValue) -> Line {
         let ids: Vec<String> = serde_json::from_str(ids.get()).unwrap_or_default();
         let hidden = self.history.hidden().filter(|id| ids.iter().any(|gone| gone == id));
@@ -153,7 +154,8 @@ impl Reader {
         self.history.go_to(to);
         if was_hidden {
             self.history.hide(None);
-            // The branch was begun when they were hidden, unless more went than these.
+            // The branch exists since the messages were hidden, unless more than these were
+            // deleted.
             if shown.is_none_or(|shown| shown == to) {
                 return Line::Side(FileFacts::default());
             }

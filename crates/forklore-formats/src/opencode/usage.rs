@@ -1,4 +1,4 @@
-//! What a stored message says its calls of the model cost.
+//! Token usage and cost of model calls, from a stored message.
 
 use forklore_core::header::Usage;
 use forklore_core::{CallUsage, Data};

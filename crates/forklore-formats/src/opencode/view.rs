@@ -1,4 +1,4 @@
-//! opencode's messages in the common form.
+//! Converts opencode's messages to the common form.
 
 use forklore_core::{Data, EventType, Message, Part, Role};
 use serde::Deserialize;
@@ -63,8 +63,8 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     }
 }
 
-/// The parts in the common form. Where a step began and ended, and what it changed in files, the
-/// model does not get to see.
+/// Converts a part to the common form. Omits the start and end of steps and their file changes,
+/// because the model does not see them.
 fn part(raw: &RawValue, info: &Info) -> Vec<Part> {
     let other = || vec![Part::Other { value: Data::from_checked(raw.get()) }];
     let Ok(piece) = serde_json::from_str::<Piece<'_>>(raw.get()) else {

@@ -36,7 +36,7 @@ impl Export for super::Pi {
     }
 }
 
-/// The folder of the sessions of a working directory.
+/// Returns the name of the directory for the sessions of a working directory.
 fn folder_of(cwd: &str) -> String {
     let inside = cwd.strip_prefix(['/', '\\']).unwrap_or(cwd);
     format!("--{}--", inside.replace(['/', '\\', ':'], "-"))
@@ -44,14 +44,14 @@ fn folder_of(cwd: &str) -> String {
 
 struct Writer {
     file: NewFile,
-    /// The id of the record written last.
+    /// The id of the last record.
     tip: Option<String>,
-    /// Hashes of the ids in the file: a few bytes for each record.
+    /// Hashes of the ids in the file, to use only a few bytes per record.
     used_ids: HashSet<u64>,
     hasher: RandomState,
-    /// The new ids of records whose own id was used already.
+    /// The new ids of records whose own id was in use already.
     renamed: HashMap<String, String>,
-    /// Records so far.
+    /// Number of records so far.
     count: u64,
     losses: Losses,
 }
@@ -98,7 +98,7 @@ impl Writer {
         }
     }
 
-    /// Returns an id for a record that has none, or one that was used already.
+    /// Returns a new id for a record whose own id is missing or in use.
     fn fresh_id(&mut self) -> String {
         let mut number = self.count;
         loop {
@@ -110,13 +110,13 @@ impl Writer {
         }
     }
 
-    /// Eight hex digits, like Pi's.
+    /// Returns an id of eight hexadecimal digits, as in Pi's files.
     fn id_at(&self, number: u64) -> String {
         let id = self.file.fresh_id(number);
         id.get(id.len().saturating_sub(8)..).unwrap_or_default().to_owned()
     }
 
-    /// Returns the id for a record: its own if it is not used yet.
+    /// Returns the id for a record: its own if it is unused, otherwise a new one.
     fn id_of(&mut self, own: Option<&str>) -> String {
         match own.filter(|own| !own.is_empty()) {
             Some(own) if self.used_ids.insert(self.hasher.hash_one(own)) => own.to_owned(),
@@ -192,7 +192,7 @@ impl Writer {
     }
 }
 
-/// Renames the role that version 2 gave to messages of extensions.
+/// Renames the role that version 2 uses for messages of extensions.
 fn custom_role(line: &str, splice: &mut Splice) {
     let renamed: Result<MessageWithRole<'_>, _> = serde_json::from_str(line);
     if let Ok(MessageWithRole { message: MessageRole { role } }) = renamed
@@ -228,7 +228,7 @@ impl FileWriter for Writer {
 
     fn message(&mut self, timed: &TimedMessage<'_>, out: &mut dyn Write) -> io::Result<()> {
         if timed.message.role == Role::System {
-            // Pi says itself what it is told, at its next turn.
+            // Pi generates its system message itself, at its next turn.
             pieces::lose(EventType::SYSTEM_MESSAGE.as_str(), &mut self.losses);
             return Ok(());
         }
@@ -251,7 +251,7 @@ impl FileWriter for Writer {
     }
 }
 
-/// Returns a message in Pi's form, each result as a message of its own.
+/// Converts a message to Pi's form; each tool result becomes a message of its own.
 fn messages(timed: &TimedMessage<'_>, losses: &mut Losses) -> Vec<Value> {
     let Message { role, .. } = timed.message;
     let timestamp = timed.ts.as_millisecond();

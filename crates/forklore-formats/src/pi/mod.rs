@@ -1,4 +1,4 @@
-//! Pi: one file a session, a header line and a tree of records linked by `parentId`.
+//! Pi: one file per session, with a header line and a tree of records linked by `parentId`.
 
 mod export;
 mod record;
@@ -15,10 +15,10 @@ use serde::Deserialize;
 use crate::head::{LineOf, Probe, any_line, long_line_holds, recognise};
 use crate::lookalike;
 
-/// The name kept with each event.
+/// The dialect's name, which is stored with each event.
 pub const NAME: &str = "pi";
 
-/// Pi's session files, of every version.
+/// The format of Pi's session files, in all versions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pi;
 
@@ -49,8 +49,9 @@ impl AgentFormat for Pi {
         if *kind == EventType::ASSISTANT_MESSAGE { usage::call_usage(data) } else { None }
     }
 
-    /// Everything before the record that the compaction names; one that names itself keeps
-    /// nothing. The first version names the line instead, the header being number 0.
+    /// Returns the range that a compaction replaces: everything before the record that it names, or
+    /// everything before itself if it names itself. The first version names a line instead, and the
+    /// header is line 0.
     fn compaction(&self, data: &Data) -> Option<Covers> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -82,8 +83,8 @@ fn is_header(line: &Probe<'_>) -> bool {
     line.kind.is("session") && line.id.get().is_some() && line.timestamp.get().is_some()
 }
 
-/// Recognises a file whose header is lost by its messages. In Pi's files a message with blocks has
-/// a time of its own.
+/// Classifies a line as a message, so that a file without a header is recognised. In Pi's files, a
+/// message with blocks has a timestamp of its own.
 fn line_of(line: &Probe<'_>) -> LineOf {
     let message = &line.message.0;
     let is_message = line.kind.is("message")

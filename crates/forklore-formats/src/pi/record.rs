@@ -1,5 +1,5 @@
-//! Reads one line of a Pi file. This is the hot path of an import: it parses a line once and builds
-//! nothing that is not needed.
+//! Parser of the lines of a Pi file. This is the hot path of an import: it parses each line once
+//! and builds only what it needs.
 
 use forklore_core::agent_format::{FileFacts, Line, LineReader, Parent, Record};
 use forklore_core::call::{CallStep, Effect};
@@ -92,7 +92,7 @@ fn read(fields: &Fields<'_>) -> Line {
         ..FileFacts::default()
     };
     match fields.kind.get() {
-        // A later header, too: Pi takes no notice of it.
+        // A later header is a side record too: Pi ignores it.
         Some("session") => Line::Side(FileFacts {
             copied_from: fields.parent_session.to_owned(),
             ..facts(fields.id.to_owned(), None)
@@ -123,13 +123,13 @@ fn record(native: &str, fields: &Fields<'_>, facts: FileFacts) -> Record {
         usage: if is_usage { usage(&fields.usage.0) } else { Usage::default() },
         class,
         facts,
-        // Pi writes a result behind the record that it answers: it needs no looking for, so
-        // `only_results` stays off.
+        // Pi writes a result right after the record with its call, so no search for the call is
+        // necessary and `only_results` stays off.
         ..Record::of(kind)
     }
 }
 
-/// The first version wrote no ids: its files have no tree.
+/// Returns the parent of a record. The first version wrote no ids, so its files have no tree.
 fn parent(fields: &Fields<'_>) -> Parent {
     match (fields.id.get(), fields.parent.to_owned()) {
         (None, None) => Parent::Previous,

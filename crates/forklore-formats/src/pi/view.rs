@@ -1,4 +1,4 @@
-//! Pi's records as messages.
+//! Converts Pi's records to messages.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     }
 }
 
-/// Another content for an earlier record, or none at all.
+/// Parses a record that replaces the content of an earlier record, or removes it.
 pub(super) fn edit(data: &Data) -> Option<Edit> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -134,7 +134,7 @@ fn message_of(message: &MessageFields<'_>) -> Option<Message> {
     }
 }
 
-/// A system message is its content and its sections, in the order of their names.
+/// Returns the text of a system message: its content and its sections, in the order of their names.
 fn system_text(message: &MessageFields<'_>) -> String {
     let content: Option<String> =
         message.content.and_then(|content| serde_json::from_str(content.get()).ok());

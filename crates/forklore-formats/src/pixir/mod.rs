@@ -1,5 +1,5 @@
-//! Pixir: `<workspace>/.pixir/sessions/<session>.ndjson`, an event a line. A fork is a log of its
-//! own: an event that says where it comes from, and its parent's events under new ids.
+//! Pixir: `<workspace>/.pixir/sessions/<session>.ndjson`, one event per line. A fork is a log of
+//! its own: an event with its origin, then its parent's events under new ids.
 
 mod paths;
 mod record;
@@ -13,10 +13,10 @@ use forklore_core::{CallUsage, Data, EventType, Message};
 
 use crate::head::any_text;
 
-/// The name kept with each event.
+/// The dialect's name, which is stored with each event.
 pub const NAME: &str = "pixir";
 
-/// Pixir's session logs.
+/// The format of Pixir's session logs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pixir;
 
@@ -25,7 +25,7 @@ impl AgentFormat for Pixir {
         NAME
     }
 
-    /// By its name, too: forklore's own files have lines of the same form.
+    /// Checks the file's extension too, because forklore's own files have lines of the same form.
     fn detect(&self, path: &Path, head: &[u8]) -> bool {
         self.may_own(path) && any_text(head, record::is_own)
     }
@@ -46,7 +46,8 @@ impl AgentFormat for Pixir {
         (*kind == EventType::PROVIDER_USAGE).then(|| usage::call_usage(data)).flatten()
     }
 
-    /// Everything up to the end of its range; what stands between that and itself is kept.
+    /// Returns the range that a compaction replaces: everything up to the end of its range. The
+    /// events between that and the compaction remain.
     fn compaction(&self, data: &Data) -> Option<Covers> {
         view::range_end(data).map(Covers::Through)
     }

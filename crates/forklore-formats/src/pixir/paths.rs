@@ -1,13 +1,13 @@
-//! Where the files lie that were given to a session: `<session>/resources/<id>/<hash>.<ending>`.
+//! Paths of a session's resource files: `<session>/resources/<id>/<hash>.<ending>`.
 
 use std::path::{Path, PathBuf};
 
 use crate::paths;
 
-/// How deep a resource lies below the folder of resources.
+/// The maximum depth of a resource below the directory `resources`.
 const DEPTH: usize = 3;
 
-/// The log beside the folder that a resource lies in.
+/// Returns the session log next to the directory that contains a resource.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
     let session = paths::above(path, "resources", DEPTH)?.parent()?;
     paths::with_ending(session, "ndjson")

@@ -1,4 +1,4 @@
-//! What one line of a log is.
+//! Parser of the lines of a log.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::lenient::{Object, Text, Whole, fields};
 use crate::roles::opened;
 use crate::time;
 
-/// What Pixir writes.
+/// The event types that Pixir writes.
 const TYPES: [&str; 14] = [
     "user_message",
     "assistant_message",
@@ -32,7 +32,7 @@ const TYPES: [&str; 14] = [
     "permission_decision",
 ];
 
-/// The fields by which a log is recognised.
+/// The fields that identify a log of Pixir.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Probe<'a> {
@@ -45,7 +45,7 @@ struct Probe<'a> {
     ts: Text<'a>,
 }
 
-/// Whether a line is an event as Pixir writes it.
+/// Checks whether a line is an event in Pixir's form.
 pub(super) fn is_own(line: &str) -> bool {
     let Ok(line) = serde_json::from_str::<Probe<'_>>(line) else { return false };
     let placed = line.session_id.get().is_some() && line.seq.0.is_some() && line.ts.get().is_some();
@@ -84,12 +84,12 @@ struct About<'a> {
 /// Reads one log.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// What its place tells, until the first line is read.
+    /// The facts from the file's path, until the first line is read.
     facts: FileFacts,
 }
 
 impl Reader {
-    /// A log lies in the workspace of its session.
+    /// Creates a reader. The session's working directory is the workspace that contains the log.
     pub(super) fn new(path: &Path) -> Self {
         let folder = path.parent().filter(|folder| folder.ends_with(".pixir/sessions"));
         let workspace = folder.and_then(Path::parent).and_then(Path::parent);
@@ -112,7 +112,7 @@ impl LineReader for Reader {
         };
         match fields.kind.get() {
             None => Line::Side(facts),
-            // The session's own first event says the same.
+            // The first event of the imported session contains the same facts.
             Some("session_fork") => {
                 let about = &fields.data.0;
                 Line::Side(FileFacts {
@@ -158,8 +158,8 @@ fn call(kind: &EventType, about: &About<'_>) -> Option<CallStep> {
     }
 }
 
-/// Whether the time and the content of two events are the same: a copy has another id, another
-/// number and another session.
+/// Checks whether two events have the same time and content: a copy has another id, number and
+/// session.
 pub(super) fn says_the_same(a: &Data, b: &Data) -> bool {
     #[derive(Deserialize)]
     struct EventData<'a> {

@@ -1,4 +1,4 @@
-//! What a stored `provider_usage` says that a call of the model cost.
+//! Token usage of a model call, from a stored `provider_usage`.
 
 use forklore_core::header::Usage;
 use forklore_core::{CallUsage, Data};
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::lenient::{Number, Object, Text};
 
-/// What Pixir counts of a call.
+/// The token counts of a call in Pixir's form.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Summary {
@@ -43,7 +43,8 @@ struct UsageFields<'a> {
     usage_summary: Object<Summary>,
 }
 
-/// Costs are not replayed into forks: each is event once, under an id of its own.
+/// Returns the usage in an event. Forks do not repeat these events, so each one occurs once, under
+/// an id of its own.
 pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let event = &fields.data.0;

@@ -1,4 +1,4 @@
-//! Pixir's events as messages.
+//! Converts Pixir's events to messages.
 
 use forklore_core::{Data, EventType, Message, Part, Role};
 use serde::Deserialize;
@@ -66,7 +66,8 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     }
 }
 
-/// What was attached stands beside the text: what it is, and the hash of its bytes.
+/// Converts a message of the user. The attachments are in a field next to the text, each with its
+/// description and the hash of its bytes.
 fn user(event: EventData<'_>) -> Message {
     let text = event.text.unwrap_or_default();
     if event.resources.is_empty() {
@@ -77,7 +78,8 @@ fn user(event: EventData<'_>) -> Message {
     Message::parts(Role::User, std::iter::once(Part::Text { text }).chain(attached).collect())
 }
 
-/// What the provider wants back, with the summary that people can read where there is one.
+/// Converts reasoning: the data that the provider requires, with the readable summary if there is
+/// one.
 fn reasoning(event: EventData<'_>) -> Option<Part> {
     #[derive(Deserialize)]
     struct Item {
@@ -109,7 +111,7 @@ fn summary(what: &str, event: EventData<'_>) -> Message {
     Message::text(Role::User, format!("[{what}]\n{summary}"))
 }
 
-/// The number of the last event that a compaction sums up.
+/// Returns the number of the last event that a compaction summarises.
 pub(super) fn range_end(data: &Data) -> Option<u64> {
     #[derive(Deserialize)]
     struct Compaction {
@@ -126,7 +128,7 @@ pub(super) fn range_end(data: &Data) -> Option<u64> {
     data.read::<Compaction>().ok().map(|compaction| compaction.data.range.to_seq)
 }
 
-/// The number of an event in its log.
+/// Returns the number of an event in its log.
 pub(super) fn number(data: &Data) -> Option<u64> {
     #[derive(Deserialize)]
     struct Numbered {

@@ -1,6 +1,6 @@
-//! Plain messages, `{role, content}`: a message a line, a list of them, or a document with a list
-//! `messages`, as the APIs of OpenAI and Anthropic take them. Calls and results are read in both
-//! forms, and as forklore's own parts.
+//! Plain messages, `{role, content}`, in the form of the APIs of OpenAI and Anthropic: one message
+//! per line, a list of messages, or a document with a list `messages`. Calls and results may have
+//! either API's form or that of forklore's own parts.
 
 mod record;
 mod view;
@@ -15,10 +15,10 @@ use crate::head::{Probe, any_line};
 use crate::lenient::MessageContent;
 use crate::roles::kind_of;
 
-/// The name kept with each event.
+/// The dialect's name, which is stored with each event.
 pub const NAME: &str = "plain";
 
-/// Files of messages.
+/// The format of files of plain messages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plain;
 
@@ -60,7 +60,7 @@ impl AgentFormat for Plain {
     }
 }
 
-/// Whether the name says that there is a message a line.
+/// Checks whether the file's extension shows that each line is one message.
 fn is_lines(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.eq_ignore_ascii_case("jsonl"))
 }

@@ -1,4 +1,4 @@
-//! What a message is, and where the messages of a document stand.
+//! Parser of messages, and of documents with a list of messages.
 
 use forklore_core::EventType;
 use forklore_core::agent_format::{FileFacts, Line, LineReader, Record, Several};
@@ -67,7 +67,7 @@ struct Function<'a> {
 /// Reads one file of messages.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// Whether it holds lines for certain.
+    /// Whether the file's extension shows that each line is one message.
     pub(super) lines: bool,
 }
 
@@ -88,8 +88,8 @@ impl LineReader for Reader {
     }
 }
 
-/// The messages of a document; what Anthropic's form has as `system` is the first of them,
-/// wherever it stands.
+/// Returns the messages of a document. The field `system` of Anthropic's form becomes the first
+/// message, wherever it is in the document.
 fn document(text: &str, found: Document<'_>) -> Several {
     let mut records = Vec::with_capacity(found.items.len() + 1);
     if let Some(system) = found.field("system").filter(|raw| raw.get().starts_with(['"', '['])) {

@@ -1,4 +1,4 @@
-//! Plain messages in the common form.
+//! Converts plain messages to the common form.
 
 use forklore_core::{Content, Data, EventType, Message, Part, Role, payload};
 use serde::Deserialize;
@@ -30,7 +30,7 @@ struct ShownFunction<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-/// A block of Anthropic's form.
+/// A content block in Anthropic's form.
 #[derive(Deserialize)]
 struct ContentBlock<'a> {
     #[serde(rename = "type")]
@@ -56,7 +56,7 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     if let Ok(system) = data.read::<&RawValue>()
         && system.get().starts_with(['"', '['])
     {
-        // The instructions of a document stand in a field of their own.
+        // The system instructions of a document are in a field of their own.
         return Some(Message { role, content: content(Some(system))? });
     }
     let shown: RecordFields<'_> = data.read().ok()?;
@@ -126,7 +126,8 @@ fn block(value: &Data) -> Option<Part> {
     }
 }
 
-/// The arguments of a call: JSON in a string in the OpenAI form, given as the JSON it holds.
+/// Returns the arguments of a call. In the OpenAI form they are JSON in a string, which is
+/// unwrapped.
 fn arguments(raw: Option<&RawValue>) -> Data {
     let raw = raw.map_or("{}", RawValue::get);
     let inside = serde_json::from_str::<String>(raw).ok();

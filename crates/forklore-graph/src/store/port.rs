@@ -1,4 +1,4 @@
-//! The port over the journal, with the rules of the profile before it.
+//! Implements the store's port: checks the rules of the profile, then calls the journal.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A family with everything in it that the queries of the docs ask about.
+//! A family that covers everything in the queries of the documentation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -13,7 +13,7 @@ use forklore_store::memory::MemoryStore;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// A minute later with every look.
+/// A clock that advances by a minute whenever it is read.
 #[derive(Default)]
 struct Minutes(AtomicI64);
 
@@ -81,7 +81,7 @@ fn fork(engine: &Engine, parent: &str, at: &str, child: &str, label: &str) {
     engine.fork(&fork).unwrap();
 }
 
-/// The family.
+/// Creates the family.
 pub(crate) fn grow(engine: &Engine) {
     let mut root = Create::in_workspace(Workspace::new("/home/ann/demo"));
     root.id = Some(id("demo"));
@@ -113,7 +113,7 @@ pub(crate) fn grow(engine: &Engine) {
     helper.label = Some("helper".parse().unwrap());
     engine.fork(&helper).unwrap();
     user(engine, "helper", "read the documentation of nom");
-    // What a deleted session wrote stays for the sake of its child.
+    // The events of a deleted session remain, because its child needs them.
     fork(engine, "demo-b", "end", "demo-c", "plan-c");
     user(engine, "demo-c", "go on without tools");
     fork(engine, "demo-c", "end", "demo-d", "plan-d");

@@ -1,4 +1,4 @@
-//! The graph in its five forms, and what hostile texts become there.
+//! The graph in its five formats, also with hostile texts.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,8 @@ fn written(quads: &[Quad], format: Format) -> Vec<u8> {
     out
 }
 
-/// What each form says, read back; without named graphs where it has none.
+/// Checks that every format contains the quads after a round trip, or the triples if it has no
+/// named graphs.
 fn assert_every_form_says(quads: &[Quad]) {
     for word in Format::WORDS {
         let format: Format = word.parse().unwrap();

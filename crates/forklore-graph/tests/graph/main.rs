@@ -1,4 +1,4 @@
-//! The graph of a small family, and of stores that try to be something else.
+//! The graph of a small family, and stores with hostile content.
 
 #![allow(
     clippy::unwrap_used,

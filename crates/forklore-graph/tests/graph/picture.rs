@@ -1,4 +1,4 @@
-//! The picture in the docs: a family, drawn from what queries say about its graph.
+//! The picture in the documentation: a family, drawn from the results of queries on its graph.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -36,7 +36,7 @@ fn text(out: &mut String, x: usize, y: usize, class: &str, said: &str) {
     writeln!(out, "<text x=\"{x}\" y=\"{y}\" class=\"{class}\">{said}</text>").unwrap();
 }
 
-/// Each session is a lane, each turn a dot at its index.
+/// Draws each session as a lane and each turn as a dot at its index.
 fn draw(graph: &Graph) -> String {
     let sessions = rows(
         graph,
@@ -111,7 +111,7 @@ const STYLE: &str = "<style>\n\
     .user{fill:#2f6fb5}.assistant{fill:#3c8a5b}.tool{fill:#8a6bb0}.failed{fill:#c0392b}\n\
     .system{fill:#777}\n</style>";
 
-/// `FORKLORE_DRAW=1` draws the picture anew.
+/// With `FORKLORE_DRAW=1`, the test draws the picture again.
 #[test]
 fn the_picture_in_the_docs_is_of_the_graph() {
     let drawn = draw(&graph(&grown()));

@@ -1,4 +1,5 @@
-//! The graph as others read it: rdflib reads every form, pyshacl holds it against the shapes.
+//! The graph in other libraries: rdflib reads every format, and pyshacl validates the graph against
+//! the shapes.
 
 use std::env;
 use std::fs::File;
@@ -11,7 +12,8 @@ use serde_json::Value;
 
 use crate::family::{grown, quads};
 
-/// The Python that has both, as `cargo xtask test` installs it.
+/// The environment variable with the Python that has both libraries, as `cargo xtask test` installs
+/// it.
 const VARIABLE: &str = "FORKLORE_RDF_PYTHON";
 
 const PROGRAM: &str = include_str!("reads.py");
@@ -21,7 +23,7 @@ fn put(folder: &Path, name: &str, quads: &[Quad], format: Format) {
     write(all, format, File::create(folder.join(name)).unwrap()).unwrap();
 }
 
-/// What rdflib and pyshacl say of the files in a folder.
+/// Returns the report of rdflib and pyshacl on the files in a directory.
 fn read(folder: &Path) -> Value {
     std::fs::write(folder.join("ontology.ttl"), ONTOLOGY).unwrap();
     std::fs::write(folder.join("shapes.ttl"), SHAPES).unwrap();
@@ -56,7 +58,8 @@ fn rdflib_reads_the_same_in_every_form_and_pyshacl_finds_nothing_wrong() {
 fn pyshacl_names_circles_vanished_parents_and_turns_without_an_index() {
     let folder = tempfile::tempdir().unwrap();
     let mut all = quads(&grown(), &Scope::Everything);
-    // By hand: demo-a and demo-a-2 are each other's parents, demo-b is gone, a turn has no index.
+    // Breaks the graph: demo-a and demo-a-2 become each other's parents, demo-b is missing, and a
+    // turn has no index.
     let iri = |id: &str| format!("<urn:forklore:session:{id}>");
     let parent = |quad: &Quad| quad.predicate.as_str().ends_with("#parentSession");
     let mut circle =

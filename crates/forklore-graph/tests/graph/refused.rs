@@ -1,4 +1,4 @@
-//! What a query may not do, and hostile values.
+//! Refused queries, and hostile values.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A prefix is told once, and replay tells nothing.
+//! The graph contains a shared prefix once, and a replay adds nothing.
 
 use forklore_core::SessionId;
 use forklore_core::workspace::Workspace;
@@ -8,7 +8,7 @@ use forklore_store::memory::MemoryStore;
 
 use crate::family::{assistant, grown, id, over, quads};
 
-/// The quads of one session's graph.
+/// Returns the number of quads in the graph of one session.
 fn own(quads: &[forklore_graph::terms::Quad], session: &SessionId) -> usize {
     let graph = session_iri(session).to_string();
     quads.iter().filter(|quad| quad.graph_name.to_string() == graph).count()

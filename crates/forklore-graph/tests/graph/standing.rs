@@ -1,4 +1,4 @@
-//! The graph store: its graph stays in step with its journal, whoever writes.
+//! The graph store: its graph follows its journal, whichever process writes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn said(graph: &Graph) -> Vec<String> {
     said
 }
 
-/// The standing graph says what a graph made anew says.
+/// Checks that the store's graph equals a newly built one.
 fn assert_in_step(store: &Arc<GraphStore>, engine: &Engine) {
     let mut anew: Vec<_> =
         quads(engine, &Scope::Everything).iter().map(ToString::to_string).collect();
@@ -44,7 +44,7 @@ fn the_graph_stands_and_follows_every_change() {
     assert!(store.graph().unwrap().is_empty().unwrap());
     family::grow(&engine);
     assert_in_step(&store, &engine);
-    // A result in the tail answers a call that was told before.
+    // A result in the tail answers a call that the graph contains already.
     let call = json!({"id": "late", "name": "shell", "arguments": {}});
     say(&engine, "demo-a-2", EventType::TOOL_CALL, &call);
     assert_in_step(&store, &engine);
@@ -83,7 +83,7 @@ fn a_question_looks_at_no_session_that_was_not_written_to_since() {
     family::grow(&engine);
     user(&engine, "other", "not that family");
     let before = store.graph().unwrap().len().unwrap();
-    // Whoever looked at it now would have to say that it is damaged.
+    // Any read of this session would now report it as damaged.
     let damaged = file_of(&folder.path().join("store/journal/workspaces"), "other.jsonl");
     std::fs::write(&damaged, "no line").unwrap();
     assert!(engine.show(&id("other")).is_err());
@@ -134,7 +134,7 @@ fn everything(store: &dyn Store) -> Vec<(Header, Vec<LogEntry>)> {
     };
     let logs: Vec<_> = headers.iter().map(log).collect();
     let mut all: Vec<_> = headers.into_iter().zip(logs).collect();
-    // The bytes of a deleted session's erased events are known to its first store only.
+    // Only the original store counts the bytes of a deleted session's erased events.
     for (header, _) in all.iter_mut().filter(|(header, _)| header.deleted.is_some()) {
         header.own_bytes = 0;
     }
@@ -170,7 +170,7 @@ fn a_family_moved_through_the_graph_store_is_the_same() {
     );
 }
 
-/// The file of a session in the journal.
+/// Returns the file of a session in the journal.
 fn journal(folder: &Path, session: &str) -> std::path::PathBuf {
     let workspaces = folder.join("store/journal/workspaces");
     let folders = std::fs::read_dir(workspaces).unwrap().map(|entry| entry.unwrap().path());

@@ -1,4 +1,5 @@
-//! The Trails profile: 32 forks deep, an exclusive index, DIDs, children before parents.
+//! The Trails profile: at most 32 forks deep, an exclusive index, DIDs, no deletion before the
+//! children are detached.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Errors of a configuration.
+//! Errors of the configuration.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use forklore_core::ErrorKind;
 
 use crate::text_file::Unread;
 
-/// What a first configuration looks like.
+/// An example of a first configuration.
 const EXAMPLE: &str = r#"
     default_model = "local"
 
@@ -21,17 +21,17 @@ const EXAMPLE: &str = r#"
     model = "claude-sonnet-4-5"
 "#;
 
-/// An error of a configuration. It repeats no value, because one may be a misplaced key.
+/// An error of the configuration. It repeats no value, because a value may be a misplaced key.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{}: {wrong}", path.display(), at(*line))]
 pub struct ConfigError {
     /// The file.
     pub path: PathBuf,
-    /// The line, if it is about one.
+    /// The line, if the error concerns one.
     pub line: Option<usize>,
-    /// What is wrong, and what to do.
+    /// What is wrong, and how to correct it.
     pub wrong: String,
-    /// The kind that scripts see (semantics, section 16).
+    /// The error kind, which determines the exit code (docs/semantics.md, Errors).
     pub kind: ErrorKind,
     /// The cause.
     #[source]
@@ -76,7 +76,7 @@ impl ConfigError {
         Self { no_model: true, ..Self::new(path, wrong) }
     }
 
-    /// The lines of a first configuration, at the end of the message, if no model is configured.
+    /// Returns the example configuration at the end of the message, if no model is configured.
     #[must_use]
     pub fn example(&self) -> Option<&'static str> {
         self.no_model.then_some(EXAMPLE)

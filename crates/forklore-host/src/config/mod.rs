@@ -1,7 +1,8 @@
-//! The user's configuration: models, tools, and the policy about calls.
+//! The user's configuration: models, tools, and the policy for tool calls.
 //!
-//! It is one file in the user's own configuration folder. A project's folder is never read: it
-//! comes from somebody else, who must not choose which program starts or where a conversation goes.
+//! It is one file in the user's own configuration directory. forklore never reads a configuration
+//! from a project's directory: somebody else wrote it, who must not decide which program starts or
+//! where a conversation is sent.
 
 mod error;
 mod read;
@@ -19,44 +20,45 @@ use serde::Deserialize;
 pub use error::ConfigError;
 use trust::Trust;
 
-/// Files of a project's folder that look like a configuration of forklore.
+/// Files in a project's directory that look like a configuration of forklore.
 const IN_PROJECTS: [&str; 3] = ["forklore.toml", ".forklore.toml", ".forklore/config.toml"];
 
-/// What the user has configured. It names the variables of keys, and never holds a key.
+/// The content of the configuration file. It names the environment variables that have the keys,
+/// and never contains a key.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// The model where none is named. A single model needs no default.
+    /// The model to use if none is named. If there is only one model, it is the default.
     pub default_model: Option<String>,
-    /// The system prompt of a new session.
+    /// The system prompt of new sessions.
     pub system: Option<String>,
     /// The models, by the user's names.
     pub models: BTreeMap<String, ModelConfig>,
     /// The tool servers.
     pub tools: BTreeMap<ServerName, ServerConfig>,
-    /// Which calls run, which are denied, and which a person approves.
+    /// The rules for calls: which run, which are denied, and which need approval.
     pub policy: Rules,
-    /// How far a model may delegate to sub-agents by itself. None forbids it.
+    /// Limits for sub-agents that a model starts by itself. `None` forbids them.
     pub delegate: Option<Limits>,
-    /// The collector of spans. None sends none.
+    /// The collector of spans. `None` disables tracing.
     pub tracing: Option<TracingConfig>,
 }
 
 /// The configuration and its file.
 #[derive(Debug, Default)]
 pub struct Configured {
-    /// The file, which need not exist.
+    /// The path of the file, which need not exist.
     pub path: PathBuf,
-    /// Its content.
+    /// The content of the file.
     pub config: Config,
 }
 
 impl Configured {
-    /// Reads the file. A file that does not exist configures nothing.
+    /// Reads the file. If it does not exist, the configuration is empty.
     ///
     /// # Errors
-    /// When the file cannot be read, others may write to it or to a folder that leads to it, or it
-    /// does not say what it should: with the line.
+    /// Returns an error if the file cannot be read, if others may write to it or to a directory on
+    /// its path, or if its content is invalid; the latter with the line.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let config = match read::text(path, &Trust::of_this_user())? {
             Some(text) => read::config(path, &text)?,
@@ -65,10 +67,10 @@ impl Configured {
         Ok(Self { path: path.to_owned(), config })
     }
 
-    /// The name of a model and its configuration. None names the default.
+    /// Returns the name of a model and its configuration. `None` selects the default model.
     ///
     /// # Errors
-    /// When there is none.
+    /// Returns an error if there is no such model.
     pub fn model(&self, name: Option<&str>) -> Result<(&str, &ModelConfig), ConfigError> {
         let models = &self.config.models;
         let only = || Some(models.first_key_value().filter(|_| models.len() == 1)?.0.as_str());
@@ -89,7 +91,8 @@ impl Configured {
     }
 }
 
-/// Files in a project's folder that look like a configuration of forklore. They are ignored.
+/// Lists files in a project's directory that look like a configuration of forklore. They are
+/// ignored.
 #[must_use]
 pub fn ignored_in(folder: &Path) -> Vec<PathBuf> {
     let there = IN_PROJECTS.iter().map(|name| folder.join(name));

@@ -1,4 +1,4 @@
-//! Reading the file, strictly.
+//! Reads and parses the configuration file, strictly.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ use super::trust::Trust;
 use super::{Config, ConfigError};
 use crate::text_file;
 
-/// The text of the file, if there is one.
+/// Returns the text of the file, or `None` if it does not exist.
 pub(super) fn text(path: &Path, trust: &Trust) -> Result<Option<String>, ConfigError> {
     match path.metadata() {
         Ok(_) => {}
@@ -18,7 +18,7 @@ pub(super) fn text(path: &Path, trust: &Trust) -> Result<Option<String>, ConfigE
     text_file::read(path).map(Some).map_err(|unread| ConfigError::unread(path, unread))
 }
 
-/// Reads the text of the file.
+/// Parses the text of the file.
 pub(super) fn config(path: &Path, text: &str) -> Result<Config, ConfigError> {
     let config: Config = toml::from_str(text).map_err(|error| {
         let line = error.span().map(|span| line_of(text, span.start));
@@ -34,16 +34,16 @@ pub(super) fn config(path: &Path, text: &str) -> Result<Config, ConfigError> {
     Ok(config)
 }
 
-/// The number of the line of a byte.
+/// Returns the line number of a byte offset, from 1.
 fn line_of(text: &str, byte: usize) -> usize {
     text.bytes().take(byte).filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// The parser's message without the values that it repeats.
+/// Returns the parser's message without the values that it repeats.
 fn without_values(message: &str) -> String {
     let message = message.lines().next().unwrap_or_default();
     let (before, after) = match message.strip_prefix("unknown field ") {
-        // The name of a field is no secret, and the user has to find it.
+        // A field name is not secret, and the user needs it to find the error.
         Some(_) => (message.to_owned(), ""),
         None => match (message.split_once('"'), message.rsplit_once('"')) {
             (Some((before, _)), Some((_, after))) => (format!("{before}..."), after),

@@ -1,8 +1,9 @@
-//! Whether only the user can change the configuration, which names programs that are started.
+//! Checks that only the user can change the configuration, which names programs to start.
 //!
-//! Like sshd with `~/.ssh`: the file and each folder on the way to it belong to the user or to root,
-//! and nobody else may write to them. Links are followed step by step, because whoever can replace
-//! one can replace the file. What lies above the home folder is the system's affair.
+//! The rule is that of sshd for `~/.ssh`: the file and each directory on its path must belong to
+//! the user or to root, and nobody else may write to them. Symbolic links are resolved step by
+//! step, because a user who can replace a link can replace the file. Directories above the home
+//! directory are not checked: they are the system's responsibility.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -17,17 +18,17 @@ use super::ConfigError;
 
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 const STICKY: u32 = 0o1000;
-/// More links than that run in a circle.
+/// More links than this are treated as a cycle.
 const LINKS: usize = 40;
 
-/// The user whose files are trusted, and their home folder.
+/// The user whose files are trusted, and their home directory.
 pub(super) struct Trust {
     user: u32,
     home: Option<PathBuf>,
 }
 
 impl Trust {
-    /// Of the user who runs the program.
+    /// Trusts the user who runs the program.
     pub(super) fn of_this_user() -> Self {
         let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
         Self::new(rustix::process::geteuid().as_raw(), home)
@@ -37,10 +38,10 @@ impl Trust {
         Self { user, home }
     }
 
-    /// Looks at a file and at every folder through which it is reached.
+    /// Checks a file and every directory and link on its path.
     ///
     /// # Errors
-    /// When another user can change one of them, or there is no such file.
+    /// Returns an error if another user can change one of them, or if the file does not exist.
     pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
         let absolute = std::path::absolute(path).map_err(|error| ConfigError::io(path, error))?;
         let mut ahead: VecDeque<OsString> = VecDeque::new();
@@ -89,7 +90,7 @@ impl Trust {
         }
         let found = folder.metadata().map_err(|error| ConfigError::io(path, error))?;
         self.check_owner(path, folder, &found)?;
-        // In such a folder only its owner can replace what is another's.
+        // In a sticky directory, only a file's owner (or the directory's) can replace it.
         refuse_writable(path, folder, &found, STICKY)
     }
 
@@ -122,7 +123,7 @@ fn refuse_writable(
     Err(ConfigError::denied(path, wrong))
 }
 
-/// The parts of a path, to be gone through before what is still ahead.
+/// Puts the components of a path at the front of the queue.
 fn put_before(ahead: &mut VecDeque<OsString>, path: &Path) {
     for part in path.components().rev() {
         match part {

@@ -7,22 +7,22 @@ use forklore_engine::{Fork, Forked};
 use super::Conversation;
 use crate::{Error, Result};
 
-/// How a conversation forks.
+/// Options of a fork.
 #[derive(Clone, Debug, Default)]
 pub struct BranchOptions {
-    /// Where. None is the end.
+    /// The cut. `None` is the end.
     pub at: Option<Selector>,
-    /// The label of the fork. None makes one.
+    /// The label of the fork. `None` generates one.
     pub label: Option<Label>,
-    /// Whether the conversation stays where it is.
+    /// Whether the conversation stays in the current session.
     pub stay: bool,
 }
 
 impl Conversation {
-    /// Forks the session and moves into the fork.
+    /// Forks the session and, unless `stay` is set, moves into the fork.
     ///
     /// # Errors
-    /// `invalid_args` for a cut that does not exist, `already_exists` for a label of the family.
+    /// `invalid_args` if the cut does not exist, `already_exists` if the family has the label.
     pub async fn fork(&self, options: BranchOptions) -> Result<Forked> {
         let BranchOptions { at, label, stay } = options;
         let parent = self.header().await?;
@@ -30,11 +30,10 @@ impl Conversation {
         self.branch(request, stay).await
     }
 
-    /// Takes back what comes after a cut, by moving into a fork there. None takes the last turn
-    /// back.
+    /// Rewinds the conversation by moving into a fork at a cut. `None` removes the last turn.
     ///
     /// # Errors
-    /// As [`fork`](Self::fork); `invalid_args` before the first turn.
+    /// The errors of [`fork`](Self::fork); `invalid_args` before the first turn.
     pub async fn rewind(&self, at: Option<Selector>) -> Result<Forked> {
         let parent = self.header().await?;
         let at = match (at, parent.counts.turns) {
@@ -54,7 +53,8 @@ impl Conversation {
         Ok(branched.forked)
     }
 
-    /// Begins another session; this one stays. It is stored with its first turn.
+    /// Begins a new session and moves into it. The current one stays. The new one is stored with
+    /// its first turn.
     pub async fn begin(&self, title: Option<String>) {
         let new = NewSession { title, ..NewSession::in_workspace(self.workspace().clone()) };
         let session = self.host().kernel().create(new, self.session().equipment());
@@ -64,7 +64,7 @@ impl Conversation {
     /// Moves into a stored session.
     ///
     /// # Errors
-    /// `invalid_args` when the conversation is there already.
+    /// `invalid_args` if the conversation is in that session already.
     pub async fn switch(&self, to: &SessionId) -> Result<()> {
         if *to == self.id() {
             return Err(Error::invalid("you are there already"));
@@ -77,7 +77,7 @@ impl Conversation {
     /// Returns to the session before the last move. Returns its header.
     ///
     /// # Errors
-    /// `invalid_args` where the conversation began.
+    /// `invalid_args` if the conversation is in its first session.
     pub async fn back(&self) -> Result<Header> {
         let Some(before) = self.came_from() else {
             let message = "this is where the conversation began; /switch goes elsewhere";
@@ -92,7 +92,7 @@ impl Conversation {
         self.header().await
     }
 
-    /// The session that the conversation was in before the last move.
+    /// Returns the session that the conversation was in before the last move.
     #[must_use]
     pub fn came_from(&self) -> Option<SessionId> {
         self.state().trail.last().cloned()
@@ -103,7 +103,7 @@ impl Conversation {
         Ok(self.host().kernel().open(id, equipment).await?)
     }
 
-    /// Moves into a session. The trail remembers the one before if it is stored.
+    /// Moves into a session. Adds the previous one to the trail if it is stored.
     pub(super) async fn move_to(&self, session: AgentSession) {
         let before = self.header().await.ok().map(|header| header.id);
         let mut state = self.state();

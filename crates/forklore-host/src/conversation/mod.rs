@@ -1,4 +1,4 @@
-//! A conversation: the session that it is in, and the sessions that it came from.
+//! A conversation: its current session, and the sessions it was in before.
 
 mod branch;
 mod state;
@@ -22,9 +22,10 @@ pub use work::{SummarizeBy, SummarizedFork};
 
 use crate::{Error, Host, PendingAttachment, Result, Start};
 
-/// A conversation. It is in one session at a time; forking, rewinding and switching move it.
+/// A conversation. It is in one session at a time; forking, rewinding and switching move it to
+/// another one.
 ///
-/// A clone is the same conversation, so that one task can run a turn while another shows it.
+/// Clones share the same conversation, so that one task can run a turn while another displays it.
 #[derive(Clone)]
 pub struct Conversation {
     host: Arc<Host>,
@@ -39,15 +40,16 @@ struct State {
     model: String,
     /// The sessions that the conversation was in before, the latest last.
     trail: Vec<SessionId>,
-    /// The files that go along with the next prompt.
+    /// The files to send with the next prompt.
     attachments: Vec<PendingAttachment>,
 }
 
 impl Host {
-    /// Opens a conversation; `approve` decides about the calls that the policy asks about.
+    /// Opens a conversation. `approve` decides about the calls for which the policy requires
+    /// approval.
     ///
     /// # Errors
-    /// When no model is configured, or the session does not exist.
+    /// Returns an error if no model is configured, or if the session does not exist.
     pub async fn open(
         self: &Arc<Self>,
         start: Start,
@@ -64,51 +66,51 @@ impl Host {
         })
     }
 
-    /// Opens a conversation in which every call that the policy asks about is denied.
+    /// Opens a conversation in which every call that needs approval is denied.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// The errors of [`open`](Self::open).
     pub async fn open_unattended(self: &Arc<Self>, start: Start) -> Result<Conversation> {
         self.open(start, Arc::new(Nobody)).await
     }
 }
 
 impl Conversation {
-    /// The host that the conversation runs on.
+    /// Returns the host of the conversation.
     #[must_use]
     pub fn host(&self) -> &Arc<Host> {
         &self.host
     }
 
-    /// The session that the conversation is in.
+    /// Returns the session that the conversation is in.
     #[must_use]
     pub fn session(&self) -> AgentSession {
         self.state().session.clone()
     }
 
-    /// The id of that session. A turn that lost its session to another program continues in a
-    /// fork, so the id can change with a turn.
+    /// Returns the id of that session. A turn that lost its session to another program continues in
+    /// a fork, so the id can change during a turn.
     #[must_use]
     pub fn id(&self) -> SessionId {
         self.session().id()
     }
 
-    /// The folder that new sessions belong to.
+    /// Returns the workspace of new sessions.
     #[must_use]
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
     }
 
-    /// The model that answers, by its name in the configuration.
+    /// Returns the model that answers, by its name in the configuration.
     #[must_use]
     pub fn model(&self) -> String {
         self.state().model.clone()
     }
 
-    /// The header of the session. A session that was begun is stored with its first turn.
+    /// Returns the header of the session. A new session is stored with its first turn.
     ///
     /// # Errors
-    /// `invalid_args` before the first turn; what the store reports.
+    /// `invalid_args` before the first turn, or the errors of the store.
     pub async fn header(&self) -> Result<Header> {
         let id = self.id();
         self.host.run(move |engine| engine.show(&id)).await.map_err(|error| match error.kind() {
@@ -117,11 +119,11 @@ impl Conversation {
         })
     }
 
-    /// Finds a session: by a label of this family, or by an id, its end, `@label` or `last` in the
-    /// folder of the conversation.
+    /// Finds a session by a label of this family, or by an id, a part of an id, `@label` or `last`
+    /// in the conversation's workspace.
     ///
     /// # Errors
-    /// `not_found`, `invalid_args` when several fit.
+    /// `not_found`; `invalid_args` if several match.
     pub async fn find(&self, word: &str) -> Result<Header> {
         let here = self.header().await.ok();
         let (word, workspace) = (word.to_owned(), self.workspace.clone());
@@ -139,23 +141,22 @@ impl Conversation {
         self.host.run(find).await
     }
 
-    /// Listens to the session that the conversation is in now. At most `capacity` notifications
-    /// wait for the listener.
+    /// Subscribes to the notifications of the current session. Buffers at most `capacity` of them.
     #[must_use]
     pub fn subscribe(&self, capacity: usize) -> Subscription {
         self.session().subscribe(capacity)
     }
 
-    /// Ends the session in this program: a running turn is interrupted, and live sub-agents end
-    /// first. Whatever is stored stays.
+    /// Closes the session in this program: a running turn is interrupted, and live sub-agents end
+    /// before their parent. Everything stored stays.
     pub async fn close(&self) {
         self.session().cleanup(true).await;
     }
 
-    /// Lets another model answer, from the next turn on.
+    /// Switches to another model, from the next turn on.
     ///
     /// # Errors
-    /// When no such model is configured.
+    /// Returns an error if no such model is configured.
     pub fn use_model(&self, name: &str) -> Result<()> {
         let mut other = self.host.equipment(name, self.approve.clone())?;
         other.settings.lease_wait = self.lease_wait;
@@ -165,10 +166,10 @@ impl Conversation {
         Ok(())
     }
 
-    /// Stores a file and sends it with the next prompt.
+    /// Stores a file, to be sent with the next prompt.
     ///
     /// # Errors
-    /// As [`PendingAttachment::store`].
+    /// The errors of [`PendingAttachment::store`].
     pub async fn attach(&self, path: &Path) -> Result<PendingAttachment> {
         let (engine, path) = (self.host.engine().clone(), path.to_owned());
         let stored = tokio::task::spawn_blocking(move || PendingAttachment::store(&engine, &path));
@@ -177,13 +178,13 @@ impl Conversation {
         Ok(attachment)
     }
 
-    /// The files that go along with the next prompt.
+    /// Returns the files to be sent with the next prompt.
     #[must_use]
     pub fn attachments(&self) -> Vec<PendingAttachment> {
         self.state().attachments.clone()
     }
 
-    /// Sends none of these files.
+    /// Removes these files from the next prompt.
     pub fn drop_attachments(&self) {
         self.state().attachments.clear();
     }

@@ -1,4 +1,4 @@
-//! What a conversation finds in its session.
+//! The state of a conversation's session.
 
 use std::collections::HashMap;
 
@@ -10,25 +10,25 @@ use forklore_store::port::At;
 use super::Conversation;
 use crate::Result;
 
-/// What should be known about a session before its next turn.
+/// What a user should know about a session before its next turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// Another program runs a turn in it.
     InUse,
-    /// Its last turn was broken off.
+    /// Its last turn was interrupted.
     TurnInterrupted,
-    /// Its last answer was cut short.
+    /// Its last answer is incomplete.
     AnswerCutShort,
 }
 
-/// A message of a session and its numbers.
+/// A message of a session, with the numbers that selectors use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberedMessage {
-    /// The number of the turn that begins here.
+    /// The number of the turn that starts with this message, if one does.
     pub turn: Option<u64>,
-    /// The number of the message.
+    /// The number of the message, from 0.
     pub message: u64,
-    /// Who speaks.
+    /// The role of the author.
     pub role: Role,
     /// The text of the message.
     pub text: String,
@@ -37,7 +37,7 @@ pub struct NumberedMessage {
 }
 
 impl Conversation {
-    /// What should be known about the session before its next turn.
+    /// Returns what the user should know about the session before its next turn.
     pub async fn condition(&self, header: &Header) -> Option<Condition> {
         if self.host().kernel().is_leased(header) {
             return Some(Condition::InUse);
@@ -50,22 +50,22 @@ impl Conversation {
                 engine.is_cut_short(&id)?.then_some(Condition::AnswerCutShort)
             })
         };
-        // What is damaged shows when the session is read.
+        // Damage is reported when the session is read.
         self.host().run(look).await.ok().flatten()
     }
 
-    /// How full the context of the model is.
+    /// Returns how full the model's context is.
     ///
     /// # Errors
-    /// `invalid_args` before the first turn; what the store reports.
+    /// `invalid_args` before the first turn, or the errors of the store.
     pub async fn gauge(&self) -> Result<Gauge> {
         Ok(self.session().gauge().await?)
     }
 
-    /// The messages of the session with the numbers that cuts take.
+    /// Returns the messages of the session, with the numbers that selectors use.
     ///
     /// # Errors
-    /// `invalid_args` before the first turn; what the store reports.
+    /// `invalid_args` before the first turn, or the errors of the store.
     pub async fn messages(&self) -> Result<Vec<NumberedMessage>> {
         let id = self.header().await?.id;
         let read = move |engine: &Engine| {

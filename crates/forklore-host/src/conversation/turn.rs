@@ -9,13 +9,13 @@ use crate::interrupt::interruptible;
 use crate::{PendingAttachment, Result};
 
 impl Conversation {
-    /// Says something, with the files that wait for it, and returns the turn that answers.
+    /// Sends a prompt with the pending files, and returns the turn that answers it.
     ///
-    /// Cancelling `cancel` interrupts the turn, which then ends with what it has. The files go
-    /// along once: when the prompt was not stored, they wait for the next one.
+    /// Cancelling `cancel` interrupts the turn, which then ends with the text so far. The files are
+    /// sent once; if the prompt was not stored, they stay pending for the next one.
     ///
     /// # Errors
-    /// As [`AgentSession::execute`](forklore_agent::AgentSession::execute).
+    /// The errors of [`AgentSession::execute`](forklore_agent::AgentSession::execute).
     pub async fn say(&self, text: &str, cancel: &CancellationToken) -> Result<Turn> {
         let add = |prompt, file: &PendingAttachment| file.add_to(prompt);
         let prompt = self.attachments().iter().fold(Prompt::from(text), add);
@@ -27,17 +27,17 @@ impl Conversation {
         Ok(done?)
     }
 
-    /// Continues a turn that was interrupted or broken off.
+    /// Continues an interrupted turn.
     ///
     /// # Errors
-    /// As [`AgentSession::resume`](forklore_agent::AgentSession::resume).
+    /// The errors of [`AgentSession::resume`](forklore_agent::AgentSession::resume).
     pub async fn continue_turn(&self, cancel: &CancellationToken) -> Result<Turn> {
         let session = self.session();
         Ok(interruptible(&session, cancel, session.resume()).await?)
     }
 
-    /// Sets how long turns wait for a session in which another program runs one. None waits as
-    /// long as the conversation was opened with.
+    /// Sets how long turns wait for a session in which another program runs a turn. `None` restores
+    /// the time with which the conversation was opened.
     pub fn wait_for_lease(&self, wait: Option<Duration>) {
         let wait = wait.unwrap_or(self.lease_wait);
         self.session().equip(|equipment: &mut SessionConfig| equipment.settings.lease_wait = wait);

@@ -1,4 +1,4 @@
-//! Work in a session between turns: summaries, compaction, sub-agents.
+//! Operations on a session between turns: summaries, compaction, sub-agents.
 
 use std::ops::Range;
 
@@ -11,13 +11,13 @@ use super::Conversation;
 use crate::interrupt::interruptible;
 use crate::{Error, Result};
 
-/// Who writes a summary.
+/// The author of a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SummarizeBy {
     /// The engine, without a model.
     #[default]
     Deterministic,
-    /// The model that answers.
+    /// The conversation's model.
     Model,
 }
 
@@ -26,15 +26,15 @@ pub enum SummarizeBy {
 pub struct SummarizedFork {
     /// The fork that the conversation moved into.
     pub forked: Forked,
-    /// The summary by the model, or why the model wrote none.
+    /// The model's summary, or the reason why there is none. `None` for a deterministic summary.
     pub summary: Option<Summarize>,
 }
 
 impl Conversation {
-    /// Sums the session up and moves into a fork with the summary after its history.
+    /// Summarizes the session and moves into a fork that has the summary after its history.
     ///
     /// # Errors
-    /// `interrupted` when `cancel` is cancelled meanwhile: nothing is forked then.
+    /// `interrupted` if `cancel` is cancelled before the fork is created: then nothing is forked.
     pub async fn summarize(
         &self,
         by: SummarizeBy,
@@ -58,11 +58,11 @@ impl Conversation {
         }
     }
 
-    /// Brings what `branch` came to into `into`: one summary with the branch's last answer.
+    /// Records in `into` what `branch` did: one summary with the branch's last answer.
     ///
     /// # Errors
-    /// As [`Engine::bring`](forklore_engine::Engine::bring); `interrupted` when `cancel` is
-    /// cancelled meanwhile: nothing is written then.
+    /// The errors of [`Engine::bring`](forklore_engine::Engine::bring); `interrupted` if `cancel`
+    /// is cancelled before the summary is complete: then nothing is written.
     pub async fn bring(
         &self,
         branch: &Header,
@@ -104,21 +104,21 @@ impl Conversation {
         Ok(interruptible(&session, cancel, session.summarize_part(part)).await?)
     }
 
-    /// Puts a summary in place of the older turns, for the model; the log keeps them. None when
-    /// there is nothing to compact.
+    /// Compacts the session: the model receives a summary instead of the older turns, which stay in
+    /// the log. Returns `None` if there is nothing to compact.
     ///
     /// # Errors
-    /// `busy` when another program runs a turn in the session.
+    /// `busy` if another program runs a turn in the session.
     pub async fn compact(&self, cancel: &CancellationToken) -> Result<Option<Compacted>> {
         self.header().await?;
         let session = self.session();
         Ok(interruptible(&session, cancel, session.compact()).await?)
     }
 
-    /// Lets a sub-agent do a task. The next turn gets its result.
+    /// Delegates a task to a sub-agent. The next turn receives its result.
     ///
     /// # Errors
-    /// As [`AgentSession::delegate`](forklore_agent::AgentSession::delegate).
+    /// The errors of [`AgentSession::delegate`](forklore_agent::AgentSession::delegate).
     pub async fn delegate(&self, task: &str, cancel: &CancellationToken) -> Result<Delegated> {
         self.header().await?;
         let session = self.session();

@@ -13,13 +13,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Error, Result};
 
-/// How much of a judge's output is stored. The rest is read and dropped.
+/// Maximum number of output bytes stored from a judge. The rest is read and discarded.
 const OUTPUT: usize = 4 << 10;
-/// How much of that an error repeats.
+/// Maximum number of characters of that output that an error repeats.
 const REPEATED: usize = 60;
 
 /// A program that reads an answer and prints a number. Only the user's own command line names it,
-/// and no shell reads its words.
+/// and no shell interprets its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judge {
     program: String,
@@ -28,13 +28,13 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// The usual time limit for one answer.
+    /// The default time limit per answer: 120 s.
     pub const TIMEOUT: Duration = Duration::from_secs(120);
 
-    /// The judge of a command line, whose words may be in quotes.
+    /// Parses a judge from a command line, whose words may be quoted.
     ///
     /// # Errors
-    /// When it names no program.
+    /// Returns an error if the line names no program.
     pub fn parse(line: &str) -> Result<Self> {
         let words = shlex::split(line).unwrap_or_default();
         let mut words = words.into_iter();
@@ -43,18 +43,18 @@ impl Judge {
         Ok(Self { program, arguments: words.collect(), timeout: Self::TIMEOUT })
     }
 
-    /// The same judge with another time limit for each answer.
+    /// Sets another time limit per answer.
     #[must_use]
     pub fn within(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    /// Looks for the program, so that no answer is paid for that it could not score.
+    /// Checks that the program exists, before any model call is paid for that it could not score.
     pub(super) fn find(&self) -> Result<()> {
         let found = if self.program.contains('/') {
             is_program(Path::new(&self.program))
         } else {
-            // Without the variable the system decides where to look.
+            // Without `PATH` the system decides where to search.
             let Some(folders) = std::env::var_os("PATH") else { return Ok(()) };
             std::env::split_paths(&folders)
                 .any(|folder: PathBuf| is_program(&folder.join(&self.program)))
@@ -65,7 +65,7 @@ impl Judge {
         Err(Error::invalid(format!("there is no program {} to judge the answers", self.program)))
     }
 
-    /// Scores an answer, or says what is wrong with the judge.
+    /// Scores an answer, or returns a message about what is wrong with the judge.
     pub(super) async fn score(
         &self,
         answer: &str,
@@ -95,13 +95,13 @@ impl Judge {
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let write = async {
             if let Some(mut stdin) = stdin {
-                // A judge need not read all of it, or any.
+                // A judge need not read all of the answer, or any of it.
                 let _ = stdin.write_all(answer.as_bytes()).await;
             }
         };
         let wait = async {
             let status = child.wait().await;
-            // Processes that it left would keep its output open.
+            // Processes that the judge started would keep its output open.
             drop(group);
             status
         };
@@ -115,8 +115,8 @@ fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// The processes of a judge, in a group of their own: Ctrl-C at a terminal does not reach them.
-/// Dropping it kills them.
+/// The processes of a judge, in their own process group: Ctrl-C at a terminal does not reach them.
+/// Dropping the value kills them.
 struct Group(Option<Pid>);
 
 impl Group {
@@ -129,13 +129,13 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if let Some(group) = self.0 {
-            // A group without a process is gone already.
+            // The call fails if the group has no process any more.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
 }
 
-/// Reads all output, so that the program never waits for a reader, and returns its beginning.
+/// Reads all output, so that the program never blocks on a full pipe, and returns its beginning.
 async fn beginning(output: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
     read(output, |bytes, more| {
         let left = OUTPUT.saturating_sub(bytes.len());
@@ -144,7 +144,7 @@ async fn beginning(output: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
     .await
 }
 
-/// Reads all output and returns its end, where an error stands.
+/// Reads all output and returns its end, which has the error message.
 async fn end(output: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
     read(output, |bytes, more| {
         bytes.extend(more);
@@ -166,7 +166,7 @@ async fn read(
     bytes
 }
 
-/// The number that was printed.
+/// Parses the number that the judge printed.
 fn number(printed: &[u8], errors: &[u8], status: ExitStatus) -> Result<f64, String> {
     let (printed, errors) = (String::from_utf8_lossy(printed), String::from_utf8_lossy(errors));
     if !status.success() {

@@ -10,7 +10,7 @@ use crate::{Error, Host, Result};
 /// The longest label that leaves space for a number after it.
 const LONGEST: usize = 56;
 
-/// Free labels, one after the other.
+/// Generates unused labels with consecutive numbers.
 pub(super) struct Labels {
     prefix: String,
     number: u64,
@@ -27,12 +27,12 @@ impl Labels {
             None => usual(&explore.session),
         };
         let labels = Self { prefix, number: 0, used };
-        // A prefix that cannot begin a label is refused before anything is made.
+        // Reject a prefix that cannot begin a label before anything is created.
         labels.numbered(1)?;
         Ok(labels)
     }
 
-    /// The next label that no branch had when the exploration began.
+    /// Returns the next label that no branch had when the exploration began.
     pub(super) fn next(&mut self) -> Result<Label> {
         loop {
             self.number += 1;
@@ -49,8 +49,8 @@ impl Labels {
     }
 }
 
-/// What labels begin with where the caller does not say it: the label of the fork that is
-/// continued.
+/// Returns the default prefix of labels: the label of the fork that is continued, or `try-` for a
+/// root or if that label is too long.
 fn usual(session: &Header) -> String {
     let label = session.label.as_str();
     match session.parent_id {
@@ -59,7 +59,7 @@ fn usual(session: &Header) -> String {
     }
 }
 
-/// Whether another program took the label meanwhile.
+/// Checks whether another program used the label meanwhile.
 pub(super) fn is_used(error: &Error) -> bool {
     matches!(
         error,

@@ -1,4 +1,4 @@
-//! The forks in which continuations run.
+//! Creates the forks in which continuations run.
 
 use futures_util::future::{BoxFuture, FutureExt};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::labels::{Labels, is_used};
 use super::{Explore, Row};
 use crate::{Host, Result};
 
-/// Makes the forks. The plan of one comes first, so that a cut that does not exist makes none.
+/// Creates the forks. Plans one of them first, so that an invalid cut creates none.
 pub(super) fn all<'a>(
     host: &'a Host,
     explore: &'a Explore,
@@ -29,7 +29,7 @@ pub(super) fn all<'a>(
         let request = Fork { at: explore.at.clone(), ..Fork::of(explore.session.id.clone()) };
         let plan = Fork { dry_run: true, ..request.clone() };
         let planned = host.run(move |engine| engine.fork(&plan)).await?;
-        // All begin at one cut, even if the session grows meanwhile.
+        // All forks begin at one cut, even if the session grows meanwhile.
         let request = Fork { at: Some(planned.cut.selector()), ..request };
         let mut labels = Labels::of(host, explore).await?;
         let mut branches = Vec::new();

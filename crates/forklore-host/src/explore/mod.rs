@@ -1,8 +1,8 @@
-//! Several continuations of one session at once, compared.
+//! Runs several continuations of one session concurrently, and compares them.
 //!
 //! Each continuation is a fork at the same cut, so their requests begin with the same bytes. The
 //! first one runs alone until its answer begins. Then the provider has the prefix in its cache, and
-//! the others run together.
+//! the others run concurrently.
 
 mod judge;
 mod labels;
@@ -26,16 +26,16 @@ use crate::{Error, Host, Result};
 pub struct Explore {
     /// The session to continue.
     pub session: Header,
-    /// The cut at which the continuations begin. None is the end.
+    /// The cut at which the continuations begin. `None` is the end.
     pub at: Option<Selector>,
     /// The continuations.
     pub tries: Vec<Try>,
     /// The program that scores the answers.
     pub judge: Option<Judge>,
-    /// What the labels of the forks begin with, before a number. None derives it from the session:
+    /// The prefix of the forks' labels, before a number. `None` derives it from the session:
     /// `try-1` from a root, `plan-b.1` from the fork `plan-b`.
     pub label: Option<String>,
-    /// How many continuations run at once.
+    /// Maximum number of concurrent continuations.
     pub jobs: usize,
 }
 
@@ -48,16 +48,16 @@ pub struct Try {
     pub prompt: String,
 }
 
-/// The most continuations that [`tries`] makes: providers answer no more at once.
+/// Maximum number of continuations that [`tries`] creates: providers do not answer more at once.
 pub const MOST: usize = 64;
-/// The number of continuations of one prompt and one model.
+/// The default number of continuations of one prompt and one model.
 const USUAL: usize = 4;
 
-/// Pairs each prompt with each model, over and over up to `n` continuations. None of `n` is one of
-/// each pair, and four of a single one.
+/// Pairs each prompt with each model, and repeats the pairs in order up to `n` continuations. If
+/// `n` is `None`, creates one of each pair, or four of a single pair.
 ///
 /// # Errors
-/// `invalid_args` when `n` is 0 or more than [`MOST`], or there is no prompt.
+/// `invalid_args` if `n` is 0 or more than [`MOST`], or if there is no prompt or no model.
 pub fn tries(prompts: &[String], models: &[String], n: Option<usize>) -> Result<Vec<Try>> {
     let pair =
         |prompt: &String, model: &String| Try { model: model.clone(), prompt: prompt.clone() };
@@ -75,10 +75,10 @@ pub fn tries(prompts: &[String], models: &[String], n: Option<usize>) -> Result<
     Ok(all.iter().cycle().take(n).cloned().collect())
 }
 
-/// A continuation, while it runs and when it is done.
+/// The state of a continuation, while it runs and when it is done.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// The fork. None when it could not be made.
+    /// The fork. `None` if it could not be created.
     pub session_id: Option<SessionId>,
     /// The label of the fork.
     pub label: Option<Label>,
@@ -86,40 +86,40 @@ pub struct Row {
     pub model: String,
     /// The prompt.
     pub prompt: String,
-    /// The answer, as far as it came.
+    /// The answer so far.
     pub answer: String,
-    /// How far it is, or how it ended.
+    /// The progress or the outcome.
     pub state: State,
     /// The tokens and the cost.
     pub usage: TurnUsage,
-    /// How long it took.
+    /// The duration of the turn in seconds.
     pub seconds: f64,
     /// The judge's score.
     pub score: Option<f64>,
-    /// What went wrong, with the continuation or its judge.
+    /// The error of the continuation or of its judge.
     pub error: Option<String>,
 }
 
-/// How far a continuation is.
+/// The progress of a continuation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// It waits for the first one to warm the cache, or for a free job.
+    /// Waits for the first one to warm the cache, or for a free job.
     #[default]
     Waiting,
-    /// The request went to the model.
+    /// The request was sent to the model.
     #[serde(rename = "asked")]
     Requested,
-    /// The answer is coming.
+    /// The answer is arriving.
     Answering,
-    /// The judge scores it.
+    /// The judge scores the answer.
     #[serde(rename = "judged")]
     Judging,
-    /// It is whole.
+    /// The answer is complete.
     Done,
-    /// It was interrupted or cut short. It can be resumed.
+    /// Interrupted or cut short. It can be resumed.
     Interrupted,
-    /// It failed. It can be resumed.
+    /// Failed. It can be resumed.
     Failed,
 }
 
@@ -145,16 +145,17 @@ impl Row {
     }
 }
 
-/// A row that changed: its number and its new state.
+/// The number and the new state of a row that changed.
 type Changed = (usize, Row);
 
-/// Explores. `changed` gets the number and the new state of each row that changed.
+/// Runs the exploration. `changed` gets the number and the new state of each row that changed.
 ///
-/// Cancelling `cancel` interrupts what runs. Each fork keeps what it has and can be resumed.
+/// Cancelling `cancel` interrupts the running continuations. Each fork stays stored with the answer
+/// so far and can be resumed.
 ///
 /// # Errors
-/// When the cut does not exist, a model is not configured or lacks its key, or there is no such
-/// judge. Nothing is forked then.
+/// Returns an error if the cut does not exist, a model is not configured or lacks its key, or the
+/// judge's program does not exist. Then nothing is forked.
 pub async fn explore(
     host: &Host,
     explore: &Explore,
@@ -191,7 +192,7 @@ pub async fn explore(
     Ok(rows)
 }
 
-/// How a turn ended, for its row.
+/// Returns the state and the error of a row whose turn ended with `status`.
 fn state_of(status: &Status) -> (State, Option<String>) {
     match status {
         Status::Success => (State::Done, None),
@@ -200,7 +201,7 @@ fn state_of(status: &Status) -> (State, Option<String>) {
     }
 }
 
-/// A time in seconds, to two decimals.
+/// Returns a duration in seconds, rounded to two decimals.
 fn seconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 100.0).round() / 100.0
 }

@@ -1,4 +1,4 @@
-//! The continuations, side by side.
+//! Runs the continuations concurrently.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,10 +14,10 @@ use tokio_util::sync::CancellationToken;
 use super::{Changed, Explore, Judge, Row, State, seconds, state_of};
 use crate::interrupt::interruptible;
 
-/// How many notifications of one continuation wait to be shown.
+/// Number of notifications of one continuation that are buffered for display.
 const CAPACITY: usize = 1024;
 
-/// Runs all. The first one runs alone until its answer begins or it ends.
+/// Runs all continuations. The first one runs alone until its answer begins or it ends.
 pub(super) fn all(
     branches: Vec<Option<AgentSession>>,
     explore: &Explore,
@@ -42,11 +42,11 @@ pub(super) fn all(
                 let leads = std::mem::take(&mut first);
                 let (warm, jobs) = (warm.clone(), jobs.clone());
                 Some(async move {
-                    // Nobody closes the semaphore.
+                    // The semaphore is never closed.
                     let _job = jobs.acquire().await;
                     if leads {
                         one.run(Some(&warm)).await;
-                        // However it ended, the others wait no longer.
+                        // Release the others, however the first one ended.
                         warm.notify_waiters();
                         warm.notify_one();
                     } else {
@@ -116,7 +116,7 @@ impl One {
 
     async fn turn(&mut self, warm: Option<&Notify>) -> forklore_agent::Result<Turn> {
         if self.cancel.is_cancelled() {
-            // Interrupted before it began: no request goes out.
+            // Interrupted before it began: no request is sent.
             return Ok(self.not_begun());
         }
         let mut notifications = self.session.subscribe(CAPACITY);
@@ -131,7 +131,7 @@ impl One {
                 done = &mut turn => break done,
             }
         };
-        // A turn that ended at once has not been listened to yet.
+        // Process the notifications of a turn that ended before the loop read them.
         while let Some(Some(received)) = notifications.next().now_or_never() {
             self.follow(&received, warm);
         }
@@ -169,7 +169,7 @@ impl One {
     }
 
     fn report(&self) {
-        // Nobody listens any more only when the exploration is over.
+        // Sending fails only after the exploration is over.
         let _ = self.changed.send((self.at, self.row.clone()));
     }
 }

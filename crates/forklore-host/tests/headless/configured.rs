@@ -1,4 +1,4 @@
-//! What the configuration turns on.
+//! What the configuration enables.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

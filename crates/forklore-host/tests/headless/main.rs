@@ -1,4 +1,4 @@
-//! Conversations without a terminal, over a store in memory.
+//! Conversations without a terminal, on a store in memory.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What a host must not do: read a terminal, listen to signals, print, or bring a runtime.
+//! What a host must not do: read a terminal, handle signals, print, or have its own runtime.
 
 use std::fs;
 use std::path::{Path, PathBuf};

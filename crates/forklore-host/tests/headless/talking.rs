@@ -1,4 +1,4 @@
-//! Turns, forks and ways back.
+//! Turns, forks and returning from them.
 
 use forklore_core::{ErrorKind, Selector};
 use forklore_host::{BranchOptions, CancellationToken, Condition, Conversation, SummarizeBy};

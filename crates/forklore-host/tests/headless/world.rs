@@ -21,8 +21,8 @@ const CONFIG: &str = "default_model = 'one'\n\
     [models.one]\nprovider = 'openai'\nmodel = 'm1'\nbase_url = 'http://127.0.0.1:9/v1'\n\
     [models.two]\nprovider = 'openai'\nmodel = 'm2'\nbase_url = 'http://127.0.0.1:9/v1'\n";
 
-/// Answers `<model> read: <prompt>`, fails at `fail`, says nothing more at `hang`, and calls the
-/// tool `delegate` at `call`.
+/// Answers `<model> read: <prompt>`, fails at `fail`, stops answering at `hang`, and calls the tool
+/// `delegate` at `call`.
 struct Echo {
     name: ModelName,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -84,7 +84,7 @@ impl World {
         Self::configured("")
     }
 
-    /// A host with more in its configuration.
+    /// Creates a host with additional configuration.
     pub(crate) fn configured(more: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
@@ -107,7 +107,7 @@ impl World {
     }
 }
 
-/// A world on a runtime of its own, for tests that block.
+/// A world with its own runtime, for tests that block.
 pub(crate) struct Blocking {
     world: World,
     runtime: Runtime,
@@ -135,7 +135,7 @@ impl Blocking {
         self.world.requests.lock().unwrap()
     }
 
-    /// Says these prompts in a new session. Returns its header.
+    /// Sends these prompts in a new session. Returns its header.
     pub(crate) fn talk(&self, prompts: &[&str]) -> Header {
         self.runtime.block_on(async {
             let conversation = self.world.host.open_unattended(World::start()).await.unwrap();

@@ -1,4 +1,4 @@
-//! ak-coder's files: forks are told by their names.
+//! ak-coder's files: forks are recognized by their names.
 
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ fn forks_share_what_they_copied() {
             (parent, header.inherited.inheritable, header.own_events, header.counts.turns)
         };
         assert_eq!(shape(ROOT), (None, 0, 7, 2));
-        // Their first events, and what they say themselves.
+        // The own events of a fork are its `session_fork` event and its own records.
         assert_eq!(shape(FORK), (Some(ROOT.into()), 5, 3, 2));
         assert_eq!(shape(NESTED), (Some(FORK.into()), 6, 1, 2));
         assert_eq!(shape(PIPE), (None, 0, 2, 1));
@@ -56,7 +56,7 @@ fn a_file_without_a_last_line_end_grows() {
         assert_eq!(scene.restore(&id(ROOT)), bytes);
     }
     assert_eq!(scene.sessions().len(), 1);
-    // Going back to an earlier turn writes a shorter file.
+    // Returning to an earlier turn writes a shorter file.
     let report = scene.import_as(&scene.file(&name, &whole[..cut]), "ak-coder");
     assert_eq!(report.sessions.len(), 1);
     assert_eq!(scene.restore(&id(ROOT)), whole);
@@ -69,7 +69,7 @@ fn damaged_files_are_read_as_far_as_they_can_be() {
     let report = scene.import(&testdata().join("ak-coder/malformed"));
     let mut problems: Vec<_> =
         report.problems.iter().map(|problem| (&problem.path, problem.kind)).collect();
-    // Records without a time are read in the order in which their files were changed.
+    // Records without a time are read in the order of their files' times of change.
     problems.sort_by_key(|(path, _)| *path);
     let kinds: Vec<_> = problems.into_iter().map(|(_, kind)| kind).collect();
     assert_eq!(kinds, [ProblemKind::Damage, ProblemKind::Incomplete]);

@@ -39,7 +39,7 @@ fn text(content: &Content) -> String {
     Message { role: Role::User, content: content.clone() }.plain_text()
 }
 
-/// What people said in a session, a turn each.
+/// Returns the first user message of each turn of a session.
 fn turns(scene: &Scene, session: &SessionId) -> Vec<String> {
     let said: Vec<_> = scene.engine.replay(session, None).unwrap().map(Result::unwrap).collect();
     let starts = scene.events(session).into_iter().filter(|s| s.event.effect.starts_turn);
@@ -62,7 +62,7 @@ fn forks_and_reverts_are_what_codex_lists() {
         let turns = answers[name]["list"].as_array().unwrap().iter();
         turns.map(|turn| turn[2].as_str().unwrap().to_owned()).collect()
     };
-    // Codex shows the conversation as it is since the revert; what was reverted is still here.
+    // Codex shows only the conversation after the revert; here the reverted part is available too.
     assert_eq!(turns(&scene, &id(REVISION)), listed("A"));
     assert_eq!(turns(&scene, &id(CHILD)), listed("B_fork_of_A_at_T2"));
     assert_eq!(turns(&scene, &id(GRANDCHILD)), listed("C_fork_of_B_head"));
@@ -95,7 +95,7 @@ fn a_call_of_the_model_is_paid_for_once() {
         let usage = header(&scene, session).usage;
         (usage.input, usage.output)
     };
-    // The totals that Codex wrote last; of the forks without what the history before them cost.
+    // The last totals that Codex wrote; for forks without the usage of the history before them.
     assert_eq!(spent(MAIN), (71_495, 140));
     assert_eq!(spent(CHILD), (71_573 - 40_218, 140 - 80));
     assert_eq!(spent(GRANDCHILD), (82_220 - 71_573, 160 - 140));
@@ -122,7 +122,7 @@ fn children_come_behind_their_parents_however_they_are_named() {
         assert_eq!(whole.import(path).problems, []);
     }
     for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
-        // The list says one order, the times in copies of the files another.
+        // The order of the list differs from the order of the times of the copied files.
         let report =
             Importer::new(&scene.engine).import(&files, &Scene::options(), &mut |_| {}).unwrap();
         assert_eq!(report.problems, []);
@@ -136,7 +136,7 @@ fn children_come_behind_their_parents_however_they_are_named() {
     }
     let report = scene.import(scene.folder.path());
     let order: Vec<_> = report.sessions.iter().map(|s| s.session_id.as_str()).collect();
-    // Read by their times alone the parents would come last.
+    // By their times alone the parents would be read last.
     assert_eq!((order, kinds(&report)), (vec![MAIN, CHILD, GRANDCHILD, REVISION], vec![]));
 }
 
@@ -151,7 +151,7 @@ fn what_is_left_behind_can_be_forked() {
     assert_eq!(turns(&scene, &fork.child_session_id), texts);
 }
 
-/// A line with an envelope.
+/// Returns a line with an envelope.
 fn line(ordinal: Option<u32>, kind: &str, payload: &str) -> String {
     let ordinal = ordinal.map(|n| format!("\"ordinal\":{n},")).unwrap_or_default();
     format!(
@@ -216,7 +216,7 @@ fn the_file_that_another_continues_is_found_in_its_folder_and_in_those_of_codex(
         }
         let file = |folder: &str, id| format!("{folder}/{}", name(id)).trim_matches('/').to_owned();
         let path = scene.file(&file(child_in, CHILD), child.as_bytes());
-        // Without its beginning nothing of it is imported, and the answer names what is missing.
+        // Without its base nothing of the file is imported, and the problem names what is missing.
         let refused = scene.import(&path);
         assert_eq!((refused.files, kinds(&refused)), (0, vec![ProblemKind::MissingBase]));
         assert!(refused.problems[0].message.contains(MAIN), "{:?}", refused.problems);
@@ -275,13 +275,13 @@ fn a_file_whose_beginning_is_not_there_is_not_imported() {
     assert_eq!(of(("p", 3, whole), &files), as_child("one two mine"));
     assert_eq!(of(("p", 2, Some(1)), &files), as_child("one mine"));
     assert_eq!(of(("p", 2, None), &files), as_child("one mine"));
-    // Ordinals may have gaps; before the first record the parent holds nothing.
+    // Ordinals may have gaps; before the first record the parent has nothing.
     assert_eq!(of(("p", 8, whole), &files), as_child("one two mine"));
     assert_eq!(of(("p", 1, Some(1)), &files), as_child("mine"));
     assert_eq!(of(("p", 3, whole.map(|len| len + 1)), &files), refused);
     assert_eq!(of(("p", 3, None), &[]), refused);
     assert_eq!(of(("c", 3, whole), &files), refused);
-    // Of two that begin in each other none has a beginning.
+    // Of two files that begin in each other, neither has a base.
     let cycle = [meta("p", Some(("c", 10, None)), 9), user(Some(10), "theirs")].concat();
     let of_cycle = of(("p", 11, None), &[("p.jsonl", &cycle)]);
     assert_eq!(of_cycle, (String::new(), String::new(), vec![MissingBase, MissingBase]));
@@ -299,7 +299,7 @@ fn a_child_of_a_child_that_wrote_nothing_begins_where_that_began() {
     let report = scene.import(scene.folder.path());
     assert_eq!(report.problems, []);
     assert_eq!(turns(&scene, &id("c")), ["one", "four"]);
-    // A parent that was deleted is none.
+    // A deleted parent does not count.
     let scene = Scene::new();
     let parent = [meta("p", None, 0), user(Some(1), "one")].concat();
     scene.import(&scene.file("p.jsonl", parent.as_bytes()));
@@ -323,7 +323,7 @@ fn a_copied_fork_shares_what_was_copied() {
     assert_eq!(copy.parent_id, Some(id(original)));
     let said = turns(&scene, &id(fork));
     assert_eq!((said.len(), &said[..2]), (3, &turns(&scene, &id(original))[..2]));
-    // What the copied turns cost is the original's.
+    // The usage of the copied turns is recorded in the original.
     assert_eq!(copy.usage.input, 1_000);
     let path = copy.source.unwrap();
     assert_eq!(scene.restore(&id(fork)), std::fs::read(path).unwrap());
@@ -382,7 +382,7 @@ fn a_compressed_file_is_what_is_in_it() {
     assert_eq!((report.problems.as_slice(), &report.sessions[0].session_id), (&[][..], &session));
     assert_eq!(scene.restore(&session), content);
     let first = scene.everything();
-    // Resumed, it is a plain file again, and grows.
+    // A resumed session is an uncompressed file again, and grows.
     let grown = [content.as_slice(), user(None, "more").as_bytes()].concat();
     scene.file(name, &grown);
     let both = scene.import(scene.folder.path());
@@ -396,7 +396,7 @@ fn a_compressed_file_is_what_is_in_it() {
     let report = scene.import(&scene.file(name, &grown));
     assert_eq!((report.sessions[0].appended, scene.sessions().len()), (1, 1));
     assert_eq!(scene.restore(&session), grown);
-    // And compressed once more.
+    // Then the file is compressed again.
     std::fs::remove_file(scene.folder.path().join(name)).unwrap();
     let again = zstd::encode_all(grown.as_slice(), 19).unwrap();
     let report = scene.import(&scene.file(&format!("{name}.zst"), &again));
@@ -415,7 +415,7 @@ fn a_compressed_file_that_breaks_off_is_read_so_far() {
     let session = &report.sessions[0];
     let restored = scene.restore(&session.session_id);
     assert!(session.events > 1_000 && content.as_bytes().starts_with(&restored));
-    // Whole at last, it goes on where it broke off.
+    // After the file is complete, the import continues where it stopped.
     let whole = scene.import_as(&scene.file("a.jsonl.zst", &packed), "codex");
     assert_eq!((whole.sessions[0].events, whole.problems.len()), (40_000, 0));
     assert_eq!(scene.restore(&session.session_id), content.as_bytes());
@@ -455,7 +455,7 @@ fn renamed(scene: &Scene) {
     assert_eq!(title(), None);
     let bytes = std::fs::read(folder.join(a)).unwrap();
     assert_eq!(scene.restore(&id(MAIN)), bytes);
-    // Nothing but a name was written: the file goes on from where it stood.
+    // Only a name was written: the file is read from where the last import stopped.
     std::fs::write(folder.join(a), [bytes, user(Some(2), "more").into_bytes()].concat()).unwrap();
     assert_eq!(scene.import(&home).sessions[0].appended, 1);
 }
@@ -481,17 +481,17 @@ fn what_codex_refuses_is_read_and_reported() {
     };
     assert_eq!(of("2025"), [(1, vec![])]);
     let expected = [
-        // No first line; a last line that is not whole; zero bytes; an ordinal twice.
+        // No first line; an incomplete last line; zero bytes; a repeated ordinal.
         (1, vec![Irregular]),
         (4, vec![Incomplete]),
         (4, vec![Damage]),
         (3, vec![Irregular]),
-        // Two that begin in each other, one behind the end, one in a file that is gone.
+        // Two that begin in each other, one after the end of its base, one in a missing file.
         (0, vec![MissingBase]),
         (0, vec![MissingBase]),
         (0, vec![MissingBase]),
         (0, vec![MissingBase]),
-        // Of another session than the name of the file.
+        // The session's id differs from that in the file name.
         (1, vec![Irregular]),
     ];
     assert_eq!(of("malformed"), expected);

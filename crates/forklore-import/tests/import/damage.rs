@@ -5,7 +5,7 @@ use forklore_import::ProblemKind;
 use crate::files::testdata;
 use crate::scene::Scene;
 
-/// The kinds of problems of a file, with line and byte.
+/// Returns the kinds of problems of a file, with line and byte.
 fn problems(name: &str, bytes: &[u8], dialect: &str) -> Vec<(ProblemKind, u64, u64)> {
     let scene = Scene::new();
     let path = scene.file(name, bytes);

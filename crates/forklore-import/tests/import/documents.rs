@@ -1,5 +1,4 @@
-//! Whole documents: their records, what stands between them, damage, and what happens when they
-//! are written anew.
+//! Whole documents: their records, the bytes between them, damage, and rewritten documents.
 
 use forklore_core::{Message, Role};
 use forklore_import::{ImportReport, ProblemKind};
@@ -45,7 +44,7 @@ fn a_document_for_people_is_stored_once() {
     };
     let messages: Vec<_> = (0..200).map(message).collect();
     let spread = serde_json::to_string_pretty(&messages).unwrap();
-    // One that no program writes so stays as it is.
+    // A value with white space that no program writes is stored as it is.
     let text = spread.replacen("\"more\": {}", "\"more\":{ }", 1);
     for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
         let path = scene.file("chat.json", text.as_bytes());

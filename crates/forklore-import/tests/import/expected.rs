@@ -1,4 +1,4 @@
-//! Tree, leaf and counts against what the agents' own libraries answer for the same files.
+//! Compares tree, leaf and counts with the answers of the agents' own libraries for the same files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::files::{outside, testdata};
 use crate::scene::Scene;
 
-/// Files for which forklore answers otherwise, with the field and the reason; the same table is
+/// Files for which forklore answers differently, with the fields and the reason; the same table is
 /// in `docs/formats/`.
 const OTHERWISE: &[(&str, &[&str], &str)] = &[
     (
@@ -92,7 +92,7 @@ struct Answer(BTreeMap<&'static str, Value>);
 fn compare(path: &std::path::Path, theirs: &Value, ours: &Answer) -> Vec<String> {
     let mut differ = Vec::new();
     if theirs.get("error").is_some() {
-        // The agent crashes or refuses; forklore read the file, or there would be no answer.
+        // The agent crashes or refuses the file; forklore read it, or there would be no answer.
         assert!(!ours.0.is_empty());
         return differ;
     }
@@ -176,7 +176,8 @@ fn pi(path: &std::path::Path) -> Answer {
     answer
 }
 
-/// What Codex answers about a file that it resumes or at least shows; an error where it refuses.
+/// Returns what Codex answers about a file that it resumes or at least shows, or an error if it
+/// refuses the file.
 fn reported_by_codex(theirs: &Value) -> Value {
     let shows = |told: &&Value| told["turns"].as_u64().is_some_and(|turns| turns > 0);
     let Some(told) = [&theirs["resume"], &theirs["read"]].into_iter().find(shows) else {
@@ -187,13 +188,13 @@ fn reported_by_codex(theirs: &Value) -> Value {
     serde_json::json!({"name": theirs["name"], "turns": told["turns"], "first": first})
 }
 
-/// How much of what was said first is compared.
+/// Number of leading characters of the first message that are compared.
 const FIRST: usize = 20;
 
 fn codex(path: &std::path::Path, theirs: &Value) -> Answer {
     let scene = Scene::new();
-    // The files of the home were asked about together, the others alone, but for one that begins
-    // behind the end of one of them.
+    // The answers for the files of the home were recorded together, the others one by one, except
+    // one that begins after the end of one of them.
     let home = testdata().join("codex/home");
     let together = path.starts_with(&home) || path.to_string_lossy().contains("00-00-06");
     if together {
@@ -201,7 +202,7 @@ fn codex(path: &std::path::Path, theirs: &Value) -> Answer {
     }
     let report = scene.import_as(path, "codex");
     let Some((meant, _)) = report.sources.first().and_then(|file| file.meant()) else {
-        // A file that continues one that is not there: Codex refuses it, too.
+        // A file whose base is missing: Codex refuses it, too.
         let mut answer = Answer::default();
         answer.0.insert("error", "it is refused".into());
         return answer;

@@ -1,4 +1,4 @@
-//! What is exported is read again, and says the same.
+//! Exported sessions can be imported again, with the same content.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -10,7 +10,8 @@ use serde_json::Value;
 use crate::files::testdata;
 use crate::scene::Scene;
 
-/// What a model would receive; of results their text, as those made here are written in Pi's form.
+/// Returns what a model would receive. Tool results are reduced to their text, because results
+/// without a native form are exported in Pi's form.
 fn said(scene: &Scene, session: &SessionId) -> Vec<(Role, Content)> {
     let messages = scene.engine.inspect(session).unwrap().messages;
     let said = messages.into_iter().map(|message| match message.role {
@@ -20,7 +21,7 @@ fn said(scene: &Scene, session: &SessionId) -> Vec<(Role, Content)> {
     said.collect()
 }
 
-/// The session as a file of the agent.
+/// Exports the session as a file of the agent.
 fn exported(scene: &Scene, session: &SessionId, agent: &str) -> String {
     let request = ExportTo { dialect: agent.into(), at: None, cwd: None };
     let mut bytes = Vec::new();
@@ -28,8 +29,8 @@ fn exported(scene: &Scene, session: &SessionId, agent: &str) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// One chain of records with ids of their own behind a header of the present version, which is
-/// what Pi goes on in.
+/// Asserts that the file is one chain of records with unique ids after a header of the current
+/// version, which is what Pi continues.
 fn assert_chain_of_pi(file: &str) {
     let lines = file.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let lines: Vec<Value> = lines.collect();
@@ -39,17 +40,17 @@ fn assert_chain_of_pi(file: &str) {
         assert_eq!(line["parentId"], tip, "{line}");
         tip = line["id"].clone();
         assert!(ids.insert(tip.as_str().unwrap().to_owned()), "{line}");
-        // Versions 1 and 2 called it so.
+        // The name in versions 1 and 2.
         assert_ne!(line["message"]["role"], "hookMessage");
         if line["type"] == "compaction" {
-            // Version 1 named the record by its place only.
+            // Version 1 referred to the record only by its position.
             assert!(ids.contains(line["firstKeptEntryId"].as_str().unwrap()), "{line}");
         }
     }
 }
 
-/// One chain of records, which ends for a reader at the compactions that have no parent; ids come
-/// again only behind such an end.
+/// Asserts that the file is one chain of records, which for a reader ends at the compactions
+/// without a parent. Ids are repeated only after such an end.
 fn assert_chain_of_claude(file: &str) {
     let (mut tip, mut ids) = (Value::Null, HashSet::new());
     for line in file.lines() {
@@ -102,7 +103,7 @@ fn forks_by_claude_code_continue_after_a_compaction() {
     every_cut_says_the_same(&folder, "claude", assert_chain_of_claude);
 }
 
-/// A compaction that has a parent, as programs write it that are not Claude Code.
+/// A compaction with a parent, as programs other than Claude Code write it.
 const JOINED: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"first"}}
 {"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"s","message":{"role":"assistant","content":"one"}}
 {"type":"system","subtype":"compact_boundary","uuid":"u3","parentUuid":"u2","sessionId":"s","message":{"role":"system","content":"left out"}}

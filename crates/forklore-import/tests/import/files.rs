@@ -1,18 +1,18 @@
-//! The session files that tests read: the project's own, and those of a folder named by
-//! `FORKLORE_FIXTURES` where it is set.
+//! The session files that tests read: the project's own, and those of the folder named by
+//! `FORKLORE_FIXTURES` if it is set.
 
 use std::path::{Path, PathBuf};
 
 use forklore_formats::AGENT_FORMATS;
 
-/// A file with the dialect that it is in.
+/// A file, with the dialect in which it is written.
 pub(crate) type Sample = (PathBuf, &'static str);
 
 pub(crate) fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
 }
 
-/// What is in a file; what is compressed is its content.
+/// Returns the content of a file, decompressed if necessary.
 pub(crate) fn content(path: &Path) -> Vec<u8> {
     let bytes = std::fs::read(path).unwrap();
     if bytes.starts_with(b"\x28\xb5\x2f\xfd") {
@@ -21,7 +21,7 @@ pub(crate) fn content(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// Every session file.
+/// Returns every session file.
 pub(crate) fn all() -> Vec<Sample> {
     let mut samples = Vec::new();
     for dialect in AGENT_FORMATS.iter().map(|dialect| dialect.name()) {

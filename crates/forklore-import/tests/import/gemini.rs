@@ -1,4 +1,4 @@
-//! Gemini CLI: messages told again, lists written anew, going back.
+//! Gemini CLI: repeated messages, rewritten lists, returning to earlier messages.
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{Role, SessionKind};
@@ -26,8 +26,8 @@ fn list_of(ids: &[&str]) -> String {
     format!(r#"{{"$set":{{"messages":[{}]}}}}"#, all.join(", "))
 }
 
-/// The sessions of a file of these lines, each as the ids or types of its own events behind its
-/// parent and the index of its cut; and the leaf.
+/// Returns the sessions of a file with these lines, and the leaf. Each session is shown as its
+/// parent, the index of its cut, and the ids or types of its own events.
 fn shape(lines: &[String]) -> (Vec<String>, usize) {
     let text = format!("{HEADER}\n{}\n", lines.join("\n"));
     let scene = Scene::new();
@@ -35,7 +35,7 @@ fn shape(lines: &[String]) -> (Vec<String>, usize) {
     let report = scene.import(&path);
     assert_eq!(report.problems, []);
     assert_eq!(scene.restore(&report.sessions[0].session_id), text.as_bytes());
-    // Every way to read it in two steps gives the same.
+    // Reading it in two steps gives the same, wherever the first step ends.
     for cut in 1..=lines.len() {
         let scene = Scene::new();
         let begin = format!("{HEADER}\n{}\n", lines[..cut].join("\n"));
@@ -103,7 +103,7 @@ fn an_unchanged_list_needs_no_event() {
     assert_eq!(again(&["a", "b"], &["a3"]), (lines(&["a b a2 b2", "0@2: a3"]), 1));
     assert_eq!(again(&["a", "b", "x", "y"], &["z"]), (lines(&["a b a2 b2", "0@2: x y z"]), 1));
     assert_eq!(again(&["a", "b", "a2", "b2", "x"], &["z"]), (lines(&["a b a2 b2 x z"]), 0));
-    // A resumed session is told from its first message on, and then whole.
+    // A resumed session is written from its first message on, and then completely.
     let resumed =
         [before.to_vec(), vec![list_of(&["a"]), list_of(&["a", "b", "a2", "b2"]), told("a3")]];
     assert_eq!(shape(&resumed.concat()), (lines(&["a b a2 b2 a3"]), 0));
@@ -127,7 +127,7 @@ fn a_message_that_grows_is_gone_on_with() {
     let all = [told("a"), told("b"), call("executing"), call("success"), told("a2")];
     assert_eq!(shape(&all), (lines(&["a b tool_call tool_result a2"]), 0));
     assert_eq!(shape(&[told("a"), call("success"), told("a2")]), (lines(&["a b a2"]), 0));
-    // Tokens alone add nothing.
+    // A repetition that adds only token counts adds no event.
     let more = told("b").replace("\"content\"", "\"tokens\":{\"total\":2},\"content\"");
     assert_eq!(shape(&[told("a"), told("b"), more, told("a2")]), (lines(&["a b a2"]), 0));
 }
@@ -149,7 +149,7 @@ fn a_sub_agents_file_is_a_delegate_of_the_session_that_its_folder_names() {
     assert_eq!(delegate.parent_id.unwrap().as_str(), "s");
 }
 
-/// Written by the program: a call, a resume, a call, a resume.
+/// The file was written by the program: a call, a resume, a call, a resume.
 #[test]
 fn a_session_resumed_twice_is_one_path_and_its_calls_are_answered_once() {
     let scene = Scene::new();
@@ -173,7 +173,7 @@ fn a_session_resumed_twice_is_one_path_and_its_calls_are_answered_once() {
     assert_eq!(users, ["[tool] write it", "[tool] again", "third"]);
 }
 
-/// Something that Gemini CLI does to its list.
+/// An operation of Gemini CLI on its list.
 #[derive(Clone, Copy, Debug)]
 enum Does {
     Says,
@@ -185,7 +185,8 @@ enum Does {
     Calls,
 }
 
-/// The lines of what was done, the list that the agent then has, and how much was said at all.
+/// Returns the lines that these operations write, the agent's list after them, and the total number
+/// of messages.
 fn played(done: &[Does]) -> (Vec<String>, Vec<String>, usize) {
     let (mut lines, mut list, mut said) = (Vec::new(), Vec::<String>::new(), 0);
     let mut next = |list: &mut Vec<String>| {
@@ -246,8 +247,8 @@ fn does() -> impl Strategy<Value = Does> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Whatever was done to the list, the leaf holds it, every message is in one session, and the
-    /// file comes back; in one go, and line by line.
+    /// Whatever was done to the list, the leaf contains it, every message is in one session, and
+    /// the file is restored, whether it is imported at once or line by line.
     #[test]
     fn the_leaf_is_the_list_that_the_agent_has(done in proptest::collection::vec(does(), 0..24)) {
         let (lines, list, said) = played(&done);

@@ -1,4 +1,4 @@
-//! A file that grows is the same in the end as one that was whole when it was imported.
+//! A file that grows gives the same sessions as one that was complete when it was imported.
 
 use crate::files::testdata;
 use crate::scene::Scene;
@@ -16,7 +16,7 @@ fn grown(name: &str, bytes: &[u8], cuts: &[usize], scene: Scene) -> Scene {
     scene
 }
 
-/// What a file comes to when it is imported whole.
+/// A file, and the result of importing it at once.
 struct Whole<'a> {
     name: &'a str,
     bytes: &'a [u8],
@@ -91,7 +91,7 @@ fn a_torn_tail_at_every_byte_ends_as_the_whole_file() {
     }
 }
 
-/// A file long enough to be written beside the reading, with branches now and then.
+/// Tests a file that is long enough to be written on a separate thread, with a few branches.
 #[test]
 fn a_long_file_is_the_same_in_one_go_and_in_parts() {
     let text = "lorem ipsum ".repeat(250);

@@ -1,4 +1,4 @@
-//! Files of agents that look like those of an agent that forklore reads.
+//! Files of other agents that resemble those of a supported agent.
 
 use forklore_import::ProblemKind;
 

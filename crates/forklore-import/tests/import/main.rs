@@ -1,4 +1,4 @@
-//! Session files of other agents, read in and given back (SPEC 11).
+//! Session files of other agents, imported and restored (docs/semantics.md, Sources).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 

@@ -1,4 +1,4 @@
-//! opencode: exported sessions, the database, and the folders that came before it.
+//! opencode: exported sessions, the database, and the folders that opencode used before it.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn scene() -> Scene {
     scene
 }
 
-/// A database with the columns that are needed, and what was put into it.
+/// Creates a database with the required columns.
 fn database(path: &Path) -> Connection {
     let database = Connection::open(path).unwrap();
     database
@@ -48,7 +48,7 @@ fn say(database: &Connection, id: &str, role: &str, at: i64, done: bool) {
     database.execute(part, (id, at, format!(r#"{{"type":"text","text":"{id}"}}"#))).unwrap();
 }
 
-/// The sessions, each as the ids or types of its own events.
+/// Returns the sessions, each as the ids or types of its own events.
 fn shape(scene: &Scene, report: &ImportReport) -> Vec<String> {
     let all = report.sessions.iter().map(|session| {
         let own = scene.events(&session.session_id).into_iter();
@@ -130,7 +130,7 @@ fn a_database_that_grows_adds_what_is_new() {
          UPDATE session SET title = 'two', time_updated = 1010;",
     )
     .unwrap();
-    // An id made later may be the smaller one.
+    // A later message may have a smaller id.
     say(&db, "msg_0", "user", 1_020, true);
     let report = scene.import(&path);
     assert_eq!(shape(&scene, &report), ["msg_a msg_b msg_0"]);
@@ -138,7 +138,7 @@ fn a_database_that_grows_adds_what_is_new() {
     let header = scene.engine.show(&report.sessions[0].session_id).unwrap();
     assert_eq!(header.title.as_deref(), Some("two"));
     assert_eq!(scene.import(&path).sessions[0].appended, 0);
-    // What the program adds beside the conversation is kept and no event.
+    // Data that the program adds outside of the conversation is stored and becomes no event.
     db.execute_batch("UPDATE message SET time_updated = 2000, data = '{\"role\":\"user\",\"time\":{\"created\":1001},\"summary\":{}}' WHERE id = 'msg_a'").unwrap();
     let report = scene.import(&path);
     assert_eq!(shape(&scene, &report), ["msg_a msg_b msg_0"]);
@@ -168,7 +168,7 @@ fn a_survey_knows_how_each_session_of_a_database_stands() {
     assert_eq!(standing(), (1, 1, 1));
     scene.import(&path);
     assert_eq!(standing(), (1, 1, 0));
-    // What was deleted here is not read again, whatever becomes of it there.
+    // A session that was deleted here is not imported again, whatever happens to it there.
     let delete = Delete { session, mode: DeleteMode::Refuse, dry_run: false };
     scene.engine.delete(&delete).unwrap();
     say(&db, "msg_c", "user", 1_003, true);
@@ -342,7 +342,7 @@ fn sessions_in_folders_are_read_as_those_of_the_database() {
     assert_eq!(scene.import(&root).sessions[0].appended, 0);
 }
 
-/// Something that opencode does to its database.
+/// An operation of opencode on its database.
 #[derive(Clone, Copy, Debug)]
 enum Does {
     Says,
@@ -401,7 +401,7 @@ impl Played {
             self.delete(db, keep);
         }
         self.said += 1;
-        // Ids that get smaller.
+        // Ids decrease.
         let id = format!("msg_{:03}", 900 - self.said);
         say(db, &id, if self.said % 2 == 1 { "user" } else { "assistant" }, self.said, true);
         self.list.push(id);
@@ -433,7 +433,7 @@ impl Played {
     }
 }
 
-/// Whatever was done, the leaf holds what the program shows.
+/// Asserts that the leaf contains what the program shows, whatever was done.
 fn the_leaf_is_shown(done: Vec<Does>) {
     let scene = scene();
     let path = scene.folder.path().join("opencode.db");
@@ -459,8 +459,8 @@ fn the_leaf_is_shown(done: Vec<Does>) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever was done, and however often it was imported meanwhile, the leaf holds what the
-    /// program shows, and the lines come back.
+    /// Whatever was done, and however often it was imported meanwhile, the leaf contains what the
+    /// program shows, and the lines are restored.
     #[test]
     fn the_leaf_is_what_the_program_shows(done in proptest::collection::vec(does(), 0..24)) {
         the_leaf_is_shown(done);

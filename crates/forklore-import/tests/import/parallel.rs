@@ -1,4 +1,4 @@
-//! Calls that a model made at the same time, exported to every agent that forklore writes for.
+//! Calls that a model made in parallel, exported to every agent to which forklore exports.
 
 use forklore_core::{Data, Message, Part, Role, SessionId};
 use forklore_engine::ExportTo;
@@ -9,7 +9,7 @@ use crate::scene::Scene;
 
 const AGENTS: [&str; 5] = ["claude", "codex", "gemini", "opencode", "pi"];
 
-/// What each of the sessions in `testdata/parallel` says.
+/// The content of each of the sessions in `testdata/parallel`.
 const CONVERSATION: [&str; 16] = [
     "user: Compare the three files.",
     "model: I read all of them.",
@@ -29,13 +29,13 @@ const CONVERSATION: [&str; 16] = [
     "model: The second one.",
 ];
 
-/// The conversation, a line a part, each result with the call that it answers.
+/// Returns the conversation, one line per part, each result with the call that it answers.
 fn conversation(messages: &[Message]) -> Vec<String> {
     let mut calls: Vec<(String, String)> = Vec::new();
     let mut lines = Vec::new();
     for message in messages.iter().filter(|message| message.role != Role::System) {
         let mut parts = message.to_parts();
-        // Some agents keep each result with its call.
+        // Some agents store each result with its call.
         parts.sort_by_key(|part| matches!(part, Part::ToolResult { .. }));
         for part in parts {
             lines.extend(match part {
@@ -83,7 +83,7 @@ fn session_of(scene: &Scene, agent: &str) -> SessionId {
     report.sessions[0].session_id.clone()
 }
 
-/// The session of one agent as a file of another.
+/// Exports the session of one agent as a file of another.
 fn exported(from: &str, to: &str) -> String {
     let scene = Scene::new();
     let session = session_of(&scene, from);
@@ -138,7 +138,7 @@ fn pi_gets_the_calls_of_one_message_in_one_and_a_tool_name_with_each_result() {
     }
 }
 
-/// Sessions of people, in a folder outside the repository.
+/// Tests people's sessions, in a folder outside the repository.
 #[test]
 fn no_agent_loses_a_result_of_a_real_session() {
     let Some(outside) = outside() else { return };

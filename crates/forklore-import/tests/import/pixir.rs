@@ -1,4 +1,4 @@
-//! Pixir's logs: forks are logs of their own, with their parent's events under new ids.
+//! Pixir's logs: forks are separate logs, with their parent's events under new ids.
 
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ fn a_fork_shares_what_it_replayed() {
         assert_eq!(root.workspace.as_str(), workspace.to_string_lossy());
         let fork = scene.engine.show(&id(FORK)).unwrap();
         assert_eq!((fork.kind, fork.parent_id.clone()), (SessionKind::Branch, Some(id(ROOT))));
-        // Eight events of its parent; its first event, a summary and two messages are its own.
+        // Eight inherited events; its own are `session_fork`, a summary and two messages.
         assert_eq!((fork.inherited.inheritable, fork.own_events, fork.counts.turns), (8, 4, 3));
         assert_eq!(fork.usage.input, 0, "what the parent spent is the parent's");
         assert_eq!(fork.workspace.as_str(), "/home/dev/shop");

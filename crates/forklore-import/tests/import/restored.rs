@@ -1,4 +1,4 @@
-//! Every file comes back byte for byte, and a second import changes nothing.
+//! Every file is restored byte for byte, and a second import changes nothing.
 
 use crate::files;
 use crate::scene::Scene;
@@ -11,11 +11,11 @@ fn every_file_is_restored_and_imported_once_only() {
         let scene = Scene::new();
         let report = scene.import_as(&path, dialect);
         let first = scene.everything();
-        // A file that another one continues comes along, and is tried by itself.
+        // A file that another one continues is imported too, and tested separately.
         let own = report.first_named().and_then(|file| file.first.clone());
         let read = own.as_ref().map_or(0, |first| scene.source(first).read.offset);
         for session in report.first_named().into_iter().flat_map(|file| &file.sessions) {
-            // A torn last line waits; everything before it is there.
+            // An incomplete last line waits; everything before it is restored.
             let read = usize::try_from(read).unwrap();
             assert_eq!(scene.restore(session), bytes[..read], "{}", path.display());
             restored += 1;

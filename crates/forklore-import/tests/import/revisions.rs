@@ -1,4 +1,4 @@
-//! Files that an agent writes anew: each revision is a branch that shares what it repeats.
+//! Files that an agent rewrites: each revision is a branch that shares what it repeats.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ fn scenes() -> [Scene; 3] {
     [Scene::new(), Scene::sqlite(), Scene::files()]
 }
 
-/// Imports the file as it is now, from another folder each time.
+/// Imports the present file, with the given folder as workspace.
 fn import(scene: &Scene, path: &Path, format: &str, folder: &str) -> ImportReport {
     let options = ImportOptions {
         from: Some(format.into()),
@@ -23,12 +23,12 @@ fn import(scene: &Scene, path: &Path, format: &str, folder: &str) -> ImportRepor
     scene.import_with(path, &options)
 }
 
-/// The session that a revision begins with.
+/// Returns the first session of a revision.
 fn first(report: &ImportReport) -> SessionId {
     report.first_named().unwrap().first.clone().unwrap()
 }
 
-/// How many events of its own a session has besides its `session_fork`, and its whole length.
+/// Returns the number of a session's own events and of all its events, both without `session_fork`.
 fn lengths(scene: &Scene, session: &SessionId) -> (usize, usize) {
     let events = scene.events(session);
     let records: Vec<_> =
@@ -37,11 +37,11 @@ fn lengths(scene: &Scene, session: &SessionId) -> (usize, usize) {
     (own, records.len())
 }
 
-/// A revision of a file, how many events its session has of its own, and of which earlier revision
-/// that session is a branch.
+/// A revision of a file, the number of its session's own events, and the earlier revision from
+/// which that session branches.
 type Revision = (String, usize, Option<usize>);
 
-/// Imports revisions of a file one after the other. Every one comes back.
+/// Imports revisions of a file one after the other. Each can be restored.
 fn revisions(format: &str, name: &str, texts: &[Revision]) {
     for scene in scenes() {
         let mut sessions: Vec<SessionId> = Vec::new();
@@ -97,11 +97,11 @@ fn a_document_of_gemini_that_grows_or_changes_shares_what_it_repeats() {
             of(&["one", "two"], 2, None),
             of(&["one", "two", "three"], 1, Some(0)),
             of(&["one", "two", "three", "four", "five"], 2, Some(1)),
-            // An answer was made anew: the conversation goes on from the question.
+            // An answer was generated again: the conversation continues from the question.
             of(&["one", "two", "three", "other"], 1, Some(1)),
             // All but the first message is gone.
             of(&["one"], 0, Some(0)),
-            // Nothing is as it was.
+            // Nothing is the same.
             of(&["else", "two"], 2, Some(4)),
         ];
         revisions("gemini", "session-2026-01-01T00-00-s.json", &all);
@@ -146,7 +146,7 @@ fn record(id: &str, parent: Option<&str>, text: &str) -> String {
     )
 }
 
-/// A conversation with a branch at its second record.
+/// Returns a conversation with a branch at its second record.
 fn branched(answer: &str) -> String {
     [
         record("u1", None, "one"),
@@ -178,7 +178,7 @@ fn a_rewritten_file_of_claude_makes_no_unchanged_branch_again() {
         }
         assert_eq!(scene.restore(&revision), branched("FOUR").as_bytes());
 
-        // The file goes on after a shared record, and after its own.
+        // The file continues after a shared record, and after its own.
         let more = [
             record("u4", Some("u3a"), "on"),
             record("u5", Some("u2a"), "here"),
@@ -193,7 +193,7 @@ fn a_rewritten_file_of_claude_makes_no_unchanged_branch_again() {
         assert_eq!(lengths(&scene, &on.session_id), (2, 6));
         assert_eq!(scene.restore(&on.session_id), grown.as_bytes());
         assert_eq!(scene.restore(main), branched("four").as_bytes());
-        // What is read in two steps is what is read in one.
+        // Reading in two steps gives the same as reading in one.
         let again = branched("FOUR") + &more.concat() + &record("u7", Some("u6"), "more");
         let report = import(&scene, &scene.file("s.jsonl", again.as_bytes()), "claude", "/x");
         assert_eq!((report.sessions.len(), report.sessions[1].appended), (2, 1));
@@ -224,7 +224,7 @@ fn a_deleted_session_takes_the_bytes_of_later_revisions_along_and_no_revision_br
             |mode| scene.engine.delete(&Delete { session: root.clone(), mode, dry_run: false });
         assert_eq!(delete(DeleteMode::Refuse).unwrap_err().kind(), ErrorKind::HasChildren);
         delete(DeleteMode::DetachChildren).unwrap();
-        // What the revision shares is still its history, and no longer a file.
+        // What the revision shares is still its history, but the file cannot be restored.
         assert_eq!(lengths(&scene, &revision), (1, 3));
         let restored = scene.engine.restore(&revision, &mut Vec::new());
         assert_eq!(restored.unwrap_err().kind(), ErrorKind::Conflict);

@@ -1,11 +1,11 @@
-//! Where records go: branches, sub-agents, parallel results, compactions, repeated ids.
+//! Routes of records: branches, sub-agents, parallel results, compactions, repeated ids.
 
 use forklore_core::{SessionId, SessionKind};
 use forklore_import::{ImportReport, ProblemKind};
 
 use crate::scene::Scene;
 
-/// A Claude Code record: `id<parent` with flags behind it.
+/// Returns a Claude Code record with this id and parent; `more` contains further fields.
 fn record(id: &str, parent: Option<&str>, kind: &str, more: &str) -> String {
     let parent = parent.map_or("null".into(), |parent| format!("\"{parent}\""));
     format!(
@@ -34,7 +34,7 @@ fn result(id: &str, parent: &str, call: &str) -> String {
     record(id, Some(parent), "user", &more)
 }
 
-/// The sessions of the file `f`, each as the ids of its own events behind its parent's name.
+/// Returns the sessions of the file `f`, each as its parent's name and the ids of its own events.
 fn shape(scene: &Scene, report: &ImportReport) -> Vec<String> {
     let name = |id: &SessionId| report.sessions.iter().position(|s| s.session_id == *id).unwrap();
     let shown = report.sessions.iter().map(|session| {

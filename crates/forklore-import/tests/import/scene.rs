@@ -1,4 +1,4 @@
-//! A store to import into, and what is in it afterwards.
+//! A store into which tests import, and access to its content.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use forklore_store::sources::{
     FindSource, LineEnd, Progress, SeenFile, Source, SourceSpan, SourceStep, Target,
 };
 
-/// An engine over a store of its own, and a folder of its own.
+/// An engine over its own store, and its own folder.
 pub(crate) struct Scene {
     pub(crate) engine: Engine,
     pub(crate) store: Arc<dyn Store>,
@@ -46,7 +46,7 @@ impl Scene {
         Self { engine, store, folder }
     }
 
-    /// The store, closed, with other bytes in place of some, and opened again.
+    /// Closes the store, replaces some bytes in its files, and opens it again.
     pub(crate) fn damaged(self, bytes: &[u8], other: &[u8]) -> (Engine, tempfile::TempDir) {
         assert_eq!(bytes.len(), other.len());
         let files = self.files_of_store();
@@ -69,12 +69,12 @@ impl Scene {
         (engine.with_agent_formats(AGENT_FORMATS), folder)
     }
 
-    /// Whether the store has files.
+    /// Checks whether the store has files.
     pub(crate) fn on_disk(&self) -> bool {
         !self.files_of_store().is_empty()
     }
 
-    /// Whether a file of the store holds these bytes.
+    /// Checks whether a file of the store contains these bytes.
     pub(crate) fn holds(&self, bytes: &[u8]) -> bool {
         let mut files = self.files_of_store();
         while let Some(path) = files.pop() {
@@ -110,8 +110,8 @@ impl Scene {
         Importer::new(&self.engine).import(&[path.to_owned()], options, &mut |_| {}).unwrap()
     }
 
-    /// Imports a file with another first line in place of its own, and then says that the source
-    /// is the file as it is: what a version left that read no `history_base`.
+    /// Imports a file with another first line, and then records the real file as the source. This
+    /// is the state that a version without support for `history_base` left.
     pub(crate) fn import_as_root(&self, path: &Path, first_line: &str, dialect: &str) {
         let real = std::fs::read(path).unwrap();
         let rest = real.iter().position(|byte| *byte == b'\n').unwrap() + 1;
@@ -165,15 +165,15 @@ impl Scene {
         self.engine.events(session, At::Seq(0)).map(Result::unwrap).collect()
     }
 
-    /// Whether the event stands where it was first written.
+    /// Checks whether the event was first written in this session.
     pub(crate) fn is_own(stored: &LogEntry, session: &SessionId) -> bool {
         stored.origin.session_id == *session
     }
 
-    /// Everything that an import made, to be compared whole.
+    /// Returns everything that an import created, for comparison.
     pub(crate) fn everything(&self) -> Vec<(Header, Vec<LogEntry>)> {
         let plain = |mut header: Header| {
-            // Where the file lay is all that may differ.
+            // Only the path of the file may differ.
             header.source = None;
             header
         };
@@ -185,7 +185,7 @@ impl Scene {
         self.store.sources(&FindSource::Session(session.clone())).unwrap().remove(0)
     }
 
-    /// The ranges of the file in one form, however many steps wrote them.
+    /// Returns the spans of the file, independent of the steps that wrote them.
     pub(crate) fn ranges(&self, session: &SessionId) -> Vec<Stretch> {
         let source = self.source(session).id;
         let mut all: Vec<Stretch> = Vec::new();
@@ -216,14 +216,14 @@ impl Scene {
     }
 }
 
-/// The files in the folders among these.
+/// Returns the files in the folders among these paths.
 fn inside(paths: &[PathBuf]) -> Vec<PathBuf> {
     let folders = paths.iter().filter(|path| path.is_dir());
     let entries = folders.flat_map(|folder| std::fs::read_dir(folder).unwrap());
     entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect()
 }
 
-/// A stretch of a source's bytes, told apart as finely as possible.
+/// A span of a source's bytes, split as finely as possible.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Stretch {
     Event(u32, u64),

@@ -1,5 +1,4 @@
-//! Files without a session of their own that lie beside one: kept byte for byte, found by their
-//! session, and gone with it.
+//! Sidecar files: stored byte for byte, found by their session, and deleted with it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -23,7 +22,8 @@ fn id(text: &str) -> SessionId {
     text.parse().unwrap()
 }
 
-/// A folder of Claude Code's with one session; where a result of it would lie.
+/// Creates a folder of Claude Code with one session. Returns it, and the folder for that session's
+/// tool results.
 fn claude(scene: &Scene) -> (PathBuf, PathBuf) {
     let folder = scene.folder.path().join("projects/-w");
     let results = folder.join(SESSION).join("tool-results");
@@ -39,7 +39,7 @@ fn restored(engine: &Engine, file: &SessionFile) -> Vec<u8> {
     bytes
 }
 
-/// What is kept beside a session: name, revision, whether the latest, bytes.
+/// Returns the sidecar files of a session: name, revision, whether it is the latest, bytes.
 fn kept(scene: &Scene, session: &str) -> Vec<(String, u64, bool, Vec<u8>)> {
     let files = scene.engine.files(&id(session)).unwrap();
     let beside = files.into_iter().filter(|file| !file.own);
@@ -209,7 +209,7 @@ fn a_delete_takes_them_and_they_stay_away() {
         }
         scene.engine.gc().unwrap();
         assert!(!scene.holds(b"SECRETWORD"));
-        // What grows or comes later is the deleted session's.
+        // What grows or is added later belongs to the deleted session.
         fs::write(&path, "the marker is SECRETWORD in it, again").unwrap();
         fs::write(results.join("b.txt"), "SECRETWORD").unwrap();
         let report = scene.import(&folder);
@@ -313,7 +313,7 @@ fn a_folder_of_amplifier_and_resources_of_pixir_are_whole() {
     }
 }
 
-/// A name that is no UTF-8.
+/// Returns a name that is not UTF-8.
 fn bytes(name: &[u8]) -> &OsStr {
     OsStr::from_bytes(name)
 }
@@ -366,7 +366,7 @@ fn names_that_are_no_utf8_are_stored_byte_for_byte() {
     }
 }
 
-/// The folder of a session's file is known by its bytes as well.
+/// The folder of a session's file is identified by its bytes, too.
 #[test]
 fn a_folder_whose_name_is_no_utf8_is_as_good_as_another() {
     for scene in every_store() {

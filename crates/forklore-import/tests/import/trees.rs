@@ -1,5 +1,5 @@
-//! Random trees of records: every byte comes back, every record is read once, every path is the
-//! one that the parents say.
+//! Random trees of records: every byte is restored, every record is read once, and every path
+//! follows the records' parents.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::scene::Scene;
 
-/// One record: the number of its parent (its own and later ones too), or none.
+/// Generates records: each is the number of its parent (possibly its own or a later one), or none.
 fn trees() -> impl Strategy<Value = Vec<Option<usize>>> {
     prop::collection::vec(prop::option::weighted(0.9, 0..40_usize), 1..40)
 }
@@ -22,7 +22,7 @@ fn line(id: usize, parent: Option<usize>) -> String {
     )
 }
 
-/// The ids from the root to this record, by the parents that stand before it.
+/// Returns the ids from the root to this record, by the parents that precede it.
 fn ancestors(parents: &[Option<usize>], mut id: usize) -> Vec<String> {
     let mut path = vec![format!("r{id}")];
     while let Some(parent) = parents[id].filter(|parent| *parent < id) {

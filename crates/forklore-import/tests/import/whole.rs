@@ -1,4 +1,4 @@
-//! Every regular file of the samples comes back byte for byte, or there is a reason why not.
+//! Every regular file of the samples is restored byte for byte, or there is a reason why not.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use forklore_sqlite::{Options, SqliteStore};
 use crate::files::{content, outside, testdata};
 use crate::scene::Scene;
 
-/// What does not come back, by the end of its path, and why. [docs/formats] has the same for the
-/// files that agents write.
+/// Files that are not restored, by the end of their path, and why. [docs/formats] has the same for
+/// the files that agents write.
 const NOT_KEPT: &[(&str, &str)] = &[
     ("/EXPECT*.json", "answers of the agents' own libraries, for the tests"),
     ("/fixture.json", "what a collection says of its samples"),
@@ -60,7 +60,7 @@ const NO_BEGINNING: &str = "it continues a file that is not there, and says so a
 
 const NO_UUID: &str = "nothing in it has a uuid, by which Claude Code knows its records";
 
-/// What comes back but for a last line that is not whole: that one waits.
+/// Files that are restored except for an incomplete last line, which waits.
 const TORN: &[&str] = &[
     "/torn-tail.jsonl",
     "/ak-coder/malformed/*/session-1772442240000.jsonl",
@@ -70,7 +70,8 @@ const TORN: &[&str] = &[
     "/s-cla-06-partial-final-jsonl-line/*.jsonl",
 ];
 
-/// Whether a path fits a pattern: parts between the stars, in order, the last one at the end.
+/// Checks whether a path matches a pattern: the parts between the stars in order, the last at the
+/// end.
 fn fits(path: &str, pattern: &str) -> bool {
     let parts: Vec<_> = pattern.split('*').collect();
     let mut rest = path;
@@ -130,7 +131,7 @@ fn every_regular_file_comes_back_or_has_a_reason() {
             };
             let came_back = |session: &forklore_core::SessionId| {
                 let files = engine.files(session).unwrap();
-                // A file of the same bytes is one source with it.
+                // A file with the same bytes shares its source.
                 let meant = files.iter().filter(|file| file.own || file.path == *place);
                 meant.into_iter().any(|file| {
                     let mut bytes = Vec::new();

@@ -1,4 +1,5 @@
-//! Images, documents and texts of a message, or a note in place of those that are not sent.
+//! Converts images, documents and texts of a message to content parts, with a note for each one
+//! that is not sent.
 
 use std::borrow::Cow;
 
@@ -23,7 +24,7 @@ impl InlineMedia<'_> {
     }
 }
 
-/// Returns a note in place of media that the API does not accept there.
+/// Returns a note that replaces media that the API does not accept at this position.
 pub(crate) fn note(shown: &InlineMedia<'_>) -> String {
     format!("[not sent: {}]", shown.media_type)
 }
@@ -54,7 +55,7 @@ impl<'a> ContentPart<'a> {
     }
 }
 
-/// Returns the content part that an attachment is sent as.
+/// Converts an attachment to the content part that the request contains.
 pub(super) fn attachment<'b, 'a: 'b>(
     context: &mut MediaContext<'a>,
     reference: &str,
@@ -78,7 +79,7 @@ pub(super) fn attachment<'b, 'a: 'b>(
     }
 }
 
-/// Returns the content part for a part in the form of a provider or an agent.
+/// Converts a part in the native form of a provider or an agent to a content part.
 pub(super) fn other<'b>(context: &mut MediaContext<'_>, json: &'b str) -> ContentPart<'b> {
     if let Some(Inline { media_type, base64, name }) = inline(json) {
         return match context.allowance.take_base64(&media_type, &base64) {
@@ -102,7 +103,8 @@ fn kind(json: &str) -> String {
     kind.unwrap_or_else(|| "a part of no known kind".to_owned())
 }
 
-/// Returns the parts of a tool result: a string as it is, a list part by part, other values as JSON.
+/// Returns the parts of a tool result: a string unchanged, a list part by part, any other value as
+/// JSON.
 pub(super) fn result<'a>(
     context: &mut MediaContext<'a>,
     content: &'a Data,
@@ -135,7 +137,7 @@ fn parts_of<'b, 'a: 'b>(context: &mut MediaContext<'a>, content: &'b str) -> Vec
     parts.into_iter().map(piece).collect()
 }
 
-/// A part of a result.
+/// A part of a tool result.
 #[derive(Deserialize)]
 struct Part {
     #[serde(default, rename = "type")]
@@ -151,7 +153,7 @@ struct Part {
 }
 
 impl Part {
-    /// Returns `None` if the value is not a part.
+    /// Parses a part; returns `None` if the value is not a part.
     fn of(json: &str) -> Option<Self> {
         let part: Self = serde_json::from_str(json).ok()?;
         (part.kind.is_some() || inline(json).is_some()).then_some(part)

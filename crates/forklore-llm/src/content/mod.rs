@@ -15,13 +15,13 @@ pub(crate) use media::{ContentPart, InlineMedia, as_text, note};
 /// A part of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Segment<'a> {
-    /// Which message it belongs to.
+    /// The index of the message in the request.
     pub(crate) message: usize,
     pub(crate) speaker: Speaker,
     pub(crate) kind: SegmentKind<'a>,
 }
 
-/// Who speaks.
+/// The author of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speaker {
     System,
@@ -36,10 +36,10 @@ pub(crate) enum SegmentKind<'a> {
     Text(Cow<'a, str>),
     /// An image or a document from the user.
     Media(InlineMedia<'a>),
-    /// Reasoning of the model that gets the request.
+    /// Reasoning of the same model that receives the request.
     Reasoning {
         text: &'a str,
-        /// The data that the provider wants back with it.
+        /// Provider data that the provider requires with its reasoning.
         opaque: Option<Data>,
     },
     Call {
@@ -55,14 +55,14 @@ pub(crate) enum SegmentKind<'a> {
     },
 }
 
-/// The attachments of a request, and how much of them still fits.
+/// The attachments of a request, and the limits that remain for further media.
 struct MediaContext<'a> {
     attached: &'a Attached,
     allowance: Allowance<'a>,
 }
 
-/// The segments of a request to this model, which accepts the media in `takes`. Reasoning of
-/// other models is left out (SPEC 15).
+/// Converts the messages of `request` to segments for the model `to`, which accepts the media in
+/// `takes`. Omits the reasoning of other models (docs/semantics.md, Model requests).
 pub(crate) fn segments<'a>(
     request: &'a Request,
     to: &ModelName,
@@ -137,9 +137,9 @@ fn part_segment<'a>(
     Some(Segment { message, speaker, kind })
 }
 
-/// Returns the speaker and the segment of a content part. No provider accepts media of a model or of
-/// its instructions, so these become a note. Media with a tool result belong to the user: it
-/// is the person's.
+/// Returns the speaker and the segment of a content part. No provider accepts media from the
+/// assistant or in the system instructions, so a note replaces them. Media and text next to a tool
+/// result become the user's: the user attached them.
 fn media_segment(role: Role, piece: ContentPart<'_>) -> (Speaker, SegmentKind<'_>) {
     match (role, piece) {
         (Role::User | Role::Tool, ContentPart::Media(shown)) => {
@@ -151,9 +151,8 @@ fn media_segment(role: Role, piece: ContentPart<'_>) -> (Speaker, SegmentKind<'_
     }
 }
 
-/// Returns the data that a provider wants back with its reasoning: the field `opaque` of the stored
-/// part, or the
-/// stored block of a provider's own log.
+/// Returns the data that a provider requires with its reasoning: the field `opaque` of the stored
+/// part, or the stored block if it comes from a provider's own log.
 fn provider_data(stored: &Data) -> Option<Data> {
     #[derive(Deserialize)]
     struct Stored<'a> {
@@ -171,8 +170,8 @@ fn provider_data(stored: &Data) -> Option<Data> {
     }
 }
 
-/// Returns an id that every provider accepts, always the same one for the same id: ids come from
-/// other providers too.
+/// Returns an id that every provider accepts. The result is deterministic. The replacement is
+/// necessary because ids can come from other providers.
 fn plain_id(id: &str) -> Cow<'_, str> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if (1..=40).contains(&id.len()) && id.bytes().all(plain) {
@@ -181,7 +180,7 @@ fn plain_id(id: &str) -> Cow<'_, str> {
     SessionId::derived("call", &[id]).map_or_else(|_| "call".into(), |id| id.to_string().into())
 }
 
-/// The tool that was called under this id last.
+/// Returns the name of the last tool call with this id, or `tool` if there is none.
 fn name_of<'a>(call: &str, earlier: &[Segment<'a>]) -> &'a str {
     let found = earlier.iter().rev().find_map(|segment| match &segment.kind {
         SegmentKind::Call { id, name, .. } if id == call => Some(*name),
@@ -204,7 +203,7 @@ mod tests {
         Data::parse(text).unwrap()
     }
 
-    /// Checks the segments for a model that accepts `takes`.
+    /// Compares the segments for a model that accepts `takes` with the expected ones.
     fn check_segments(
         messages: Vec<Message>,
         takes: &Capabilities,

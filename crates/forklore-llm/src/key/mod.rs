@@ -1,4 +1,4 @@
-//! An API key: read from the environment, sent in a header, redacted everywhere else.
+//! API keys: read from the environment, sent in a header, redacted everywhere else.
 
 mod redact;
 mod stream_redactor;
@@ -28,16 +28,16 @@ impl fmt::Debug for Key {
 pub(crate) enum KeyLookup {
     /// The key.
     Key(Key),
-    /// The model needs none.
+    /// The model needs no key.
     None,
     /// The variable of this name is not set.
     NotSet(String),
-    /// The variable of this name holds no valid key.
+    /// The value of the variable of this name is not a valid key.
     Invalid(String),
 }
 
 impl KeyLookup {
-    /// Reads the first of these variables that is set.
+    /// Reads the first of these variables that is set and not empty.
     pub(crate) fn of(variables: &[&str]) -> Self {
         for &name in variables {
             match env::var(name) {
@@ -52,7 +52,7 @@ impl KeyLookup {
         variables.first().map_or(Self::None, |&name| Self::NotSet(name.to_owned()))
     }
 
-    /// Returns `text` with the key and parts of it redacted.
+    /// Returns `text` with the key and recognisable parts of it redacted.
     pub(crate) fn redact(&self, text: &str) -> String {
         match self {
             Self::Key(Key(key)) => redact::redact(text, key),
@@ -60,7 +60,7 @@ impl KeyLookup {
         }
     }
 
-    /// Returns the source of an error: as it is, or as redacted text if it would show the key.
+    /// Returns the source of an error: unchanged, or as redacted text if it would show the key.
     pub(crate) fn redact_source(&self, source: Box<SourceError>) -> Box<SourceError> {
         let mut shown = format!("{source:?}");
         let mut chain = Vec::new();

@@ -1,14 +1,16 @@
-//! Redaction of a key: every recognisable part of it in error messages, the whole key in responses.
+//! Redaction of an API key: every recognisable part of it in error messages, the whole key in
+//! responses.
 
-/// Replaces a key.
+/// The text that replaces a key.
 const INSTEAD: &str = "[key]";
 /// The shortest part of a key that is redacted, in characters.
 const MIN_PART_LENGTH: usize = 8;
-/// Shorter keys are words that a response may use, such as `ollama`; they are not redacted.
+/// The minimum length of a key that is redacted in responses, in bytes. Shorter keys, such as
+/// `ollama`, are words that a response may use.
 const MIN_SECRET_LENGTH: usize = 16;
 
-/// Returns a text with the key and longer parts of it redacted, also if they are escaped as in JSON,
-/// URLs or HTML, or if the rest is masked as in `sk-ab12...wxyz`.
+/// Returns the text with the key and longer parts of it redacted, also if they are escaped as in
+/// JSON, URLs or HTML, or if the rest is masked as in `sk-ab12...wxyz`.
 pub(super) fn redact(text: &str, key: &str) -> String {
     let key: Vec<char> = key.chars().collect();
     let read = read(text);
@@ -30,7 +32,7 @@ pub(super) fn redact(text: &str, key: &str) -> String {
     out
 }
 
-/// A character and the bytes that encode it.
+/// A decoded character and the byte range that encodes it.
 struct Read {
     char: char,
     from: usize,
@@ -50,7 +52,8 @@ fn read(text: &str) -> Vec<Read> {
     all
 }
 
-/// Returns the character of an escape at the start of a text, and the length of the escape.
+/// Decodes the escape at the start of a text; returns the character and the length of the escape in
+/// bytes.
 fn escape(text: &str) -> Option<(char, usize)> {
     let code =
         |digits: &str, radix| u32::from_str_radix(digits, radix).ok().and_then(char::from_u32);
@@ -71,7 +74,7 @@ fn escape(text: &str) -> Option<(char, usize)> {
     Some((char, digits.len() + 3))
 }
 
-/// Returns how many characters at the start of a text are a part of the key.
+/// Returns the length of the longest part of the key at the start of a text, in characters.
 fn longest(text: &[Read], key: &[char]) -> usize {
     let common = |from: usize| {
         let pairs = text.iter().zip(key.iter().skip(from));
@@ -80,7 +83,7 @@ fn longest(text: &[Read], key: &[char]) -> usize {
     (0..key.len()).map(common).max().unwrap_or(0)
 }
 
-/// Returns the length of a mask after a part of a key, including the end of the key if shown.
+/// Returns the length of a mask after a part of a key, including the end of the key if it follows.
 fn masked(text: &[Read], key: &[char]) -> usize {
     let is_mask = |read: &&Read| matches!(read.char, '*' | '.' | '\u{2026}' | '\u{2022}');
     let mask = text.iter().take_while(is_mask).count();
@@ -92,19 +95,19 @@ fn masked(text: &[Read], key: &[char]) -> usize {
         let end = key.get(key.len() - len..).unwrap_or_default();
         end.iter().zip(behind).filter(|(char, read)| **char == read.char).count() == *len
     };
-    // One character may be the next word's.
+    // A single matching character may belong to the next word.
     (2..=key.len()).rev().find(ends).map_or(0, |end| mask + end)
 }
 
-/// A text that comes in pieces, given on without the whole key, wherever the pieces are cut.
+/// Redacts the whole key in a stream of text chunks, also if the key is split over chunks.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
-    /// What may be the beginning of the key.
+    /// The end of the text so far that may be the start of the key.
     pending: String,
 }
 
 impl Flow {
-    /// Takes a piece; gives what can be passed by now.
+    /// Appends a chunk; returns the text that cannot be part of the key.
     pub(super) fn pass(&mut self, more: &str, key: &str) -> String {
         let mut text = std::mem::take(&mut self.pending);
         text.push_str(more);
@@ -116,18 +119,18 @@ impl Flow {
         text
     }
 
-    /// Returns what is left at the end of the response.
+    /// Returns the remaining text at the end of the response.
     pub(super) fn rest(&mut self) -> String {
         std::mem::take(&mut self.pending)
     }
 }
 
-/// Returns a text with the whole key redacted.
+/// Returns the text with the whole key redacted.
 pub(super) fn redact_key(text: &str, key: &str) -> String {
     text.replace(key, INSTEAD)
 }
 
-/// Whether responses are redacted for this key.
+/// Checks whether responses are redacted for this key.
 pub(super) fn is_secret(key: &str) -> bool {
     key.len() >= MIN_SECRET_LENGTH
 }
@@ -178,7 +181,7 @@ mod tests {
             passed.push_str(&flow.rest());
             assert_eq!(passed, expected, "{len}");
         }
-        // What is not the key's beginning is passed at once.
+        // Text that cannot be the start of the key is passed on immediately.
         assert_eq!(Flow::default().pass("plain \u{e9}", KEY), "plain \u{e9}");
     }
 }

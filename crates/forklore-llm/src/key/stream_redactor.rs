@@ -1,5 +1,5 @@
-//! Redacts the key in a streamed response, so that a server or a model that repeats it puts it neither
-//! into the log nor onto a screen.
+//! Redacts the API key in a streamed response: if a server or a model repeats the key, it appears
+//! neither in the log nor on a screen.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -29,7 +29,7 @@ impl StreamRedactor {
         Self { key: Some(key), ..Self::default() }
     }
 
-    /// Takes an event and pushes to `out` what can be passed on.
+    /// Redacts an event and pushes the events that are ready to `out`.
     pub(crate) fn pass(&mut self, piece: StreamEvent, out: &mut VecDeque<StreamEvent>) {
         let Some(key) = self.key.clone() else { return out.push_back(piece) };
         match piece {
@@ -49,7 +49,7 @@ impl StreamRedactor {
         }
     }
 
-    /// Ends the response and pushes the rest to `out`.
+    /// Ends the response and pushes the remaining text to `out`.
     pub(crate) fn end(&mut self, out: &mut VecDeque<StreamEvent>) {
         self.end_text(out);
         self.end_thinking(out);
@@ -70,12 +70,12 @@ fn push(text: String, piece: fn(String) -> StreamEvent, out: &mut VecDeque<Strea
     }
 }
 
-/// Redacts an event that came in one piece.
+/// Redacts the key in an event that is not split over chunks.
 fn redacted(piece: StreamEvent, key: &str) -> StreamEvent {
     match piece {
         StreamEvent::Thought { text, opaque } => StreamEvent::Thought {
             text: redact_key(&text, key),
-            // A changed thought cannot go back: its signature would not match.
+            // The provider must not get a changed thought back: its signature would not match.
             opaque: opaque.filter(|opaque| !opaque.get().contains(key)),
         },
         StreamEvent::Call(call) => StreamEvent::Call(ToolCall {

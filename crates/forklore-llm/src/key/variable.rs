@@ -1,17 +1,17 @@
-//! The name of the variable that holds a key.
+//! The name of the environment variable that contains an API key.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The name of an environment variable. What cannot be one may be a key that was put into the wrong
-/// place: it is refused, and repeated nowhere.
+/// The name of an environment variable. The type refuses any text that cannot be a name and repeats
+/// it nowhere, because it may be a key in the wrong field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyVariable(String);
 
-/// A text that is no name of a variable. It does not hold that text.
+/// The error for a text that is not the name of a variable. It does not contain that text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "key_env is the name of the environment variable that holds the key: letters, digits and \
@@ -21,7 +21,7 @@ pub struct KeyVariable(String);
 pub struct NoVariable;
 
 impl KeyVariable {
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,8 +1,8 @@
-//! Anthropic's messages.
+//! Requests to Anthropic's messages API.
 //!
-//! Cache breakpoints stand at the end of the prefix that a session shares with its parent. One more,
-//! for the whole request, is a field of the body, and the server applies it to the last message. So
-//! no breakpoint moves through the history from request to request.
+//! Cache breakpoints mark the ends of the prefixes that a session shares with its ancestors. One
+//! more breakpoint, for the whole request, is a field of the body, and the server applies it to the
+//! last message. Thus no breakpoint moves through the history from request to request.
 
 use std::borrow::Cow;
 
@@ -17,10 +17,11 @@ use crate::content::{
     ContentPart, InlineMedia, Segment, SegmentKind, Speaker, as_text, note, segments,
 };
 
-/// The limit of an answer if none is configured: Anthropic requires one.
+/// The maximum number of tokens of a response if the configuration has none: the API requires a
+/// limit.
 const DEFAULT_MAX_TOKENS: u32 = 8192;
 
-/// A request may have four breakpoints; the whole request takes one.
+/// A request may contain four breakpoints; the field for the whole request uses one.
 const MAX_BREAKPOINTS: usize = 3;
 
 #[derive(Serialize)]
@@ -36,7 +37,7 @@ struct Body<'a> {
     cache_control: TypeTag,
 }
 
-/// The part of a request whose tokens the server counts.
+/// The part of a request that a token count needs.
 #[derive(Serialize)]
 struct Prompt<'a> {
     model: &'a str,
@@ -67,7 +68,7 @@ struct Message<'a> {
     content: Vec<CacheableBlock<'a>>,
 }
 
-/// A content block, with `cache_control` as its last field.
+/// A content block whose last field is `cache_control`.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum CacheableBlock<'a> {
@@ -114,7 +115,7 @@ struct Source<'a> {
     data: Cow<'a, str>,
 }
 
-/// The content of a tool result: a list only if it has media.
+/// The content of a tool result: a list only if it contains media.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum ToolContent<'a> {
@@ -141,7 +142,7 @@ pub(super) fn body(
     })
 }
 
-/// The body of a request that counts tokens.
+/// Returns the body of a request that counts tokens.
 pub(crate) fn count_body(
     config: &ModelConfig,
     name: &ModelName,
@@ -162,7 +163,7 @@ fn prompt<'a>(
         input_schema: &tool.parameters,
     });
     let mut all = segments(request, name, takes);
-    // The API refuses blank blocks.
+    // The API refuses blank text blocks.
     all.retain(
         |segment| !matches!(&segment.kind, SegmentKind::Text(text) if text.trim().is_empty()),
     );
@@ -178,13 +179,13 @@ fn prompt<'a>(
     }
 }
 
-/// The counts of first messages after which breakpoints go.
+/// The breakpoints, each as the number of messages before it.
 struct Breakpoints(Vec<usize>);
 
 impl Breakpoints {
-    /// Puts breakpoints at the oldest forks of the session's lineage, so that parent and child have
-    /// the same ones. The breakpoint of the whole request finds a later shared prefix: the server
-    /// looks back over 20 blocks.
+    /// Places breakpoints at the oldest forks of the session's lineage, so that parent and child
+    /// have the same ones. The breakpoint of the whole request covers later shared prefixes: the
+    /// server looks back over 20 blocks.
     fn of(request: &Request) -> Self {
         let mut breakpoints = request.forks.clone();
         if breakpoints.is_empty() && request.shared > 0 {
@@ -194,7 +195,7 @@ impl Breakpoints {
         Self(breakpoints)
     }
 
-    /// Returns the indexes, in `all`, of the last blocks before the breakpoints.
+    /// Returns the indexes in `all` of the last cacheable blocks before the breakpoints.
     fn indexes(&self, all: &[Segment<'_>]) -> Vec<usize> {
         let cacheable =
             |segment: &Segment<'_>| !matches!(segment.kind, SegmentKind::Reasoning { .. });
@@ -226,10 +227,10 @@ fn system<'a>(
     blocks.collect()
 }
 
-/// Joins segments of one role into messages.
+/// Joins consecutive segments of one role to messages.
 fn messages<'a>(rest: Vec<Segment<'a>>, breakpoints: &Breakpoints) -> Vec<Message<'a>> {
     let mut messages: Vec<Message<'a>> = Vec::new();
-    // The API requires a user message first.
+    // The API requires that a user message comes first.
     if rest.first().is_some_and(|segment| segment.speaker == Speaker::Assistant) {
         let text = Cow::Borrowed("(The conversation begins with the assistant.)");
         let block =
@@ -274,7 +275,7 @@ fn show(shown: InlineMedia<'_>) -> ContentBlock<'_> {
     }
 }
 
-/// An error result holds text only.
+/// Returns the content of a tool result. A result with `is_error` may contain text only.
 fn tool_content(content: Vec<ContentPart<'_>>, is_error: bool) -> ToolContent<'_> {
     if is_error || !content.iter().any(|piece| matches!(piece, ContentPart::Media(_))) {
         return ToolContent::Text(as_text(&content, note));

@@ -1,4 +1,4 @@
-//! Gemini's `streamGenerateContent`.
+//! Requests to Gemini's `streamGenerateContent` method.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ struct Body<'a> {
     generation_config: GenerationConfig,
 }
 
-/// The part of a request whose tokens the server counts.
+/// The part of a request that a token count needs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Prompt<'a> {
@@ -127,7 +127,7 @@ enum FunctionResult {
     Error(String),
 }
 
-/// The signature of a thought. It goes back on the part that follows the thought.
+/// The signature of a thought. Requests return it on the part that follows the thought.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Signature<'a> {
@@ -154,7 +154,7 @@ pub(super) fn body(
     })
 }
 
-/// The body of a request that counts tokens.
+/// Returns the body of a request that counts tokens.
 pub(crate) fn count_body(
     config: &ModelConfig,
     name: &ModelName,
@@ -217,7 +217,7 @@ fn signed(opaque: &Data) -> Option<Data> {
     Some(Data::from_checked(signature.thought_signature.get()))
 }
 
-/// A segment as parts. Media of a tool result follow its text.
+/// Converts a segment to parts. Media of a tool result follow its text.
 fn parts(what: SegmentKind<'_>) -> Vec<Part<'_>> {
     let part = match what {
         SegmentKind::Text(text) => Part { text: Some(text), ..Part::default() },

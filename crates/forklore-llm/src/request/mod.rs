@@ -1,8 +1,8 @@
-//! Requests, in the format of each provider.
+//! Requests in the format of each provider.
 //!
-//! The shared prefix of a family's requests comes first and in a fixed order: the model, the tools,
-//! the history. Fields that may differ between requests follow. The bytes of a message depend on that
-//! message only, so a longer history only adds bytes at its end.
+//! The prefix that the requests of a family share comes first and in a fixed order: the model, the
+//! tools, the history. Fields that may differ between requests follow. The bytes of a message
+//! depend only on that message, so a longer history only adds bytes at its end.
 
 pub(crate) mod anthropic;
 pub(crate) mod gemini;
@@ -15,7 +15,7 @@ use forklore_core::Data;
 
 use crate::config::{ModelConfig, Provider};
 
-/// The bytes of a request.
+/// Serializes a request in the format of the configured provider.
 pub(crate) fn body(
     config: &ModelConfig,
     name: &ModelName,
@@ -28,7 +28,8 @@ pub(crate) fn body(
     }
 }
 
-/// Returns arguments as the object that Anthropic and Gemini require; a model may write any JSON.
+/// Returns arguments as the JSON object that Anthropic and Gemini require. A model may write any
+/// JSON value, so other values become the field `value` of an object.
 fn object(arguments: &Data) -> Cow<'_, Data> {
     if arguments.get().starts_with('{') {
         return arguments.readable();

@@ -1,4 +1,4 @@
-//! OpenAI's chat completions, which most servers speak.
+//! Requests to OpenAI's chat completions API, which most servers implement.
 
 use std::borrow::Cow;
 
@@ -61,7 +61,7 @@ struct ChatMessage<'a> {
     tool_calls: Vec<ToolCall<'a>>,
 }
 
-/// The content of a message: a list only if it has media, because not every server accepts one.
+/// The content of a message: a list only if it contains media, because some servers refuse lists.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum MessageContent<'a> {
@@ -125,7 +125,7 @@ pub(super) fn body(
             parameters: &tool.parameters,
         },
     });
-    // OpenAI's own API has another name for the limit than compatible servers.
+    // OpenAI's own API and compatible servers use different names for this limit.
     let most = request.options.max_output_tokens.or(config.max_output_tokens);
     let is_openai = config.provider == Provider::OpenAi && config.base_url.is_none();
     let takes = config.takes();
@@ -144,13 +144,14 @@ pub(super) fn body(
     })
 }
 
-/// Returns the history as messages. Text and calls of one answer are one message; the results follow
-/// it, then text that came after a call. A tool message holds text only, so media in results become a
-/// user message after them.
+/// Converts the history to messages. The text and the calls of one response become one message. The
+/// results follow it, then text that came after a call. A tool message may contain text only, so
+/// the media of results become a user message after them.
 fn messages<'a>(all: Vec<Segment<'a>>) -> Vec<ChatMessage<'a>> {
     let mut messages: Vec<ChatMessage<'a>> = Vec::new();
     let mut deferred = Deferred::default();
-    // The speaker and message number of the last message; `None` if the next segment begins a new one.
+    // The speaker and message index of the last segment; `None` if the next segment starts a
+    // message.
     let mut open: Option<(Speaker, usize)> = None;
     for piece in all {
         let (speaker, message) = (piece.speaker, piece.message);
@@ -196,7 +197,7 @@ fn messages<'a>(all: Vec<Segment<'a>>) -> Vec<ChatMessage<'a>> {
     messages
 }
 
-/// Content that must follow the results of an answer's calls.
+/// Content that must follow the results of a response's calls.
 #[derive(Default)]
 struct Deferred<'a> {
     shown: Vec<MessagePart<'a>>,
@@ -250,7 +251,8 @@ impl ChatMessage<'_> {
         !self.tool_calls.is_empty()
     }
 
-    /// Whether the segment's field comes after all fields that are set, so that order is kept.
+    /// Checks whether the field of the segment comes after all fields that are set, so that the
+    /// order of the segments is preserved.
     fn takes(&self, kind: &SegmentKind<'_>) -> bool {
         match kind {
             SegmentKind::Reasoning { .. } => self.content.is_none() && !self.calls(),
@@ -290,7 +292,7 @@ fn show(shown: InlineMedia<'_>) -> MessagePart<'_> {
     MessagePart::File { file: File { filename, file_data: url } }
 }
 
-/// Adds a part. The content of a message with media is a list.
+/// Appends a part to the content, which becomes a list.
 fn append_part<'a>(to: &mut Option<MessageContent<'a>>, block: MessagePart<'a>) {
     let mut blocks = match to.take() {
         None => Vec::new(),
@@ -316,14 +318,14 @@ fn append<'a>(to: &mut Option<Cow<'a, str>>, text: Cow<'a, str>) {
     }
 }
 
-/// Joins texts of one message: not every server accepts a list of texts.
+/// Joins two texts of one message, because some servers refuse a list of texts.
 fn join(so_far: &mut Cow<'_, str>, text: &str) {
     let so_far = so_far.to_mut();
     so_far.push_str("\n\n");
     so_far.push_str(text);
 }
 
-/// The field in which a server returns reasoning and expects it back.
+/// The field in which a server returns reasoning and expects it in later requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReasoningName {
@@ -332,7 +334,7 @@ pub(crate) enum ReasoningName {
     Reasoning,
 }
 
-/// What goes back to the provider with the text of its reasoning.
+/// Provider data of a reasoning text: the field that it returns in.
 #[derive(Default, Deserialize, Serialize)]
 pub(crate) struct ReasoningField {
     #[serde(default)]

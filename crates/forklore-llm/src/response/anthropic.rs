@@ -1,4 +1,4 @@
-//! Events of Anthropic's messages.
+//! Parser of the events of Anthropic's messages API.
 
 use std::borrow::Cow;
 
@@ -10,21 +10,22 @@ use serde_json::value::RawValue;
 
 use super::{PendingCall, ResponseError, append_bounded, check_call_count};
 
-/// The response so far.
+/// The state of a response that is being read.
 #[derive(Default)]
 pub(crate) struct Reader {
     id: Option<String>,
     block: Option<Block>,
-    /// Calls whose block ended; the end of the response may have cut off the last one.
+    /// Calls whose block ended. The last one may still turn out to be truncated, at the end of the
+    /// response.
     calls: Vec<PendingCall>,
-    /// The bytes of all calls' arguments.
+    /// Total size of the arguments of all calls, in bytes.
     argument_bytes: usize,
     reason: Option<String>,
     usage: Usage,
     is_over: bool,
 }
 
-/// The block that the server is sending.
+/// The content block that the server is sending.
 enum Block {
     Text,
     Thinking { text: String, signature: String },
@@ -33,7 +34,7 @@ enum Block {
     Other,
 }
 
-/// An event of any type; unknown types are ignored.
+/// An event of any type. The parser ignores unknown types.
 #[derive(Deserialize)]
 struct Event<'a> {
     #[serde(borrow, rename = "type")]
@@ -109,7 +110,7 @@ struct Usage {
     cache_creation_input_tokens: Option<u64>,
 }
 
-/// A thinking block as the API expects it back.
+/// A thinking block in the form that later requests must contain.
 #[derive(Serialize)]
 struct Thinking<'a> {
     r#type: &'static str,
@@ -261,7 +262,7 @@ impl Reader {
 }
 
 impl Usage {
-    /// Replaces the counts that a later event gives.
+    /// Replaces the counts that a later event contains.
     fn update(&mut self, later: Self) {
         self.input_tokens = later.input_tokens.or(self.input_tokens);
         self.output_tokens = later.output_tokens.or(self.output_tokens);
@@ -273,7 +274,8 @@ impl Usage {
 }
 
 impl From<Usage> for TokenUsage {
-    /// Anthropic's `input_tokens` leave out tokens that were read from or written to a cache.
+    /// Adds the cache counts to the input: Anthropic's `input_tokens` exclude tokens that were read
+    /// from or written to a cache.
     fn from(usage: Usage) -> Self {
         let cached = usage.cache_read_input_tokens;
         let cache_written = usage.cache_creation_input_tokens;

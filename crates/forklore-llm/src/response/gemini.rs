@@ -1,4 +1,4 @@
-//! Chunks of Gemini's `streamGenerateContent`.
+//! Parser of the chunks of Gemini's `streamGenerateContent` method.
 
 use forklore_agent::limits::{THINKING_BYTES, TooMuch};
 use forklore_agent::model::{End, EndReason, StreamEvent, TokenUsage};
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::{ResponseError, append_bounded};
 use crate::request::gemini::Signature;
 
-/// The response so far.
+/// The state of a response that is being read.
 #[derive(Default)]
 pub(crate) struct Reader {
     id: Option<String>,
@@ -129,7 +129,8 @@ impl Reader {
         }
         let text = part.text.filter(|text| !text.is_empty());
         let says = text.is_some() || part.function_call.is_some();
-        // The signature belongs to the part after the thought, and the API expects it there.
+        // The signature belongs to the part after the thought, and later requests must contain it
+        // there.
         if says || part.thought_signature.is_some() {
             self.end_thought(part.thought_signature.as_deref(), pieces)?;
         }
@@ -137,7 +138,7 @@ impl Reader {
         if let Some(call) = part.function_call {
             self.calls += 1;
             let arguments = call.args.unwrap_or_else(|| Data::from_checked("{}"));
-            // The kernel gives an id to a call that has none.
+            // The kernel generates the id of a call without one.
             let id = call.id.unwrap_or_default();
             pieces.push(StreamEvent::Call(ToolCall { id, name: call.name, arguments }));
         }

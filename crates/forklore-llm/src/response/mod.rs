@@ -1,4 +1,4 @@
-//! Responses, read event by event in the format of each provider.
+//! Parsers of the event streams of all providers.
 
 mod anthropic;
 mod gemini;
@@ -13,7 +13,7 @@ use forklore_core::data::NotJson;
 use crate::config::Provider;
 use crate::failure::one_line;
 
-/// Why a response cannot be read, or why the server ended it.
+/// The reason why a response cannot be read, or why the server ended it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ResponseError {
     /// An event is not the JSON that the provider documents.
@@ -25,15 +25,15 @@ pub(crate) enum ResponseError {
     /// A block of the response exceeds its size limit.
     #[error(transparent)]
     TooMuch(#[from] TooMuch),
-    /// The server reports an error, with this JSON.
+    /// The server reported an error, with this JSON.
     #[error("the server ended the answer: {0}")]
     Reported(String),
-    /// The stream ended before the response did.
+    /// The stream ended before the response was complete.
     #[error("the answer broke off")]
     Off,
 }
 
-/// Reads the events of one response.
+/// A parser for the events of one response.
 pub(crate) enum Reader {
     OpenAi(openai::Reader),
     Anthropic(anthropic::Reader),
@@ -49,7 +49,8 @@ impl Reader {
         }
     }
 
-    /// Adds the stream events that a server event completes. Returns whether it was the last one.
+    /// Parses a server event and pushes the stream events that it completes to `pieces`. Returns
+    /// whether it was the last event.
     pub(crate) fn read(
         &mut self,
         event: &str,
@@ -62,14 +63,14 @@ impl Reader {
         }
     }
 
-    /// Adds what is left when the stream ends, and returns how the response ended.
+    /// Pushes the remaining events when the stream ends, and returns the end of the response.
     pub(crate) fn end(&mut self, pieces: &mut Vec<StreamEvent>) -> Result<End, ResponseError> {
         let mut end = match self {
             Self::OpenAi(reader) => reader.end(pieces),
             Self::Anthropic(reader) => reader.end(),
             Self::Gemini(reader) => reader.end(pieces),
         }?;
-        // Both go into the log and onto a screen: bound them.
+        // Both strings go into the log and onto a screen, so their length is limited.
         end.request_id = end.request_id.filter(|id| id.len() <= MAX_ID_LENGTH);
         if let EndReason::Other(reason) = &mut end.reason {
             *reason = one_line(reason);
@@ -78,10 +79,10 @@ impl Reader {
     }
 }
 
-/// The longest request id that is stored.
+/// The maximum length of a request id that is stored, in bytes.
 const MAX_ID_LENGTH: usize = 256;
 
-/// Appends to a buffer of at most `most` bytes.
+/// Appends to a buffer, or returns an error if it would exceed `most` bytes.
 fn append_bounded(
     so_far: &mut String,
     more: &str,
@@ -95,12 +96,12 @@ fn append_bounded(
     Ok(())
 }
 
-/// Checks that one more call is allowed.
+/// Checks that the limit on the number of calls allows one more.
 fn check_call_count(calls: usize) -> Result<(), ResponseError> {
     if calls < CALLS { Ok(()) } else { Err(TooMuch::Calls.into()) }
 }
 
-/// A call whose fields arrive in fragments.
+/// A tool call whose fields arrive in fragments.
 #[derive(Debug, Default)]
 struct PendingCall {
     id: String,
@@ -113,7 +114,7 @@ impl PendingCall {
         append_bounded(&mut self.name, more, NAME_BYTES, TooMuch::Name)
     }
 
-    /// Appends to the arguments; `total` counts the bytes of all calls' arguments.
+    /// Appends to the arguments; `total` counts the bytes of the arguments of all calls.
     fn add_arguments(&mut self, more: &str, total: &mut usize) -> Result<(), ResponseError> {
         *total = total.saturating_add(more.len());
         if *total > ARGUMENTS_BYTES {
@@ -123,7 +124,7 @@ impl PendingCall {
         Ok(())
     }
 
-    /// Returns the call. Arguments that are not JSON become a JSON string.
+    /// Returns the complete call. Arguments that are not JSON become a JSON string.
     fn finish(self) -> Result<ToolCall, ResponseError> {
         let text = self.arguments.trim();
         let arguments = if text.is_empty() {
@@ -134,7 +135,7 @@ impl PendingCall {
         Ok(ToolCall { id: self.id, name: self.name, arguments })
     }
 
-    /// Whether the arguments are not JSON, as in a response that was cut off.
+    /// Checks whether the arguments are not JSON, as in a response that was cut off.
     fn is_truncated(&self) -> bool {
         !self.arguments.trim().is_empty() && Data::parse(self.arguments.trim()).is_err()
     }

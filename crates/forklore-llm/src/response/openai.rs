@@ -1,4 +1,4 @@
-//! Chunks of OpenAI's chat completions.
+//! Parser of the chunks of OpenAI's chat completions API.
 
 use forklore_agent::limits::{THINKING_BYTES, TooMuch};
 use forklore_agent::model::{End, EndReason, StreamEvent, TokenUsage};
@@ -9,14 +9,14 @@ use serde_json::value::RawValue;
 use super::{PendingCall, ResponseError, append_bounded, check_call_count};
 use crate::request::openai::{ReasoningField, ReasoningName};
 
-/// The response so far.
+/// The state of a response that is being read.
 #[derive(Default)]
 pub(crate) struct Reader {
     id: Option<String>,
     thinking: String,
     field: ReasoningName,
     calls: Vec<(Option<u64>, PendingCall)>,
-    /// The bytes of their arguments.
+    /// Total size of the arguments of all calls, in bytes.
     argument_bytes: usize,
     reason: Option<String>,
     usage: TokenUsage,
@@ -83,7 +83,7 @@ struct Usage {
     completion_tokens: Option<u64>,
     #[serde(default)]
     prompt_tokens_details: Option<PromptDetails>,
-    /// What DeepSeek calls it.
+    /// DeepSeek's field for the cached tokens.
     #[serde(default)]
     prompt_cache_hit_tokens: Option<u64>,
 }
@@ -115,7 +115,7 @@ impl Reader {
             self.usage = usage.into();
             pieces.push(StreamEvent::Usage { usage: self.usage, request_id: self.id.clone() });
         }
-        // One answer was asked for.
+        // The request was for one choice.
         let Some(choice) = chunk.choices.into_iter().flatten().next() else { return Ok(false) };
         if let Some(delta) = choice.delta {
             self.add(delta, pieces)?;
@@ -129,7 +129,7 @@ impl Reader {
             (ReasoningName::ReasoningContent, delta.reasoning_content),
             (ReasoningName::Reasoning, delta.reasoning),
         ];
-        // Some servers say it under both names.
+        // Some servers send the same text in both fields.
         let thought = thoughts.into_iter().find_map(|(field, text)| Some((field, text?)));
         if let Some((field, text)) = thought.filter(|(_, text)| !text.is_empty()) {
             self.field = field;
@@ -151,7 +151,7 @@ impl Reader {
 
     fn add_call(&mut self, piece: CallPiece) -> Result<(), ResponseError> {
         let id = piece.id.filter(|id| !id.is_empty());
-        // Most number their calls; of the others a new id begins a new one.
+        // Most servers number their calls. Without a number, a new id starts a new call.
         let goes_on = match (piece.index, &id) {
             (Some(index), _) => self.calls.iter().position(|(at, _)| *at == Some(index)),
             (None, None) => self.calls.len().checked_sub(1),

@@ -1,4 +1,4 @@
-//! What is sent, whole, in each form.
+//! Complete request bodies in the format of each provider.
 
 use forklore_agent::model::{Model as _, Options, Request};
 use forklore_core::{Message, Part, Role};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::asking::{assistant, call, data, request, result, user, weather};
 
-/// A history with something of everything.
+/// Returns a history with every kind of content.
 fn everything() -> Vec<Message> {
     let reasoning = |provider: &str, model: &str, opaque: &str| Part::Reasoning {
         text: "The user wants the weather.".into(),
@@ -61,7 +61,7 @@ fn sent(provider: Provider, base_url: Option<&str>) -> String {
     let asked = Request { tools, shared: 4, forks: vec![2, 4], options, ..request(everything()) };
     let body = HttpModel::new(config).unwrap().body(&asked).unwrap();
     let _: Value = serde_json::from_slice(&body).unwrap();
-    // A line for each message, and nothing else changed.
+    // Puts each message on its own line and changes nothing else.
     String::from_utf8(body).unwrap().replace("{\"role\"", "\n{\"role\"")
 }
 

@@ -1,4 +1,4 @@
-//! Answers that do not end: they are cut off early, whatever is endless in them.
+//! Responses that do not end: the client cuts them off early, whichever part is endless.
 
 use forklore_agent::model::{Model as _, ModelErrorKind, StreamEvent};
 use forklore_llm::Provider;
@@ -7,10 +7,10 @@ use futures_util::StreamExt as _;
 use crate::asking::{model, request, user};
 use crate::endpoint::Endpoint;
 
-/// What the sockets between the two hold beyond what was read.
+/// Bytes that the socket buffers may contain beyond those that the client read.
 const BETWEEN: usize = 16 << 20;
 
-/// How an answer fails that goes on and on with `more`, and how many bytes were taken of it.
+/// Returns the error of a response that repeats `more` endlessly, and the number of bytes sent.
 async fn cut(provider: Provider, beginning: &str, more: &str) -> (String, usize) {
     let (url, taken) = Endpoint::endless(beginning, more);
     let model = model(provider, &url);

@@ -1,22 +1,22 @@
-//! An HTTP server of our own that answers as it is told, however wrong that is.
+//! An HTTP server for tests that sends any response, however malformed.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
-/// What to do behind the bytes of an answer.
+/// The action after the bytes of a response.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
     Close,
-    /// Say nothing more, and keep the connection.
+    /// Send nothing more, and leave the connection open.
     Hang,
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug)]
 pub(crate) struct Asked {
-    /// The first line and the headers.
+    /// The request line and the headers.
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
 }
@@ -28,7 +28,7 @@ impl Asked {
     }
 }
 
-/// A server that gives every request the same answer.
+/// A server that sends the same response to every request.
 pub(crate) struct Endpoint {
     port: u16,
     asked: Receiver<Asked>,
@@ -56,8 +56,8 @@ impl Endpoint {
         Self { port, asked }
     }
 
-    /// One that begins an answer and writes the same on and on, until nobody reads it any more; the
-    /// number of bytes that were taken comes then.
+    /// Starts a server that sends `beginning` and then repeats `more` until the client stops
+    /// reading. The receiver then gets the number of bytes sent.
     pub(crate) fn endless(beginning: &str, more: &str) -> (String, Receiver<usize>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -73,13 +73,13 @@ impl Endpoint {
                 taken += next.len();
                 next = more.as_bytes();
             }
-            // Whoever asked may be gone.
+            // The receiver may no longer exist.
             let _ = tell.send(taken);
         });
         (url, taken)
     }
 
-    /// One that answers 200 with these events.
+    /// Starts a server that responds with status 200 and these events.
     pub(crate) fn streaming(events: &[&str], then: Then) -> Self {
         let events: String = events.iter().map(|event| format!("{event}\n\n")).collect();
         Self::answering(ok("text/event-stream", &events), then)
@@ -89,18 +89,18 @@ impl Endpoint {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
 
-    /// The next request that came.
+    /// Waits for the next request and returns it.
     pub(crate) fn asked(&self) -> Asked {
         self.asked.recv().unwrap()
     }
 }
 
-/// A whole answer of status 200; the connection's end is its own.
+/// Returns a complete response of status 200 that ends with the connection.
 pub(crate) fn ok(kind: &str, body: &str) -> String {
     format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n{body}")
 }
 
-/// A whole answer of another status, with further header lines.
+/// Returns a complete response of another status, with further header lines.
 pub(crate) fn refusal(status: &str, headers: &str, body: &str) -> String {
     let length = body.len();
     format!(

@@ -1,5 +1,5 @@
-//! Images, documents and texts that go along: what is sent of them in each form, and what is told
-//! instead. The real small model of these tests reads words alone.
+//! Images, documents and texts in requests: their form for each provider, and the notes in place of
+//! those that are not sent. The real small model of these tests reads text only.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::asking::{ask, assistant, call, data, request, result, user};
 use crate::endpoint::{Endpoint, Then};
 
-/// What begins as a PNG of this width, with so many bytes behind.
+/// Returns the start of a PNG of this width, followed by `more` bytes.
 pub(crate) fn png(width: u32, more: usize) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
     bytes.extend(width.to_be_bytes());
@@ -26,7 +26,7 @@ pub(crate) fn png(width: u32, more: usize) -> Vec<u8> {
     bytes
 }
 
-/// Keeps bytes, and gives the part that names them.
+/// Stores an attachment and returns the part that refers to it.
 pub(crate) fn attach(engine: &Engine, mut bytes: &[u8], media_type: &str) -> Value {
     let held = engine.put_attachment(&mut bytes, 1 << 30).unwrap();
     let name = media_type.replace('/', ".");
@@ -51,7 +51,7 @@ fn given(id: &str, parts: &Value, is_error: bool) -> Message {
     said(&EventType::TOOL_RESULT, &value)
 }
 
-/// A history in which everybody shows something.
+/// Returns a history with media from every role.
 fn everything(engine: &Engine) -> Vec<Message> {
     let shot = attach(engine, &png(7, 0), "image/png");
     let inline = BASE64_STANDARD.encode(png(8, 0));
@@ -183,7 +183,7 @@ fn a_small_model_is_sent_short_texts() {
     assert_eq!([sent(Some(4_096)), sent(Some(5_000)), sent(None)], [false, true, true]);
 }
 
-/// The shortest whole answer.
+/// Returns the shortest complete response.
 fn answer(provider: Provider) -> &'static str {
     match provider {
         Provider::Anthropic => "data: {\"type\":\"message_stop\"}",
@@ -194,7 +194,7 @@ fn answer(provider: Provider) -> &'static str {
     }
 }
 
-/// What goes over the wire is what `body` tells, at a server that plays the provider's.
+/// A test server receives the same bytes that `body` returns.
 #[tokio::test]
 async fn the_bytes_of_an_image_arrive() {
     for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini] {

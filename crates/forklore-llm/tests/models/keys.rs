@@ -1,6 +1,6 @@
-//! A key goes out in its header and is to be found nowhere else.
+//! An API key appears in its header and nowhere else.
 //!
-//! Each test is a process of its own, so that the environment is its own too.
+//! Each test runs in a process of its own, because it needs its own environment.
 
 use std::process::Command;
 
@@ -11,11 +11,12 @@ use futures_util::StreamExt as _;
 use crate::asking::{ask, calls, config, request, texts, user};
 use crate::endpoint::{Endpoint, Then, refusal};
 
-/// What the environment holds in the process that asks.
+/// The key in the environment of the process that sends requests.
 const KEY: &str = "sk-forklore-0123456789";
 const VARIABLE: &str = "FORKLORE_TEST_KEY";
 
-/// Runs the test of this name again with the key in its environment; whether this is that process.
+/// Runs the test of this name again in a process with the key in its environment. Returns whether
+/// this is that process.
 fn has_key(test: &str) -> bool {
     if std::env::var_os(VARIABLE).is_some() {
         return true;
@@ -43,7 +44,7 @@ async fn a_key_stands_in_its_header_and_nowhere_else() {
     if !has_key("keys::a_key_stands_in_its_header_and_nowhere_else") {
         return;
     }
-    // A server that says what it was sent, as some do.
+    // A server that repeats the header it received, as some do.
     let echo = format!("{{\"error\":{{\"message\":\"no such key: {KEY}\"}}}}");
     let forms = [
         (Provider::OpenAi, "authorization", format!("Bearer {KEY}")),
@@ -72,7 +73,7 @@ async fn a_part_of_a_key_is_in_no_error() {
     if !has_key("keys::a_part_of_a_key_is_in_no_error") {
         return;
     }
-    // As providers mask it, and as other programs on the way write it.
+    // As providers mask a key, and as proxies escape it.
     let coded: String = KEY.chars().map(|char| format!("%{:02X}", u32::from(char))).collect();
     let escaped: String = KEY.chars().map(|char| format!("\\u{:04x}", u32::from(char))).collect();
     let masked = "no such key: sk-forkl***********6789";
@@ -102,7 +103,7 @@ async fn a_part_of_a_key_is_in_no_error() {
         let error = ask(&model, &request(vec![user("Hello")])).await.unwrap_err();
         assert_eq!(error.message, format!("401 Unauthorized: {expected}"));
     }
-    // What lies behind an error repeats values too.
+    // The source of an error repeats values too.
     let event = format!("data: {{\"choices\":\"{KEY}\"}}");
     let endpoint = Endpoint::streaming(&[&event], Then::Close);
     let model = keyed(Provider::OpenAi, &endpoint.url());
@@ -130,7 +131,7 @@ async fn an_answer_that_repeats_the_key_is_given_without_it() {
     assert_eq!(texts(&pieces).concat(), "it is [key]!");
     assert_eq!(calls(&pieces)[0].arguments.get(), r#"{"a":"[key]"}"#);
     assert!(!format!("{pieces:?}").contains(KEY), "{pieces:?}");
-    // Also where it breaks off in the middle of the key.
+    // The same if the response ends in the middle of the key.
     let endpoint = Endpoint::streaming(&said[..2], Then::Close);
     let model = keyed(Provider::OpenAi, &endpoint.url());
     let asked = request(vec![user("Hello")]);

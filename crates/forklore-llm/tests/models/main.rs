@@ -1,6 +1,6 @@
-//! Models over HTTP: the bytes that go out, the answers that come back, and what goes wrong. A real
-//! small model answers in the OpenAI form and in Anthropic's; Gemini's and Anthropic's own endpoints,
-//! which cannot run here, are played by doubles that answer as their documentation says.
+//! Models over HTTP: request bytes, responses and errors. A real small model responds in the OpenAI
+//! format and in Anthropic's. Test doubles replace the APIs of Gemini and Anthropic, which cannot
+//! run here, and respond as their documentation specifies.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests end so")]
 

@@ -1,4 +1,5 @@
-//! The request of a child begins with the bytes of its parent's, in every form (a58, a59, a68).
+//! The request of a child begins with the same bytes as the request of its parent, in the format of
+//! every provider (docs/acceptance.md, rules 58, 59 and 68).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -40,7 +41,8 @@ fn asked(text: &str) -> (EventType, Value) {
     (EventType::USER_MESSAGE, json!({"content": text}))
 }
 
-/// A turn with reasoning, two calls at a time, an answer, and images from everybody.
+/// Returns the events of a turn with reasoning, parallel calls, a response, and images from every
+/// role.
 fn turn(engine: &Engine, number: u32, model: &HttpModel) -> Vec<(EventType, Value)> {
     let name = model.name();
     let (a, b) = (format!("call_{number}a"), format!("call_{number}b"));
@@ -112,19 +114,19 @@ fn model(provider: Provider) -> HttpModel {
     HttpModel::new(ModelConfig { images: Some(true), ..ModelConfig::new(provider, "m") }).unwrap()
 }
 
-/// Where, in a body, the last of what the first `count` messages say ends.
+/// Returns the offset in `body` at which the content of the first `count` messages ends.
 fn end_of(body: &[u8], model: &HttpModel, request: &Request, count: usize) -> usize {
     let alone = Request { messages: request.messages[..count].to_vec(), ..request.clone() };
     SharedBytes::between(&model.body(&alone).unwrap(), body).shared
 }
 
-/// What Anthropic is told at the end of what is shared; what stands between instructions and the
-/// rest.
+/// The cache breakpoint in Anthropic's format, and the text between the instructions and the
+/// messages.
 const MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
 const REST: &str = r#""messages":["#;
 
-/// Checks that the child's body begins as the parent's, up to the last byte of the last message
-/// that they share: what closes it there, and the mark, may differ.
+/// Checks that the child's body begins with the same bytes as the parent's, up to the last byte of
+/// the last shared message. The closing brackets after it and the cache breakpoint may differ.
 fn begins_alike(engine: &Engine, parent: &SessionId, child: &SessionId, model: &HttpModel) {
     let (mother, daughter) = (request(engine, parent, model), request(engine, child, model));
     assert!(daughter.shared > 0);
@@ -183,7 +185,7 @@ fn so_does_a_fork_of_a_fork_of_a_fork() {
     for provider in FORMS {
         let (engine, model) = (engine(), model(provider));
         let mut parent = root(&engine, &model);
-        // Deeper than there are marks, and once back before an earlier cut.
+        // More forks than there are breakpoints, and one cut that is before an earlier one.
         for (number, cut) in
             (10..).zip(["turn:1", "turn:2", "turn:3", "turn:4", "turn:2", "turn:3"])
         {
@@ -227,7 +229,7 @@ fn each_request_begins_as_the_one_before() {
             let now = request(&engine, &session, &model);
             let body = model.body(&now).unwrap();
             let same = SharedBytes::between(&model.body(&before).unwrap(), &body).shared;
-            // What an open call is answered with gives way to its result.
+            // The result of a call replaces the placeholder for the open call.
             let answered = |request: &Request| {
                 let last = request
                     .messages
@@ -258,7 +260,7 @@ fn what_was_sent_is_sent_again_when_a_request_is_full() {
             append(&engine, &session, &[(EventType::USER_MESSAGE, message), said("I see.")]);
             let now = request(&engine, &session, &model);
             let body = model.body(&now).unwrap();
-            // Whatever closes the messages is all that differs.
+            // Only the closing brackets of the messages differ.
             let same = SharedBytes::between(&before, &body).shared;
             assert!(before.len() - same < 200, "{provider:?} {number}");
             sent.push(body.len() - before.len() > size);

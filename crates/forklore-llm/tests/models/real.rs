@@ -1,4 +1,4 @@
-//! The real small model, in both forms that it speaks.
+//! A real small model, in both API formats that its server supports.
 
 use forklore_agent::model::{EndReason, Model as _, Options, Request};
 use forklore_core::Message;
@@ -72,7 +72,7 @@ async fn a_tool_is_called_when_one_must_be_and_its_result_goes_back() {
     }
 }
 
-/// A conversation of some 1,000 tokens.
+/// Returns a conversation of about 1,000 tokens.
 fn long() -> Vec<Message> {
     let told = "The harbour lies in the north of the bay, where ships from many countries wait. ";
     let asked = |n: usize| user(&format!("Part {n}. {}", told.repeat(4)));

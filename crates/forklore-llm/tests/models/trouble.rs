@@ -1,4 +1,5 @@
-//! What goes wrong is told by what can be done about it, in a sentence, and loses no piece before.
+//! Errors: their kind shows what the caller can do, the message is one sentence, and no earlier
+//! event is lost.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ fn hello() -> Request {
     request(vec![user("Hello")])
 }
 
-/// How an answer of the OpenAI form fails.
+/// Returns the error for a response in the OpenAI format.
 async fn fails(answer: impl Into<Vec<u8>>, then: Then) -> (ModelErrorKind, String) {
     let endpoint = Endpoint::answering(answer, then);
     failure(&model(Provider::OpenAi, &endpoint.url()), &hello()).await
@@ -52,7 +53,7 @@ async fn a_key_that_is_not_set() {
 
 #[tokio::test]
 async fn nobody_there() {
-    // A port that was free a moment ago.
+    // A port on which nothing listens: it was free a moment ago.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let model = model(Provider::OpenAi, &format!("http://127.0.0.1:{port}/v1"));
     let (kind, said) = failure(&model, &hello()).await;

@@ -1,4 +1,4 @@
-//! One call: it ends with a result, with its turn, or when nothing is heard any more.
+//! A call of a tool. It ends with a result, with its turn, or after a timeout without progress.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -19,16 +19,16 @@ use crate::outcome;
 enum Ended {
     /// The turn was interrupted.
     Interrupted,
-    /// Nothing was heard for so long.
+    /// Neither a result nor progress arrived for this time.
     Silent(Duration),
     /// The connection or the server failed.
     Failed(ServiceError),
-    /// The server answered something that is no result.
+    /// The server's response was not a tool result.
     Strange,
 }
 
 impl Server {
-    /// Calls a tool. Whatever goes wrong is what came of the call.
+    /// Calls a tool. A failure is an outcome of the call.
     pub(crate) async fn call(
         &self,
         tool: &str,
@@ -143,14 +143,14 @@ struct Sent(Option<RequestHandle<RoleClient>>);
 impl Drop for Sent {
     fn drop(&mut self) {
         let Some(handle) = self.0.take() else { return };
-        // Without a runtime the connection is gone, and the server with it.
+        // Without an async runtime the connection and the server are gone already.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(handle.cancel(Some("nobody waits for the result any more".to_owned())));
         }
     }
 }
 
-/// The arguments as an object; none at all are an empty one.
+/// Returns the arguments as an object; null becomes an empty one.
 fn arguments(call: &ToolCall) -> Option<JsonObject> {
     let given: Option<JsonObject> = call.arguments.readable().read().ok()?;
     Some(given.unwrap_or_default())

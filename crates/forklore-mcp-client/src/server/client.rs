@@ -1,4 +1,4 @@
-//! What a server hears from us and tells us without being asked.
+//! The client side of a connection: what a server may request from us, and its notifications.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -33,12 +33,12 @@ impl Client {
     }
 }
 
-/// The calls of a connection that wait to hear how far they are.
+/// The running calls of a connection, which receive progress reports.
 #[derive(Clone, Default)]
 pub(super) struct Steps(Arc<Mutex<HashMap<ProgressToken, mpsc::UnboundedSender<Step>>>>);
 
 impl Steps {
-    /// The steps of a call, until [`forget`](Self::forget).
+    /// Returns the progress reports of a call, until [`forget`](Self::forget).
     pub(super) fn of(&self, token: &ProgressToken) -> mpsc::UnboundedReceiver<Step> {
         let (told, steps) = mpsc::unbounded_channel();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), told);
@@ -52,14 +52,14 @@ impl Steps {
     fn tell(&self, token: &ProgressToken, step: Step) {
         let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(told) = waiting.get(token) {
-            // An error says that the call is over.
+            // An error means that the call is over.
             let _ = told.send(step);
         }
     }
 }
 
 impl ClientHandler for Client {
-    /// We offer a server nothing: no folders, no model, no person to ask.
+    /// Offers a server no capabilities: no folders, no model, no person to question.
     fn get_info(&self) -> ClientConfig {
         let us = Implementation::new("forklore", env!("CARGO_PKG_VERSION"));
         ClientConfig::new(ClientCapabilities::default(), us)
@@ -76,7 +76,7 @@ impl ClientHandler for Client {
         std::future::ready(())
     }
 
-    /// What fails here is no loss: the tools stay those that are known.
+    /// Lists the tools again. If that fails, the tools that were listed before remain.
     async fn on_tool_list_changed(&self, context: NotificationContext<RoleClient>) {
         let listed = tokio::time::timeout(self.patience, context.peer.list_all_tools()).await;
         if let Ok(Ok(tools)) = listed {
@@ -85,8 +85,9 @@ impl ClientHandler for Client {
     }
 }
 
-/// Stores the tools sorted by name, whatever order the server lists them in: they are part of the
-/// prefix of all requests of a family. Of several with one name the first counts.
+/// Stores the tools sorted by name, whatever order the server lists them in, because they are part
+/// of the prefix that a family's requests share. If several tools have the same name, only the
+/// first is stored.
 pub(super) fn store_tools(tools: &Tools, mut named: Vec<Tool>) {
     named.sort_by(|a, b| a.name.cmp(&b.name));
     named.dedup_by(|a, b| a.name == b.name);

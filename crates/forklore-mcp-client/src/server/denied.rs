@@ -1,4 +1,4 @@
-//! Errors of a server that requires authentication, and the configuration that gives it.
+//! Errors of a server that requires authentication, with advice for the configuration.
 
 use forklore_sanitize::terminal;
 use rmcp::ServiceError;
@@ -10,10 +10,10 @@ use crate::config::Connection;
 use crate::name::ServerName;
 use crate::redact::redact_values;
 
-/// The most characters of the server's reply in an error message.
+/// Maximum length of the server's reply in an error message, in characters.
 const MAX_REPLY_LENGTH: usize = 200;
 
-/// A response of 401 or 403 over HTTP.
+/// A 401 or 403 response over HTTP.
 #[derive(Debug)]
 pub(super) struct Denied {
     status: u16,
@@ -61,7 +61,7 @@ impl Denied {
         Self { status, reply: reply.trim().to_owned() }
     }
 
-    /// Returns the reply, and the configuration that is missing or refused.
+    /// Returns the error message, with the reply and the configuration that is missing or refused.
     pub(super) fn message(&self, server: &ServerName, connection: &Connection) -> String {
         let variables = match connection {
             Connection::Program { .. } => Vec::new(),

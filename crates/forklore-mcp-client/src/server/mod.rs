@@ -24,7 +24,7 @@ use crate::stdio::{self, Process};
 use client::Client;
 use denied::Denied;
 
-/// How long closing a connection over the network may take.
+/// Maximum time to close a connection.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A server, running or not.
@@ -47,7 +47,7 @@ struct Live {
     is_broken: AtomicBool,
 }
 
-/// Why a server does not start. Output of the server is escaped for a terminal.
+/// Why a server does not start. Display escapes the server's output for a terminal.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The program cannot be started.
@@ -55,7 +55,7 @@ pub enum StartError {
     NotStarted {
         /// The program.
         command: String,
-        /// Why.
+        /// The I/O error.
         source: std::io::Error,
     },
     /// A variable that the configuration names is not set.
@@ -71,42 +71,42 @@ pub enum StartError {
         header: String,
         /// The variable with its value.
         variable: String,
-        /// What is wrong.
+        /// What is wrong with it.
         what: &'static str,
     },
-    /// It does not know who asks, or does not let them in.
+    /// The server requires authentication or denies access (HTTP 401 or 403).
     #[error("{message}")]
     Denied {
-        /// What it says, and what to write into the configuration.
+        /// The server's reply, and what to write into the configuration.
         message: String,
     },
-    /// It did not answer in time.
+    /// The server was not ready in time.
     #[error("it was not ready within {} seconds{}", .after.as_secs(), stderr_note(.stderr))]
     Slow {
-        /// How long was waited.
+        /// The timeout.
         after: Duration,
-        /// What it wrote on standard error.
+        /// The end of its standard error.
         stderr: String,
     },
-    /// It said something else than a server does, or ended.
+    /// The server did not initialize: it ended, or does not speak MCP.
     #[error("{}{}", error_text::refused(.source), stderr_note(.stderr))]
     Refused {
-        /// What.
+        /// The error of the MCP library.
         source: Box<ClientInitializeError>,
-        /// What it wrote on standard error.
+        /// The end of its standard error.
         stderr: String,
     },
-    /// It does not name its tools.
+    /// The server does not list its tools.
     #[error("it does not name its tools: {}{}", error_text::failed(.source), stderr_note(.stderr))]
     NoTools {
-        /// What it says instead.
+        /// The error of the request.
         source: ServiceError,
-        /// What it wrote on standard error.
+        /// The end of its standard error.
         stderr: String,
     },
 }
 
-/// What a server stderr, behind the message that tells what went wrong.
+/// Formats a server's standard error as the end of an error message; empty if there is none.
 fn stderr_note(stderr: &str) -> String {
     if stderr.is_empty() {
         String::new()
@@ -149,7 +149,7 @@ impl Server {
         self.live().await.map(drop)
     }
 
-    /// Ends the server.
+    /// Stops the server.
     pub(crate) async fn end(&self) {
         if let Some(live) = self.live.lock().await.take() {
             live.end().await;
@@ -176,7 +176,7 @@ impl Server {
         }
     }
 
-    /// Initializes the connection and lists the tools. Ends a server that takes too long.
+    /// Initializes the connection and lists the tools. Stops a server that takes too long.
     async fn connect(
         &self,
         transport: impl Transport<RoleClient> + 'static,
@@ -243,8 +243,8 @@ impl Live {
         is_broken || self.service.is_closed() || self.service.is_transport_closed()
     }
 
-    /// Ends the program. A connection without a program ends with the last call that uses it: the
-    /// server may still answer that call.
+    /// Stops the program. A connection without a program ends with the last call that uses it,
+    /// since the server may still answer that call.
     async fn end(self: Arc<Self>) {
         let live = match Arc::try_unwrap(self) {
             Ok(live) => live,

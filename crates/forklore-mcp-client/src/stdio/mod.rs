@@ -1,4 +1,4 @@
-//! Servers that run as child processes and speak over standard input and output.
+//! Servers that run as child processes and communicate over standard input and output.
 
 mod filter;
 mod process;
@@ -15,14 +15,15 @@ use crate::stderr_tail::StderrTail;
 use filter::Filter;
 pub(crate) use process::{Process, Spawned};
 
-/// The most bytes of one frame; longer ones become an error of the call that they answer.
+/// Maximum length of one frame, in bytes. A longer one becomes an error of the call that it
+/// answers.
 const FRAME: usize = 16 << 20;
 
-/// The most bytes of one string in a frame, an image as base64 for instance; of a longer one comes
-/// the beginning.
+/// Maximum length of one string in a frame, such as an image as base64, in bytes. A longer one is
+/// truncated.
 const STRING: usize = 12 << 20;
 
-/// The transport over the pipes of a child.
+/// Returns the transport over the pipes of a child process.
 pub(crate) fn transport(
     spawned: Spawned,
     tail: &StderrTail,
@@ -32,7 +33,7 @@ pub(crate) fn transport(
     AsyncRwTransport::new_client(frames, stdin).with_max_line_length(FRAME)
 }
 
-/// What a child writes, with everything taken out that would not be a frame of bearable size.
+/// Returns the child's standard output, without anything that is not a frame within the limits.
 fn filtered(
     stdout: impl AsyncRead + Unpin + Send,
     tail: StderrTail,

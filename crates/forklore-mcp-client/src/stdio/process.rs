@@ -1,4 +1,4 @@
-//! The child process behind a server: its environment, its last words, its end.
+//! The child process of a server: its environment, its standard error and its termination.
 
 use std::ffi::OsString;
 use std::io;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::stderr_tail::StderrTail;
 
-/// What every program may know of its surroundings, and no secret.
+/// The environment variables that every program gets. None of them is a secret.
 const ENVIRONMENT: &[&str] = if cfg!(windows) {
     &[
         "APPDATA",
@@ -39,10 +39,10 @@ const ENVIRONMENT: &[&str] = if cfg!(windows) {
     ]
 };
 
-/// How long a server may take to end after its input has, and then once more after a signal.
+/// How long a server may take to exit after its input was closed, and again after a signal.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A child process, which ends with this value, and its whole group with it.
+/// A child process. Dropping this value stops it and its whole process group.
 #[derive(Debug)]
 pub(crate) struct Process {
     stop: CancellationToken,
@@ -50,15 +50,15 @@ pub(crate) struct Process {
     gone: watch::Receiver<bool>,
 }
 
-/// A child that has just been started.
+/// The pipes of a child process that has just been started.
 pub(crate) struct Spawned {
     pub(super) stdin: ChildStdin,
     pub(super) stdout: ChildStdout,
 }
 
 impl Process {
-    /// Starts a program in a group of its own, so that a Ctrl-C at the terminal does not reach it
-    /// and what it starts ends with it.
+    /// Starts a program in its own process group, so that a Ctrl-C at the terminal does not reach
+    /// it, and the processes that it starts are stopped with it.
     pub(crate) fn start(
         command: &str,
         args: &[String],
@@ -93,19 +93,19 @@ impl Process {
         Ok((Self { stop, ended, gone }, spawned))
     }
 
-    /// How the program ended, if it does so within a moment.
+    /// Returns how the program ended, if it does so within half a second.
     pub(crate) async fn status(&self) -> Option<ExitStatus> {
         let mut ended = self.ended.clone();
         let waited = tokio::time::timeout(GRACE / 4, ended.wait_for(Option::is_some)).await;
         waited.ok()?.ok().and_then(|status| *status)
     }
 
-    /// Ends it: its input has ended already, so it gets a little time, then a signal, then no
-    /// choice.
+    /// Stops the program and waits until it has stopped. Its input is closed already, so it gets
+    /// some time to exit, then a signal, and then it is killed.
     pub(crate) async fn end(&self) {
         self.stop.cancel();
         let mut gone = self.gone.clone();
-        // An error means that the task that looked after it is gone, and it too.
+        // An error means that the supervising task is gone, and the program with it.
         let _ = gone.wait_for(|gone| *gone).await;
     }
 }
@@ -116,7 +116,7 @@ impl Drop for Process {
     }
 }
 
-/// Keeps the end of what a server says on standard error.
+/// Stores the end of a server's standard error.
 async fn listen(mut stderr: ChildStderr, tail: StderrTail) {
     let mut buffer = [0_u8; 4096];
     while let Ok(len @ 1..) = stderr.read(&mut buffer).await {
@@ -124,7 +124,7 @@ async fn listen(mut stderr: ChildStderr, tail: StderrTail) {
     }
 }
 
-/// Waits for a child to exit, or ends it.
+/// Waits until a child exits, or stops it.
 async fn look_after(
     mut child: Child,
     group: Group,
@@ -143,7 +143,7 @@ async fn look_after(
         group.ask_to_end();
         status = within_grace(&mut child).await;
     }
-    // Ends the processes that the program left behind, and the program if it still runs.
+    // Kills the processes that the program left running, and the program itself if it still runs.
     drop(group);
     if status.is_none() {
         let _ = child.start_kill();
@@ -157,8 +157,8 @@ async fn within_grace(child: &mut Child) -> Option<ExitStatus> {
     tokio::time::timeout(GRACE, child.wait()).await.ok()?.ok()
 }
 
-/// The processes that a server consists of. They are killed when this goes, also where a runtime
-/// is shut down around it.
+/// The process group of a server. It is killed when this value is dropped, also if the async
+/// runtime shuts down.
 #[derive(Debug)]
 struct Group(#[cfg(unix)] Option<rustix::process::Pid>);
 
@@ -173,7 +173,7 @@ impl Group {
         self.signal(rustix::process::Signal::TERM);
     }
 
-    /// A group that has no process any more is no matter.
+    /// Sends a signal to the group. It is no error if the group has no process any more.
     fn signal(&self, signal: rustix::process::Signal) {
         if let Some(group) = self.0 {
             let _ = rustix::process::kill_process_group(group, signal);

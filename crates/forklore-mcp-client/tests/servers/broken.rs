@@ -1,4 +1,4 @@
-//! Servers that do everything wrong.
+//! Servers that misbehave.
 
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ async fn one_that_is_killed_between_calls_is_started_for_the_next() {
     gone(second).await;
 }
 
-/// The ids of the server and of a process that it started.
+/// Returns the process ids of the server and of a process that it started.
 async fn family(tools: &forklore_mcp_client::McpTools) -> (i32, i32) {
     let (failed, said) = call(tools, "kin__do", json!({})).await;
     assert!(!failed, "{said}");
@@ -80,7 +80,7 @@ fn kill(id: i32) {
     rustix::process::kill_process(id, rustix::process::Signal::KILL).unwrap();
 }
 
-/// Waits until neither process is there.
+/// Waits until neither process exists.
 async fn gone((server, child): (i32, i32)) {
     for id in [server, child] {
         let id = rustix::process::Pid::from_raw(id).unwrap();
@@ -90,7 +90,8 @@ async fn gone((server, child): (i32, i32)) {
     }
 }
 
-/// A child of a child is reaped by whoever inherits it, which in a container may be nobody.
+/// Checks whether a process is a zombie. A grandchild is reaped by the process that adopts it; in a
+/// container there may be none.
 fn is_zombie(id: rustix::process::Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.as_raw_nonzero()));
     stat.is_ok_and(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z')))
@@ -121,7 +122,7 @@ fn a_runtime_that_is_shut_down_ends_its_servers() {
 async fn one_that_does_not_want_to_end_is_killed() {
     let tools = started([("bad", double(&["stubborn"]))]).await;
     tools.end().await;
-    // It has ended, or this would not have been reached; the next call starts another.
+    // `end` returned, so the server has stopped; the next call starts another one.
     assert_eq!(call(&tools, "bad__do", json!({})).await, (false, json!("done")));
     tools.end().await;
 }
@@ -136,7 +137,7 @@ async fn one_that_says_nothing_is_given_up() {
     assert_eq!(outcome, (true, json!("nothing was heard of it for 1 seconds")));
     assert_eq!(cancelled(&noted).await, 1);
 
-    // A call that is dropped, or interrupted, is called off as well.
+    // A call that is dropped or interrupted is cancelled at the server as well.
     let (call, context) = (a_call("bad__do", &json!({})), context());
     let short = Duration::from_millis(100);
     tokio::time::timeout(short, tools.call(&call, &context)).await.unwrap_err();
@@ -151,7 +152,7 @@ async fn one_that_says_nothing_is_given_up() {
     tools.end().await;
 }
 
-/// How many calls the server was told that nobody waits for, as soon as it has noted one more.
+/// Waits until the server has recorded one more cancelled call, and returns their number.
 async fn cancelled(noted: &std::path::Path) -> usize {
     static SEEN: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     loop {
@@ -185,7 +186,7 @@ async fn endless_answers_are_cut_and_cost_little_memory() {
         assert!(text.len() < 140_000, "{sort}: {} bytes", text.len());
         insta::assert_json_snapshot!(sort.replace([' ', ','], "_"), (failed, shortened(text)));
     }
-    // The kernel keeps an image beside the log.
+    // The kernel stores an image as an attachment.
     let (failed, said) = call(&tools, "big__do", json!({"sort": "image"})).await;
     let image = (&said[0]["type"], said[0]["data"].as_str().map(str::len));
     assert_eq!((failed, image), (false, (&json!("image"), Some(3_000_000))));
@@ -194,7 +195,7 @@ async fn endless_answers_are_cut_and_cost_little_memory() {
     tools.end().await;
 }
 
-/// A text with its runs of one character counted.
+/// Replaces runs of 20 or more of one character in a text by the character and their length.
 fn shortened(text: &str) -> String {
     let mut out = String::new();
     let chars: Vec<char> = text.chars().collect();
@@ -239,7 +240,7 @@ async fn hostile_names_and_descriptions_stay_data() {
         name.len() <= 64 && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
     };
     assert!(specs.iter().all(|(name, _)| fits(name)));
-    // Each leads back to the tool it stands for.
+    // Each name resolves to its tool.
     let found: Vec<_> =
         specs.iter().map(|(name, _)| tools.find(name).unwrap().to_string()).collect();
     insta::assert_json_snapshot!(found);
@@ -312,7 +313,7 @@ async fn a_server_knows_little_of_its_surroundings() {
     let env = said["env"].as_object().unwrap();
     assert_eq!(env["CARGO_PKG_NAME"], "forklore-mcp-client");
     let known = "HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TERM TMPDIR TZ USER CARGO_PKG_NAME";
-    // What starts python may set variables of its own.
+    // The launcher of python may set further variables.
     let ours =
         env.keys().filter(|name| std::env::var_os(name).is_some() && !name.contains("PYENV"));
     let more = ["PWD", "SHLVL", "_"];

@@ -1,4 +1,4 @@
-//! The configuration of servers: what makes no sense is refused, with a word about what does.
+//! The configuration of servers: an invalid one is refused, with advice.
 
 use std::collections::BTreeMap;
 

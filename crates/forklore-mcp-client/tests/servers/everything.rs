@@ -1,4 +1,4 @@
-//! The server that shows everything, over standard input and output.
+//! The reference server with every feature (`server-everything`), over standard input and output.
 
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ async fn images_resources_and_structured_results_are_parts() {
 #[tokio::test]
 async fn calls_run_side_by_side() {
     let tools = everything().await;
-    // Each waits for a second. Were they to queue, none could pass the first.
+    // Each long call takes a second. If calls were queued, the quick one could not overtake them.
     let arguments = json!({"duration": 1, "steps": 1});
     let long = a_call("all__trigger-long-running-operation", &arguments);
     let context = context();
@@ -129,7 +129,7 @@ async fn an_interrupted_call_ends_at_once() {
     };
     let (outcome, ()) = tokio::join!(tools.call(&long, &context), interrupt);
     assert_eq!(came(&outcome), (true, json!("interrupted")));
-    // The server is as well as before.
+    // The server still works.
     let echo = call(&tools, "all__echo", json!({"message": "still here"})).await;
     assert_eq!(echo, (false, json!("Echo: still here")));
     tools.end().await;

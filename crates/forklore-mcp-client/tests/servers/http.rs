@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::given::{a_call, call, came, context, listening, names, node, script, set, started};
 
-/// A server of somebody else's, which ends with this value.
+/// A server process, which is stopped when this value is dropped.
 struct Web {
     child: Child,
     url: String,
@@ -26,7 +26,8 @@ impl Drop for Web {
 }
 
 impl Web {
-    /// The server that shows everything, on a port that is free; another may take it meanwhile.
+    /// Starts `server-everything` on a free port. Tries again if another process takes the port
+    /// first.
     fn everything() -> Self {
         for _ in 0..10 {
             let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -39,7 +40,7 @@ impl Web {
                 .unwrap();
             let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
             let ready = lines.any(|line| line.unwrap().contains("listening on port"));
-            // Whoever reads no more stops a server that goes on to talk.
+            // The server would block on writing to a pipe that nobody reads.
             std::thread::spawn(move || lines.count());
             let web = Self { child, url: format!("http://127.0.0.1:{port}/mcp") };
             if ready {
@@ -49,7 +50,7 @@ impl Web {
         panic!("no port is free");
     }
 
-    /// Our own, which misbehaves in the way that is named.
+    /// Starts our own server, which misbehaves in the given way.
     fn double(how: &str) -> Self {
         let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers/web.py");
         let mut child = Command::new("python3")
@@ -68,7 +69,8 @@ impl Web {
         ServerConfig { url: Some(self.url.clone()), ..ServerConfig::default() }
     }
 
-    /// With the header that our own wants to see, from a variable that every test has.
+    /// Returns the configuration with the header that our own server requires, from a variable that
+    /// every test has.
     fn known(&self) -> ServerConfig {
         let header_env = [("Authorization".to_owned(), "CARGO_PKG_NAME".to_owned())].into();
         ServerConfig { header_env, ..self.config() }
@@ -131,7 +133,7 @@ async fn a_server_that_comes_back_is_found_again() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // It takes a moment to start.
+    // The server takes a moment to start.
     while call(&tools, "web__echo", json!({"message": "back"})).await.0 {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -165,7 +167,7 @@ async fn a_token_comes_from_the_environment_and_its_faults_are_reported() {
         told.concat()
     };
     let web = Web::double("challenging");
-    // Variables that every test has: the name of its crate, and another one.
+    // Variables that every test has: one has the value that the server expects, the other does not.
     let token =
         |variable: &str| ServerConfig { token_env: Some(variable.to_owned()), ..web.config() };
     let tools = started([("web", token("CARGO_PKG_NAME"))]).await;

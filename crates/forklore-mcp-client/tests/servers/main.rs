@@ -1,4 +1,4 @@
-//! Tools over servers: real ones of other people, and one of our own that does everything wrong.
+//! Tools of servers: real ones by others, and one of our own that misbehaves.
 
 #![allow(
     clippy::unwrap_used,

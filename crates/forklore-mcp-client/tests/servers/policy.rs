@@ -1,4 +1,4 @@
-//! The policy: which patterns fit, and which of several decides.
+//! The policy: which patterns match, and which of several decides.
 
 use std::sync::Arc;
 

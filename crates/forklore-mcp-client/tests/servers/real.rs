@@ -1,4 +1,4 @@
-//! Other real servers: one that keeps to a folder, one on another SDK.
+//! Other real servers: one that is restricted to a folder, one that uses another SDK.
 
 use forklore_mcp_client::ServerConfig;
 use serde_json::{Value, json};

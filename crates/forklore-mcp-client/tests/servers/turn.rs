@@ -1,4 +1,4 @@
-//! A whole turn: a real model calls a tool of a real server, under the user's rules.
+//! A complete turn: a real model calls a tool of a real server, under the user's rules.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::given::{on_node, started};
 
-/// Runs a turn in which the model has to call; what stands in the log of calls, by type.
+/// Runs a turn in which the model must call, and returns the log's events about calls, by type.
 async fn turn(rules: &str) -> Vec<(String, Value)> {
     let server = forklore_smollm::Server::start().unwrap();
     let config = ModelConfig {

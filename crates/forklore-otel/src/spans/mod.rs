@@ -1,4 +1,4 @@
-//! Turns notifications into spans: which spans are open, and which span is whose parent.
+//! Converts notifications to spans: tracks the open spans and determines their parents.
 
 mod attributes;
 mod session;
@@ -18,7 +18,7 @@ use opentelemetry_sdk::trace::{SdkTracer, Span};
 use attributes::Attributes;
 use session::{Origin, Session};
 
-/// The sessions with their open spans.
+/// The open spans of all sessions.
 pub(crate) struct Sessions {
     tracer: SdkTracer,
     agent: String,
@@ -31,7 +31,7 @@ impl Sessions {
         Self { tracer, agent: agent.to_owned(), content, sessions: HashMap::new() }
     }
 
-    /// Takes a stored notification.
+    /// Processes a stored notification.
     pub(crate) fn take(&mut self, notification: &Notification) {
         let at = SystemTime::from(notification.ts);
         match &notification.event {
@@ -55,8 +55,9 @@ impl Sessions {
         self.sessions.values_mut().for_each(|session| session.close(now));
     }
 
-    /// A branch remembers where its parent was; a turn that goes on in a fork, because its session
-    /// was lost to another runtime, takes its spans along.
+    /// Creates the state of a forked session. A branch records the current span of its parent, for
+    /// a link. If a turn continues in a fork because another runtime got the session's lease, the
+    /// fork takes over its open spans.
     fn forked(&mut self, notification: &Notification, forked: &SessionForked) {
         let parent = notification.parent_id.as_ref().and_then(|id| self.sessions.get_mut(id));
         let moved = forked.reason == Some(ForkReason::LeaseLost);
@@ -70,7 +71,7 @@ impl Sessions {
         self.sessions.insert(notification.session_id.clone(), session);
     }
 
-    /// A sub-agent works below the call that it carries out.
+    /// Creates the state of a sub-agent, whose spans are children of the tool call that started it.
     fn spawned(&mut self, notification: &Notification, delegate: &DelegateStarted) {
         let call = delegate.tool_call_id.clone();
         let session = self.sessions.entry(delegate.sub_session_id.clone()).or_default();
@@ -110,7 +111,8 @@ impl Sessions {
         self.sessions.entry(notification.session_id.clone()).or_default().turn = Some(span);
     }
 
-    /// A turn that is resumed has no prompt: it begins with the first thing that it does.
+    /// Returns the span of the turn. A resumed turn has no prompt, so its span begins with its
+    /// first activity.
     fn turn(&mut self, notification: &Notification, at: SystemTime) -> Option<SpanContext> {
         let runs = self
             .sessions
@@ -163,7 +165,8 @@ impl Sessions {
         }
     }
 
-    /// A history that is compacted between turns has a trace of its own.
+    /// Starts a span for a compaction. A compaction between turns has a trace of its own; during a
+    /// turn it needs no span.
     fn begin_compaction(&mut self, notification: &Notification, at: SystemTime) {
         let runs = self
             .sessions
@@ -192,7 +195,7 @@ impl Sessions {
         builder.start_with_context(&self.tracer, &context)
     }
 
-    /// Returns the attributes of the session, for every span.
+    /// Returns the attributes that every span of the session has.
     fn of_session(&self, notification: &Notification, operation: &str) -> Attributes {
         let mut attributes = Attributes::default();
         attributes.text("gen_ai.operation.name", operation);

@@ -20,37 +20,38 @@ use super::attributes::Attributes;
 pub(super) struct Session {
     pub(super) turn: Option<Span>,
     pub(super) chat: Option<Span>,
-    /// By the ids of their calls.
+    /// The spans of tool calls, by the ids of the calls.
     pub(super) tools: HashMap<String, Span>,
-    /// What its first turn belongs to.
+    /// The span to which the first turn belongs.
     pub(super) origin: Option<Origin>,
     pub(super) agent: Option<String>,
     pub(super) is_compaction: bool,
     pub(super) last: Option<SpanContext>,
 }
 
-/// The span that the first turn of a child belongs to.
+/// The span to which the first turn of a child belongs.
 pub(super) enum Origin {
-    /// A branch is a trace of its own, with a link to the turn that it came from.
+    /// For a branch, which is a trace of its own: the turn at which it was forked, for a link.
     Fork(SpanContext),
-    /// A sub-agent works inside a call of its parent.
+    /// For a sub-agent, whose spans are inside a call of its parent: the session and the id of that
+    /// call.
     Call { parent: SessionId, call: Option<String> },
 }
 
 impl Session {
-    /// Returns the turn that runs, or the last one.
+    /// Returns the context of the running turn, or of the last one.
     pub(super) fn context(&self) -> Option<SpanContext> {
         let running = self.turn.as_ref().map(|turn| turn.span_context().clone());
         running.or_else(|| self.last.clone())
     }
 
-    /// Returns the call with this id, else the turn.
+    /// Returns the context of the call with this id, or of the turn if there is no such call.
     pub(super) fn context_of(&self, call: Option<&str>) -> Option<SpanContext> {
         let call = call.and_then(|call| self.tools.get(call));
         call.map(|call| call.span_context().clone()).or_else(|| self.context())
     }
 
-    /// Takes a notification that starts no span.
+    /// Processes a notification that starts no span.
     pub(super) fn take(&mut self, notification: &Notification, at: SystemTime, content: bool) {
         match &notification.event {
             KernelEvent::ProviderResponse(answer) => self.answered(answer, at),
@@ -77,7 +78,7 @@ impl Session {
         }
     }
 
-    /// Adds an event to the turn, with the call that it is about.
+    /// Adds an event to the turn's span, with the id of the call that it is about.
     fn note(&mut self, notification: &Notification, at: SystemTime, call: Option<&str>) {
         if let Some(turn) = &mut self.turn {
             let mut attributes = Attributes::default();
@@ -136,7 +137,7 @@ impl Session {
     }
 
     fn tool_done(&mut self, done: &ToolResult, is_error: bool, at: SystemTime, content: bool) {
-        // A call that was refused was not begun.
+        // A refused call has no span.
         let Some(mut tool) = self.tools.remove(&done.tool_call_id) else { return };
         if content {
             let mut attributes = Attributes::default();
@@ -144,7 +145,7 @@ impl Session {
             tool.set_attributes(attributes.0);
         }
         if is_error {
-            // What a tool says of its failure is content.
+            // A tool's error message is content.
             let error = if content { as_text(&done.result) } else { String::new() };
             failed(&mut tool, "tool", &error);
         }
@@ -197,7 +198,7 @@ fn finish_reason(reason: &EndReason) -> String {
     as_text(&serde_json::to_value(reason).unwrap_or_default())
 }
 
-/// A text as it is, and anything else as JSON.
+/// Returns a string as its text, any other value as JSON.
 fn as_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

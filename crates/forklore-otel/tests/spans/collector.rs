@@ -1,4 +1,5 @@
-//! A collector: takes what an exporter posts, and reads it with the protocol's own crate.
+//! A test collector: receives the exporter's requests and parses them with the protocol's own
+//! crate.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -19,7 +20,7 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// One that answers with this status.
+    /// Starts a collector that responds with this status.
     pub(crate) fn that_says(status: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = format!("http://{}/v1/traces", listener.local_addr().unwrap());
@@ -34,15 +35,15 @@ impl Collector {
         Self { endpoint, got }
     }
 
-    /// The value of a header of the first request.
+    /// Returns the value of a header of the first request.
     pub(crate) fn header(&self, name: &str) -> Option<String> {
         let got = self.got.lock().unwrap();
         let head = got[0].0.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")));
         head.map(ToOwned::to_owned)
     }
 
-    /// All spans in the order in which they began, each as a whole; ids are counted, times left
-    /// out.
+    /// Returns all spans in the order of their start, each with all its fields. Ids are replaced by
+    /// numbered names, and times are omitted.
     pub(crate) fn spans(&self) -> Value {
         let got = self.got.lock().unwrap();
         let resources = got.iter().flat_map(|(_, request)| &request.resource_spans);
@@ -58,7 +59,7 @@ impl Collector {
         spans.into_iter().map(|span| shown(span, &mut ids)).collect()
     }
 
-    /// What is said of the program itself.
+    /// Returns the service name of the program.
     pub(crate) fn resource(&self) -> Value {
         let got = self.got.lock().unwrap();
         let resource = got[0].1.resource_spans[0].resource.as_ref().unwrap();
@@ -84,7 +85,7 @@ fn serve(stream: &TcpStream, status: &str, got: &Mutex<Vec<(String, ExportTraceS
     }
 }
 
-/// Names for ids, in the order in which they are met.
+/// Names for ids, numbered in the order of their first occurrence.
 #[derive(Default)]
 struct Ids(HashMap<Vec<u8>, String>);
 

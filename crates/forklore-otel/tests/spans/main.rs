@@ -1,4 +1,4 @@
-//! Sessions over a scripted model, and the spans that a collector gets of them.
+//! Sessions with a scripted model, and the spans that a collector receives from them.
 
 #![allow(
     dead_code,

@@ -1,4 +1,4 @@
-//! Which spans a session is, whole.
+//! The complete spans of sessions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -21,7 +21,7 @@ pub(crate) fn config(endpoint: &str) -> TracingConfig {
     TracingConfig { endpoint: endpoint.to_owned(), header_env: [].into(), content: false }
 }
 
-/// A millisecond later with every look, so that no two things happen at once.
+/// A clock that advances by a millisecond whenever it is read, so that all times differ.
 #[derive(Default)]
 struct Ticks(AtomicI64);
 
@@ -38,7 +38,7 @@ impl Clock for Ticks {
     }
 }
 
-/// A kernel whose notifications become spans.
+/// Returns a kernel whose notifications become spans.
 pub(crate) fn traced(config: &TracingConfig) -> (Kernel, Arc<Spans>) {
     let spans = Arc::new(Spans::new(config, "tester").unwrap());
     let engine = Engine::new(Arc::new(MemoryStore::default()));
@@ -50,7 +50,7 @@ pub(crate) fn named(id: &str) -> NewSession {
     NewSession { id: Some(id.parse().unwrap()), ..new_session() }
 }
 
-/// Generated ids differ from run to run.
+/// Compares the spans with a snapshot. Generated ids differ between runs and are replaced.
 fn assert_spans(name: &str, collector: &Collector) {
     let uuid = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
     insta::with_settings!({filters => [(uuid, "UUID")]}, {
@@ -135,7 +135,7 @@ async fn a_turn_that_fails_or_is_interrupted_says_so() {
     assert_spans("failed_and_interrupted", &collector);
 }
 
-/// Tells `spans` of something, as a kernel would.
+/// Sends a notification to `spans`, as a kernel does.
 fn tell(spans: &Spans, session: &str, parent: Option<&str>, event: KernelEvent) {
     static TICKS: Ticks = Ticks(AtomicI64::new(0));
     let identity = Identity {
@@ -146,7 +146,7 @@ fn tell(spans: &Spans, session: &str, parent: Option<&str>, event: KernelEvent) 
     spans.take(&Arc::new(Notification::new(identity, TICKS.now(), event)));
 }
 
-/// An event with these particulars.
+/// Returns an event with these fields.
 fn event(name: &str, data: &Value) -> KernelEvent {
     serde_json::from_value(json!({"event": name, "data": data})).unwrap()
 }
@@ -161,14 +161,14 @@ async fn turns_that_move_resume_or_break_off_are_traces_too() {
     let usage = json!({"input": 1, "output": 1, "cached": 0});
     let ran = json!({"orchestrator": "forklore", "status": "success", "session_id": "new",
         "turn_count": 1, "tool_calls": 0, "usage": usage});
-    // The session is lost to another runtime: the turn goes on in a fork.
+    // Another runtime takes over the session: the turn continues in a fork.
     tell(&spans, "old", None, event("prompt:submit", &json!({"prompt": "go"})));
     tell(&spans, "old", None, asked());
     let lost = json!({"reason": "lease_lost", "kind": "branch", "label": "new"});
     tell(&spans, "new", Some("old"), event("session:fork", &lost));
     tell(&spans, "new", Some("old"), event("provider:response", &answer));
     tell(&spans, "new", Some("old"), event("orchestrator:complete", &ran));
-    // A turn is resumed, and broken off like a killed process.
+    // A turn is resumed, then ends abruptly like a killed process.
     tell(&spans, "new", Some("old"), asked());
     // The history is compacted between turns.
     let part = json!({"reason": "asked", "from_index": 0, "to_index": 2, "tokens": 9});
@@ -177,7 +177,7 @@ async fn turns_that_move_resume_or_break_off_are_traces_too() {
     let done = json!({"reason": "asked", "from_index": 0, "to_index": 2, "strategy": "s",
         "tokens_before": 9, "tokens_after": 1});
     tell(&spans, "third", None, event("context:post_compact", &done));
-    // What belongs to nothing is passed over.
+    // Notifications without an open span are ignored.
     let result = json!({"tool_call_id": "x", "tool_name": "t", "result": "r", "is_error": false});
     tell(&spans, "fourth", None, event("tool:post", &result));
     tell(&spans, "fourth", None, event("orchestrator:complete", &ran));

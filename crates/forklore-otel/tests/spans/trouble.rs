@@ -1,4 +1,4 @@
-//! Collectors that are not there, do not answer, or refuse.
+//! Collectors that do not exist, do not respond, or refuse requests.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -10,7 +10,8 @@ use crate::scripted::{Scripted, says};
 use crate::traced::{config, named, traced};
 use crate::world::equipment;
 
-/// Turns end as they would without a collector; the end waits a bounded time, and says no.
+/// Checks that turns end as they do without an export, and that `end` takes a limited time and
+/// returns `false`.
 async fn goes_on(endpoint: &str) {
     let (kernel, spans) = traced(&config(endpoint));
     let turns = 20;

@@ -1,4 +1,4 @@
-//! A table's cell: one line of at most so many columns.
+//! The cell of a table: one line with a maximum width.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,11 @@ use super::shown::Shown;
 
 const ELLIPSIS: char = '\u{2026}';
 
-/// Fits a text into one line of at most `columns` columns, ending with an ellipsis if it was cut.
+/// Fits a text into one line of at most `columns` columns, with an ellipsis at the end if it was
+/// cut.
 ///
-/// Hostile characters are escaped, each run of white space becomes one space, and none is left at
-/// the ends. No more of the text is looked at than fits, so a long one costs nothing.
+/// Hostile characters are escaped, each run of white space becomes one space, and the ends are
+/// trimmed. Reading stops when the line is full, so a long text costs no more than a short one.
 #[must_use]
 pub fn cell(text: &str, columns: usize) -> Cow<'_, str> {
     let text = text.trim();
@@ -39,7 +40,7 @@ struct Cell {
     out: String,
     columns: usize,
     used: usize,
-    /// How many bytes of `out` leave room for an ellipsis.
+    /// The length of `out`, in bytes, at which an ellipsis still fits.
     retain: usize,
 }
 
@@ -52,7 +53,7 @@ impl Cell {
         self.push_all(std::iter::once(c))
     }
 
-    /// Adds characters that stay together, and says whether they fit.
+    /// Appends characters that stay together, and returns whether they fit.
     fn push_all(&mut self, chars: impl Iterator<Item = char>) -> bool {
         for c in chars {
             self.used += c.width().unwrap_or(0);

@@ -1,11 +1,11 @@
-//! The one list of characters that never reach a terminal.
+//! The single list of characters that never reach a terminal.
 
-/// Whether a character would steer a terminal or escape the reader's eye.
+/// Checks whether a character would control a terminal or hide from the reader.
 ///
 /// These are the controls (C0, DEL, C1), the line and paragraph separators, the bidirectional
-/// controls, and everything that Unicode shows as nothing: zero-width, format, filler, tag and
-/// variation characters. Joined emoji are taken apart by this on purpose: what carries the joint
-/// can carry a hidden message.
+/// controls, and everything that Unicode displays as nothing: zero-width, format, filler, tag and
+/// variation characters. This splits joined emoji on purpose, because a joiner can also carry a
+/// hidden message.
 #[must_use]
 pub const fn is_hostile(c: char) -> bool {
     matches!(c,

@@ -1,15 +1,15 @@
-//! JSON for a terminal: hostile characters become the escapes that JSON itself has.
+//! JSON for a terminal: replaces hostile characters by JSON's own escapes.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::hostile::is_hostile;
 
-/// Escapes hostile characters inside a JSON text as `\u202e`; the text parses to the same value.
+/// Escapes hostile characters in a JSON text as `\u202e`; the text still parses to the same value.
 ///
-/// In valid JSON such a character stands inside a string, except for white space between tokens:
-/// line feeds and tabs are kept there, a carriage return becomes a space. A text that is no JSON
-/// comes out harmless all the same.
+/// In valid JSON such a character is inside a string, except for white space between tokens: line
+/// feeds and tabs stay unchanged there, and a carriage return becomes a space. The result is
+/// harmless even if the text is not valid JSON.
 #[must_use]
 pub fn json(text: &str) -> Cow<'_, str> {
     let acts = |c| !matches!(c, '\n' | '\t') && is_hostile(c);
@@ -27,10 +27,10 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Writes one character as JSON escapes, a pair of surrogates outside the basic plane.
+/// Writes one character as JSON escapes; a character outside the basic plane is a surrogate pair.
 fn push_escape(out: &mut String, c: char) {
     for unit in c.encode_utf16(&mut [0; 2]) {
-        // Writing to a String cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(out, "\\u{unit:04x}");
     }
 }

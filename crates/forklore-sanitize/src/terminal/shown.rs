@@ -1,16 +1,16 @@
-//! Which characters of a running text are shown as they are.
+//! Decides which characters of a text are displayed unchanged.
 
 use unicode_width::UnicodeWidthChar;
 
 use super::hostile::is_hostile;
 
-/// The combining marks that one letter may carry; real languages need up to five.
+/// The maximum number of combining marks on one letter; real languages need up to five.
 const MARKS: usize = 8;
 
-/// Walks a text and knows how many combining marks stand on the present letter.
+/// Iterates over a text and counts the combining marks on the current letter.
 ///
-/// A mark without a letter would sit on what the program itself printed before the text, and a
-/// pile of them covers the lines above: both are escaped like hostile characters.
+/// A mark without a letter would modify what the program itself printed before the text, and a
+/// stack of marks covers the lines above. Both are escaped like hostile characters.
 pub(super) struct Shown {
     marks: usize,
 }
@@ -22,10 +22,10 @@ impl Default for Shown {
 }
 
 impl Shown {
-    /// Whether the next character of the text may be printed as it is.
+    /// Returns whether the next character of the text may be displayed unchanged.
     pub(super) fn keeps(&mut self, c: char) -> bool {
         if is_hostile(c) {
-            // Its escape ends with a brace, no letter for a mark to sit on.
+            // Its escape ends with a brace, which is not a letter for a mark.
             self.marks = MARKS;
             return false;
         }

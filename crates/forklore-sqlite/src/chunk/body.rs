@@ -1,4 +1,4 @@
-//! The body of a chunk: the payloads of its events, one behind the other, as they are or compressed.
+//! The body of a chunk: the concatenated payloads of its events, plain or compressed.
 
 use std::io::Read;
 use std::ops::Range;
@@ -15,20 +15,20 @@ use crate::row::Row;
 /// How a body is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Codec {
-    /// As it is: read as fast as the file.
+    /// Uncompressed: reading is as fast as reading the file.
     Plain,
-    /// In about a third of the space, for events that are seldom read.
+    /// Compressed to about a third of the space, for events that are rarely read.
     Zstd,
 }
 
-/// More than SQLite lets a row have, and so any chunk or payload: who reads one promised to be
-/// longer would fill the memory.
+/// SQLite's limit for a row in bytes, and therefore for any chunk or payload. Reading one that
+/// claims to be longer would exhaust the memory.
 const LONGEST: usize = 1_000_000_000;
-/// Higher levels take much longer for a few bytes less.
+/// The zstd level. Higher levels take much longer and save few bytes.
 const LEVEL: i32 = 3;
 
 impl Codec {
-    /// The number that stands for it.
+    /// Returns the number that represents the codec in a row.
     pub(super) fn code(self) -> i64 {
         match self {
             Self::Plain => 0,
@@ -42,7 +42,7 @@ impl Codec {
     }
 }
 
-/// The payloads of these rows.
+/// Encodes the payloads of these rows as a body.
 pub(super) fn write(codec: Codec, rows: &[&Row]) -> std::io::Result<Vec<u8>> {
     let payloads = rows.iter().map(|row| row.event.data.get());
     let mut text = String::with_capacity(payloads.clone().map(str::len).sum());
@@ -53,21 +53,21 @@ pub(super) fn write(codec: Codec, rows: &[&Row]) -> std::io::Result<Vec<u8>> {
     }
 }
 
-/// Part of a body that was read.
+/// The part of a body that was read.
 pub(super) struct Body {
-    /// Where in the body it begins.
+    /// The offset in the body at which this part begins.
     from: usize,
     bytes: Bytes,
 }
 
 enum Bytes {
     Text(ByteString),
-    /// Somewhere in it a payload is damaged.
+    /// The bytes are not UTF-8, so some payload in them is damaged.
     NoText(Vec<u8>),
 }
 
 impl Body {
-    /// The whole of a body, in which all payloads take `len` bytes.
+    /// Decodes a whole body, whose payloads take `len` bytes.
     pub(super) fn of(codec: Codec, stored: &[u8], len: usize) -> Result<Self, String> {
         Ok(Self::from(
             0,
@@ -78,7 +78,7 @@ impl Body {
         ))
     }
 
-    /// The same of the chunk at `k`; of one that is not compressed only `range` is read.
+    /// Reads the body of the chunk at `k`. Of an uncompressed body it reads `range` only.
     pub(super) fn read(
         bodies: &mut Bodies<'_>,
         k: i64,
@@ -117,7 +117,8 @@ impl Body {
         Some((range.clone(), bytes.get(range)?))
     }
 
-    /// A payload as it is, for who only moves it; of damaged text what can be told.
+    /// Returns a payload unchecked, for callers that only move it. In damaged text, `?` replaces
+    /// each byte that is not ASCII.
     pub(super) fn unchecked(&self, at: usize, len: usize) -> Option<Data> {
         let (_, bytes) = self.part(at, len)?;
         let told = |byte: &u8| if byte.is_ascii() { char::from(*byte) } else { '?' };
@@ -127,7 +128,7 @@ impl Body {
         })
     }
 
-    /// A payload, which must fit its checksum.
+    /// Returns a payload, which must match its checksum.
     pub(super) fn payload(&self, at: usize, len: usize, sum: u32) -> Result<Data, String> {
         let (range, bytes) = self.part(at, len).ok_or("its payload is not there")?;
         if crc::payload(bytes) != sum {
@@ -143,7 +144,7 @@ impl Body {
     }
 }
 
-/// The bodies of chunks, of which parts are read.
+/// Opens bodies of chunks to read parts of them.
 pub(crate) struct Bodies<'c> {
     conn: &'c Connection,
     open: Option<Blob<'c>>,
@@ -154,7 +155,7 @@ impl<'c> Bodies<'c> {
         Self { conn, open: None }
     }
 
-    /// The body of the chunk at `k`.
+    /// Opens the body of the chunk at `k`.
     fn at(&mut self, k: i64) -> rusqlite::Result<&Blob<'c>> {
         let blob = match self.open.take() {
             Some(mut blob) => {
@@ -167,7 +168,7 @@ impl<'c> Bodies<'c> {
     }
 }
 
-/// No more than `len` bytes, whatever the compressed ones promise.
+/// Decompresses at most `len` bytes, whatever length the compressed data claims.
 fn decompressed(stored: &[u8], len: usize) -> std::io::Result<Vec<u8>> {
     if len > LONGEST {
         return Err(std::io::Error::other(format!("no chunk holds {len} bytes")));

@@ -1,4 +1,4 @@
-//! The heads of a chunk: all that is known of its events but their payloads.
+//! The heads of a chunk: everything about its events except their payloads.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::key::CHUNK_BYTES;
 use crate::number::timestamp;
 use crate::row::Row;
 
-/// As they are stored, in the wire format of postcard.
+/// The stored form of heads, in the wire format of postcard.
 #[derive(Serialize)]
 struct Stored<'a> {
     /// Names of types and dialects, each once.
@@ -24,12 +24,12 @@ struct Stored<'a> {
 struct Head<'a> {
     #[serde(borrow)]
     id: Id<'a>,
-    /// Microseconds since the event before; of the first, since 1970.
+    /// Microseconds since the event before; for the first event, since 1970.
     after: i64,
     class: u8,
     kind: u32,
     dialect: Option<u32>,
-    /// Calls open behind it.
+    /// Number of calls open after it.
     open: u64,
     calls: Cow<'a, [CallStep]>,
     origin: Option<(i64, u64)>,
@@ -43,16 +43,18 @@ enum Id<'a> {
     Other(&'a str),
 }
 
-/// An event of a chunk, and where in the body its payload lies.
+/// An event of a chunk, and the location of its payload in the body.
 pub(super) struct Placed {
-    /// Its payload is left out.
+    /// The event without its payload.
     pub(super) row: Row,
     pub(super) at: usize,
     pub(super) len: usize,
     pub(super) sum: u32,
 }
 
-/// The heads of these rows, with checksums of payloads that are kept whatever they hold; none where a payload is too long for a chunk.
+/// Encodes the heads of these rows. `sums` are payload checksums to store as they are, even if a
+/// payload is damaged; missing ones are computed. Returns `None` if a payload is too long for a
+/// chunk.
 pub(super) fn write(rows: &[&Row], sums: &[u32]) -> Option<Vec<u8>> {
     let mut names = Vec::new();
     let mut name = |text| {
@@ -87,17 +89,17 @@ pub(super) fn write(rows: &[&Row], sums: &[u32]) -> Option<Vec<u8>> {
     postcard::to_allocvec(&Stored { names, events }).ok()
 }
 
-/// Payloads of a chunk, one behind the other.
+/// Which payloads of a chunk the returned length covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// All of them: how long they are together is told.
+    /// All payloads of the chunk.
     Whole,
-    /// Those up to the last event that is asked for; heads behind it are not read.
+    /// Those up to the last requested event. The heads after it are not read.
     UpToRequested,
 }
 
-/// The events of a chunk that `asked` names by their bits, and the length of the payloads in the
-/// extent.
+/// Reads the events of a chunk whose bits are set in `asked`. Also returns the length of the
+/// payloads in the extent.
 pub(super) fn read(
     outline: &Outline,
     bytes: &[u8],
@@ -128,7 +130,7 @@ pub(super) fn read(
     Ok((placed, len))
 }
 
-/// A head that is asked for, and what only those before it tell.
+/// A requested head, and the values that depend on the heads before it.
 struct Requested<'a> {
     index: u64,
     at: usize,
@@ -137,7 +139,7 @@ struct Requested<'a> {
     head: Head<'a>,
 }
 
-/// Takes the heads apart one by one, each of which is known only behind the one before it.
+/// Decodes the heads in order, because each one depends on those before it.
 fn requested_heads<'a>(
     outline: &Outline,
     bytes: &'a [u8],
@@ -177,12 +179,12 @@ fn requested_heads<'a>(
     Ok((Names::of(&names), heads, at))
 }
 
-/// The value at the beginning, and what is behind it.
+/// Decodes the value at the beginning, and returns it with the remaining bytes.
 fn next<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<(T, &'a [u8]), String> {
     postcard::take_from_bytes(bytes).map_err(|error| error.to_string())
 }
 
-/// The ids in their order; those that are UUIDs share one text.
+/// Returns the ids in their order. Those that are UUIDs share one string.
 fn ids(heads: &[Requested<'_>]) -> Result<Vec<EventId>, String> {
     let uuid = |asked: &Requested<'_>| match asked.head.id {
         Id::Uuid(bytes) => bytes.try_into().ok(),
@@ -197,7 +199,7 @@ fn ids(heads: &[Requested<'_>]) -> Result<Vec<EventId>, String> {
     heads.iter().map(id).collect()
 }
 
-/// The names of a chunk, each taken apart once.
+/// The names of a chunk, each parsed once.
 struct Names {
     kinds: Vec<Option<EventType>>,
     dialects: Vec<Arc<str>>,

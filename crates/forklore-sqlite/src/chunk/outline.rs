@@ -1,4 +1,4 @@
-//! What a chunk says of its events without showing them: where they stand and how they count.
+//! The outline of a chunk: the positions of its events and their counts, without reading them.
 
 use forklore_core::Counts;
 use forklore_core::lineage::Unit;
@@ -7,21 +7,21 @@ use forklore_store::port::Direction;
 use crate::key::{POSITIONS, Range, position};
 use crate::row::Row;
 
-/// The places and counts of a chunk.
+/// The positions and counts of a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outline {
-    /// The key of the first position.
+    /// The key of its first position.
     pub(crate) k: i64,
     pub(crate) positions: u64,
-    /// The counts of the segment before it; calls open there are not among them.
+    /// The counts of the segment before the chunk, without open calls.
     pub(crate) start: Counts,
     pub(crate) bits: Bits,
 }
 
-/// A bit for each position, the lowest for the first.
+/// One bit per position; the lowest bit is for the first position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bits {
-    /// Which hold an event. Those that held one once are still counted by the others.
+    /// Which positions have an event. The other bit sets still count erased events.
     pub(crate) there: u64,
     pub(crate) inherited: u64,
     pub(crate) indexed: u64,
@@ -29,7 +29,8 @@ pub(crate) struct Bits {
 }
 
 impl Outline {
-    /// That of rows that follow each other; none where their counts do not.
+    /// Returns the outline of consecutive rows, or `None` if their positions or counts are not
+    /// consecutive.
     pub(crate) fn of(rows: &[&Row]) -> Option<Self> {
         let first = rows.first()?;
         let mut outline = Self {
@@ -60,18 +61,19 @@ impl Outline {
         position(self.k)
     }
 
-    /// The position behind the last.
+    /// Returns the position after the last one.
     pub(crate) fn end(&self) -> u64 {
         self.first() + self.positions
     }
 
-    /// The places of its events, counted from its first position.
+    /// Returns the positions of its events, relative to its first position.
     pub(crate) fn positions(&self) -> impl DoubleEndedIterator<Item = u64> + use<> {
         let there = self.bits.there;
         (0..self.positions.min(POSITIONS)).filter(move |place| there >> place & 1 == 1)
     }
 
-    /// The bits of the events in a range, at most so many from where `direction` begins.
+    /// Returns the bits of the events in a range: at most `most` of them, in the order of
+    /// `direction`.
     pub(crate) fn requested(&self, range: Range, direction: Direction, most: usize) -> u64 {
         let stays = |place: &u64| {
             let position = self.first() + place;
@@ -86,8 +88,8 @@ impl Outline {
         }
     }
 
-    /// The counts up to and including the event at a place, where those that are not counted by
-    /// bits are known.
+    /// Returns the counts up to and including the event at a relative position. The caller supplies
+    /// `bytes` and `open`, which the bits do not give.
     pub(crate) fn counts(&self, place: u64, bytes: u64, open: u64) -> Counts {
         let up_to = u64::MAX >> (POSITIONS - 1).saturating_sub(place);
         let ones = |bits: u64| u64::from((bits & up_to).count_ones());
@@ -100,7 +102,7 @@ impl Outline {
         }
     }
 
-    /// The bits of the events that a unit counts.
+    /// Returns the bits of the events that a unit counts.
     pub(crate) fn counted(&self, unit: Unit) -> u64 {
         match unit {
             Unit::Inheritable => self.bits.inherited,
@@ -109,7 +111,7 @@ impl Outline {
         }
     }
 
-    /// The same up to the position `to`.
+    /// Returns the outline cut off at the position `to`.
     pub(crate) fn up_to(mut self, to: u64) -> Self {
         self.positions = self.positions.min(to.saturating_sub(self.first()));
         let stay = u64::MAX.checked_shr(u32::try_from(POSITIONS - self.positions).unwrap_or(64));
@@ -122,7 +124,7 @@ impl Outline {
     }
 }
 
-/// The counts of the segment before a row, without the calls open there.
+/// Returns the counts of the segment before a row, without open calls.
 fn before(row: &Row) -> Option<Counts> {
     let Row { counts, event, .. } = row;
     let kept = u64::from(event.class.is_inherited());

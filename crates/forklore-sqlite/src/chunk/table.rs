@@ -1,4 +1,4 @@
-//! Chunks as SQLite keeps them.
+//! The table of chunks.
 
 use forklore_core::Counts;
 use forklore_store::port::Direction;
@@ -22,10 +22,11 @@ const SUM: usize = 11;
 const HEADS: usize = 12;
 const BODY: usize = 13;
 
-/// The condition on [`overlap`].
+/// The condition for chunks that overlap a range. [`overlap`] gives its values.
 const OVERLAP: &str = "k >= ?1 AND k < ?3 AND k + positions > ?2";
 
-/// A query of the chunks that overlap a range, for [`read`]; its values are those of [`overlap`].
+/// Prepares a query for the chunks that overlap a range. [`overlap`] gives its values; [`read`]
+/// reads its rows.
 pub(crate) fn prepare(
     conn: &Connection,
     direction: Direction,
@@ -38,14 +39,14 @@ pub(crate) fn prepare(
     ))
 }
 
-/// The values that find what overlaps a range.
+/// Returns the values for the condition that a chunk overlaps a range.
 pub(crate) fn overlap(range: Range) -> [i64; 3] {
     let Range { segment, from, to, .. } = range;
     let first = from.saturating_sub(POSITIONS - 1);
     [key(segment, first), key(segment, from), key(segment, to)]
 }
 
-/// The first chunk that overlaps the range, as far as it can be told without reading it.
+/// Returns the first chunk that overlaps the range, unchecked, because its heads are not read.
 pub(crate) fn first(conn: &Connection, range: Range) -> Result<Option<Outline>> {
     let sql = format!("SELECT {OUTLINE} FROM chunk WHERE {OVERLAP} ORDER BY k LIMIT 1");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -53,7 +54,7 @@ pub(crate) fn first(conn: &Connection, range: Range) -> Result<Option<Outline>> 
     rows.next()?.map(outline).transpose()
 }
 
-/// The position behind the last chunk of a segment.
+/// Returns the position after the last chunk of a segment.
 pub(crate) fn end(conn: &Connection, segment: Segment) -> Result<u64> {
     let sql = format!("SELECT {OUTLINE} FROM chunk WHERE k >= ? AND k < ? ORDER BY k DESC LIMIT 1");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -83,8 +84,8 @@ fn outline(row: &SqlRow<'_>) -> Result<Outline> {
     })
 }
 
-/// Checks and reads a row of [`prepare`]: the events that `asked` names by their bits, without
-/// their payloads.
+/// Checks a row of [`prepare`] and reads the events whose bits `asked` returns, without their
+/// payloads.
 pub(crate) fn read(row: &SqlRow<'_>, asked: impl FnOnce(&Outline) -> u64) -> Result<Chunk> {
     let outline = outline(row)?;
     let damaged = |message: String| damaged(outline.k, &message);
@@ -103,7 +104,7 @@ pub(crate) fn read(row: &SqlRow<'_>, asked: impl FnOnce(&Outline) -> u64) -> Res
     Ok(Chunk { outline, codec, sum, events, len, body: None })
 }
 
-/// Checks and reads a row of [`prepare`] with its body.
+/// Checks a row of [`prepare`] and reads it with its body.
 pub(crate) fn read_whole(row: &SqlRow<'_>, asked: impl FnOnce(&Outline) -> u64) -> Result<Chunk> {
     let mut chunk = read(row, asked)?;
     let damaged = |message: String| damaged(chunk.outline.k, &message);
@@ -113,7 +114,7 @@ pub(crate) fn read_whole(row: &SqlRow<'_>, asked: impl FnOnce(&Outline) -> u64) 
     Ok(chunk)
 }
 
-/// The checksum that a row of [`prepare`] ought to have.
+/// Computes the checksum that a row of [`prepare`] should have.
 pub(crate) fn sum_of(row: &SqlRow<'_>) -> Result<u32> {
     let heads = row.get_ref(HEADS)?.as_bytes().unwrap_or_default();
     Ok(sum(&outline(row)?, row.get(CODEC)?, heads))
@@ -133,7 +134,7 @@ fn numbers(outline: &Outline) -> [i64; 10] {
     [*k, signed(*positions), kept, index, turns, bytes, there, inherited, indexed, started]
 }
 
-/// The place of a chunk, as errors name it.
+/// Returns damage at the chunk `k`.
 pub(super) fn damaged(k: i64, message: &str) -> Fault {
     let (segment, position) = (key::of(k), key::position(k));
     Fault::damaged(format!("chunk row {k} (segment {segment}, from position {position})"), message)
@@ -148,20 +149,20 @@ pub(crate) struct Sealed {
 }
 
 impl Sealed {
-    /// The chunk of these rows, which follow each other; none where their counts do not, so that
-    /// they cannot be told from their bits.
+    /// Builds the chunk of these consecutive rows. Returns `None` if their counts are not
+    /// consecutive, because bits could then not represent them.
     pub(crate) fn of(rows: &[&Row], codec: Codec) -> Option<Self> {
         Self::with(Outline::of(rows)?, rows, &[], codec)
     }
 
-    /// The chunk of this outline, which these rows are what is left of.
+    /// Builds a chunk with this outline from the rows that remain in it.
     fn with(outline: Outline, rows: &[&Row], sums: &[u32], codec: Codec) -> Option<Self> {
         let (heads, body) = (heads::write(rows, sums)?, body::write(codec, rows).ok()?);
         Some(Self { outline, codec, heads, body })
     }
 
-    /// Writes it over the chunk at its place, if that still has this checksum; how many events it
-    /// has then.
+    /// Replaces the chunk at the same key, if that still has the checksum `earlier`. Returns the
+    /// number of events in the new chunk, or 0 if nothing was written.
     pub(crate) fn replace(&self, tx: &WriteTx<'_>, earlier: u32) -> Result<u64> {
         let k = self.outline.k;
         let sql = "SELECT 1 FROM chunk WHERE k = ? AND crc = ?";
@@ -172,7 +173,7 @@ impl Sealed {
         Ok(u64::from(self.outline.bits.there.count_ones()))
     }
 
-    /// Writes it, over the chunk at its place if there is one.
+    /// Writes the chunk and replaces any chunk at the same key.
     pub(crate) fn insert(&self, tx: &WriteTx<'_>) -> Result<()> {
         let numbers = numbers(&self.outline);
         let [k, positions, kept, index, turns, bytes, there, inherited, indexed, started] =
@@ -203,10 +204,11 @@ impl Sealed {
     }
 }
 
-/// Erases what chunks hold at or behind a position; how many events that were.
+/// Erases the events in chunks at or after a position. Returns their number.
 pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Result<u64> {
     let (first, behind) = (key(segment, from), key(segment + 1, 0));
-    // One that begins before it may reach beyond it, whatever it says unchecked.
+    // A chunk that begins earlier may reach beyond `from`. Its number of positions is not yet
+    // checked, so it is not used here.
     let near = key(segment, from.saturating_sub(POSITIONS - 1));
     let (mut erased, mut before) = (0, Vec::new());
     {
@@ -218,7 +220,7 @@ pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Resul
             if k < first {
                 before.push(k);
             } else {
-                // What is erased as a whole need not be sound.
+                // A chunk that is erased as a whole need not be sound.
                 erased += u64::from(there.cast_unsigned().count_ones());
             }
         }
@@ -233,7 +235,7 @@ pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Resul
     Ok(erased)
 }
 
-/// Erases what chunks hold that nobody inherits.
+/// Erases the events in chunks that no other session can inherit. Returns their number.
 pub(crate) fn erase_own(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     let sql =
         format!("SELECT {OUTLINE} FROM chunk WHERE k >= ? AND k < ? AND there & ~inherited <> 0");
@@ -253,12 +255,12 @@ pub(crate) fn erase_own(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     Ok(erased)
 }
 
-/// Keeps of the chunk at `k` only the events that `outline` says are there.
+/// Removes from the chunk at `k` all events that are not in `outline`. Returns how many those were.
 fn store(tx: &WriteTx<'_>, k: i64, outline: Outline) -> Result<u64> {
     let chunk = one(tx, k, outline.bits.there)?.ok_or_else(|| damaged(k, "it is missing"))?;
     let before = chunk.outline.bits.there.count_ones();
     let codec = chunk.codec;
-    // A damaged payload hinders nobody to erase others, and stays as damaged as it is.
+    // A damaged payload must not prevent erasing others; it is written back with its old checksum.
     let (rows, sums): (Vec<_>, Vec<_>) =
         chunk.unchecked().collect::<Result<Vec<_>>>()?.into_iter().unzip();
     let rows: Vec<_> = rows.iter().collect();
@@ -272,7 +274,7 @@ fn store(tx: &WriteTx<'_>, k: i64, outline: Outline) -> Result<u64> {
     Ok(u64::from(before.saturating_sub(after)))
 }
 
-/// The keys of some chunks between two keys that are stored as they are.
+/// Returns the keys of at most `most` uncompressed chunks between two keys.
 pub(crate) fn plain(conn: &Connection, from: i64, to: i64, most: usize) -> Result<Vec<i64>> {
     let sql = "SELECT k FROM chunk WHERE k >= ? AND k < ? AND codec = 0 ORDER BY k LIMIT ?";
     let mut statement = conn.prepare_cached(sql)?;
@@ -281,7 +283,8 @@ pub(crate) fn plain(conn: &Connection, from: i64, to: i64, most: usize) -> Resul
 }
 
 impl Chunk {
-    /// The same chunk with another codec, and the checksum by which this one is found unchanged.
+    /// Encodes the chunk with another codec. Also returns the present checksum, which shows later
+    /// whether the stored chunk is unchanged.
     pub(crate) fn recoded(self, codec: Codec) -> Result<Option<(u32, Sealed)>> {
         let (outline, sum) = (self.outline, self.sum);
         let rows = self.rows(Direction::Forward).collect::<Result<Vec<_>>>()?;
@@ -290,7 +293,7 @@ impl Chunk {
     }
 }
 
-/// The chunk at `k`, of it the events that `asked` names by their bits.
+/// Reads the chunk at `k`, with the events whose bits are set in `asked`.
 pub(crate) fn one(conn: &Connection, k: i64, asked: u64) -> Result<Option<Chunk>> {
     let mut statement = prepare(conn, Direction::Forward, true)?;
     let mut rows = statement.query([k, k, k + 1])?;

@@ -1,4 +1,5 @@
-//! Reading the feed: what was committed behind a position, found by the bounds of sessions.
+//! Reads the feed: finds what was committed after a position, through the bounds in the sessions'
+//! rows.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +18,7 @@ use crate::segment::Segment;
 use crate::session;
 use crate::store::SqliteStore;
 
-/// What was committed since; waits for it where there is nothing.
+/// Returns the changes after `since`. If there are none, waits up to `wait` for one.
 pub(crate) fn changes(
     store: &SqliteStore,
     since: &Since,
@@ -32,7 +33,8 @@ pub(crate) fn changes(
         store.check_there()?;
         let page = store.read_with("reading the feed of", |conn| page(conn, &since, limit))?;
         if !page.sessions.is_empty() {
-            // Else a power cut could take back what a reader has seen, and use its number again.
+            // Otherwise a power failure could undo a change that a reader has seen, and its number
+            // would be used again.
             store.make_durable("reading the feed of")?;
         }
         since = Since::Mark(page.mark.clone());
@@ -81,7 +83,7 @@ fn page(conn: &Connection, since: &Since, limit: usize) -> Result<Changes, Fault
     }
 }
 
-/// The number of the last transaction that wrote to a session.
+/// Returns the number of the last transaction that wrote to a session.
 fn last(conn: &Connection) -> fault::Result<u64> {
     let sql = "SELECT feed_created, feed_appended, feed_changed, feed_until FROM session
         WHERE feed_until IS NOT NULL ORDER BY feed_until DESC";
@@ -106,8 +108,8 @@ fn stamp(row: &rusqlite::Row<'_>, at: usize) -> fault::Result<Stamp> {
     })
 }
 
-/// The stamps behind a position, by the transaction and the session: as many as the limit asks for
-/// and one more, or more.
+/// Returns the stamps after a position, ordered by transaction and session. Returns at most `limit`
+/// + 1 of them, or all if `limit` is 0.
 fn behind(
     conn: &Connection,
     position: (u64, u64),
@@ -120,7 +122,7 @@ fn behind(
     let mut found = BTreeMap::new();
     let mut complete = position.0;
     while let Some(row) = rows.next()? {
-        // All of what follows is later than this.
+        // No later row has a last number below this.
         let until = unsigned(row.get(4)?)?.saturating_sub(RESERVED);
         if limit > 0 && until > complete && found.len() > limit {
             complete = until;
@@ -143,7 +145,7 @@ fn behind(
     })
 }
 
-/// What happened to the session of this number; none where nobody can say which it is.
+/// Returns what happened to the session with this number, or `None` if its id cannot be read.
 fn change(
     conn: &Connection,
     sid: u64,
@@ -154,7 +156,7 @@ fn change(
         Ok(session) => {
             (session.header.head_seq(), session.header.deleted.is_some(), session.header.id)
         }
-        // Whoever reads it hears what is wrong.
+        // A caller that reads the session gets the error.
         Err(fault) if fault.is_of_one_row() => match session_id(conn, signed(sid))? {
             Some(id) => (-1, false, id),
             None => return Ok(None),
@@ -165,14 +167,14 @@ fn change(
     Ok(Some(stamp.behind(base, id, head, removed)))
 }
 
-/// The id of a session of which something else is damaged.
+/// Returns the id of a session whose other columns may be damaged.
 fn session_id(conn: &Connection, sid: Segment) -> fault::Result<Option<SessionId>> {
     let sql = "SELECT id FROM session WHERE sid = ?";
     let id = conn.prepare_cached(sql)?.query_row([sid], |row| row.get::<_, String>(0));
     Ok(id.optional()?.and_then(|id| id.parse().ok()))
 }
 
-/// The living sessions behind one, by their numbers.
+/// Returns the living sessions whose number is larger than `behind`, in order.
 fn list(
     conn: &Connection,
     behind: i64,
@@ -200,7 +202,7 @@ fn list(
     Ok(all)
 }
 
-/// Refuses to go on over a file that is no longer the one that was opened.
+/// Checks that the file at `path` is still the one that was opened.
 pub(crate) fn check_there(path: &Path, opened: (u64, u64)) -> Result<()> {
     use std::os::unix::fs::MetadataExt;
     match std::fs::metadata(path) {

@@ -1,5 +1,5 @@
-//! The numbers of transactions: each is larger than those of all transactions committed before, of
-//! whatever process.
+//! The numbers of transactions. Each is larger than those of all transactions that any process
+//! committed before.
 
 use rusqlite::Connection;
 
@@ -8,23 +8,23 @@ use crate::fault::{Fault, Result};
 use crate::migrate;
 use crate::number::{signed, unsigned};
 
-/// The first version of a store that has a feed.
+/// The first store version that has a feed.
 const FIRST_VERSION: i64 = 4;
 
-/// The most numbers that a connection reserves at once.
+/// Maximum number of transaction numbers that a connection reserves at once.
 const MOST: u64 = 1 << 10;
 
-/// Numbers that the connection which writes has reserved. They are good for as long as nobody else
-/// commits, which SQLite tells; so the row that counts them is written seldom.
+/// Numbers that the writing connection has reserved. They stay valid until another connection
+/// commits, which SQLite's `data_version` shows, so the row with the counter is rarely written.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Numbers {
-    /// What SQLite said when they were reserved; none on a new connection.
+    /// SQLite's `data_version` when they were reserved; `None` on a new connection.
     version: Option<i64>,
     next: u64,
     end: u64,
 }
 
-/// What the store's one row of `upkeep` says of its feed.
+/// The feed columns in the only row of `upkeep`.
 struct Row {
     store: String,
     next: u64,
@@ -50,17 +50,18 @@ fn row(conn: &Connection) -> Result<Row> {
     Ok(Row { store, next })
 }
 
-/// Whether the store has a feed: one of an older version that is only read has none.
+/// Checks whether the store has a feed. A store of an older version that is opened for reading only
+/// has none.
 pub(super) fn is_there(conn: &Connection) -> Result<bool> {
     Ok(migrate::stored_version(conn)? >= FIRST_VERSION)
 }
 
-/// What the feed is called, and the first number that no transaction may have used yet.
+/// Returns the name of the feed, and the first number that no transaction can have used yet.
 pub(super) fn of(conn: &Connection) -> Result<(String, u64)> {
     row(conn).map(|row| (row.store, row.next))
 }
 
-/// Checks the row.
+/// Checks the checksum of the row.
 pub(crate) fn check(conn: &Connection) -> Result<()> {
     if !is_there(conn)? {
         return Ok(());
@@ -69,8 +70,9 @@ pub(crate) fn check(conn: &Connection) -> Result<()> {
 }
 
 impl Numbers {
-    /// The number of a transaction that begins on the connection, and what is left once it is
-    /// committed. `check` runs first wherever another connection may have committed since.
+    /// Returns the number for a transaction that begins on the connection, and the numbers that
+    /// remain once it is committed. Calls `check` first if another connection may have committed
+    /// meanwhile.
     pub(crate) fn take(
         self,
         tx: &Connection,
@@ -84,7 +86,7 @@ impl Numbers {
         if undisturbed && self.next < self.end {
             return Ok((self.next, Self { next: self.next + 1, ..self }));
         }
-        // Where several processes write in turn, each takes one number at a time.
+        // If several processes write alternately, each reserves one number at a time.
         let reserve = if undisturbed { MOST } else { 1 };
         let Row { store, next } = row(tx)?;
         let end = next + reserve;

@@ -1,25 +1,25 @@
-//! How much is packed at once.
+//! Limits how much is packed at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What may still be packed.
+/// The amount that may still be packed.
 pub(super) struct Budget<'a> {
     events: u64,
     ending: Option<&'a AtomicBool>,
 }
 
 impl<'a> Budget<'a> {
-    /// Everything.
+    /// Returns an unlimited budget.
     pub(super) fn all() -> Self {
         Self { events: u64::MAX, ending: None }
     }
 
-    /// So many events, as long as nobody waits for the end.
+    /// Returns a budget of `events` events, which ends early when `ending` is set.
     pub(super) fn of(events: u64, ending: &'a AtomicBool) -> Self {
         Self { events, ending: Some(ending) }
     }
 
-    /// Whether so many more may be packed.
+    /// Checks whether `events` more events may be packed.
     pub(super) fn allows(&self, events: u64) -> bool {
         events <= self.events && !self.ending.is_some_and(|ending| ending.load(Ordering::Relaxed))
     }

@@ -1,8 +1,8 @@
-//! Joining histories that are made of very many small spans.
+//! Joins histories that consist of very many small spans.
 //!
-//! A chain of a thousand forks with five events each is read in a thousand pieces. Its events are
-//! copied once, into a nameless segment, and every page of the chain then names a prefix of that
-//! copy: what is built on any of them reads it in one piece.
+//! Reading a chain of a thousand forks with five events each takes a thousand reads. Its events are
+//! copied once into a nameless segment, and every page of the chain then refers to a prefix of that
+//! copy. Any session built on such a page then reads it in one piece.
 
 use forklore_core::lineage::Span;
 use forklore_core::{Counts, SessionId};
@@ -18,12 +18,12 @@ use crate::segment::Segment;
 use crate::session;
 use crate::store::SqliteStore;
 
-/// The least number of spans worth the work.
+/// Minimum number of spans worth joining.
 const SPANS: u64 = 64;
-/// Histories whose spans have as many events on average are read fast as they are.
+/// Histories whose spans average at least this many events are fast to read as they are.
 const EVENTS: u64 = 64;
 
-/// A chain of pages: each with the counts behind it, the last of the history first.
+/// A chain of pages, each with the counts after it; the last page of the history comes first.
 struct Chain {
     session: SessionId,
     root: Segment,
@@ -31,13 +31,13 @@ struct Chain {
     retained: u64,
 }
 
-/// Joins the histories of which that is worth it; how many.
+/// Joins the histories that are worth it. Returns how many it joined.
 pub(super) fn join(store: &SqliteStore, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut joined = 0;
     for (page, sid) in store.read_with("reading", candidates)? {
         joined += match one(store, page, sid, budget) {
             Ok(done) => u64::from(done),
-            // What is damaged, or gone meanwhile, stays as it is and hinders no other.
+            // A damaged history, or one that is gone meanwhile, is skipped.
             Err(
                 Error::Corrupt { .. }
                 | Error::MissingAncestor { .. }
@@ -50,15 +50,15 @@ pub(super) fn join(store: &SqliteStore, budget: &mut Budget<'_>) -> StoreResult<
     Ok(joined)
 }
 
-/// Joins the history that ends with `page`, if that is worth it and still as it was when it was
-/// copied.
+/// Joins the history that ends with `page`, if that is worth it and the history has not changed
+/// since it was copied.
 fn one(store: &SqliteStore, page: i64, sid: Segment, budget: &mut Budget<'_>) -> StoreResult<bool> {
     let found = store.read_with("reading", |conn| chain(conn, page, sid))?;
     let Some(found) = found.filter(|found| budget.allows(found.retained)) else {
         return Ok(false);
     };
     budget.spend(found.retained);
-    // Else one that is damaged would be copied and erased again each time.
+    // Read everything first; otherwise a damaged history would be copied and erased each time.
     let mut from = 0;
     while from < found.retained {
         let to = found.retained.min(from + copy::BATCH);
@@ -87,7 +87,7 @@ fn one(store: &SqliteStore, page: i64, sid: Segment, budget: &mut Budget<'_>) ->
     done
 }
 
-/// The last pages of long histories, the longest first, each with a session that uses it.
+/// Returns the last pages of long histories, longest first, each with a session that uses it.
 fn candidates(conn: &Connection) -> Result<Vec<(i64, Segment)>> {
     let least = SPANS / ancestry::WIDTH as u64;
     let mut statement = conn.prepare(
@@ -98,7 +98,7 @@ fn candidates(conn: &Connection) -> Result<Vec<(i64, Segment)>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The pages of the history that ends with `page`, if it is worth joining.
+/// Returns the pages of the history that ends with `page`, if it is worth joining.
 fn chain(conn: &Connection, page: i64, sid: Segment) -> Result<Option<Chain>> {
     let session = session::numbered(conn, sid)?;
     if session.header.deleted.is_some() || ancestry::load(conn, sid)?.page != Some(page) {

@@ -1,4 +1,4 @@
-//! Compressing the events of families that nobody goes on with.
+//! Compresses the events of idle families.
 
 use forklore_store::Result as StoreResult;
 use forklore_store::port::Direction;
@@ -14,13 +14,13 @@ use crate::segment::{Segment, key};
 use crate::store::{Durable, SqliteStore};
 use crate::write::WriteTx;
 
-/// The payloads of the rows that are sealed in one step.
+/// Bytes of payload after which a batch of rows for one transaction is complete.
 const BATCH_BYTES: usize = 1 << 20;
-/// The chunks that are written anew in one step.
+/// Number of chunks rewritten in one transaction.
 const BATCH_CHUNKS: usize = 16;
 
-/// The segments of families that no session of was updated since, as far as they hold anything that
-/// is not compressed.
+/// Selects the segments of families of which no session was updated since a time, if they have
+/// events that are not compressed.
 const COLD: &str = "
     WITH family (root) AS (SELECT root FROM session GROUP BY root HAVING max(updated) < ?),
          segment (sid) AS (
@@ -31,7 +31,7 @@ const COLD: &str = "
         OR EXISTS (SELECT 1 FROM chunk
                    WHERE k >= sid << 32 AND k < (sid + 1) << 32 AND codec = 0)";
 
-/// Compresses them; how many events that were.
+/// Compresses the events of these families. Returns how many events it compressed.
 pub(super) fn compress(
     store: &SqliteStore,
     cold: Timestamp,
@@ -49,13 +49,13 @@ pub(super) fn compress(
     Ok(events)
 }
 
-/// A step of a batch: the place behind what it read, and what is to be written in its place.
+/// A batch to write: the key after the last row read, and what replaces the rows.
 struct Batch<T> {
     behind: Option<i64>,
     found: Vec<T>,
 }
 
-/// Writes the chunks of a segment anew that are not compressed.
+/// Compresses the uncompressed chunks of a segment.
 fn chunks(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut from = Some(key(segment, 0));
     let mut events = 0;
@@ -75,8 +75,8 @@ fn chunks(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> Sto
     Ok(events)
 }
 
-/// Some plain chunks between two keys, compressed; each with the checksum by which it is found
-/// unchanged. What is damaged stays as it is.
+/// Reads some uncompressed chunks between two keys and compresses them. Each comes with its old
+/// checksum, which shows later whether it is unchanged. Damaged chunks are skipped.
 fn plain(conn: &Connection, first: i64, to: i64) -> Result<Batch<(u32, Sealed)>> {
     let mut batch = Batch { behind: None, found: Vec::new() };
     for k in chunk::plain(conn, first, to, BATCH_CHUNKS)? {
@@ -94,7 +94,7 @@ fn plain(conn: &Connection, first: i64, to: i64) -> Result<Batch<(u32, Sealed)>>
     Ok(batch)
 }
 
-/// Seals and compresses what stands in rows of its own, unless it is damaged.
+/// Seals and compresses the events that have rows of their own, except damaged ones.
 fn rows(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut from = Some(key(segment, 0));
     let mut events = 0;
@@ -117,7 +117,7 @@ fn rows(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> Store
     Ok(events)
 }
 
-/// Moves a run into a chunk, unless some of it was erased since it was read.
+/// Moves a run of rows into a chunk, unless some of them were erased since they were read.
 fn move_unchanged(tx: &WriteTx<'_>, run: &[&Row]) -> Result<u64> {
     let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(0) };
     if row::count(tx, first.k, last.k)? != run.len() {
@@ -126,7 +126,7 @@ fn move_unchanged(tx: &WriteTx<'_>, run: &[&Row]) -> Result<u64> {
     pack_rows::move_run(tx, run, Codec::Zstd)
 }
 
-/// Some rows between two keys.
+/// Reads some rows between two keys.
 fn single(conn: &Connection, first: i64, to: i64) -> Result<Batch<Row>> {
     let mut batch = Batch { behind: None, found: Vec::new() };
     let mut statement = row::prepare(conn, false, Direction::Forward, false)?;

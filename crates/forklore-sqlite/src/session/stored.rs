@@ -1,7 +1,7 @@
-//! A session's row as SQLite keeps it: its columns, their two checksums, and how they are written.
+//! A session's row in SQLite: its columns, their two checksums, and how they are written.
 //!
-//! What tells who a session is has a checksum of its own, because its descendants need it too: a
-//! damaged title hides no child.
+//! The columns that identify a session have a checksum of their own because descendants need them
+//! too: a damaged title must not hide a child.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ use crate::number::signed;
 use crate::row::stored_counts;
 use crate::write::WriteTx;
 
-/// What tells who a session is, and never changes.
+/// The columns that identify a session. They never change.
 const IDENTITY: [&str; 12] = [
     "sid",
     "id",
@@ -32,8 +32,8 @@ const IDENTITY: [&str; 12] = [
     "inherited_open",
 ];
 
-/// Everything else.
-#[rustfmt::skip] // In groups that belong together.
+/// All other columns.
+#[rustfmt::skip] // Grouped by topic.
 const STATE: [&str; 43] = [
     "label", "title",
     "kept", "idx", "turns", "bytes", "open", "own_events", "own_bytes",
@@ -48,30 +48,31 @@ const STATE: [&str; 43] = [
     "fresh_until", "kept_to", "note_crc",
 ];
 
-/// Where the columns of a query begin that starts with [`SELECTED`].
+/// The column numbers of a query that starts with [`SELECTED`]: where each part begins.
 pub(super) const IDENTITY_AT: usize = 0;
 /// The ids of the root and the parent.
 pub(super) const KIN_AT: usize = IDENTITY_AT + IDENTITY.len();
 const IDENTITY_SUM_AT: usize = KIN_AT + 2;
 /// The columns of [`IDENTIFIED`] end here.
 pub(super) const STATE_AT: usize = IDENTITY_SUM_AT + 1;
-/// What of it is not in the header.
+/// The columns of the state that are not in the header.
 pub(super) const MORE_AT: usize = STATE_AT + STATE.len() - 3;
-/// When the session was written to. Rows of before there were feeds have none of it, and it adds
-/// nothing to their checksum.
+/// The feed columns. They are NULL in rows written before the feed existed, and then add nothing to
+/// the checksum.
 pub(super) const WRITTEN_AT: usize = MORE_AT - 4;
 const STATE_SUM_AT: usize = STATE_AT + STATE.len();
-/// The application's notes, where a query takes them.
+/// The application's notes, if a query selects them.
 pub(super) const NOTES_AT: usize = STATE_SUM_AT + 1;
 
-/// The tables that [`SELECTED`] is about.
+/// The tables that [`SELECTED`] refers to.
 pub(super) const TABLES: &str = "session s";
 
-/// The ids of the root and the parent. SQLite prepares two subqueries in fewer steps than two joins.
+/// The ids of the root and the parent. SQLite prepares two subqueries in fewer steps than two
+/// joins.
 const KIN: &str = "(SELECT id FROM session WHERE sid = s.root),
     (SELECT id FROM session WHERE sid = s.parent)";
 
-/// The columns that tell who a session is.
+/// The columns that identify a session, with the ids of its root and parent.
 pub(super) static IDENTIFIED: LazyLock<String> = LazyLock::new(|| {
     format!("{}, {KIN}, identity_crc", IDENTITY.map(|column| format!("s.{column}")).join(", "))
 });
@@ -89,7 +90,7 @@ static INSERT: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Adds the row.
+/// Inserts the row.
 pub(crate) fn insert(tx: &WriteTx<'_>, session: &Session) -> Result<()> {
     let folded = session.header.id.fold();
     let permissions = permissions(session)?;
@@ -103,7 +104,7 @@ pub(crate) fn insert(tx: &WriteTx<'_>, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Writes columns of a session that was changed so: `sql` names them, and then `crc` and `sid`.
+/// Writes changed columns of a session. `sql` names them, followed by `crc` and `sid`.
 pub(crate) fn update(
     tx: &WriteTx<'_>,
     session: &Session,
@@ -118,7 +119,7 @@ pub(crate) fn update(
     Ok(())
 }
 
-/// Checks what tells who a session is, in a row of [`IDENTIFIED`] or [`SELECTED`].
+/// Checks the identity of a session in a row of [`IDENTIFIED`] or [`SELECTED`].
 pub(super) fn check_identity(row: &Row<'_>) -> Result<()> {
     let sum = sum_of(row, Fields::default(), IDENTITY_AT..IDENTITY_SUM_AT)?;
     check(row, sum, IDENTITY_SUM_AT, "the fields that tell who it is")
@@ -131,7 +132,7 @@ pub(super) fn check_state(row: &Row<'_>) -> Result<()> {
     check(row, sum, STATE_SUM_AT, "its fields")
 }
 
-/// The sums that a row of [`SELECTED`] ought to have, where that of its notes is `note`.
+/// Computes the checksums that a row of [`SELECTED`] should have, if that of its notes is `note`.
 pub(super) fn sums(row: &Row<'_>, note: Option<i64>) -> Result<(i64, i64)> {
     let identity = sum_of(row, Fields::default(), IDENTITY_AT..IDENTITY_SUM_AT)?;
     let mut state = Fields::default().value(row.get_ref(IDENTITY_AT)?);
@@ -163,7 +164,7 @@ fn check(row: &Row<'_>, sum: u32, at: usize, what: &str) -> Result<()> {
     Err(Fault::damaged(location(row), &message))
 }
 
-/// The row, as errors name it.
+/// Returns the name of the row in error messages.
 pub(super) fn location(row: &Row<'_>) -> String {
     match row.get::<_, i64>(IDENTITY_AT) {
         Ok(sid) => format!("session row {sid}"),
@@ -198,7 +199,7 @@ fn permissions(session: &Session) -> Result<Option<Data>> {
     permissions.map_err(|error| Fault::damaged("permissions", &error))
 }
 
-#[rustfmt::skip] // The values stand like the columns.
+#[rustfmt::skip] // The values are laid out like the columns.
 fn state<'s>(
     session: &'s Session,
     permissions: Option<&'s Data>,

@@ -1,8 +1,8 @@
-//! Where the records of a source stand, found by their native id without a row for each.
+//! The locations of a source's records, found by native id without a row for each record.
 //!
-//! Each step adds one run of entries sorted by key, in chunks; a run that is still small is joined
-//! with the next. Keys are hashes, so the chunk of a key is guessed nearly right, and a lookup
-//! reads one or two chunks of each run, the latest run first.
+//! Each step adds one run of entries, sorted by key and divided into chunks. A run that is still
+//! small is merged with the next one. Keys are hashes, so the chunk of a key can be guessed almost
+//! exactly, and a lookup reads one or two chunks of each run, the latest run first.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::write::WriteTx;
 
 const ENTRY: usize = 16;
 const CHUNK: usize = 256;
-/// Runs of fewer entries are joined with the next.
+/// Runs with fewer entries than this are merged with the next one.
 const SMALL: i64 = 1_024;
 
 pub(super) fn add(
@@ -67,7 +67,8 @@ pub(super) fn find(
     Ok(None)
 }
 
-/// All places of a source; of two with one key the later counts.
+/// Returns the locations of all records of a source. If two have the same key, the later one
+/// counts.
 pub(super) fn all(conn: &Connection, source: i64) -> Result<Vec<(RecordKey, RecordLocation)>> {
     let mut found = BTreeMap::new();
     let mut runs = runs(conn, source, -1)?;
@@ -80,7 +81,7 @@ pub(super) fn all(conn: &Connection, source: i64) -> Result<Vec<(RecordKey, Reco
     Ok(found.into_iter().collect())
 }
 
-/// Reads every run of a source, and that each holds as many entries as it says.
+/// Reads every run of a source, and checks its number of entries.
 pub(super) fn check(conn: &Connection, source: i64) -> Result<()> {
     for (run, len) in runs(conn, source, -1)? {
         let mut entries = 0;
@@ -95,7 +96,7 @@ pub(super) fn check(conn: &Connection, source: i64) -> Result<()> {
     Ok(())
 }
 
-/// The latest runs of a source, the last first, each with its number of entries.
+/// Returns the latest runs of a source, newest first, each with its number of entries.
 fn runs(conn: &Connection, source: i64, limit: i64) -> Result<Vec<(i64, i64)>> {
     let sql = "SELECT run, entries, crc FROM source_run WHERE source = ? ORDER BY run DESC LIMIT ?";
     let mut statement = conn.prepare_cached(sql)?;
@@ -174,10 +175,10 @@ fn read(conn: &Connection, run: i64, chunk: i64) -> Result<Vec<(RecordKey, Recor
     Ok(entries.iter().map(from_bytes).collect())
 }
 
-/// Marks the place of an inherited event, in the bits of its session's number.
+/// Marks the location of an inherited event, in the highest bit of the session's number.
 const INHERITED: u32 = 1 << 31;
 
-/// Big-endian: key, session, position. No segment holds more than 2^32 events.
+/// Encodes an entry in big-endian: key, session, position. No segment has more than 2^32 events.
 fn to_bytes((key, place): (RecordKey, RecordLocation)) -> [u8; ENTRY] {
     let position = u128::from(place.position & u64::from(u32::MAX));
     let inherited = if place.inherited { INHERITED } else { 0 };

@@ -1,4 +1,4 @@
-//! What is known of a source, as rows: each with a checksum of its fields.
+//! The rows of a source, each with a checksum of its fields.
 
 use forklore_store::sources::{Progress, RecordKey, SeenFile, Source, SourceId, SourceSession};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -9,7 +9,7 @@ use crate::number::{signed, unsigned};
 use crate::segment::Segment;
 use crate::write::WriteTx;
 
-/// A source without its paths and sessions, and how many steps were written of it.
+/// A source without its names, paths and sessions, and the number of steps written for it.
 #[derive(Clone, Debug)]
 pub(super) struct Stored {
     pub(super) source: Source,
@@ -26,7 +26,7 @@ impl Stored {
         i64::from(texts.iter().fold(fields, |fields, text| fields.bytes(Some(text))).sum())
     }
 
-    /// Writes what a step changes.
+    /// Writes the columns that a step changes.
     pub(super) fn save(&self, tx: &WriteTx<'_>) -> Result<()> {
         let Source { id, native_id, read, .. } = &self.source;
         tx.write(
@@ -46,7 +46,7 @@ impl Stored {
     }
 }
 
-/// Makes a source of which nothing is read yet.
+/// Inserts a source of which nothing is read yet. Returns its number.
 pub(super) fn insert(
     tx: &WriteTx<'_>,
     dialect: &str,
@@ -71,12 +71,12 @@ pub(super) fn insert(
         sessions: Vec::new(),
         read: Progress::default(),
     };
-    // Its number is part of its checksum.
+    // The checksum covers the source's number, which is known only after the insert.
     Stored { source, steps: 0 }.save(tx)?;
     Ok(id)
 }
 
-/// The source of this number.
+/// Reads the source with this number, without names, paths and sessions.
 pub(super) fn find(conn: &Connection, id: i64) -> Result<Option<Stored>> {
     let sql = "SELECT dialect, native_id, revision, first_line, offset, sha256, state, steps, crc
                FROM source WHERE id = ?";
@@ -108,7 +108,7 @@ pub(super) fn find(conn: &Connection, id: i64) -> Result<Option<Stored>> {
     Ok(Some(stored))
 }
 
-/// The same with paths and sessions.
+/// Reads the source with its names, paths and sessions.
 pub(super) fn whole(conn: &Connection, id: i64) -> Result<Source> {
     let missing = || Fault::damaged(format!("source row {id}"), "it is missing");
     let mut source = find(conn, id)?.ok_or_else(missing)?.source;
@@ -136,7 +136,7 @@ fn names(conn: &Connection, source: i64) -> Result<Vec<RecordKey>> {
     Ok(found)
 }
 
-/// Adds what other files may know a source by.
+/// Adds names under which other files may refer to a source.
 pub(super) fn add_names(tx: &WriteTx<'_>, source: i64, names: &[RecordKey]) -> Result<()> {
     for name in names.iter().map(|name| name.cast_signed()) {
         tx.write(
@@ -167,7 +167,7 @@ fn paths(conn: &Connection, source: i64) -> Result<Vec<SeenFile>> {
     Ok(found)
 }
 
-/// Notes what a look at the file showed.
+/// Records the size and modification time of a file that was examined.
 pub(super) fn saw(tx: &WriteTx<'_>, source: i64, seen: &SeenFile) -> Result<()> {
     tx.write(
         "INSERT INTO source_path (source, path, size, modified, crc) VALUES (?, ?, ?, ?, ?)
@@ -201,7 +201,7 @@ fn sessions(conn: &Connection, source: i64) -> Result<Vec<SourceSession>> {
     Ok(found)
 }
 
-/// Adds the session of this number to its source.
+/// Adds the session with this number to its source.
 pub(super) fn add_session(
     tx: &WriteTx<'_>,
     source: i64,
@@ -217,7 +217,7 @@ pub(super) fn add_session(
     Ok(())
 }
 
-/// Counts further events of the file.
+/// Adds to the number of events that the session has from the file.
 pub(super) fn add_events(tx: &WriteTx<'_>, sid: Segment, more: u64) -> Result<()> {
     let sql = "SELECT source, number, events, crc FROM source_session WHERE sid = ?";
     let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?, row.get(3)?));
@@ -246,7 +246,7 @@ fn check(row: &Row<'_>, at: usize, sum: i64, table: &str, id: i64) -> Result<()>
     Err(Fault::damaged(format!("{table} row {id}"), "its fields do not fit their checksum"))
 }
 
-/// The same damage with the row it lies in.
+/// Returns the same damage with the row it is in.
 fn placed(fault: Fault, table: &str, id: i64) -> Fault {
     match fault {
         Fault::Damaged(damage) => Fault::damaged(format!("{table} row {id}"), &damage.message),

@@ -1,4 +1,4 @@
-//! One step of an import: what is known of the file, written with what was read of it.
+//! One step of an import: stores the state of the source together with the events read from it.
 
 use forklore_store::Error;
 use forklore_store::port::Write;
@@ -13,16 +13,16 @@ use crate::number::signed;
 use crate::session;
 use crate::write::WriteTx;
 
-/// A step under way.
+/// A step in progress.
 pub(crate) struct Import<'t> {
     step: &'t SourceStep,
     source: i64,
-    /// How many sessions the source has.
+    /// Number of sessions that the source has.
     sessions: i64,
 }
 
 impl<'t> Import<'t> {
-    /// Checks that the source is where the step expects it.
+    /// Checks that the source is in the state that the step expects.
     pub(crate) fn begin(tx: &WriteTx<'_>, step: &'t SourceStep) -> Result<Self> {
         if let Some(path) = &step.sidecar {
             let latest = super::find(tx, &FindSource::Latest(path.clone()))?;
@@ -34,7 +34,7 @@ impl<'t> Import<'t> {
         Ok(Self { step, source, sessions: count(tx, source)? })
     }
 
-    /// Notes which of the source's sessions a write was about.
+    /// Records the source's session that a write creates, or the events it appends to one.
     pub(crate) fn note(&mut self, tx: &WriteTx<'_>, write: &Write) -> Result<()> {
         match write {
             Write::Create(new) => {
@@ -52,7 +52,7 @@ impl<'t> Import<'t> {
         }
     }
 
-    /// Writes down how far the file is read.
+    /// Records how far the file is read.
     pub(crate) fn finish(self, tx: &WriteTx<'_>) -> Result<SourceId> {
         let Self { step, source, .. } = self;
         record(tx, source, step)?;
@@ -68,7 +68,7 @@ fn count(conn: &Connection, source: i64) -> Result<i64> {
     Ok(conn.prepare_cached(sql)?.query_row([source], |row| row.get(0))?)
 }
 
-/// The source that the step is about, made now if it is new.
+/// Returns the source of the step, and inserts it if it is new.
 fn target(tx: &WriteTx<'_>, step: &SourceStep) -> Result<i64> {
     let stale = |message: String| Fault::Refused(Error::Stale { what: "the source", message });
     match &step.target {

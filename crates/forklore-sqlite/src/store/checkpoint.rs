@@ -1,9 +1,9 @@
-//! Writing the WAL back into the file, beside the steps.
+//! Checkpoints: writes the WAL back into the database file while other operations go on.
 //!
-//! A checkpoint while others append never reaches the end of the WAL, which then is not begun anew
-//! and grows for ever. So the bulk is written back and synced while steps go on, and only the few
-//! pages that they added meanwhile behind the gate. The next writer then overwrites the WAL from
-//! its beginning, in a file that is as long as it needs.
+//! A checkpoint that runs during appends never reaches the end of the WAL, so SQLite never restarts
+//! the WAL and it grows forever. Therefore most pages are written back and synced without the gate,
+//! and only the few pages added meanwhile while the gate is locked. The next writer then
+//! overwrites the WAL from its beginning, in a file that is already long enough.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -22,20 +22,21 @@ use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::pack;
 
-/// How often the bulk is written back before the gate is asked for.
+/// Maximum number of passes without the gate before the checkpoint takes it.
 const ROUNDS: usize = 4;
-/// This part of the pages is few enough to write them back behind the gate.
+/// The divisor of `every_pages` that gives the number of pages few enough to write back while the
+/// gate is locked.
 const FEW: u32 = 32;
-/// How long a reader of the WAL is waited for behind the gate.
+/// How long a checkpoint waits for the gate, and then for readers of the WAL.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// The checkpoints of a handle, one at a time.
+/// Runs the checkpoints of a handle, one at a time.
 #[derive(Debug)]
 pub(super) struct Checkpoints {
     work: Arc<Work>,
-    /// Pages in the WAL behind the last commit.
+    /// Pages in the WAL after the last commit.
     pages: Arc<AtomicU32>,
-    /// How many there must be for the next one.
+    /// The number of pages in the WAL at which the next checkpoint is due.
     due: AtomicU32,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -47,7 +48,7 @@ struct Work {
     gate: Gate,
     failed: Arc<FailedSync>,
     ending: AtomicBool,
-    /// When something was packed last, or the handle was opened.
+    /// When this handle last packed, or when it was opened.
     packed: Mutex<Instant>,
 }
 
@@ -75,13 +76,13 @@ impl Checkpoints {
         }
     }
 
-    /// Sees to a checkpoint if one is due. What it cannot write back stays in the WAL, where it is
-    /// durable, for the next one.
+    /// Starts a checkpoint if one is due. Pages that it cannot write back stay in the WAL, where
+    /// they are durable, until the next one.
     pub(super) fn look(&self) {
         let every = self.work.options.checkpoints.every_pages;
         let pages = self.pages.load(Ordering::Relaxed);
         if pages < every {
-            // It was begun anew.
+            // The WAL was restarted.
             self.due.store(every, Ordering::Relaxed);
         }
         if pages < self.due.load(Ordering::Relaxed) {
@@ -95,8 +96,8 @@ impl Checkpoints {
         if thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
             return;
         }
-        // If it comes to nothing, because somebody reads an older state for long or another
-        // process is at it, the next one is not due at once.
+        // The checkpoint may achieve nothing, because a reader uses an old snapshot for long or
+        // another process runs a checkpoint. The next one is then not due immediately.
         self.due.store(pages.saturating_add(every / 4), Ordering::Relaxed);
         let work = Arc::clone(&self.work);
         if self.work.options.checkpoints.in_step {
@@ -107,10 +108,10 @@ impl Checkpoints {
         }
     }
 
-    /// Waits for one that runs.
+    /// Waits for a running checkpoint.
     pub(super) fn settle(&self) {
         if let Some(thread) = lock(&self.thread).take() {
-            // A panic there is no reason for one here: the WAL holds everything.
+            // A panic in that thread need not spread to this one: the WAL has all data.
             let _ = thread.join();
         }
     }
@@ -134,14 +135,15 @@ impl Work {
         }
         self.failed.close(conn);
         if done.is_ok() && !self.options.checkpoints.in_step && self.is_time_to_pack() {
-            // Where it fails, somebody is in the way, or the disk is and the next step will tell.
+            // A failure means that another process is in the way, or that the disk has failed; in
+            // that case the next operation reports it.
             if let Err(error) = self.pack() {
                 tracing::debug!(%error, "did not pack idle sessions");
             }
         }
     }
 
-    /// Whether the handle has lived long enough since something was packed; then it begins anew.
+    /// Checks whether `pack_every` has passed since the last packing; if so, restarts the interval.
     fn is_time_to_pack(&self) -> bool {
         let mut last = lock(&self.packed);
         let is_time = last.elapsed() >= self.options.pack_every;
@@ -151,7 +153,8 @@ impl Work {
         is_time
     }
 
-    /// Packs through a store of its own, which is told of failed syncs and tells of them.
+    /// Packs idle sessions through a second store handle, which shares the record of failed syncs
+    /// with this one.
     fn pack(&self) -> Result<()> {
         let checkpoints = super::options::Checkpoints { in_step: true, ..self.options.checkpoints };
         let options = Options { checkpoints, ..self.options };
@@ -170,13 +173,13 @@ impl Work {
             self.failed.check(&self.path)?;
             let Some(back) = checkpoint(conn, "PASSIVE")? else { return Ok(()) };
             if back.pages < every {
-                // Another process was at it.
+                // Another process ran a checkpoint.
                 return Ok(());
             }
-            // Else the few pages behind the gate would be synced together with all of these.
+            // Sync now: otherwise the sync under the gate would cover all of these pages too.
             crate::sync::sync(conn, crate::sync::File::Database)?;
             if back.pages - back.written > few {
-                // Somebody reads an older state, which the rest would overwrite.
+                // A reader uses an old snapshot, which writing back the rest would overwrite.
                 return Ok(());
             }
             if back.written.saturating_sub(before) <= few {
@@ -190,15 +193,16 @@ impl Work {
     }
 }
 
-/// What a checkpoint came to.
+/// The result of a checkpoint.
 struct Back {
     /// Pages in the WAL.
     pages: u32,
-    /// How many of them stand in the file.
+    /// How many of them are in the database file.
     written: u32,
 }
 
-/// Writes back what can be; none if another one is at it.
+/// Runs a checkpoint, which writes back as many pages as it can. Returns `None` if another
+/// checkpoint is running.
 fn checkpoint(conn: &Connection, mode: &str) -> Result<Option<Back>, Fault> {
     Ok(conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
         let (pages, written) = (row.get::<_, i64>(1)?, row.get::<_, i64>(2)?);

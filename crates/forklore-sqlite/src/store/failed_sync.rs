@@ -1,4 +1,4 @@
-//! What a failed sync means for a handle: it writes nothing more.
+//! The record of a failed sync. After one, a handle writes nothing more.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -9,13 +9,13 @@ use rusqlite::config::DbConfig;
 
 use crate::fault::Fault;
 
-/// How a sync failed, if one did: what the disk holds is unknown, and a later sync may succeed all
-/// the same (CRAFT D2). Every thread that writes through the handle looks here.
+/// The error of the first failed sync, if there was one. What the disk holds is then unknown, and a
+/// later sync may succeed nevertheless. Every thread that writes through the handle checks this.
 #[derive(Debug, Default)]
 pub(super) struct FailedSync(OnceLock<String>);
 
 impl FailedSync {
-    /// Remembers the fault if it is a failed sync, and the first one.
+    /// Records the fault if it is a failed sync and the first one.
     pub(super) fn note(&self, fault: &Fault) {
         if let Fault::Sql(failure) = fault
             && fault.is_failed_sync()
@@ -27,7 +27,8 @@ impl FailedSync {
         }
     }
 
-    /// Refuses whoever wants to write to the store at `path`, or to be told that he has.
+    /// Refuses any attempt to write to the store at `path`, or to confirm a write as durable, after
+    /// a failed sync.
     pub(super) fn check(&self, path: &Path) -> Result<()> {
         match self.0.get().cloned() {
             Some(failure) => Err(Error::Poisoned { location: path.display().to_string(), failure }),
@@ -38,9 +39,9 @@ impl FailedSync {
     /// Closes a connection that may write.
     pub(super) fn close(&self, conn: Connection) {
         if self.0.get().is_some() {
-            // Closing would write the WAL back, and then delete it. It is all there is to go by,
-            // so whoever opens the store next shall find it. A connection refuses this only when
-            // it is closed.
+            // Closing would write the WAL back and then delete it. After a failed sync the WAL is
+            // the only reliable evidence, so it must stay for the next program that opens the
+            // store. SQLite offers this setting only for the close of a connection.
             let _ = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
         }
         drop(conn);

@@ -1,4 +1,4 @@
-//! What a reader of the feed needs of the store's files and handles.
+//! What a reader of the feed needs from the store's files and handles.
 
 use std::ffi::OsString;
 
@@ -10,12 +10,13 @@ use super::SqliteStore;
 use crate::feed;
 
 impl SqliteStore {
-    /// Rung behind each commit.
+    /// Returns the bell, which rings after each commit.
     pub(crate) fn bell(&self) -> &Bell {
         &self.bell
     }
 
-    /// Has the bell rung by the commits of other processes, too: each writes to the WAL.
+    /// Makes the bell ring for the commits of other processes too, by watching the database file
+    /// and its WAL.
     pub(crate) fn listen(&self) {
         let names = [self.path.clone(), with_suffix(&self.path, "-wal")];
         let names = names.iter().filter_map(|path| path.file_name());
@@ -23,12 +24,13 @@ impl SqliteStore {
         self.watch.begin(folder_of(&self.path), &names);
     }
 
-    /// Refuses to go on over a file that is no longer the one that was opened.
+    /// Checks that the file at the store's path is still the one that was opened.
     pub(crate) fn check_there(&self) -> Result<()> {
         feed::check_there(&self.path, self.open_file.file())
     }
 
-    /// Makes durable what this handle has read, which another process may have committed only.
+    /// Makes durable what this handle has read, because another process may have committed it
+    /// without a sync yet.
     pub(crate) fn make_durable(&self, doing: &str) -> Result<()> {
         if self.options.read_only {
             return Ok(());

@@ -1,25 +1,25 @@
-//! How a store is opened.
+//! Options for opening a store.
 
 use std::time::Duration;
 
 /// How to open a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How long a step waits for other processes.
+    /// How long an operation waits for a lock that another process has.
     pub wait: Duration,
     /// Whether to open an existing store for reading only.
     pub read_only: bool,
-    /// The VFS through which SQLite reaches its files, by the name it is registered under; none is
-    /// SQLite's own. What the store itself does to files while it makes a new one, which is to
-    /// give it its place when it is whole, passes it by.
+    /// The registered name of the VFS that SQLite uses; `None` means SQLite's default. While the
+    /// store creates a new file, it bypasses this VFS for its own file operations, such as the
+    /// rename into place.
     pub vfs: Option<&'static str>,
-    /// How many events are sealed into one row, at most 64. Fewer make a slower store; they are for
-    /// tests of small ones.
+    /// Number of events sealed into one row, 1 to 64. Smaller values make the store slower; they
+    /// let tests seal small sessions.
     pub chunk_events: u8,
-    /// When the WAL is written back into the file, and by whom.
+    /// When the WAL is written back into the database file, and by which thread.
     pub checkpoints: Checkpoints,
-    /// How long a handle lives before some of what is idle is packed behind a checkpoint, and again
-    /// each time: a program that soon ends has better things to do.
+    /// How long a handle must be open before it packs some idle sessions after a checkpoint, and
+    /// the interval until it does so again. The delay spares short-lived programs the work.
     pub pack_every: Duration,
 }
 
@@ -36,20 +36,21 @@ impl Default for Options {
     }
 }
 
-/// When the WAL is written back into the file, and by whom.
+/// When the WAL is written back into the database file, and by which thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoints {
-    /// Pages in the WAL after which it is.
+    /// Number of pages in the WAL that makes a checkpoint due.
     pub every_pages: u32,
-    /// Whether the step that finds so many does it before it returns, so that what happens to the
-    /// files is the same in each run; else a thread does it while other steps go on.
+    /// Whether the operation that reaches that number runs the checkpoint before it returns, which
+    /// makes the sequence of file operations reproducible. If false, a background thread runs it
+    /// while other operations go on.
     pub in_step: bool,
 }
 
 impl Default for Checkpoints {
     fn default() -> Self {
-        // While the WAL still grows, a sync has the new blocks of the file to write too and takes
-        // half as long again: so it is short, and soon overwritten in its place.
+        // While the WAL still grows, each sync also writes the file's newly allocated blocks and
+        // takes half as long again. A short WAL is soon overwritten in place.
         Self { every_pages: 1_000, in_step: false }
     }
 }

@@ -1,5 +1,5 @@
-//! No statement of a fork or an append scans anything: what they cost does not grow with the
-//! store (SPEC 6.7).
+//! Tests that no statement of a fork or an append scans a table: their cost does not grow with the
+//! store (docs/semantics.md, Fork).
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,8 @@ use rusqlite::trace::{StmtRef, TraceEvent, TraceEventCodes};
 use super::lock::lock;
 use super::{Options, SqliteStore};
 
-/// A statement that ran, and how much it scanned, sorted or indexed by itself.
+/// A statement that ran: its SQL, and how many rows it scanned, sorted and put into an automatic
+/// index.
 type Ran = (String, [i32; 3]);
 
 fn cost(statement: &StmtRef<'_>) -> Ran {
@@ -20,7 +21,7 @@ fn cost(statement: &StmtRef<'_>) -> Ran {
     (statement.sql().into_owned(), status.map(|status| statement.get_status(status)))
 }
 
-/// Notes what runs on a connection from now on.
+/// Records the statements that run on a connection from now on.
 fn watch(conn: &mut rusqlite::Connection) -> Arc<Mutex<Vec<Ran>>> {
     let ran = Arc::new(Mutex::new(Vec::new()));
     let notes = ran.clone();
@@ -46,7 +47,7 @@ fn a_fork_and_an_append_scan_nothing() {
         scene.fork(&format!("s{}", depth - 1), &format!("s{depth}"), 3 + depth, turns(1));
     }
     let ran = watch(lock(&store.writer).connection().unwrap());
-    // At the end, inside its own events, inside a page far back.
+    // Cuts at the end, inside its own events, in a page far back, and at the start.
     for (child, kept) in [("end", 62), ("own", 61), ("far", 5), ("start", 0)] {
         scene.fork("s59", child, kept, turns(1));
     }

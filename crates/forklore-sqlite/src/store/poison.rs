@@ -1,4 +1,5 @@
-//! After a failed write the file is opened again before the next step (nothing is tried twice).
+//! After a failed write the file is opened again before the next operation; the failed write is not
+//! retried.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! The commit queue: appends that come at once are written in one transaction.
+//! The commit queue: concurrent appends are written in one transaction.
 //!
-//! Handing a lock from thread to thread costs more than an append does. So whoever finds nobody
-//! writing writes for all that wait, and then lets one of those who came meanwhile go on.
+//! Handing a lock from thread to thread costs more than an append. So a thread that finds no writer
+//! active writes for all threads that wait, then wakes one of those that arrived meanwhile.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -13,23 +13,24 @@ use forklore_store::port::{Append, Appended};
 use super::lock::lock;
 use super::shared_sync::Ticket;
 
-/// The most appends in one transaction.
+/// Maximum number of appends in one transaction.
 const MOST: usize = 256;
-/// The most bytes of payload in one transaction, but for its first append.
+/// Maximum bytes of payload in one transaction. The append that reaches the limit is still
+/// included, whatever its size.
 const BYTES: usize = 8 << 20;
 
-/// Appends that wait for their turn.
+/// The queue of appends that wait to be written.
 #[derive(Debug, Default)]
 pub(super) struct Queue(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     waiting: VecDeque<Waiting>,
-    /// Whether a thread writes, or was told to.
+    /// Whether a thread writes, or has been woken to write.
     busy: bool,
 }
 
-/// An append that waits.
+/// An append that waits in the queue.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) session: SessionId,
@@ -37,26 +38,26 @@ pub(super) struct Waiting {
     slot: Arc<Slot>,
 }
 
-/// Where the thread of an append waits for what becomes of it.
+/// Where the thread of one append waits for its next message.
 #[derive(Debug, Default)]
 pub(super) struct Slot {
     word: Mutex<Option<Word>>,
     finished: Condvar,
 }
 
-/// What a thread is told.
+/// A message to a waiting thread.
 #[derive(Debug)]
 pub(super) enum Word {
-    /// It writes next.
+    /// The thread must write the next batch.
     Write,
-    /// What became of its append, and which sync it needs.
+    /// The result of the thread's append, with the ticket of the sync that makes it durable.
     Done(Result<(Appended, Ticket)>),
-    /// The transaction failed as a whole: it tries by itself, to hear why.
+    /// The transaction failed as a whole: the thread must retry alone to get its own error.
     Alone,
 }
 
 impl Queue {
-    /// Puts an append at the end.
+    /// Adds an append at the end of the queue. If no thread writes, the caller becomes the writer.
     pub(super) fn join(&self, session: &SessionId, append: &Arc<Append>) -> Arc<Slot> {
         let slot = Arc::<Slot>::default();
         let mut state = lock(&self.0);
@@ -69,7 +70,8 @@ impl Queue {
         slot
     }
 
-    /// What the thread that was told to write finds: some appends, its own among them.
+    /// Takes the next appends from the front of the queue, for the thread that received
+    /// [`Word::Write`]. Its own append is the first of them.
     pub(super) fn batch(&self) -> Batch<'_> {
         let mut state = lock(&self.0);
         let mut bytes = 0;
@@ -83,7 +85,7 @@ impl Queue {
         Batch { queue: self, appends: state.waiting.drain(..some).collect(), passed_on: false }
     }
 
-    /// Lets the next one write.
+    /// Wakes the first waiting thread to write, or marks the queue as idle if none waits.
     fn pass_on(&self) {
         let mut state = lock(&self.0);
         match state.waiting.front() {
@@ -99,7 +101,7 @@ impl Slot {
         self.finished.notify_one();
     }
 
-    /// Waits for the next word.
+    /// Waits for the next message and takes it.
     pub(super) fn word(&self) -> Word {
         let mut word = lock(&self.word);
         loop {
@@ -111,8 +113,8 @@ impl Slot {
     }
 }
 
-/// Appends that are written together. Whatever becomes of the writing, each is told something, and
-/// somebody writes next.
+/// Appends that are written together. However the write ends, even by a panic, each waiting thread
+/// gets a message and the next writer is woken.
 #[derive(Debug)]
 pub(super) struct Batch<'q> {
     queue: &'q Queue,
@@ -121,13 +123,13 @@ pub(super) struct Batch<'q> {
 }
 
 impl Batch<'_> {
-    /// Lets the next one write, while what is in here is made durable.
+    /// Wakes the next writer, so that it writes while this batch is made durable.
     pub(super) fn pass_on(&mut self) {
         self.passed_on = true;
         self.queue.pass_on();
     }
 
-    /// Tells each what became of it.
+    /// Sends each thread the result of its append.
     pub(super) fn tell(mut self, done: Vec<Result<(Appended, Ticket)>>) {
         for (append, done) in self.appends.drain(..).zip(done) {
             append.slot.tell(Word::Done(done));

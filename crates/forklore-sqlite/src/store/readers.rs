@@ -1,4 +1,4 @@
-//! Connections that read, kept for later.
+//! The pool of connections that read.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -13,10 +13,10 @@ use crate::fault::Fault;
 use crate::migrate;
 use crate::read_cache::Remembered;
 
-/// How many are kept.
+/// Maximum number of idle connections in the pool.
 const MAX_IDLE: usize = 8;
 
-/// A connection that reads, and what it found out.
+/// A connection that reads, with its cache of sessions.
 #[derive(Debug)]
 pub(super) struct Reader {
     pub(super) conn: Connection,
@@ -40,7 +40,8 @@ impl Readers {
         Self { access, idle: Mutex::new(vec![Reader::of(first)]) }
     }
 
-    /// Opens the first one, in the way the folder allows it.
+    /// Opens the first connection. With `read_only`, falls back to [`Access::Frozen`] if normal
+    /// reading fails.
     pub(super) fn open(path: &Path, options: Options) -> Result<Self> {
         let readable = |access| Ok(Self::new(begun(path, access, options)?, access));
         match readable(Access::Read) {
@@ -49,25 +50,26 @@ impl Readers {
         }
     }
 
-    /// How they reach the file.
+    /// Returns how the pool's connections access the file.
     pub(super) fn access(&self) -> Access {
         self.access
     }
 
-    /// One that has read, so that all its files are open.
+    /// Takes a connection from the pool or opens one. It has already read, so all its files are
+    /// open.
     pub(super) fn take(&self, path: &Path, options: Options) -> Result<Reader> {
         loop {
             let Some(reader) = lock(&self.idle).pop() else {
                 return begun(path, self.access, options).map(Reader::of);
             };
-            // One that cannot tell will say why when it is used.
+            // If the version cannot be read, the next use of the connection reports why.
             if !options.read_only || !migrate::is_outdated(&reader.conn).unwrap_or_default() {
                 return Ok(reader);
             }
         }
     }
 
-    /// Keeps one that is still good for the next who needs one.
+    /// Returns a healthy connection to the pool, or drops it if the pool is full.
     pub(super) fn give_back(&self, reader: Reader) {
         let mut kept = lock(&self.idle);
         if kept.len() < MAX_IDLE {
@@ -81,8 +83,9 @@ impl Readers {
     }
 }
 
-/// Opens a connection that has read: SQLite opens its files at the first read only. This one needs no
-/// table, so the schema is parsed once, when the connection is used.
+/// Opens a connection and reads once through it, because SQLite opens its files only at the first
+/// read. This read needs no table; the schema is therefore parsed only once, when the connection is
+/// used.
 fn begun(path: &Path, access: Access, options: Options) -> Result<Connection> {
     let conn = connect::open(path, access, options)?;
     migrate::stored_version(&conn)

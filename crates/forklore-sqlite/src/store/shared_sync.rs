@@ -1,7 +1,8 @@
-//! One sync for many commits.
+//! Group commit: one sync makes many commits durable.
 //!
-//! Whoever committed draws a ticket. Whoever finds no sync running begins one, which serves all
-//! tickets drawn before; the others wait for it, and whom it does not serve for the next one.
+//! Each committing thread draws a ticket. If no sync runs, the thread starts one, which covers
+//! every ticket drawn so far. Other threads wait for it; a thread whose ticket it does not cover
+//! starts or waits for the next sync.
 
 use std::sync::{Condvar, Mutex};
 
@@ -9,12 +10,12 @@ use forklore_store::Result;
 
 use super::lock::lock;
 
-/// The place of a commit among all of this handle.
+/// The sequence number of a commit among all commits of this handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[must_use]
 pub(super) struct Ticket(u64);
 
-/// Which commits there were, and which of them are durable.
+/// Counts the tickets drawn and records which of them are durable.
 #[derive(Debug, Default)]
 pub(super) struct Tickets {
     state: Mutex<State>,
@@ -29,18 +30,19 @@ struct State {
 }
 
 impl Tickets {
-    /// A ticket for what was just committed.
+    /// Draws a ticket for the commit that was just made.
     pub(super) fn draw(&self) -> Ticket {
         let mut state = lock(&self.state);
         state.drawn += 1;
         Ticket(state.drawn)
     }
 
-    /// Returns when what was committed before the ticket was drawn is durable, by the `sync` of
-    /// this thread or of another one. `may` says before each try whether it makes sense still.
+    /// Waits until everything committed before the ticket was drawn is durable, through the `sync`
+    /// of this thread or of another one. Calls `may` before each attempt, to check whether syncing
+    /// still makes sense.
     ///
     /// # Errors
-    /// Those of `may`, and of the thread's own `sync`; the others then try theirs.
+    /// Those of `may`, and those of this thread's own `sync`; the other threads then try theirs.
     pub(super) fn wait(
         &self,
         Ticket(mine): Ticket,
@@ -52,7 +54,8 @@ impl Tickets {
             may()?;
             if !state.syncing {
                 state.syncing = true;
-                // A commit during the sync may be in it or not.
+                // The sync may or may not cover a commit made while it runs, so only these tickets
+                // count.
                 let serves = state.drawn;
                 drop(state);
                 let synced = Syncing(self).run(serves, sync);
@@ -64,7 +67,7 @@ impl Tickets {
     }
 }
 
-/// A sync that runs; whatever becomes of it, the next may begin.
+/// A running sync. When it is dropped, on success or failure, the next one may start.
 struct Syncing<'t>(&'t Tickets);
 
 impl Syncing<'_> {

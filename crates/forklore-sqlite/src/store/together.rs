@@ -1,4 +1,4 @@
-//! Appends of many threads, each a step of its own and all in one transaction.
+//! Appends of many threads in one transaction; each succeeds or fails separately.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::write::WriteTx;
 const DOING: &str = "appending to";
 
 impl SqliteStore {
-    /// Adds events behind the head of a session, in one transaction with what other threads add;
-    /// durable when it returns.
+    /// Appends events after the head of a session, in one transaction with the appends of other
+    /// threads. Returns when they are durable.
     pub(crate) fn append_together(&self, session: &SessionId, append: Append) -> Result<Appended> {
         let append = Arc::new(append);
         let slot = self.queue.join(session, &append);
@@ -25,7 +25,7 @@ impl SqliteStore {
                 Word::Write => self.write_batch(self.queue.batch()),
                 Word::Done(done) => {
                     let (appended, ticket) = done?;
-                    // Mostly the thread that wrote it has done that too.
+                    // The thread that wrote the append has usually synced already.
                     self.sync(DOING, ticket)?;
                     self.checkpoints.look();
                     return Ok(appended);
@@ -47,20 +47,21 @@ impl SqliteStore {
         batch.pass_on();
         match committed {
             Ok((done, ticket)) => {
-                // Where that fails, each hears it when it tries.
+                // If the sync fails, each thread gets the error from its own attempt.
                 let _ = self.sync(DOING, ticket);
                 let told = |fault: Fault| fault.about(DOING, &self.path);
                 let done = done.into_iter().map(|done| Ok((done.map_err(told)?, ticket)));
                 batch.tell(done.collect());
             }
             Err(error) if batch.appends.len() == 1 => batch.tell(vec![Err(error)]),
-            // Nothing was written, and each hears why when it tries alone.
+            // Nothing was written; each thread gets the error when it retries alone.
             Err(_) => {}
         }
     }
 }
 
-/// Writes one append, or nothing of it where it is refused; the outer error is everybody's.
+/// Writes one append in a savepoint. The inner error means that this append was refused and left
+/// nothing behind; the outer one fails the whole transaction.
 fn apart(tx: &WriteTx<'_>, one: &Waiting) -> Result<Result<Appended, Fault>, Fault> {
     tx.prepare_cached("SAVEPOINT one")?.execute([])?;
     let done = append::append(tx, &one.session, &one.append);

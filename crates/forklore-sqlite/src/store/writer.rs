@@ -15,15 +15,15 @@ use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::feed::Numbers;
 
-/// The connection that writes; opened by the first step, and again after one that failed in a way
-/// that leaves open what reached the disk.
+/// The connection that writes. The first write opens it, and so does the first write after a
+/// failure that leaves it unknown what reached the disk.
 #[derive(Debug)]
 pub(super) struct Writer {
     conn: Option<Connection>,
     failed: Arc<FailedSync>,
-    /// What the connection reserved of the feed's numbers.
+    /// The feed numbers that the connection has reserved.
     numbers: Arc<Mutex<Numbers>>,
-    /// Pages in the WAL behind the last commit.
+    /// Pages in the WAL after the last commit.
     pages: Arc<AtomicU32>,
 }
 
@@ -37,7 +37,7 @@ impl Writer {
         Self { conn: None, failed, numbers, pages }
     }
 
-    /// The connection, ready for a step.
+    /// Returns the connection, ready for a write; opens it if necessary.
     pub(super) fn ready(
         &mut self,
         path: &Path,
@@ -64,8 +64,8 @@ impl Writer {
         Ok(conn)
     }
 
-    /// Gives the connection up after a step that failed in a way that leaves open what reached the
-    /// disk; after a failed sync there is no other.
+    /// Closes the connection if `fault` leaves it unknown what reached the disk. After a failed
+    /// sync no new connection is opened.
     pub(super) fn distrust(&mut self, fault: &Fault) {
         self.failed.note(fault);
         if fault.spoils() || self.conn.as_ref().is_some_and(|conn| !conn.is_autocommit()) {

@@ -1,4 +1,4 @@
-//! Who may open a store, and what is refused without being touched.
+//! Tests who may open a store, and what is refused without being touched.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -51,7 +51,7 @@ fn sec_s10_a_store_that_everybody_may_write_is_refused() {
     fs::set_permissions(scratch.file(), Permissions::from_mode(0o600)).unwrap();
     fs::set_permissions(scratch.dir(), Permissions::from_mode(0o777)).unwrap();
     assert_eq!(refused(&scratch).kind(), ErrorKind::PermissionDenied);
-    // Where only owners can replace their files, others may make theirs.
+    // With the sticky bit only owners can replace their files, although others may create new ones.
     fs::set_permissions(scratch.dir(), Permissions::from_mode(0o1777)).unwrap();
     SqliteStore::open(&scratch.file(), Options::default()).unwrap();
 }
@@ -60,7 +60,7 @@ fn sec_s10_a_store_that_everybody_may_write_is_refused() {
 fn sec_s10_a_store_of_another_user_is_refused() {
     let scratch = Scratch::new();
     drop(scratch.open());
-    // Only the superuser can give a file away; to anybody else /etc/passwd is such a file.
+    // Only the superuser can give a file away; for other users /etc/passwd is another user's file.
     let file = match std::os::unix::fs::chown(scratch.file(), Some(4321), None) {
         Ok(()) => scratch.file(),
         Err(_) => "/etc/passwd".into(),
@@ -138,7 +138,7 @@ fn a_wait_that_is_too_long_is_reported() {
     assert!(error.to_string().contains("store.db-lock"), "{error}");
     lock.unlock().unwrap();
     scene.root("a", vec![]);
-    // A tool that knows nothing of the gate is waited for as well.
+    // The store also waits for a tool that does not use the gate.
     let tool = scratch.sqlite();
     tool.execute_batch("BEGIN IMMEDIATE").unwrap();
     let error = scene.store().create(scene.draft("b", vec![])).unwrap_err();

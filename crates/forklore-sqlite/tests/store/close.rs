@@ -1,4 +1,4 @@
-//! What a closed store leaves to those who open it next.
+//! Tests what a closed store leaves for the next program that opens it.
 
 use forklore_conformance::Scene;
 use forklore_conformance::events::turns;
@@ -10,7 +10,7 @@ fn nothing_is_left_to_write_back() {
     let scratch = Scratch::new();
     let store = scratch.open();
     let make = || handle(&store);
-    // Connections that read are there too, and must not be the last to close.
+    // There are reading connections too, which must not be the last to close.
     Scene::new(&make).root("a", turns(3));
     let wal = scratch.file().with_file_name("store.db-wal");
     assert!(wal.metadata().unwrap().len() > 0);
@@ -18,8 +18,8 @@ fn nothing_is_left_to_write_back() {
     assert!(!wal.exists());
 }
 
-/// Closing a file drops the locks that its process has on it. A program that knows nothing of the
-/// store's gate then takes itself for the only one, and removes the WAL that others write to.
+/// Closing a file drops the locks that the process has on it. A program that does not use the
+/// store's gate then believes that it is the only one, and removes the WAL that others write to.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_second_handle_keeps_the_locks_of_the_first() {

@@ -1,4 +1,5 @@
-//! Threads that append at once are written together, and each is told what became of its own.
+//! Tests that concurrent appends of several threads are written together and each gets its own
+//! result.
 
 use forklore_conformance::Scene;
 use forklore_conformance::events::user;
@@ -25,7 +26,7 @@ fn what_is_refused_leaves_what_is_written_with_it() {
     };
     let requests: Vec<Vec<_>> = (0..THREADS)
         .map(|thread| {
-            // Every third expects a head that never was.
+            // Every third append expects a head that never existed.
             let expect = |n: usize| n.is_multiple_of(3).then_some(100_000);
             (0..APPENDS).map(|n| (request(thread, n, expect(n)), n.is_multiple_of(3))).collect()
         })

@@ -1,4 +1,4 @@
-//! Deep histories: pages of spans and their jumps, and what a fork writes.
+//! Tests deep histories: pages of spans and their jumps, and what a fork writes.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::scratch::{Scratch, handle};
 
 const DEPTH: usize = 1_000;
 
-/// The plain list of what a history passes on, and the whole log at its end.
+/// The expected origins of the inheritable events in a history, and the whole log at its end.
 struct Plain {
     inheritable: Vec<Origin>,
     log: Vec<LogEntry>,
 }
 
-/// A chain of forks, each at its parent's end, each with some events of its own.
+/// Creates a chain of forks, each at its parent's end and with some events of its own.
 fn chain(scene: &Scene<'_>) -> Plain {
     let own = |n: usize| match n % 4 {
         0 => turns(1),
@@ -66,7 +66,7 @@ fn a_chain_of_a_thousand_forks_reads_like_a_plain_list() {
     let Plain { inheritable, log } = chain(&scene);
     let pages = "SELECT count(*) FROM ancestry_page";
     let pages: i64 = scratch.sqlite().query_row(pages, [], |row| row.get(0)).unwrap();
-    // Forks that wrote nothing but their session_fork add no span: 750 spans.
+    // Forks that wrote only their session_fork add no span, so there are 750 spans.
     assert_eq!(pages, 46);
     let name = format!("s{DEPTH}");
     assert!(log.iter().map(|one| one.seq).eq(0..log.len() as u64));
@@ -98,7 +98,7 @@ fn a_chain_of_a_thousand_forks_reads_like_a_plain_list() {
 #[test]
 fn a_chain_that_was_joined_is_one_piece_for_all_that_build_on_it() {
     let scratch = Scratch::new();
-    // Nothing is packed beside the steps.
+    // Disables packing in the background.
     let checkpoints = Checkpoints { in_step: true, ..Checkpoints::default() };
     let options = Options { checkpoints, ..Options::default() };
     let store = Arc::new(SqliteStore::open(&scratch.file(), options).unwrap());
@@ -123,7 +123,8 @@ fn a_chain_that_was_joined_is_one_piece_for_all_that_build_on_it() {
     let joined: i64 = scratch.sqlite().query_row(joined, [], |row| row.get(0)).unwrap();
     assert_eq!(joined, 46);
     scene.assert_sound();
-    // What is built on it from now on, far back too, and what is left when its makers are gone.
+    // Forks made after the joining, also from far back, and the state after the original sessions
+    // are deleted.
     for (child, kept) in [("far", 5), ("near", inheritable.len() as u64)] {
         scene.fork(&names[0], child, kept, turns(1));
         let inherited = scene.log(child).split_off(1);

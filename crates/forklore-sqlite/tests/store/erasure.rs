@@ -1,4 +1,5 @@
-//! After a delete and a gc no file of the store holds the bytes (SPEC 10).
+//! Tests that after a delete and a gc no file of the store contains the bytes (docs/semantics.md,
+//! Delete, detach).
 
 use std::fs;
 
@@ -11,7 +12,7 @@ use crate::scratch::{Scratch, handle};
 
 const SECRET: &str = "the launch code is 0451";
 
-/// How often the secret stands in the files of the store.
+/// Counts the occurrences of the secret in the store's files.
 fn found(scratch: &Scratch) -> usize {
     let files = fs::read_dir(scratch.dir()).unwrap();
     let bytes = files.map(|file| fs::read(file.unwrap().path()).unwrap());

@@ -1,4 +1,5 @@
-//! Joined histories: what is damaged stays as it is, and what a jump alone leads to is looked at.
+//! Tests joined histories: damaged ones are skipped, and pages that only a jump leads to are
+//! checked.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use forklore_store::port::{At, Children, Direction, Query, Store};
 
 use crate::scratch::{Scratch, handle};
 
-/// A store in which nothing is packed beside the steps.
+/// Opens a store without packing in the background.
 fn open(scratch: &Scratch) -> Arc<SqliteStore> {
     let checkpoints = Checkpoints { in_step: true, ..Checkpoints::default() };
     Arc::new(
@@ -18,7 +19,7 @@ fn open(scratch: &Scratch) -> Arc<SqliteStore> {
     )
 }
 
-/// Forks, each at the end of the one before, the first of `parent` there.
+/// Creates a chain of forks, each at the end of the one before; the first is a fork of `parent`.
 fn chain(scene: &Scene<'_>, parent: &str, name: &str, forks: usize, own: usize) {
     let mut parent = parent.to_owned();
     for n in 0..forks {
@@ -44,7 +45,7 @@ fn a_history_with_a_damaged_event_is_not_joined_and_hinders_no_other() {
     scene.root("t", turns(1));
     chain(&scene, "t", "t", 90, 1);
     let log = scene.log("t89");
-    // The second of a fork in its middle, behind more than is copied at once.
+    // Damages the second event of a fork in the middle, after more events than one batch copies.
     let sql = "UPDATE event SET ts = ts + 1 WHERE k =
                    (SELECT sid << 32 | 1 FROM session WHERE id = 's40')";
     assert_eq!(scratch.sqlite().execute(sql, []).unwrap(), 1);
@@ -52,7 +53,7 @@ fn a_history_with_a_damaged_event_is_not_joined_and_hinders_no_other() {
     assert_eq!(packed.histories, 1);
     assert!(packed.events > 300, "{packed:?}");
     assert_eq!(number(&scratch, "SELECT count(*) FROM private_segment"), 1, "a copy was left");
-    // Nothing is copied in vain, which would be done again beside the steps.
+    // No useless copy was started; background packing would start it again each time.
     let copies = "SELECT seq - (1 << 30) FROM sqlite_sequence WHERE name = 'private_segment'";
     assert_eq!(number(&scratch, copies), 1);
     assert_eq!(scene.log("t89"), log);

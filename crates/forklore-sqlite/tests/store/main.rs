@@ -1,4 +1,5 @@
-//! What is SQLite's alone; everything that a store promises is tested by the conformance suite.
+//! Tests of what is specific to SQLite. The conformance suite tests everything that all stores
+//! promise.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! A store in a directory of its own.
+//! A store in a temporary directory.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,13 +32,13 @@ impl Scratch {
         Arc::new(SqliteStore::open(&self.file(), options).unwrap())
     }
 
-    /// The file as any other tool sees it.
+    /// Opens the file as any other SQLite tool does.
     pub(crate) fn sqlite(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.file()).unwrap()
     }
 }
 
-/// The store, for a scene.
+/// Wraps the store in a handle for a scene.
 pub(crate) fn handle(store: &Arc<SqliteStore>) -> Handle {
     Handle::shared(store.clone())
 }

@@ -1,4 +1,5 @@
-//! Chunks: what is damaged in one, what stays out of one, and stores from before there were any.
+//! Tests chunks: damage in a chunk, events that stay out of chunks, and stores of versions without
+//! chunks.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +24,8 @@ fn id(text: &str) -> SessionId {
     text.parse().unwrap()
 }
 
-/// Looks at a store of a root `a` of 140 events, 128 of them sealed, after `damage` was done to it.
+/// Applies `damage` to a store that has a root `a` of 140 events, 128 of them sealed; then runs
+/// `check`.
 fn damaged(damage: impl FnOnce(&rusqlite::Connection), check: impl FnOnce(&Scene<'_>)) {
     let scratch = Scratch::new();
     let store = scratch.open();
@@ -66,7 +68,7 @@ fn a_changed_field_of_a_chunk_is_noticed() {
             let error = scene.store().read(&id("a"), &query(0, 100)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Corrupt, "{flip}: {error}");
             assert!(error.to_string().contains("segment 1"), "{flip}: {error}");
-            // What does not need these bytes is read.
+            // Reads that do not need these bytes succeed.
             assert_eq!(scene.store().read(&id("a"), &query(64, 100)).unwrap().events.len(), 76);
             let problems = scene.store().verify(None).unwrap().problems;
             assert!(problems.iter().all(|one| one.session_id == Some(id("a"))), "{flip}");
@@ -152,7 +154,7 @@ fn idle_rows_are_packed_after_the_steps() {
     let store = Arc::new(SqliteStore::open(&scratch.file(), options).unwrap());
     let make = || handle(&store);
     let scene = Scene::new(&make);
-    // The scene's clock stands long before the machine's.
+    // The scene's clock is far earlier than the machine's.
     scene.root("idle", turns(200));
     let log = scene.log("idle");
     scene.root("busy", turns(1));
@@ -171,7 +173,7 @@ fn idle_rows_are_packed_after_the_steps() {
     scene.assert_sound();
 }
 
-/// A copy of a store that the first version wrote.
+/// Copies a store that the first version wrote.
 fn first_version(scratch: &Scratch) {
     let golden =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/stores/sqlite-v1/store");

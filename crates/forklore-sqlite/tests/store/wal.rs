@@ -1,4 +1,4 @@
-//! The WAL is written back beside the steps, and begun anew.
+//! Tests that the WAL is written back while operations go on, and then restarted.
 
 use forklore_conformance::Scene;
 use forklore_conformance::events::turns;
@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use crate::scratch::{Scratch, handle};
 
 const PAGES: u32 = 64;
-/// Bytes of a page in the WAL.
+/// Size of a page in the WAL in bytes.
 const PAGE: u64 = 8 << 10;
 
 fn options(in_step: bool) -> Options {
@@ -53,14 +53,14 @@ fn a_long_reader_keeps_it_and_only_for_as_long() {
     let kept = wal(&scratch);
     assert!(kept > 2 * u64::from(PAGES) * PAGE, "{kept}");
     reader.execute_batch("COMMIT").unwrap();
-    // Within few steps it is begun anew, and what follows fits into it.
+    // After a few appends the WAL is restarted, and later pages fit into it.
     while pages(&scratch) >= PAGES {
         scene.append("a", turns(1));
     }
     scene.assert_sound();
 }
 
-/// Pages in the WAL that count, as another program finds them.
+/// Returns the number of valid pages in the WAL, as another program sees it.
 fn pages(scratch: &Scratch) -> u32 {
     let conn = Connection::open(scratch.file()).unwrap();
     conn.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get(1)).unwrap()

@@ -1,4 +1,4 @@
-//! Whether the bytes of an attachment are those that its name says.
+//! Verification that the bytes of an attachment match its name.
 
 use std::io::{self, Read};
 
@@ -8,21 +8,21 @@ use sha2::{Digest, Sha256};
 use super::{Attachments, BUFFER};
 use crate::{Error, Result};
 
-/// The bytes of an attachment. Where they are not those that its name says, reading fails at their
-/// end with a [`Damaged`] inside an error of the kind `InvalidData`.
+/// A reader that verifies the bytes of an attachment. If they do not match its name, reading fails
+/// at their end with a [`Damaged`] inside an error of kind `InvalidData`.
 pub struct Checked<R> {
     id: AttachmentId,
     bytes: R,
     digest: Sha256,
 }
 
-/// The bytes of an attachment are not those that its name says.
+/// The error of an attachment whose bytes do not match its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("its bytes do not have the digest that it is named by")]
 pub struct Damaged;
 
 impl<R> Checked<R> {
-    /// The bytes of the attachment of this name.
+    /// Creates a reader that verifies `bytes` against `id`.
     pub fn new(id: AttachmentId, bytes: R) -> Self {
         Self { id, bytes, digest: Sha256::new() }
     }
@@ -39,15 +39,15 @@ impl<R: Read> Read for Checked<R> {
     }
 }
 
-/// The name of what was hashed so far.
+/// Returns the name of the bytes hashed so far.
 pub(super) fn digest(hash: &Sha256) -> AttachmentId {
     AttachmentId::of(hash.clone().finalize().into())
 }
 
-/// Reads an attachment to its end; how many bytes it has, none where it is not there.
+/// Reads an attachment to its end and verifies it. Returns its length; `None` if it does not exist.
 ///
 /// # Errors
-/// `Corrupt` when its bytes are not those that its name says, `Io`.
+/// `Corrupt` if its bytes do not match its name, `Io`.
 pub fn check(store: &dyn Attachments, id: &AttachmentId) -> Result<Option<u64>> {
     let Some(bytes) = store.open(id)? else { return Ok(None) };
     let (mut checked, mut buffer, mut read) = (Checked::new(*id, bytes), vec![0; BUFFER], 0);
@@ -61,7 +61,7 @@ pub fn check(store: &dyn Attachments, id: &AttachmentId) -> Result<Option<u64>> 
     }
 }
 
-/// What it means that reading an attachment failed so.
+/// Converts an error of reading an attachment; a [`Damaged`] inside it becomes `Corrupt`.
 #[must_use]
 pub fn failure(id: &AttachmentId, error: io::Error) -> Error {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Damaged>()) {
@@ -70,7 +70,7 @@ pub fn failure(id: &AttachmentId, error: io::Error) -> Error {
     }
 }
 
-/// The attachment is damaged in this way.
+/// Returns the error for an attachment that is damaged in this way.
 pub(super) fn damage(id: &AttachmentId, message: &str) -> Error {
     Error::Corrupt {
         session: None,

@@ -1,9 +1,10 @@
-//! Attachments as files of a folder, for every store on a disk.
+//! Attachments as files in a folder, for every store on disk.
 //!
 //! The bytes named `sha256:abcd...` are the file `ab/cd...`. They are written under another name,
-//! synced, and only then given their own, so that nobody ever finds a part of them. Whoever holds
-//! an attachment has a shared lock on its file and has given it a new time of change; whoever
-//! sweeps takes a file only alone, and only if that time is still the one that was listed.
+//! synced, and only then get their own name, so no reader ever finds a partial file. Pinning an
+//! attachment takes a shared lock on its file and changes its modification time. A sweep removes a
+//! file only with an exclusive lock, and only if its modification time is still the one that was
+//! listed.
 
 mod file;
 mod put;
@@ -21,10 +22,10 @@ use crate::disk::fs::{Disk, FromStart, Fs};
 use crate::disk::{folder_of, os};
 use crate::error::{Error, Result};
 
-/// How the names of files begin that are not whole yet.
+/// The prefix of the names of files that are still being written.
 const UNFINISHED: &str = "new-";
 
-/// Keeps attachments in a folder of its own.
+/// Storage for attachments in a folder.
 #[derive(Debug)]
 pub struct AttachmentFolder {
     fs: Arc<dyn Fs>,
@@ -34,26 +35,26 @@ pub struct AttachmentFolder {
 }
 
 impl AttachmentFolder {
-    /// The attachments in the folder at `root`, which is made with the first of them. Nothing is
-    /// looked at yet.
+    /// Returns the storage in the folder at `root`, which the first put creates. This does not
+    /// access the disk yet.
     #[must_use]
     pub fn at(root: PathBuf, read_only: bool) -> Self {
         Self::on(Arc::new(Disk), root, read_only)
     }
 
-    /// The same on another file system than the machine's: for tests.
+    /// Returns the same on another file system than the machine's, for tests.
     #[must_use]
     pub fn on(fs: Arc<dyn Fs>, root: PathBuf, read_only: bool) -> Self {
         Self { fs, root, read_only, poisoned: OnceLock::new() }
     }
 
-    /// The folder, which may not be there yet.
+    /// Returns the path of the folder, which may not exist yet.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.root
     }
 
-    /// The folder that the file of an attachment lies in, and the file.
+    /// Returns the folder that contains the file of an attachment, and the path of the file.
     fn paths(&self, id: &AttachmentId) -> (PathBuf, PathBuf) {
         let hex = id.hex();
         let (first, rest) = hex.split_at(2);
@@ -74,7 +75,8 @@ impl AttachmentFolder {
         Error::Poisoned { location: self.root.display().to_string(), failure }
     }
 
-    /// What a sync came to: after a failed one nothing more is written (CRAFT D2).
+    /// Handles the result of a sync: after a failed one, nothing more is written, because a later
+    /// sync may succeed without having written the data.
     fn synced(&self, path: &Path, synced: io::Result<()>) -> Result<()> {
         synced.map_err(|error| {
             let failure = format!("{}: {error}", path.display());
@@ -83,13 +85,13 @@ impl AttachmentFolder {
         })
     }
 
-    /// Makes the names in a folder durable.
+    /// Syncs a folder, which makes the names in it durable.
     fn sync_names(&self, folder: &Path) -> Result<()> {
         self.synced(folder, self.fs.sync_dir(folder))
     }
 
-    /// Makes the name of a file in `folder` durable, and those of the folders that it lies in:
-    /// whoever made them may have been killed before that.
+    /// Makes the name of a file in `folder` durable, and the names of the folders that contain it:
+    /// the process that created those may have been killed before it synced them.
     fn sync_way_to(&self, folder: &Path) -> Result<()> {
         [folder, &self.root, folder_of(&self.root)]
             .into_iter()

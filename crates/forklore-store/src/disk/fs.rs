@@ -1,8 +1,8 @@
-//! The seam to the file system: everything that a store of files does to them passes through here,
-//! and what every store on a disk does to attachments.
+//! The file system interface. All file operations of a store made of files pass through it, and so
+//! do the attachment operations of every store on disk.
 //!
-//! [`Disk`] is the real one. Tests put others in its place, that fail an operation or note what
-//! was not synced yet.
+//! [`Disk`] is the real file system. Tests replace it with others that make an operation fail or
+//! track what has not been synced yet.
 
 use std::fmt::Debug;
 use std::fs::{DirBuilder, File as Native, Metadata, OpenOptions, TryLockError};
@@ -14,32 +14,32 @@ use std::time::SystemTime;
 /// How to open a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
-    /// To read one that is there.
+    /// Open an existing file for reading.
     Read,
-    /// To read and write one that is there.
+    /// Open an existing file for reading and writing.
     Write,
-    /// To make one that must not be there yet, for its owner's eyes only.
+    /// Create a file that must not exist yet, accessible to its owner only.
     Create,
 }
 
 /// A file system.
 pub trait Fs: Debug + Send + Sync {
-    /// Opens a file, following no link.
+    /// Opens a regular file without following links.
     ///
     /// # Errors
-    /// Those of the operating system, here and below.
+    /// Those of the operating system, for this and the other methods.
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>>;
 
-    /// Gives the file another name in one step; one that had the name is gone.
+    /// Renames the file atomically, replacing a file that has the name.
     ///
     /// # Errors
     /// See [`Fs::open`].
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Gives the file a further name in one step; one that has the name stays.
+    /// Creates a hard link atomically; a file that already has the name stays.
     ///
     /// # Errors
-    /// `AlreadyExists`, `Unsupported` where files have one name only, and see [`Fs::open`].
+    /// `AlreadyExists`, `Unsupported` if the file system has no hard links, and see [`Fs::open`].
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
         let (_, _) = (from, to);
         Err(io::ErrorKind::Unsupported.into())
@@ -51,7 +51,7 @@ pub trait Fs: Debug + Send + Sync {
     /// See [`Fs::open`].
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes a folder for its owner's eyes only; one that is there already is no error.
+    /// Creates a folder that only its owner can access; it is not an error if it already exists.
     ///
     /// # Errors
     /// See [`Fs::open`].
@@ -63,7 +63,8 @@ pub trait Fs: Debug + Send + Sync {
     /// See [`Fs::open`].
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
 
-    /// The names in the folder, sorted; those that are no UTF-8 are not the store's and left out.
+    /// Returns the names in the folder, sorted. Names that are not UTF-8 are not the store's and
+    /// are omitted.
     ///
     /// # Errors
     /// See [`Fs::open`].
@@ -72,13 +73,13 @@ pub trait Fs: Debug + Send + Sync {
 
 /// An open file.
 pub trait File: Debug + Send + Sync {
-    /// Its length, in bytes.
+    /// Returns the length in bytes.
     ///
     /// # Errors
     /// See [`Fs::open`].
     fn len(&self) -> io::Result<u64>;
 
-    /// Whether it holds nothing.
+    /// Checks whether the length is 0.
     ///
     /// # Errors
     /// See [`Fs::open`].
@@ -86,39 +87,41 @@ pub trait File: Debug + Send + Sync {
         Ok(self.len()? == 0)
     }
 
-    /// Reads at a place, as much as there is up to the length of `into`.
+    /// Reads at an offset, up to the length of `into` or the end of the file. Returns the number of
+    /// bytes read.
     ///
     /// # Errors
     /// See [`Fs::open`].
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// Writes at a place, once; how much of it was taken.
+    /// Writes at an offset, once. Returns the number of bytes written.
     ///
     /// # Errors
     /// See [`Fs::open`].
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
 
-    /// Cuts it off or fills it with zeros.
+    /// Truncates the file, or extends it with zeros.
     ///
     /// # Errors
     /// See [`Fs::open`].
     fn set_len(&self, len: u64) -> io::Result<()>;
 
-    /// Makes what was written durable.
+    /// Makes the written bytes durable.
     ///
     /// # Errors
     /// See [`Fs::open`].
     fn sync(&self) -> io::Result<()>;
 
-    /// What the system knows of it.
+    /// Returns the system's metadata of the file.
     ///
     /// # Errors
-    /// `Unsupported` where the file is none of the system's, here and below; see [`Fs::open`].
+    /// `Unsupported` if it is not a file of the operating system, for this and the methods below;
+    /// see [`Fs::open`].
     fn metadata(&self) -> io::Result<Metadata> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Gives it a time of change.
+    /// Sets the modification time.
     ///
     /// # Errors
     /// See [`File::metadata`].
@@ -127,7 +130,7 @@ pub trait File: Debug + Send + Sync {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Waits until nobody has locked it alone, and locks it together with others.
+    /// Takes a shared lock. Waits until nobody has an exclusive one.
     ///
     /// # Errors
     /// See [`File::metadata`].
@@ -135,15 +138,15 @@ pub trait File: Debug + Send + Sync {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Locks it alone, if nobody else has locked it.
+    /// Takes an exclusive lock if nobody else has a lock.
     ///
     /// # Errors
-    /// `WouldBlock` where somebody has; see [`File::metadata`].
+    /// `WouldBlock` if somebody has one; see [`File::metadata`].
     fn try_lock(&self) -> Result<(), TryLockError> {
         Err(TryLockError::Error(io::ErrorKind::Unsupported.into()))
     }
 
-    /// Gives up its lock.
+    /// Releases the lock.
     ///
     /// # Errors
     /// See [`File::metadata`].
@@ -152,7 +155,7 @@ pub trait File: Debug + Send + Sync {
     }
 }
 
-/// Writes all of `bytes` at a place, in one write as far as the system takes it in one.
+/// Writes all of `bytes` at an offset, in a single write if the system accepts it.
 ///
 /// # Errors
 /// Those of [`File::write_at`].
@@ -180,7 +183,7 @@ pub struct FromStart<F> {
 }
 
 impl<F: std::ops::Deref<Target: File>> FromStart<F> {
-    /// Reads this file.
+    /// Creates a reader for this file.
     pub fn of(file: F) -> Self {
         Self { file, at: 0 }
     }
@@ -194,7 +197,7 @@ impl<F: std::ops::Deref<Target: File>> io::Read for FromStart<F> {
     }
 }
 
-/// The file system of the machine.
+/// The machine's file system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Disk;
 
@@ -202,7 +205,7 @@ impl Fs for Disk {
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
         let mut options = OpenOptions::new();
         options.read(true).write(how != Open::Read).create_new(how == Open::Create);
-        // Neither through a link nor waiting for somebody at the other end of a pipe.
+        // Do not follow a link, and do not block on a pipe without a peer.
         let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
         let file = options.mode(0o600).custom_flags(flags.bits() as i32).open(path)?;
         if !file.metadata()?.is_file() {

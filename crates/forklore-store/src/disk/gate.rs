@@ -1,8 +1,9 @@
-//! A gate that processes pass in turn, alone or together with others.
+//! A lock between processes that grants access fairly, exclusive or shared.
 //!
-//! Waiting in a loop of sleeps, a busy process can keep another out for seconds. The kernel queues
-//! those who wait for a file lock instead. Two locks make a turnstile: whoever waits for the gate
-//! itself holds the queue, so that the one who just went through cannot slip in again before it.
+//! With a loop of sleeps and attempts, a busy process can keep another one waiting for seconds. The
+//! kernel instead queues the processes that wait for a file lock. Two locks make a turnstile: the
+//! process that waits for the gate lock holds the queue lock meanwhile, so the process that has
+//! just released the gate cannot take it again first.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -14,13 +15,14 @@ use std::time::{Duration, Instant};
 use super::os;
 use crate::{Error, Result};
 
-/// Pairs of open files that a gate keeps: one for those who pass, one for a checkpoint beside them.
+/// The number of pairs of open files that a gate caches: one for passes, and one for a checkpoint
+/// running at the same time.
 const MAX_IDLE: usize = 2;
 
-/// How long a gate is tried again and again.
+/// How long to retry before blocking.
 const SOON: Duration = Duration::from_micros(500);
 
-/// Where a gate stands: the files whose locks it is made of.
+/// A gate: the paths of the two files whose locks implement it.
 #[derive(Clone, Debug)]
 pub struct Gate {
     queue: PathBuf,
@@ -29,21 +31,21 @@ pub struct Gate {
     idle: IdlePairs,
 }
 
-/// Open files of a gate that nobody uses. Those who pass at the same time have files of their own:
-/// the lock belongs to the open file, not to a thread.
+/// A cache of a gate's open files that are not in use. Threads that pass at the same time need
+/// separate files, because a lock belongs to the open file and not to a thread.
 #[derive(Clone, Debug, Default)]
 struct IdlePairs(Arc<Mutex<Vec<Pair>>>);
 
-/// How a gate is passed.
+/// How to pass a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// While nobody else has passed.
+    /// Exclusively: while nobody else has passed.
     Alone,
-    /// With others who do not ask to be alone.
+    /// Together with others that pass in the same way.
     Together,
 }
 
-/// The right to be behind the gate, until it is dropped.
+/// A passed gate. The lock is released when this is dropped.
 #[derive(Debug)]
 #[must_use]
 pub struct Passed {
@@ -51,14 +53,14 @@ pub struct Passed {
     locked: Option<Pair>,
 }
 
-/// The files of a gate, open.
+/// The two open files of a gate.
 #[derive(Debug)]
 struct Pair {
     queue: Open,
     gate: Open,
 }
 
-/// An open file, and which one it is.
+/// An open file and its identity (device and inode).
 #[derive(Debug)]
 struct Open {
     file: File,
@@ -66,13 +68,14 @@ struct Open {
 }
 
 impl Gate {
-    /// A gate of two files of its own beside `path`, made where they are not there.
+    /// Creates a gate with two files of its own next to `path`, which are created if they are
+    /// missing.
     #[must_use]
     pub fn new(path: &Path) -> Self {
         Self::over(with_suffix(path, "-queue"), with_suffix(path, "-lock"), true)
     }
 
-    /// A gate of two files that are there for another purpose.
+    /// Creates a gate with two existing files that have another purpose too.
     #[must_use]
     pub fn of(queue: PathBuf, gate: PathBuf) -> Self {
         Self::over(queue, gate, false)
@@ -82,17 +85,17 @@ impl Gate {
         Self { queue, gate, make, idle: IdlePairs::default() }
     }
 
-    /// Waits for its turn, at most so long.
+    /// Waits for the gate, at most for `wait`.
     ///
     /// # Errors
-    /// `Locked` when the wait was too long; `Denied`, `Io`.
+    /// `Locked` if it waited too long; `Denied`, `Io`.
     pub fn pass(&self, turn: Turn, wait: Duration) -> Result<Passed> {
         let failed = |error| os("locking", &self.gate)(error);
         if let Some(passed) = self.pass_soon(turn).map_err(failed)? {
             return Ok(passed);
         }
-        // A thread waits, because a wait for a file lock cannot be given a limit. If nobody takes
-        // its lock any more, it is dropped as soon as it is there.
+        // A thread waits, because waiting for a file lock cannot have a timeout. If the receiver is
+        // gone when the thread gets the lock, the lock is released at once.
         let (sender, receiver) = mpsc::sync_channel(0);
         let gate = self.clone();
         let waiting = std::thread::Builder::new().spawn(move || sender.send(gate.wait(turn)));
@@ -106,8 +109,8 @@ impl Gate {
         }
     }
 
-    /// Passes if nobody is in the way for long. A step takes less than putting a thread to sleep
-    /// and waking it.
+    /// Passes if the gate is free or becomes free very soon. Most critical sections take less time
+    /// than suspending and waking a thread.
     fn pass_soon(&self, turn: Turn) -> io::Result<Option<Passed>> {
         let start = Instant::now();
         loop {
@@ -121,8 +124,8 @@ impl Gate {
         }
     }
 
-    /// Passes if nobody is in the way; not either when a file was replaced, in which case others
-    /// lock another one.
+    /// Passes if the gate is free. Returns `None` if it is not, or if one of the files was
+    /// replaced, in which case other processes lock the replacement.
     fn try_pass(&self, turn: Turn) -> io::Result<Option<Passed>> {
         let pair = self.pair()?;
         if !tried(pair.queue.file.try_lock())? {
@@ -145,7 +148,7 @@ impl Gate {
     fn wait(&self, turn: Turn) -> io::Result<Passed> {
         loop {
             let pair = self.pair()?;
-            // Whoever holds the lock of a file that is no more here may never give it up.
+            // The lock of a file that is no longer at its path may never be released.
             if !self.stands(&pair) {
                 continue;
             }
@@ -161,7 +164,7 @@ impl Gate {
         }
     }
 
-    /// Whoever locked both files has passed, if they are still those that others lock.
+    /// Returns the passed gate, if the two locked files are still at the paths that others lock.
     fn passed(&self, pair: Pair) -> Option<Passed> {
         self.stands(&pair).then(|| Passed { idle: self.idle.clone(), locked: Some(pair) })
     }
@@ -170,7 +173,7 @@ impl Gate {
         pair.queue.is_at(&self.queue) && pair.gate.is_at(&self.gate)
     }
 
-    /// Files that nobody else in this process uses.
+    /// Returns a pair of files that nobody else in this process uses.
     fn pair(&self) -> io::Result<Pair> {
         if let Some(pair) = self.idle.take() {
             return Ok(pair);
@@ -195,7 +198,7 @@ impl IdlePairs {
         self.all().pop()
     }
 
-    /// Keeps files that are not locked.
+    /// Returns unlocked files to the cache.
     fn put(&self, pair: Pair) {
         let mut all = self.all();
         if all.len() < MAX_IDLE {
@@ -205,7 +208,7 @@ impl IdlePairs {
 }
 
 impl Open {
-    /// Whether the file at `path` is this one and not another that took its place.
+    /// Checks whether the file at `path` is this one and not a replacement.
     fn is_at(&self, path: &Path) -> bool {
         std::fs::metadata(path).is_ok_and(|there| (there.dev(), there.ino()) == self.id)
     }
@@ -213,7 +216,7 @@ impl Open {
 
 impl Drop for Passed {
     fn drop(&mut self) {
-        // Files that cannot be unlocked are closed, which unlocks them.
+        // A file that cannot be unlocked is closed, which releases its lock.
         if let Some(pair) = self.locked.take()
             && pair.gate.file.unlock().is_ok()
         {
@@ -222,7 +225,7 @@ impl Drop for Passed {
     }
 }
 
-/// The file beside a store whose name ends with `suffix`.
+/// Appends `suffix` to the name of the file at `path`.
 #[must_use]
 pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();

@@ -1,17 +1,17 @@
-//! The limits of a process that SQLite and the like meet without saying so.
+//! Limits of the process that SQLite and other libraries run into without reporting them.
 
 use std::fs::File;
 use std::io;
 
 use rustix::process::{Resource, getrlimit};
 
-/// How long this process may make a file, in bytes; none where that is not limited.
+/// Returns the largest size of a file that this process may write, in bytes; `None` if unlimited.
 #[must_use]
 pub fn file_size() -> Option<u64> {
     getrlimit(Resource::Fsize).current
 }
 
-/// Why this process cannot open so many more files; none where it can.
+/// Returns the error if this process cannot open `count` more files; `None` if it can.
 #[must_use]
 pub fn open_files(count: usize) -> Option<io::Error> {
     (0..count).map(|_| File::open("/dev/null")).collect::<io::Result<Vec<_>>>().err()

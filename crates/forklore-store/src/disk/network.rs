@@ -1,8 +1,8 @@
-//! File systems on which locks cannot be relied on.
+//! Detection of network file systems, whose locks are unreliable.
 
 use std::path::Path;
 
-/// The numbers by which Linux names them.
+/// The magic numbers by which Linux identifies network file systems.
 const NETWORK: [(u32, &str); 10] = [
     (0x6969, "nfs"),
     (0x517b, "smb"),
@@ -16,10 +16,10 @@ const NETWORK: [(u32, &str); 10] = [
     (0x786f_4256, "vboxsf"),
 ];
 
-/// A program serves it: what it is stands in the table of mounts.
+/// The magic number of FUSE. The mount table names the actual type.
 const FUSE: u32 = 0x6573_5546;
 
-/// Served by programs, over a network.
+/// FUSE file systems that access a network.
 const NETWORK_FUSE: [&str; 10] = [
     "fuse.sshfs",
     "fuse.rclone",
@@ -33,32 +33,34 @@ const NETWORK_FUSE: [&str; 10] = [
     "fuse.grpcfuse",
 ];
 
-/// The name of the network file system that holds `folder`, if it is on one.
+/// Returns the type of the network file system that contains `folder`; `None` if it is on a local
+/// one.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn network(folder: &Path) -> Option<String> {
     let found = rustix::fs::statfs(folder).ok()?;
     let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    // The kernel keeps 32 bits of it, whatever the type of the field.
+    // The kernel uses 32 bits of this field, whatever its type.
     name(found.f_type as u32, &table, &real)
 }
 
-/// The type of the file system that holds `folder`, as the table of mounts names it.
+/// Returns the type of the file system that contains `folder`, from the mount table.
 #[must_use]
 pub fn file_system(folder: &Path) -> Option<String> {
     let table = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
     mounted(&table, &folder.canonicalize().ok()?)
 }
 
-/// Elsewhere nothing tells.
+/// Returns `None`: other systems offer no way to tell.
 #[cfg(not(target_os = "linux"))]
 #[must_use]
 pub fn network(_folder: &Path) -> Option<String> {
     None
 }
 
-/// The name of the network file system with this number that holds `path`, if it is one.
+/// Returns the type of the network file system with this magic number that contains `path`; `None`
+/// if it is not a network file system.
 fn name(number: u32, mounts: &str, path: &Path) -> Option<String> {
     if let Some((_, name)) = NETWORK.iter().find(|(known, _)| *known == number) {
         return Some((*name).to_owned());
@@ -67,8 +69,8 @@ fn name(number: u32, mounts: &str, path: &Path) -> Option<String> {
     NETWORK_FUSE.contains(&&*kind).then_some(kind)
 }
 
-/// The type of the file system that is mounted nearest above `path`, by the table of mounts:
-/// `id parent dev root point options ... - type source options`.
+/// Returns the type of the file system that is mounted nearest above `path`. The lines of the mount
+/// table have the form `id parent dev root point options ... - type source options`.
 fn mounted(mounts: &str, path: &Path) -> Option<String> {
     let lines = mounts.lines().filter_map(|line| {
         let (before, after) = line.split_once(" - ")?;
@@ -76,7 +78,7 @@ fn mounted(mounts: &str, path: &Path) -> Option<String> {
         let kind = after.split(' ').next()?;
         path.starts_with(&point).then(|| (point.len(), kind.to_owned()))
     });
-    // Of two at the same place the later one covers the earlier.
+    // `max_by_key` returns the last maximum: a later mount covers an earlier one at the same path.
     lines.max_by_key(|(length, _)| *length).map(|(_, kind)| kind)
 }
 

@@ -1,4 +1,5 @@
-//! Whether a store may stand where it is: nobody else's, and nobody else may write (CRAFT S10).
+//! Ownership checks: a store's files must belong to its user, and must not be writable by all
+//! users.
 
 use std::fs::{DirBuilder, Metadata};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -10,13 +11,13 @@ use crate::{Error, Result};
 const WRITABLE_BY_ALL: u32 = 0o002;
 const STICKY: u32 = 0o1000;
 
-/// The folder that holds `path`.
+/// Returns the folder that contains `path`.
 #[must_use]
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes the folder of a new store, open to its owner only.
+/// Creates the folder of a new store, accessible to its owner only.
 ///
 /// # Errors
 /// `Denied`, `Io`.
@@ -25,7 +26,7 @@ pub fn make_folder(folder: &Path) -> Result<()> {
     made.map_err(os("making the folder", folder))
 }
 
-/// Refuses a folder of another user, or one in which everybody may replace files.
+/// Rejects a folder of another user (except root), or one in which every user may replace files.
 ///
 /// # Errors
 /// `Denied`, `Io`.
@@ -38,7 +39,7 @@ pub fn check_folder(folder: &Path) -> Result<()> {
     refuse_writable(folder, &found, STICKY)
 }
 
-/// Refuses a file or folder of a store that is another user's, or that everybody may write.
+/// Rejects a file or folder of a store that belongs to another user, or that every user may write.
 ///
 /// # Errors
 /// `Denied`.

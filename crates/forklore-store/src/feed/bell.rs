@@ -1,4 +1,4 @@
-//! Waking readers of a feed in the process that writes.
+//! Waking the readers of a feed in the process that writes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use crate::error::Result;
 use crate::port::Changes;
 
-/// How long a reader waits without a ring before it looks again: a writer in another process may
-/// have been killed between its commit and the ring, and some file systems tell of no writes.
+/// How long a reader waits without a ring before it checks again. A writer in another process may
+/// have been killed between its commit and the ring, and some file systems report no writes.
 const UNRUNG: Duration = Duration::from_millis(400);
-/// How soon it looks again behind a ring that showed nothing: a ring may come before its commit.
+/// How long a reader waits after a ring that showed no change: a ring may come before its commit.
 const SOON: Duration = Duration::from_millis(1);
 
-/// Rung behind each commit; wakes those who wait.
+/// A condition that is signalled after each commit and wakes waiting readers.
 #[derive(Debug, Default)]
 pub struct Bell {
     rings: AtomicU64,
@@ -22,7 +22,7 @@ pub struct Bell {
 }
 
 impl Bell {
-    /// Wakes everybody who waits. Costs next to nothing when nobody does.
+    /// Wakes all waiting readers. It costs almost nothing if there are none.
     pub fn ring(&self) {
         self.rings.fetch_add(1, Ordering::SeqCst);
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -31,13 +31,14 @@ impl Bell {
         }
     }
 
-    /// How often it was rung.
+    /// Returns the number of rings so far.
     #[must_use]
     pub fn rings(&self) -> u64 {
         self.rings.load(Ordering::SeqCst)
     }
 
-    /// Waits until it was rung more often than `rings`, at most so long; whether it was.
+    /// Waits until the bell has rung since it was at `rings`, at most for `most`. Returns whether
+    /// it has.
     #[must_use]
     pub fn wait(&self, rings: u64, most: Duration) -> bool {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,10 +52,10 @@ impl Bell {
     }
 }
 
-/// Looks, and looks again whenever the bell is rung, until there is something or the wait is over.
+/// Calls `look` at once and again after each ring, until it returns changes or `wait` is over.
 ///
 /// # Errors
-/// The first of `look`.
+/// The first error of `look`.
 pub fn wait_for(
     bell: &Bell,
     wait: Duration,

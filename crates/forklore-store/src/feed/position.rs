@@ -1,9 +1,9 @@
-//! A position in a feed, and the mark that it is spelled as.
+//! Positions in a feed, and their encoding as marks.
 
 use crate::error::{Error, Result};
 use crate::port::Mark;
 
-/// The form of marks: its first field.
+/// The version of the mark format, which is the first field of a mark.
 const FORM: &str = "f1";
 
 /// A position in the feed of one store.
@@ -11,32 +11,33 @@ const FORM: &str = "f1";
 pub struct Position {
     /// The identity of the store's feed, in hexadecimal digits.
     pub store: String,
-    /// Which numbering `base` and `at` are of, where a store begins a new one.
+    /// The numbering that `base` and `at` belong to; a store may start a new one.
     pub generation: u64,
-    /// What happened behind this number is reported as having happened.
+    /// The commit number that changes are relative to: later commits are reported as changes.
     pub base: u64,
-    /// How far the reader has come.
+    /// The reader's progress.
     pub at: At,
 }
 
-/// How far a reader of the feed has come.
+/// The progress of a reader of the feed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum At {
-    /// In the list of all sessions, with which a reader begins: behind this one.
+    /// In the list of all sessions, which a reader gets first: after the session with this key.
     Listed(String),
-    /// Behind the commit of this number, and in it behind the session of this one.
+    /// After the commit with the first number and, within it, after the session with the second
+    /// one.
     Commit(u64, u64),
 }
 
 impl Position {
-    /// Behind everything up to the commit `number`.
+    /// Returns the position after all commits up to and including `number`.
     #[must_use]
     pub fn behind(store: &str, generation: u64, number: u64) -> Self {
         let at = At::Commit(number, u64::MAX);
         Self { store: store.to_owned(), generation, base: number, at }
     }
 
-    /// The mark that stands for it.
+    /// Encodes the position as a mark.
     #[must_use]
     pub fn mark(&self) -> Mark {
         let Self { store, generation, base, at } = self;
@@ -48,10 +49,10 @@ impl Position {
         Mark::new(format!("{FORM}:{store}:{generation}:{base}:{at}"))
     }
 
-    /// The position that a mark stands for in the feed called `store`.
+    /// Decodes a mark of the feed with the identity `store`.
     ///
     /// # Errors
-    /// `ForeignMark` when it is a mark of another feed, or none.
+    /// `ForeignMark` if it is a mark of another feed, or not a mark.
     pub fn of(mark: &Mark, store: &str) -> Result<Self> {
         let position = Self::parse(mark.as_str()).filter(|position| position.store == store);
         position.ok_or_else(|| Error::ForeignMark(mark.clone()))

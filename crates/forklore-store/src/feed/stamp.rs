@@ -1,4 +1,4 @@
-//! When a session was written to, and the page of a feed that is made of such stamps.
+//! Stamps, which record when a session was written to, and feed pages built from them.
 
 use forklore_core::{Header, SessionId};
 
@@ -7,31 +7,31 @@ use serde::{Deserialize, Serialize};
 use super::{At, Position};
 use crate::port::{Changes, SessionChange};
 
-/// The numbers of the last commits that did something to a session; 0 is never.
+/// The numbers of the last commits that changed a session in each way; 0 means never.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
-    /// That made it.
+    /// The commit that created it.
     pub created: u64,
-    /// That appended to it.
+    /// The last commit that appended to it.
     pub appended: u64,
-    /// That changed its header, or deleted it.
+    /// The last commit that changed its header or deleted it.
     pub changed: u64,
 }
 
-/// What a commit did to a session.
+/// How a commit changed a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum What {
-    /// It made it.
+    /// Created the session.
     Created,
-    /// It appended to it.
+    /// Appended to it.
     Appended,
-    /// It changed something in its header, or deleted it.
+    /// Changed its header, or deleted it.
     Changed,
 }
 
 impl Stamp {
-    /// Notes that the commit `number` did this.
+    /// Records that the commit `number` made this kind of change.
     pub fn note(&mut self, what: What, number: u64) {
         match what {
             What::Created => self.created = number,
@@ -40,13 +40,13 @@ impl Stamp {
         }
     }
 
-    /// The last commit that did anything.
+    /// Returns the last commit that changed the session in any way.
     #[must_use]
     pub fn last(&self) -> u64 {
         self.created.max(self.appended).max(self.changed)
     }
 
-    /// What happened to the session behind the commit `base`.
+    /// Returns the changes to the session after the commit `base`.
     #[must_use]
     pub fn behind(
         &self,
@@ -66,7 +66,7 @@ impl Stamp {
     }
 }
 
-/// A session as a reader finds it that begins with the list of all.
+/// Returns the session as the list of all sessions reports it.
 #[must_use]
 pub fn listed(header: &Header) -> SessionChange {
     SessionChange {
@@ -79,9 +79,9 @@ pub fn listed(header: &Header) -> SessionChange {
     }
 }
 
-/// The page behind `from` of the list of all sessions: `list` holds those behind it in order, with
-/// their keys, and one more than the limit where there are more. Behind the list the reader goes on
-/// with the commits behind `from.base`, of which `last` is the last.
+/// Returns the page of the list of all sessions after `from`. `list` contains the sessions after it
+/// in order, with their keys, and one more than `limit` if there are more. After the list, the
+/// reader continues with the commits after `from.base`; `last` is the last commit.
 #[must_use]
 pub fn list_page(
     from: &Position,
@@ -102,9 +102,9 @@ pub fn list_page(
     Changes { sessions, mark: position.mark(), more: more || last > from.base }
 }
 
-/// The page behind `from` of what was committed: `found` holds everything behind it up to some
-/// commit, by the commit and the number of the session, and one more than the limit where there is
-/// more. `last` is the last commit of all.
+/// Returns the page of commits after `from`. `found` contains all changes after it up to some
+/// commit, with the numbers of the commit and the session, and one more than `limit` if there are
+/// more. `last` is the number of the last commit of all.
 #[must_use]
 pub fn commit_page(
     from: &Position,
@@ -121,7 +121,7 @@ pub fn commit_page(
         Some(((number, session), _)) if more => {
             Position { at: At::Commit(*number, *session), ..from.clone() }
         }
-        // Never back: a reader may be ahead of what this handle finds.
+        // Never move back: a reader may already be after the commits that this handle sees.
         _ => Position::behind(&from.store, from.generation, last.max(from.base)),
     };
     let sessions = found.into_iter().map(|(_, change)| change).collect();

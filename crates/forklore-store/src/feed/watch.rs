@@ -1,4 +1,4 @@
-//! Waking readers of a feed in other processes than the one that writes.
+//! Waking the readers of a feed in processes other than the one that writes.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -8,21 +8,21 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::Bell;
 
-/// Rings a bell whenever some files of a folder are written, by whatever process.
+/// A file watcher that rings a bell whenever a process writes certain files of a folder.
 pub struct Watch {
     bell: Arc<Bell>,
     watcher: OnceLock<Option<RecommendedWatcher>>,
 }
 
 impl Watch {
-    /// One that rings this bell, once it is begun.
+    /// Creates a watcher that rings this bell once [`Watch::begin`] was called.
     #[must_use]
     pub fn ringing(bell: Arc<Bell>) -> Self {
         Self { bell, watcher: OnceLock::new() }
     }
 
-    /// Begins to watch the files of these names in a folder, unless it has begun. Where the system
-    /// has no more watches to give, readers only look again from time to time.
+    /// Starts to watch the files with these names in a folder, unless it has started already. If
+    /// the system has no free watches, readers only poll from time to time.
     pub fn begin(&self, folder: &Path, names: &[OsString]) {
         self.watcher.get_or_init(|| {
             let (bell, names) = (Arc::clone(&self.bell), names.to_vec());
@@ -38,7 +38,7 @@ impl Watch {
     }
 }
 
-/// Whether it tells that one of the files was written, or that some event was lost.
+/// Checks whether the event reports a write to one of the files, or that events were lost.
 fn is_about(event: &Event, names: &[OsString]) -> bool {
     let named = |path: &std::path::PathBuf| {
         path.file_name().is_some_and(|name| names.iter().any(|one| one == name))

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::attachments::{Attachment, Attachments, Pin, Swept};
 use crate::error::{Error, Result};
 
-/// Keeps attachments for as long as it lives.
+/// Storage that retains attachments for its own lifetime.
 #[derive(Debug, Default)]
 pub struct MemoryAttachments {
     stored: Mutex<BTreeMap<AttachmentId, Stored>>,
@@ -22,7 +22,7 @@ pub struct MemoryAttachments {
 struct Stored {
     bytes: Arc<[u8]>,
     version: u128,
-    /// Whoever holds it has a clone.
+    /// Each pin has a clone of this.
     holders: Arc<()>,
 }
 

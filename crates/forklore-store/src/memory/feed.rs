@@ -1,4 +1,4 @@
-//! The feed of the memory store: a counter, and the stamps of each session.
+//! The feed of the memory store: a commit counter, and the stamps of each session.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::feed::{At, Bell, Position, Stamp, What, commit_page, list_page, listed};
 use crate::port::{Changes, Since};
 
-/// What was committed, by the form of ids that ignores case.
+/// The commit counter and the stamps, by case-folded session id.
 #[derive(Debug)]
 pub(super) struct Feed {
     store: String,
@@ -22,14 +22,14 @@ pub(super) struct Feed {
 
 impl Default for Feed {
     fn default() -> Self {
-        // Each is another feed: of what another held, nothing is here.
+        // Each store has a feed of its own, and none of the changes of another one.
         let store = format!("{:016x}", RandomState::new().hash_one(0));
         Self { store, last: 0, stamps: BTreeMap::new(), bell: Arc::default() }
     }
 }
 
 impl Feed {
-    /// Notes a write, and wakes the readers; they see it when the state is unlocked.
+    /// Records a write and wakes the readers; they see it when the state is unlocked.
     pub(super) fn record(&mut self, session: &SessionId, what: What) {
         self.last += 1;
         self.stamps.entry(session.fold()).or_default().note(what, self.last);
@@ -38,7 +38,7 @@ impl Feed {
 }
 
 impl State {
-    /// What was committed since, as far as it was.
+    /// Returns the changes since `since`, without waiting.
     pub(super) fn changes(&self, since: &Since, limit: usize) -> Result<Changes> {
         let feed = &self.feed;
         let position = match since {

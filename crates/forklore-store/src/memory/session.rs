@@ -10,7 +10,7 @@ use crate::port::{At, Direction, LogEntry, Query};
 #[derive(Clone, Debug)]
 pub(super) struct Session {
     pub(super) header: Header,
-    /// The assembled history; the place in it is the seq.
+    /// The assembled history; the index is the seq.
     pub(super) log: Vec<Entry>,
     pub(super) open: OpenCalls,
 }
@@ -20,11 +20,11 @@ pub(super) struct Entry {
     pub(super) origin: Origin,
     pub(super) event: Arc<Event>,
     pub(super) counts: Counts,
-    /// The session among whose segments a store that shares prefixes would keep it.
+    /// The session whose segment would contain the event in a store that shares prefixes.
     pub(super) holder: SessionId,
 }
 
-/// A session's state to go back to.
+/// A session's state, to which it can be rolled back.
 #[derive(Debug)]
 pub(super) struct Mark {
     header: Header,
@@ -58,7 +58,7 @@ impl Session {
         Entry { origin, event: Arc::new(event.clone()), counts, holder }
     }
 
-    /// The inheritable events before the cut, and the calls they leave open.
+    /// Returns the inheritable events before the cut, and the calls that they leave open.
     pub(super) fn prefix(&self, kept: u64, holder: Option<&SessionId>) -> (Vec<Entry>, OpenCalls) {
         let mut open = OpenCalls::default();
         let inherited = self.log.iter().filter(|entry| entry.event.class.is_inherited());
@@ -69,7 +69,7 @@ impl Session {
         (entries.collect(), open)
     }
 
-    /// The seqs of the events to read, in the order of reading.
+    /// Returns the seqs of the events to read, in the order of reading.
     pub(super) fn seqs(&self, query: &Query) -> Vec<usize> {
         let first = |reached: &dyn Fn(&Counts) -> bool| {
             self.log.partition_point(|entry| !reached(&entry.counts))
@@ -110,7 +110,7 @@ impl Session {
         })
     }
 
-    /// The ids of the events at these seqs.
+    /// Returns the ids of the events at these seqs.
     pub(super) fn ids(&self, seqs: &RangeInclusive<u64>) -> impl Iterator<Item = &EventId> {
         let from = usize::try_from(*seqs.start()).unwrap_or(usize::MAX);
         let count = usize::try_from(seqs.end() - seqs.start() + 1).unwrap_or_default();

@@ -11,7 +11,7 @@ use crate::sources::{
     SourceStep, Target, check_sidecar, sidecar_key,
 };
 
-/// A source with everything known of it.
+/// A source with the spans of its bytes and the locations of its records.
 #[derive(Clone, Debug)]
 pub(super) struct StoredSource {
     source: Source,
@@ -52,7 +52,8 @@ impl State {
         held.filter(|source| fits(source, by)).take(most).cloned().collect()
     }
 
-    /// Checks where the source of a step stands; its number, and its sessions so far.
+    /// Checks the expectations of an import step. Returns the number of its source, and the
+    /// sessions that the source has so far.
     pub(super) fn begin_step(&self, step: &SourceStep) -> Result<(SourceId, Vec<SourceSession>)> {
         let id = self.check_target(step)?;
         self.check_sidecar(step)?;
@@ -91,8 +92,8 @@ impl State {
         check_sidecar(latest, |id| Ok(self.any(id)?.header.deleted.is_some()))
     }
 
-    /// Drops the kept bytes of every file that one of the sessions was read from, and of those
-    /// beside it (SPEC 10).
+    /// Erases the retained bytes of every file that one of the sessions was read from, and of its
+    /// sidecar files (docs/semantics.md, Delete, detach).
     pub(super) fn forget_files_of(&mut self, deleted: &[SessionId]) {
         let is_gone = |source: &Source| source.sessions.iter().any(|it| deleted.contains(&it.id));
         let gone = self.sources.iter().map(|held| &held.source).filter(|it| is_gone(it));
@@ -111,7 +112,7 @@ impl State {
         }
     }
 
-    /// Writes down what a step says of its source.
+    /// Records the source of an import step.
     pub(super) fn record(&mut self, id: SourceId, step: SourceStep, sessions: Vec<SourceSession>) {
         if let Target::New { dialect, revision, first_line, .. } = step.target {
             let source = Source {

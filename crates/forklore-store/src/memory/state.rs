@@ -1,4 +1,4 @@
-//! All sessions of the memory store, and what one step may do to them.
+//! All sessions of the memory store, and the operations on them.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,7 +15,7 @@ use crate::rules::{
     repeated_seqs, repetition,
 };
 
-/// All sessions, deleted ones too, by the form of their id that ignores case.
+/// The state of the store. `sessions` includes deleted ones, by case-folded id.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) sessions: BTreeMap<String, Session>,
@@ -73,7 +73,7 @@ impl State {
         let mut session = self.begin(&new, now)?;
         self.check_label(&session.header.root_id, &new.label, &new.id)?;
         let mut tail = new.events.as_slice();
-        // A child's session_fork stands before what it inherits.
+        // A child's session_fork comes before what it inherits.
         if let (Some(_), [fork, rest @ ..]) = (&new.from, tail) {
             let entry = session.own(fork, 0, Counts::default());
             session.log.insert(0, entry);
@@ -105,7 +105,7 @@ impl State {
         Ok(appended(head, &session.header))
     }
 
-    /// The session before its own first event.
+    /// Returns the session before its own first event.
     pub(super) fn begin(&self, new: &NewSession, now: Timestamp) -> Result<Session> {
         let Some(from) = check_kind(new)? else {
             let header = new.header(None, Counts::default(), now);
@@ -142,7 +142,7 @@ impl State {
         Ok(())
     }
 
-    /// What living sessions need, as (holder, origin): each stored event once.
+    /// Returns the stored events that living sessions need, each once, as (holder, origin).
     pub(super) fn needed(&self) -> HashSet<(&SessionId, &Origin)> {
         let entries = self.living().flat_map(|session| &session.log);
         entries.map(|entry| (&entry.holder, &entry.origin)).collect()

@@ -1,4 +1,5 @@
-//! Transactions of the memory store: each write is done, and taken back where a later one fails.
+//! Transactions of the memory store: each write is applied at once, and rolled back if a later one
+//! fails.
 
 use std::collections::HashSet;
 
@@ -13,14 +14,14 @@ use crate::feed::What;
 use crate::port::{Change, Changed, Committed, Removal, Removed, Transaction, Write, Written};
 use crate::rules::{make_tombstone, note_source_write, release_lease, take_lease};
 
-/// How to take back one write of a transaction.
+/// How to roll back one write of a transaction.
 enum Undo {
     Created(SessionId),
     Changed(SessionId, Box<Mark>),
     Replaced(Vec<Session>, Vec<StoredSource>),
 }
 
-/// The session that an append is about.
+/// Returns the session that an append writes to; `None` for other writes.
 fn session_of(write: &Write) -> Option<&SessionId> {
     match write {
         Write::Append { session, .. } => Some(session),
@@ -107,7 +108,7 @@ impl State {
         Ok(Changed { header: header.clone(), copied_events })
     }
 
-    /// Deletes sessions that may be deleted.
+    /// Deletes sessions; the caller has checked that they may be deleted.
     fn remove(&mut self, removal: &Removal, now: Timestamp) -> Removed {
         let mut removed = Removed::default();
         for id in &removal.sessions {
@@ -123,7 +124,7 @@ impl State {
         removed
     }
 
-    /// Tells the feed of a write that is done.
+    /// Reports a completed write to the feed.
     fn report(&mut self, written: &Written, session: Option<&SessionId>) {
         match (written, session) {
             (Written::Created(header), _) => self.feed.record(&header.id, What::Created),

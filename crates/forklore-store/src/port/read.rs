@@ -1,4 +1,4 @@
-//! What a caller reads: events of a session, and headers of many.
+//! Queries: events of one session, and headers of many.
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{Counts, Event, EventId, Header, Label, Origin, SessionId, SessionKind};
@@ -6,56 +6,58 @@ use jiff::Timestamp;
 
 use crate::error::{Error, Result};
 
-/// Which events to read.
+/// Selects the events to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
     /// The event to begin with.
     pub at: At,
-    /// Towards the end, or towards the beginning.
+    /// Whether to read towards the end or towards the beginning.
     pub direction: Direction,
-    /// The most events in the page, at least 1. A store may return fewer to bound memory.
+    /// The maximum number of events in the page, at least 1. A store may return fewer to bound
+    /// memory.
     pub limit: usize,
-    /// Leave out `data` (it reads `null`): for callers that want places and counts only.
+    /// Whether to omit `data` (it reads as `null`), for callers that need positions and counts
+    /// only.
     pub bare: bool,
 }
 
-/// An event's place in the assembled history.
+/// The position of an event in the assembled history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum At {
     /// The event at this log position, or the next one in the direction of reading.
     Seq(u64),
-    /// The inheritable event of this number, from 1.
+    /// The inheritable event with this number, from 1.
     Inheritable(u64),
-    /// The conversation event of this index, from 0.
+    /// The conversation event with this index, from 0.
     Index(u64),
-    /// The event that begins this turn, from 1.
+    /// The event that starts this turn, from 1.
     Turn(u64),
-    /// Every event of this id, whatever the direction, in order.
+    /// Every event with this id, in order, whatever the direction.
     Id(EventId),
 }
 
-/// Which way a page is read. Events come in the order they are read.
+/// The direction in which a page is read, which is also the order of its events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Rising seq.
+    /// Ascending seq.
     Forward,
-    /// Falling seq.
+    /// Descending seq.
     Backward,
 }
 
 /// A page of events.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
-    /// The events, in the order of reading; empty when there is nothing at the place asked for.
+    /// The events, in the order of reading; empty if there is nothing at the requested position.
     pub events: Vec<LogEntry>,
-    /// Whether more follow in that direction.
+    /// Whether more events follow in that direction.
     pub more: bool,
 }
 
-/// An event where a reader of one session finds it.
+/// An event as part of the session that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogEntry {
-    /// Its number in the session read.
+    /// Its seq in the session that was read.
     pub seq: u64,
     /// Where it was first written.
     pub origin: Origin,
@@ -65,38 +67,39 @@ pub struct LogEntry {
     pub event: Event,
 }
 
-/// Which sessions to list. Conditions add up.
+/// Selects the sessions to list. A session must match all conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Sessions of this family only.
+    /// Only sessions of this family.
     pub family: Option<SessionId>,
-    /// Sessions of this workspace only.
+    /// Only sessions of this workspace.
     pub workspace: Option<Workspace>,
-    /// Children of this session only.
+    /// Only children of this session.
     pub parent: Option<SessionId>,
-    /// Sessions of this label only.
+    /// Only sessions with this label.
     pub label: Option<Label>,
-    /// Sessions whose id begins or ends like this only.
+    /// Only sessions whose id begins or ends with this text.
     pub id_part: Option<String>,
-    /// Sessions of these kinds only; empty is all.
+    /// Only sessions of these kinds; empty means all kinds.
     pub kinds: Vec<SessionKind>,
-    /// Sessions updated at or after this time only.
+    /// Only sessions updated at or after this time.
     pub since: Option<Timestamp>,
-    /// Deleted sessions too.
+    /// Whether to include deleted sessions.
     pub deleted: bool,
 }
 
-/// The headers that a filter asks for, and what of them cannot be read.
+/// The headers that match a filter, and the errors of those that cannot be read.
 #[derive(Debug, Default)]
 pub struct Headers {
-    /// Those that can be read, in order.
+    /// The readable headers, in order.
     pub sound: Vec<Header>,
-    /// Why each of the others cannot, naming its place; they may come again with a later page.
+    /// The error of each header that cannot be read, with its location. Later pages may repeat
+    /// them.
     pub damaged: Vec<Error>,
 }
 
 impl Headers {
-    /// The headers, for a caller that cannot go on without one of them.
+    /// Returns the headers, for a caller that needs all of them.
     ///
     /// # Errors
     /// The first damage.
@@ -105,11 +108,11 @@ impl Headers {
     }
 }
 
-/// The place behind the last header of a page of [`crate::Store::sessions`].
+/// The position after the last header of a page of [`crate::Store::sessions`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
-    /// When that session was updated.
+    /// The update time of that session.
     pub updated: Timestamp,
-    /// Its id.
+    /// The id of that session.
     pub id: SessionId,
 }

@@ -1,4 +1,4 @@
-//! A list of writes that a store takes in one step.
+//! Transactions: lists of writes that a store executes atomically.
 
 use forklore_core::{AttachmentId, Header, SessionId};
 use jiff::Timestamp;
@@ -7,86 +7,88 @@ use super::write::{Append, Appended, Change, Changed, Children, NewSession, Remo
 use crate::error::{Error, Result};
 use crate::sources::{SourceId, SourceStep};
 
-/// Writes that belong together, to sessions of one family or several: all of them, or none.
+/// Writes that belong together, to sessions of one or more families. A store executes all or none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transaction {
-    /// The writes, in order; each sees those before it.
+    /// The writes, in order; each sees the writes before it.
     pub writes: Vec<Write>,
-    /// The file that the writes were read from, where they are a step of an import. Sessions that
-    /// the writes create are the next ones of this source, and events that they append to its
-    /// sessions came from it.
+    /// The file that the writes were read from, if they are a step of an import. Sessions that the
+    /// writes create become the next sessions of this source, and events that they append to its
+    /// sessions come from it.
     pub source: Option<Box<SourceStep>>,
-    /// Attachments that must be in the store, because the writes name them.
+    /// Attachments that must exist in the store, because the writes name them.
     pub attachments: Vec<AttachmentId>,
 }
 
-/// One write of a [`Transaction`], with what it expects.
+/// One write of a [`Transaction`], with its expectations.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Write {
-    /// Makes a session with its first events; it becomes visible whole and last (SPEC 6.5).
+    /// Creates a session with its first events. It becomes visible last, complete with all of them
+    /// (docs/semantics.md, Fork).
     ///
-    /// Refused with `IdTaken`, `LabelTaken`, `NotFound` or `Deleted` (the parent), `Invalid` (a cut
-    /// that the parent does not reach, a child without its `session_fork`, a kind that does not go
-    /// with its beginning), `MissingAncestor`.
+    /// Rejected with `IdTaken`, `LabelTaken`, `NotFound` or `Deleted` (the parent), `Invalid` (a
+    /// cut after the parent's end, a child without its `session_fork`, a kind that does not match
+    /// `from`), `MissingAncestor`.
     Create(Box<NewSession>),
-    /// Adds events after the head, all or none. A repetition of an earlier append writes nothing,
-    /// so it needs no lease (SPEC 9).
+    /// Appends events after the head, all or none. A repetition of an earlier append writes
+    /// nothing, so it needs no lease (docs/semantics.md, Writing).
     ///
-    /// Refused with `NotFound`, `Deleted`, `Invalid` (no events), `Held`, `LeaseLost`, `Conflict`
-    /// with the real head.
+    /// Rejected with `NotFound`, `Deleted`, `Invalid` (no events), `Held`, `LeaseLost`, `Conflict`
+    /// with the actual head.
     Append {
         /// The session.
         session: SessionId,
-        /// The events, and what their writer expects.
+        /// The events, and the expectations of their writer.
         append: Append,
     },
     /// Changes something about a session that is not its log.
     ///
-    /// Refused with `NotFound`, `Deleted`, `LabelTaken`, `Held`, `LeaseLost`, `MissingAncestor`.
+    /// Rejected with `NotFound`, `Deleted`, `LabelTaken`, `Held`, `LeaseLost`, `MissingAncestor`.
     Change {
         /// The session.
         session: SessionId,
         /// The change.
         change: Change,
     },
-    /// Deletes sessions. What any other session needs stays as a nameless segment; of each a
-    /// tombstone stays (SPEC 10). A session already deleted is passed over.
+    /// Deletes sessions. What other sessions need of them stays as a nameless segment; each leaves
+    /// a tombstone (docs/semantics.md, Delete, detach). Sessions that are already deleted are
+    /// skipped.
     ///
-    /// Refused with `HasChildren` unless `children` is [`Children::Keep`], `Held` where one of the
-    /// sessions is held, `NotFound`.
+    /// Rejected with `HasChildren` unless `children` is [`Children::Keep`], `Held` if one of the
+    /// sessions is leased, `NotFound`.
     Remove(Removal),
 }
 
-/// Sessions to be deleted together.
+/// Sessions to delete together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Removal {
     /// The sessions.
     pub sessions: Vec<SessionId>,
-    /// What happens about branch children that are not among them.
+    /// How to treat branch children that are not among them.
     pub children: Children,
-    /// When they are deleted, as the caller says; the store's own time where that is earlier.
+    /// The time of the delete by the caller's clock, capped at the store's time.
     pub now: Timestamp,
 }
 
-/// What a transaction came to.
+/// The result of a transaction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Committed {
-    /// What each write came to, in order.
+    /// The result of each write, in order.
     pub written: Vec<Written>,
-    /// The source, where the transaction was a step of an import.
+    /// The source, if the transaction was a step of an import.
     pub source: Option<SourceId>,
 }
 
-/// What one [`Write`] came to.
+/// The result of one [`Write`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Written {
-    /// The session that was made.
+    /// The header of the created session.
     Created(Box<Header>),
-    /// Where the events stand.
+    /// The log positions of the events.
     Appended(Appended),
-    /// The header now.
+    /// The changed header.
     Changed(Box<Changed>),
-    /// What was deleted.
+    /// The deleted sessions.
     Removed(Removed),
 }
 
@@ -109,10 +111,10 @@ impl From<Written> for Committed {
 }
 
 impl Committed {
-    /// The session that the last write made.
+    /// Returns the session that the last write created.
     ///
     /// # Errors
-    /// `Io` where the last write was another one.
+    /// `Io` if the last write was of another kind.
     pub fn created(mut self) -> Result<Header> {
         match self.written.pop() {
             Some(Written::Created(header)) => Ok(*header),
@@ -120,10 +122,10 @@ impl Committed {
         }
     }
 
-    /// What the last write appended.
+    /// Returns the result of the last write, an append.
     ///
     /// # Errors
-    /// `Io` where the last write was another one.
+    /// `Io` if the last write was of another kind.
     pub fn appended(mut self) -> Result<Appended> {
         match self.written.pop() {
             Some(Written::Appended(appended)) => Ok(appended),
@@ -131,10 +133,10 @@ impl Committed {
         }
     }
 
-    /// What the last write changed.
+    /// Returns the result of the last write, a change.
     ///
     /// # Errors
-    /// `Io` where the last write was another one.
+    /// `Io` if the last write was of another kind.
     pub fn changed(mut self) -> Result<Changed> {
         match self.written.pop() {
             Some(Written::Changed(changed)) => Ok(*changed),
@@ -142,10 +144,10 @@ impl Committed {
         }
     }
 
-    /// What the last write deleted.
+    /// Returns the result of the last write, a delete.
     ///
     /// # Errors
-    /// `Io` where the last write was another one.
+    /// `Io` if the last write was of another kind.
     pub fn removed(mut self) -> Result<Removed> {
         match self.written.pop() {
             Some(Written::Removed(removed)) => Ok(removed),
@@ -153,10 +155,10 @@ impl Committed {
         }
     }
 
-    /// The source that the transaction was a step of.
+    /// Returns the source that the transaction was a step of.
     ///
     /// # Errors
-    /// `Io` where it was none.
+    /// `Io` if it was not a step of an import.
     pub fn imported(self) -> Result<SourceId> {
         self.source.ok_or_else(|| other_answer(None))
     }

@@ -1,4 +1,4 @@
-//! What one write does to one session, and what it comes to.
+//! The kinds of writes to one session, and their results.
 
 use std::collections::BTreeSet;
 
@@ -9,139 +9,141 @@ use forklore_core::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-/// A session to be made.
+/// A session to create.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewSession {
     /// Its id.
     pub id: SessionId,
-    /// How it comes to be; a root has no `from`, the others have one.
+    /// Whether it is a root, a branch or a delegate. A root has no `from`, the others have one.
     pub kind: SessionKind,
     /// Its label; a root's is `main`.
     pub label: Label,
-    /// What people call it.
+    /// The title that people see.
     pub title: Option<String>,
     /// Its folder.
     pub workspace: Workspace,
-    /// For whom it acts.
+    /// On whose behalf it acts.
     pub principal: Option<String>,
-    /// Its ceiling.
+    /// The ceiling on what it may do.
     pub permissions: Option<BTreeSet<String>>,
-    /// The application's notes.
+    /// The application's metadata.
     pub metadata: Option<Data>,
     /// The application's configuration.
     pub config: Option<Data>,
-    /// Whose records it holds.
+    /// The agent format of its records.
     pub dialect: Option<String>,
-    /// The file it was read from.
+    /// The file it was imported from.
     pub source: Option<String>,
     /// The session whose beginning it repeats.
     pub copy_of: Option<CopyOf>,
-    /// When it was made, as its maker says; the store's own time where that is earlier.
+    /// When it was created, by its creator's clock, capped at the store's time.
     pub created: Timestamp,
-    /// Where it begins.
+    /// Where it begins in its parent.
     pub from: Option<Beginning>,
-    /// Its own first events; a child's first is its `session_fork`.
+    /// Its own first events; a child's first one is its `session_fork`.
     pub events: Vec<Event>,
-    /// The sum of what `events` say was spent.
+    /// The sum of the usage that `events` report.
     pub usage: Usage,
 }
 
-/// Where a child begins.
+/// The position in a parent where a child begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beginning {
-    /// The session it comes from.
+    /// The parent session.
     pub parent: SessionId,
-    /// The place; `kept` inheritable events are inherited, by a delegate none.
+    /// The position. A branch inherits the `inheritable` events before it, a delegate none.
     pub cut: Cut,
     /// How the prefix is stored.
     pub strategy: Strategy,
-    /// What was asked for open calls.
+    /// The policy requested for open calls.
     pub tool_calls: ToolCallPolicy,
 }
 
-/// Events to be added.
+/// Events to append.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Append {
     /// The events, in order.
     pub events: Vec<Event>,
-    /// The head the caller saw; none goes behind whatever is there.
+    /// The head that the caller saw; `None` appends at whatever head there is.
     pub expect: Option<i64>,
-    /// The runtime that writes, where one holds the session.
+    /// The runtime that writes, if it has the session's lease.
     pub owner: Option<String>,
-    /// The sum of what `events` say was spent.
+    /// The sum of the usage that `events` report.
     pub usage: Usage,
-    /// When the events were written, as their writer says; the store's own time where that is
-    /// earlier.
+    /// When the events were written, by their writer's clock, capped at the store's time.
     pub now: Timestamp,
 }
 
-/// What an append came to.
+/// The result of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Appended {
     /// The seq of the first event.
     pub from_seq: u64,
     /// The seq of the last event.
     pub to_seq: u64,
-    /// The head now; behind `to_seq` when the append was a repetition.
+    /// The current head; it can be after `to_seq` if the append was a repetition.
     pub head_seq: i64,
-    /// The events were already there, from an earlier append with the same ids (SPEC 9).
+    /// Whether the events already existed, from an earlier append with the same ids
+    /// (docs/semantics.md, Writing).
     pub repeated: bool,
 }
 
-/// A change of something that is not the log.
+/// A change to something that is not the log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// Another label.
+    /// Sets the label.
     Label(Label),
-    /// Another title, or none.
+    /// Sets or removes the title.
     Title(Option<String>),
-    /// Which session of its file the agent would resume.
+    /// Sets the session of the same file that the agent would resume.
     Leaf(Option<SessionId>),
-    /// Which session it is a copy of, as far as a place, or none (SPEC 1).
+    /// Sets or removes the session that it is a copy of, and up to which index (docs/semantics.md,
+    /// Words).
     CopyOf(Option<CopyOf>),
-    /// Take or renew the lease; the turn begins at the head when it is taken.
+    /// Takes or renews the lease; the turn begins at the head when the lease is taken.
     Hold {
         /// The runtime.
         owner: String,
-        /// How long it holds from now, by the store's clock, unless renewed: at most
+        /// How long the lease lasts from now, by the store's clock, unless renewed: at most
         /// [`LONGEST_LEASE`](forklore_core::header::LONGEST_LEASE).
         lasts: SignedDuration,
     },
-    /// Give the lease back.
+    /// Releases the lease.
     Release {
         /// The runtime.
         owner: String,
     },
-    /// Copy the assembled prefix into a segment of its own (SPEC 10). Lasting: a second time it
-    /// does nothing.
+    /// Copies the assembled prefix into the session's own segment (docs/semantics.md, Delete,
+    /// detach). This is permanent; detaching again has no effect.
     Detach,
 }
 
-/// What a change came to.
+/// The result of a change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changed {
-    /// The header now.
+    /// The header after the change.
     pub header: Header,
-    /// How many events a [`Change::Detach`] copied.
+    /// The number of events that a [`Change::Detach`] copied.
     pub copied_events: u64,
 }
 
-/// What a delete does about branch children that are not deleted with it.
+/// How a delete treats branch children that are not deleted with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Children {
-    /// Their existence refuses the delete, unless they were detached.
+    /// Reject the delete if there are any, unless they were detached.
     Refuse,
-    /// They keep what they need.
+    /// Delete nevertheless; the children retain the history they need.
     Retain,
 }
 
-/// What a delete came to.
+/// The result of a delete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// The sessions that are now gone, in the order given.
+    /// The sessions deleted now, in the order given.
     pub deleted: Vec<SessionId>,
-    /// Of how many of them a segment stays because a living session's history refers to it: to
-    /// events they wrote, or to their own copy of a prefix. A history refers to what its parent's
-    /// referred to when it was forked, or to its own copy once it is detached.
+    /// The number of deleted sessions of which a segment stays because a living session's history
+    /// refers to it. The segment contains events that the deleted session wrote, or its own copy of
+    /// a prefix. A history refers to what its parent's history referred to at the fork, or to its
+    /// own copy once it is detached.
     pub retained_segments: u64,
 }

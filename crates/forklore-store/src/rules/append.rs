@@ -1,4 +1,4 @@
-//! What an append must find, and what it comes to.
+//! The rules of appends: preconditions, repetition and results.
 
 use std::ops::RangeInclusive;
 
@@ -9,11 +9,12 @@ use super::check_writer;
 use crate::error::{Error, Result};
 use crate::port::{Append, Appended};
 
-/// The seqs that the append would have, were it a repetition of an earlier one: all of them own
-/// events of the session, and none its `session_fork` (SPEC 9).
+/// Returns the seqs of the events if the append can be a repetition of an earlier one: all these
+/// seqs exist, and belong to the session's own events, excluding its `session_fork`
+/// (docs/semantics.md, Writing).
 ///
 /// # Errors
-/// `Invalid` where the append has no events.
+/// `Invalid` if the append has no events.
 pub fn repeated_seqs(header: &Header, append: &Append) -> Result<Option<RangeInclusive<u64>>> {
     if append.events.is_empty() {
         return Err(Error::Invalid("an append needs an event".into()));
@@ -26,7 +27,8 @@ pub fn repeated_seqs(header: &Header, append: &Append) -> Result<Option<RangeInc
     Ok(is_there.then_some(from..=to))
 }
 
-/// The earlier success that the append repeats, where the events at its seqs have its ids.
+/// Returns the result of the earlier append that this one repeats, if the events at `seqs` have the
+/// ids of its events. `there` are the ids at `seqs`.
 pub fn repetition<'e>(
     header: &Header,
     append: &Append,
@@ -39,10 +41,11 @@ pub fn repetition<'e>(
     same.then_some(Appended { from_seq, to_seq, head_seq, repeated: true })
 }
 
-/// Checks the lease and the head before an append that is no repetition; `now` is the store's time.
+/// Checks the lease and the head before an append that is not a repetition. `now` is the store's
+/// time.
 ///
 /// # Errors
-/// `Held`, `LeaseLost`, `Conflict` with the real head.
+/// `Held`, `LeaseLost`, `Conflict` with the actual head.
 pub fn check_append(header: &Header, append: &Append, now: Timestamp) -> Result<()> {
     check_writer(header, append.owner.as_deref(), now)?;
     let head = header.head_seq();
@@ -52,7 +55,8 @@ pub fn check_append(header: &Header, append: &Append, now: Timestamp) -> Result<
     }
 }
 
-/// What an append came to that found the head at `before` and left this header.
+/// Returns the result of an append: `before` is the head before it, and `header` the header after
+/// it.
 #[must_use]
 pub fn appended(before: i64, header: &Header) -> Appended {
     let head_seq = header.head_seq();

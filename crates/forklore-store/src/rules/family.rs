@@ -1,17 +1,18 @@
-//! Who may begin where, and who may be deleted.
+//! The rules of families: where a session may begin, and which ones may be deleted.
 
 use forklore_core::{Header, SessionId, SessionKind};
 
 use crate::error::{Error, Result};
 use crate::port::{Beginning, Children, NewSession};
 
-/// How many children a refusal names.
+/// The number of children that an error lists.
 const NAMED: usize = 20;
 
-/// Where the session begins; none for a root.
+/// Checks that a new session's kind matches its beginning. Returns the beginning; `None` for a
+/// root.
 ///
 /// # Errors
-/// `Invalid` where its kind does not go with that, or a child has no `session_fork`.
+/// `Invalid` if they do not match, or a child has no `session_fork`.
 pub fn check_kind(new: &NewSession) -> Result<Option<&Beginning>> {
     match (&new.from, new.kind) {
         (None, SessionKind::Root) => Ok(None),
@@ -25,10 +26,10 @@ pub fn check_kind(new: &NewSession) -> Result<Option<&Beginning>> {
     }
 }
 
-/// Checks that the parent reaches as far as the cut.
+/// Checks that the cut is not after the parent's end.
 ///
 /// # Errors
-/// `Invalid` where it does not.
+/// `Invalid` if it is.
 pub fn check_cut(from: &Beginning, parent: &Header) -> Result<()> {
     if from.cut.inheritable <= parent.counts.inheritable {
         return Ok(());
@@ -36,17 +37,17 @@ pub fn check_cut(from: &Beginning, parent: &Header) -> Result<()> {
     Err(Error::Invalid(format!("the cut lies behind the end of {}", from.parent)))
 }
 
-/// Whether the session reads through its parent, so that a delete of the parent alone is refused: a
-/// living branch that was not detached.
+/// Checks whether the session reads history through its parent, so that deleting the parent alone
+/// is rejected. True for a living branch that was not detached.
 #[must_use]
 pub fn builds_on_parent(child: &Header) -> bool {
     child.kind == SessionKind::Branch && !child.detached && child.deleted.is_none()
 }
 
-/// Refuses the delete of a session while these branch children, in order, would lose their parent.
+/// Rejects deleting a session if the branch children in `left` would lose their parent.
 ///
 /// # Errors
-/// `HasChildren` with the first of them and their number.
+/// `HasChildren` with the first 20 of them and their number.
 pub fn refuse_children(
     session: &Header,
     children: Children,

@@ -1,4 +1,4 @@
-//! Properties of the rules, over headers and appends of all sizes.
+//! Property tests of the rules, with headers and appends of all sizes.
 
 use forklore_core::header::Usage;
 use forklore_core::workspace::Workspace;

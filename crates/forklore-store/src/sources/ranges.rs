@@ -1,108 +1,108 @@
-//! What the bytes of a source are made of, and how a run of that is written compactly.
+//! The spans that a source's bytes consist of, and their compact encoding.
 //!
-//! A file of a million records in one session is one range a step, not a million rows.
+//! A file of a million records in one session is one span per step, not a million rows.
 
 use forklore_core::SessionId;
 
-/// A stretch of a source's bytes.
+/// A range of a source's bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceSpan {
-    /// Payloads of events that stand one behind the other in one session, each with the same
-    /// line end behind it.
+    /// The payloads of consecutive events of one session, each followed by the same line end.
     Events {
-        /// The session's number in its source.
+        /// The session's index in its source.
         session: u32,
-        /// The position of the first among the session's own events.
+        /// The position of the first event among the session's own events.
         from: u64,
-        /// How many there are.
+        /// The number of events.
         count: u64,
-        /// What follows each.
+        /// The line end after each.
         end: LineEnd,
     },
-    /// Bytes that are no event: side records, damage, separators.
+    /// Bytes that are not an event: side records, damage, separators.
     Other(Vec<u8>),
-    /// An event whose bytes were no UTF-8, so that its payload is not what stood in the file.
+    /// An event whose bytes were not UTF-8, so its payload differs from the bytes in the file.
     Raw {
-        /// The session's number in its source.
+        /// The session's index in its source.
         session: u32,
         /// The event's position among the session's own events.
         position: u64,
-        /// The bytes.
+        /// The original bytes.
         bytes: Vec<u8>,
     },
-    /// The payload of an event on several lines, as JSON is written for people: a line for each
+    /// The payload of an event on several lines, formatted as JSON for people: one line for each
     /// field and each value of a list.
     Spread {
-        /// The session's number in its source.
+        /// The session's index in its source.
         session: u32,
         /// The event's position among the session's own events.
         position: u64,
-        /// What every line of it but the first begins with: ASCII.
+        /// The prefix of each line but the first: ASCII.
         margin: Vec<u8>,
-        /// By what the lines inside an object or a list are moved in: ASCII.
+        /// The indentation of each level inside an object or a list: ASCII.
         indent: Vec<u8>,
-        /// What ends its lines.
+        /// The line end between its lines.
         end: LineEnd,
     },
-    /// Payloads of events that a session of the source inherits, one behind the other, each with
-    /// the same line end behind it: a file that begins with a copy of another's records.
+    /// The payloads of consecutive events that a session of the source inherits, each followed by
+    /// the same line end: a file that begins with a copy of another file's records.
     Inherited {
-        /// The session's number in its source.
+        /// The session's index in its source.
         session: u32,
-        /// The seq of the first in the session's history.
+        /// The seq of the first event in the session's history.
         seq: u64,
-        /// How many there are.
+        /// The number of events.
         count: u64,
-        /// What follows each.
+        /// The line end after each.
         end: LineEnd,
     },
-    /// The payload of an event that a session of the source inherits, with a few bytes exchanged.
+    /// The payload of an event that a session of the source inherits, with a few bytes replaced.
     Patched {
-        /// The session's number in its source.
+        /// The session's index in its source.
         session: u32,
         /// The event's seq in the session's history.
         seq: u64,
-        /// How many bytes of the payload stand unchanged before the exchange.
+        /// The number of payload bytes before the replacement.
         at: u64,
-        /// How many bytes of it are left out there.
+        /// The number of payload bytes that are replaced.
         removed: u64,
-        /// What stands there instead.
+        /// The bytes that replace them.
         inserted: Vec<u8>,
-        /// What follows.
+        /// The line end after it.
         end: LineEnd,
     },
-    /// Payloads of events that a session of an earlier revision of the file has, one after the
-    /// other, each with the same line end after it.
+    /// The payloads of consecutive events of a session of an earlier revision of the file, each
+    /// followed by the same line end.
     Shared {
-        /// The session: one of another source.
+        /// The session, which belongs to another source.
         session: SessionId,
-        /// The seq of the first in the session's history.
+        /// The seq of the first event in the session's history.
         seq: u64,
-        /// How many there are.
+        /// The number of events.
         count: u64,
-        /// What follows each.
+        /// The line end after each.
         end: LineEnd,
     },
     /// The payload of such an event on several lines, as in [`Range::Spread`].
     SharedSpread {
-        /// The session: one of another source.
+        /// The session, which belongs to another source.
         session: SessionId,
         /// The event's seq in the session's history.
         seq: u64,
-        /// What every line of it but the first begins with: ASCII.
+        /// The prefix of each line but the first: ASCII.
         margin: Vec<u8>,
-        /// By what the lines inside an object or a list are moved in: ASCII.
+        /// The indentation of each level inside an object or a list: ASCII.
         indent: Vec<u8>,
-        /// What ends its lines.
+        /// The line end between its lines.
         end: LineEnd,
     },
-    /// This many bytes of records that would have gone to a deleted session.
+    /// This many bytes that are not stored: records that would have been added to a deleted
+    /// session, or retained bytes that were erased.
     Gone(u64),
 }
 
 impl SourceSpan {
-    /// What is left of it once the bytes that are kept of the file are forgotten; none where it
-    /// keeps none.
+    /// Returns what replaces the span when the retained bytes of the file are erased; `None` if the
+    /// span contains none.
     #[must_use]
     pub fn forgotten(&self) -> Option<Self> {
         match self {
@@ -119,10 +119,10 @@ impl SourceSpan {
     }
 }
 
-/// What ends a line.
+/// The end of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineEnd {
-    /// Nothing, or bytes that are kept.
+    /// Nothing, or bytes that are stored in another span.
     None,
     /// A line feed.
     Lf,
@@ -131,7 +131,7 @@ pub enum LineEnd {
 }
 
 impl LineEnd {
-    /// Its bytes.
+    /// Returns the bytes of the line end.
     #[must_use]
     pub fn bytes(self) -> &'static [u8] {
         match self {
@@ -142,7 +142,7 @@ impl LineEnd {
     }
 }
 
-/// Stored ranges that cannot be read.
+/// The error of stored spans that cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the list of ranges ends or goes wrong at byte {0}")]
 pub struct RangeError(usize);
@@ -159,14 +159,14 @@ const SPREAD: u64 = 8;
 const SHARED: u64 = 9;
 const SHARED_SPREAD: u64 = 10;
 
-/// The ranges as bytes.
+/// Encodes the spans as bytes.
 #[must_use]
 pub fn encode(ranges: &[SourceSpan]) -> Vec<u8> {
     let mut out = Vec::new();
     for range in ranges {
         match range {
             SourceSpan::Events { session, from, count, end } => {
-                // The tags of events are those of their line ends.
+                // An events span has no tag of its own: the tag is that of its line end.
                 put(&mut out, &[end_tag(*end), u64::from(*session), *from, *count]);
             }
             SourceSpan::Other(bytes) => {
@@ -242,10 +242,10 @@ fn put(out: &mut Vec<u8>, numbers: &[u64]) {
     }
 }
 
-/// The ranges in bytes that [`encode`] wrote.
+/// Decodes spans encoded by [`encode`].
 ///
 /// # Errors
-/// When the bytes are something else.
+/// If the bytes are not an encoded list of spans.
 pub fn decode(bytes: &[u8]) -> Result<Vec<SourceSpan>, RangeError> {
     let mut input = Input { bytes, at: 0 };
     let mut ranges = Vec::new();

@@ -1,21 +1,22 @@
-//! Files that hold no session and lie beside one that does: the output of a tool, a document about
-//! the session. Such a file is a source whose bytes are all kept.
+//! Sidecar files, which contain no session and belong to a file that does: the output of a tool, or
+//! a document about the session. A sidecar is a source whose bytes are all stored.
 
 use sha2::{Digest, Sha256};
 
 use super::{RecordKey, Source};
 use crate::error::Error;
 
-/// The name that those sources go by that lie beside the session file at `path`.
+/// Returns the name of the sources that are sidecars of the session file at `path`.
 #[must_use]
 pub fn sidecar_key(path: &str) -> RecordKey {
     let digest = Sha256::new().chain_update(b"beside\0").chain_update(path).finalize();
     digest.iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))
 }
 
-/// Refuses to keep a file beside one whose session is not there, or is no more.
+/// Rejects a sidecar of a session file that is not in the store, or whose session was deleted.
 ///
-/// `latest` is the latest source of that file, and `is_deleted` says what became of its sessions.
+/// `latest` is the latest source of that file, and `is_deleted` checks whether a session was
+/// deleted.
 ///
 /// # Errors
 /// `Stale`, and those of `is_deleted`.

@@ -1,4 +1,4 @@
-//! The async face: the verbs of [`Engine`] for programs that have an executor, any executor.
+//! The async API: the methods of [`Engine`] as futures that run on any executor.
 
 mod pool;
 mod read;
@@ -16,37 +16,39 @@ use crate::open::{OpenError, StoreUrl};
 use pool::Pool;
 pub use rows::Rows;
 
-/// Steps of one store that run at once: some more than a store has connections for reading, so
-/// that it is never idle, and few enough that a burst of calls makes no crowd of threads.
+/// Concurrent steps per store: somewhat more than a store has read connections, so that they are
+/// never idle, and few enough that a burst of calls does not create many threads.
 const AT_ONCE: usize = 16;
 
-/// A store and what one can do with its sessions, for async programs.
+/// A store and the operations on its sessions, for async programs.
 ///
-/// Every verb is the one of the same name of [`Engine`], with the same meaning and the same
-/// errors. Requests are taken by value, and what [`Engine`] iterates over comes as a stream
-/// ([`Rows`]). Cheap to clone; clones share the store and its pool. It needs no particular
-/// executor: a verb runs on threads of its own, at most 16 of one store at once
-/// ([`Forklore::with_steps_at_once`]), and the others wait without a thread.
+/// Every method has the name, the meaning and the errors of a method of [`Engine`]. Requests are
+/// passed by value, and where [`Engine`] returns an iterator, this returns a stream ([`Rows`]).
+/// Cheap to clone; clones share the store and its pool. It requires no particular executor: each
+/// call runs on a blocking thread, at most 16 per store at once ([`Forklore::with_steps_at_once`]);
+/// further calls wait without a thread.
 ///
 /// # Dropping a future
 ///
-/// A verb does nothing before its future is first polled. Dropping the future never leaves half a
-/// step: a step that has not begun never begins, and one that has begun goes on to its end as if
-/// somebody were still waiting. So after a timeout around [`append`](Forklore::append) the events
-/// are there whole or not at all, and the caller does not know which. Give the events ids: the same
-/// append, made again, then writes nothing twice and tells where they are (SPEC 9). A fork with an
-/// id of its own can be repeated likewise (SPEC 6).
+/// A method does nothing before its future is first polled. Dropping the future never leaves a step
+/// half done: a step that has not started never starts, and one that has started runs to its end as
+/// if it were awaited. So after a timeout around [`append`](Forklore::append), the events are
+/// stored completely or not at all, and the caller does not know which. Give the events ids:
+/// repeating the same append then writes nothing twice and returns their positions
+/// (docs/semantics.md, Writing). A fork with an explicit id can be repeated in the same way
+/// (docs/semantics.md, Fork).
 ///
-/// Verbs of several steps (a cascading [`delete`](Forklore::delete), an
-/// [`import`](Forklore::import)) that have begun go on to their end too; each of their steps is
-/// whole whatever happens to the process. [`Rows`] read a page at a time, and stop with the page.
+/// A method that has started and consists of several transactions (an [`import`](Forklore::import),
+/// or a [`delete`](Forklore::delete) that is retried) runs to its end too. Each of its transactions
+/// is atomic, even if the process is killed. [`Rows`] read one page at a time; after a drop they
+/// stop at the end of that page.
 ///
 /// # Order
 ///
-/// What has been awaited is done, and every later call, of this handle, a clone or another process,
-/// sees it. Futures that run at the same time happen in any order, also two appends to one session:
-/// to keep an order await one before the next, put the events into one request, or give `expect`
-/// so that the late one is refused.
+/// An awaited call is done, and every later call sees its effect: through this handle, a clone or
+/// another process. Concurrent futures run in any order, even two appends to one session. To fix an
+/// order, await one before the next, put the events into one request, or set `expect` so that the
+/// later one is refused.
 ///
 /// # Examples
 ///
@@ -72,20 +74,22 @@ pub struct Forklore {
     pool: Pool,
 }
 
-/// Opens the store that `url` names, making it where there is none.
+/// Opens the store that `url` names. Creates it if it does not exist.
 ///
-/// The URL is `sqlite:PATH`, `files:DIR`, `graph:DIR` (with the feature `graph`) or `memory:`; see [`StoreUrl`]. [`Forklore`] has an example.
+/// The URL is `sqlite:PATH`, `files:DIR`, `graph:DIR` (with the feature `graph`) or `memory:`; see
+/// [`StoreUrl`]. [`Forklore`] has an example.
 ///
 /// # Errors
-/// When the URL names no store, or the store is damaged, locked, newer, or somebody else's.
+/// Returns an error if the URL names no store, or if the store is damaged, locked, of a newer
+/// version or of another kind.
 pub async fn open(url: &str) -> Result<Forklore, OpenError> {
     open_url(url.parse()?).await
 }
 
-/// Opens a store, making it where there is none.
+/// Opens a store. Creates it if it does not exist.
 ///
 /// # Errors
-/// When the store is damaged, locked, newer, or somebody else's.
+/// Returns an error if the store is damaged, locked, of a newer version or of another kind.
 pub async fn open_url(url: StoreUrl) -> Result<Forklore, OpenError> {
     let pool = Pool::of(AT_ONCE);
     let engine = pool.run(move || crate::open::open_url(&url)).await?;
@@ -93,32 +97,33 @@ pub async fn open_url(url: StoreUrl) -> Result<Forklore, OpenError> {
 }
 
 impl Forklore {
-    /// The async face of an engine: for a store of your own, another clock, other dialects.
+    /// Wraps an engine in the async API, for a custom store, clock or agent format.
     #[must_use]
     pub fn over(engine: Engine) -> Self {
         Self { engine, pool: Pool::of(AT_ONCE) }
     }
 
-    /// The same store with so many steps at once, and a pool apart from that of its clones.
+    /// Returns a handle to the same store that runs `at_once` steps at a time, on a pool separate
+    /// from that of other handles.
     #[must_use]
     pub fn with_steps_at_once(self, at_once: NonZeroUsize) -> Self {
         Self { pool: Pool::of(at_once.get()), ..self }
     }
 
-    /// The blocking face of the same store. Its verbs hold up the thread that calls them.
+    /// Returns the blocking API of the same store. Its methods block the calling thread.
     #[must_use]
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// Lets the store go: with the last handle its files are closed, on the pool. Dropping does
-    /// the same on the thread that drops, which then waits for the disk.
+    /// Closes this handle. The last handle closes the store's files, on the pool. Dropping a handle
+    /// does the same on the current thread, which then blocks on disk I/O.
     pub async fn close(self) {
         let Self { engine, pool } = self;
         pool.run(move || drop(engine)).await;
     }
 
-    /// Runs a verb on the pool.
+    /// Runs a method of the engine on the pool.
     async fn step<T: Send + 'static>(
         &self,
         verb: impl FnOnce(&Engine) -> Result<T> + Send + 'static,

@@ -1,24 +1,24 @@
-//! Where blocking steps run: on threads of their own, no more than a few at once.
+//! Runs blocking steps on a limited number of blocking threads.
 
 use std::sync::Arc;
 
 use async_lock::Semaphore;
 
-/// Runs steps on the process's blocking threads, at most so many of one store at once. The others
-/// wait without a thread, in the order in which they were first polled.
+/// Runs steps on the process's blocking threads, with a limit on concurrent steps per store.
+/// Further steps wait without a thread, in the order in which they were first polled.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     permits: Arc<Semaphore>,
 }
 
 impl Pool {
-    /// A pool of `at_once` steps.
+    /// Creates a pool that runs at most `at_once` steps at a time.
     pub(super) fn of(at_once: usize) -> Self {
         Self { permits: Arc::new(Semaphore::new(at_once)) }
     }
 
-    /// Runs a step. Dropped before the step has begun, it never begins; dropped later, the step
-    /// goes on to its end.
+    /// Runs a step. If the future is dropped before the step starts, the step never starts. If it
+    /// is dropped later, the step runs to its end.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         step: impl FnOnce() -> T + Send + 'static,
@@ -26,7 +26,8 @@ impl Pool {
         let permit = self.permits.acquire_arc().await;
         blocking::unblock(move || {
             let done = step();
-            // Held by the step, not by the future: a dropped future must not let another one in.
+            // The step owns the permit, not the future: a dropped future must not admit another
+            // step.
             drop(permit);
             done
         })

@@ -1,4 +1,4 @@
-//! The verbs that read.
+//! The methods that read.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -15,75 +15,79 @@ use forklore_store::port::{At, Changes, LogEntry, Since, Verification};
 use super::{Forklore, Rows};
 
 impl Forklore {
-    /// The header of a session that exists and was not deleted (SPEC 1).
+    /// Returns the header of a session that exists and is not deleted.
     ///
     /// # Errors
-    /// `not_found`.
+    /// `not_found`: the session does not exist or was deleted.
     pub async fn show(&self, session: &SessionId) -> Result<Header> {
         let session = session.clone();
         self.step(move |engine| engine.show(&session)).await
     }
 
-    /// The session that a person means: an exact id, `last`, `@label`, `REF@label`, or a unique
-    /// beginning or end of an id (SPEC 2).
+    /// Returns the session that `reference` names: an exact id, `last`, `@label`, `REF@label`, or a
+    /// unique prefix or suffix of an id.
     ///
     /// # Errors
-    /// `not_found`; `invalid_args` when it fits several, with the first 10, or when it could not
-    /// be a name at all.
+    /// - `not_found`: no session matches.
+    /// - `invalid_args`: several sessions match (the error lists the first 10), or `reference` is
+    ///   not a valid name.
     pub async fn resolve(&self, reference: &str, scope: &Scope) -> Result<Header> {
         let (reference, scope) = (reference.to_owned(), scope.clone());
         self.step(move |engine| engine.resolve(&reference, &scope)).await
     }
 
-    /// Which sessions were written to since, by whatever process; where there is nothing yet, it
-    /// waits for the next commit, at most so long (SPEC 18). The mark of the answer is where the
-    /// next call goes on.
+    /// Returns the sessions that any process wrote to after the mark `since`. If there is none yet,
+    /// waits for the next commit, at most for `wait` (docs/semantics.md, The feed). Pass the mark
+    /// of the answer to the next call.
     ///
     /// # Errors
-    /// `invalid_args` when the mark is of another store, `conflict` when it is ahead of the store.
+    /// `invalid_args` if the mark belongs to another store; `conflict` if the mark is newer than
+    /// the store.
     pub async fn changes(&self, since: Since, limit: usize, wait: Duration) -> Result<Changes> {
         self.step(move |engine| Ok(engine.store().changes(&since, limit, wait)?)).await
     }
 
-    /// Lists sessions, the last updated first.
+    /// Lists one page of sessions, the most recently updated first. Delegates are listed only if
+    /// the request names their kind.
     ///
     /// # Errors
-    /// `invalid_args` when `after` is no cursor.
+    /// `invalid_args` if `after` is not a valid cursor.
     pub async fn list(&self, request: ListRequest) -> Result<Listing> {
         self.step(move |engine| engine.list(&request)).await
     }
 
-    /// Reads a session whole (SPEC 7). For histories that may not fit in memory see
-    /// [`Forklore::events`].
+    /// Reads a whole session. For histories that may not fit in memory see [`Forklore::events`].
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`: never a silently shorter history.
+    /// `not_found`, `corrupt`, `missing_ancestor`. Never returns a silently shorter history.
     pub async fn load(&self, session: &SessionId) -> Result<Loaded> {
         let session = session.clone();
         self.step(move |engine| engine.load(&session)).await
     }
 
-    /// The events of a session from `at` on, those appended while it is read included.
+    /// Returns the events of a session from `at` on, including those that are appended during the
+    /// read.
     ///
     /// # Errors
-    /// Of each row: `not_found`, `corrupt`, `missing_ancestor`.
+    /// Each row may fail with `not_found`, `corrupt` or `missing_ancestor`.
     pub fn events(&self, session: &SessionId, at: At) -> Rows<LogEntry> {
         Rows::of(self.pool.clone(), self.engine.events(session, at))
     }
 
-    /// The events of a range of a session's log (SPEC 7), `header` being that of the session.
+    /// Returns the events of a range of a session's log. `header` is the session's header.
     ///
     /// # Errors
-    /// Of each row: `corrupt`, `missing_ancestor`.
+    /// Each row may fail with `corrupt` or `missing_ancestor`.
     pub fn log_events(&self, header: &Header, range: LogRange) -> Rows<LogEntry> {
         Rows::of(self.pool.clone(), self.engine.log_events(header, range))
     }
 
-    /// The conversation of a session up to a cut, or all of it, as plain records (SPEC 7). It ends
-    /// where the session ended when this was called.
+    /// Returns the conversation of a session as plain records, up to a cut or all of it. Without a
+    /// cut, it ends where the session ended at the time of the call.
     ///
     /// # Errors
-    /// `not_found`, `invalid_args` (the cut); of each row `corrupt`, `missing_ancestor`.
+    /// `not_found`, `invalid_args` (the cut); each row may fail with `corrupt` or
+    /// `missing_ancestor`.
     pub async fn replay(
         &self,
         session: &SessionId,
@@ -94,18 +98,19 @@ impl Forklore {
         Ok(Rows::of(self.pool.clone(), replay))
     }
 
-    /// The records of a part of a session, by their indexes.
+    /// Returns the records with the conversation indexes in `part`.
     ///
     /// # Errors
-    /// `not_found`; of each row `corrupt`, `missing_ancestor`.
+    /// `not_found`; each row may fail with `corrupt` or `missing_ancestor`.
     pub async fn replay_part(&self, session: &SessionId, part: Range<u64>) -> Result<Rows<Record>> {
         let session = session.clone();
         let replay = self.step(move |engine| engine.replay_part(&session, &part)).await?;
         Ok(Rows::of(self.pool.clone(), replay))
     }
 
-    /// What the person said first in a session itself; where that is nothing yet, in the history
-    /// that it inherited.
+    /// Returns the text of the first user message that the session wrote itself, or, if there is
+    /// none, of the first one in the history it inherited. Each search looks at no more than 200
+    /// events.
     ///
     /// # Errors
     /// `corrupt`, `missing_ancestor`.
@@ -114,11 +119,11 @@ impl Forklore {
         self.step(move |engine| engine.first_words(&header)).await
     }
 
-    /// A replay at the pace at which it happened: each record with the pause to make before it,
-    /// which is for your executor's timer (SPEC 7).
+    /// Replays a session at its original pace: returns each record with the pause before it. The
+    /// caller waits, with the timer of its executor.
     ///
     /// # Errors
-    /// Those of [`Forklore::replay`].
+    /// The errors of [`Forklore::replay`].
     pub async fn playback(
         &self,
         session: &SessionId,
@@ -131,8 +136,8 @@ impl Forklore {
         Ok(Rows::of(self.pool.clone(), paced))
     }
 
-    /// What the model of a session would receive now (SPEC 7). For sessions that may not fit in
-    /// memory see [`Forklore::inspect_lazily`].
+    /// Returns what the model of a session would receive now (docs/semantics.md, Reading). For
+    /// sessions that may not fit in memory see [`Forklore::inspect_lazily`].
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -141,10 +146,10 @@ impl Forklore {
         self.step(move |engine| engine.inspect(&session)).await
     }
 
-    /// The same, without holding the messages: each is read when it is taken.
+    /// Like [`Forklore::inspect`], but reads the messages as the stream advances.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`; of each row the last two.
+    /// `not_found`, `corrupt`, `missing_ancestor`; each row may fail with the last two.
     pub async fn inspect_lazily(&self, session: &SessionId) -> Result<Inspection<Rows<Message>>> {
         let session = session.clone();
         let Inspection { messages, balanced, open_results, synthetic_results, excluded } =
@@ -153,16 +158,19 @@ impl Forklore {
         Ok(Inspection { messages, balanced, open_results, synthetic_results, excluded })
     }
 
-    /// The cut that `selector` names in the session of `header` (SPEC 5).
+    /// Returns the cut that `selector` names in the session of `header` (docs/semantics.md, Where
+    /// to cut).
     ///
     /// # Errors
-    /// `invalid_args` when it is out of range or keeps nothing without saying so.
+    /// `invalid_args` if the selector is out of range, or if it selects nothing and is not `start`
+    /// or `index:0`.
     pub async fn cut(&self, header: &Header, selector: &Selector) -> Result<Cut> {
         let (header, selector) = (header.clone(), selector.clone());
         self.step(move |engine| engine.cut(&header, &selector)).await
     }
 
-    /// The branches of the family of a session (SPEC 7).
+    /// Returns the branches of the family of a session. Delegates and deleted sessions are left
+    /// out.
     ///
     /// # Errors
     /// `not_found`.
@@ -171,19 +179,20 @@ impl Forklore {
         self.step(move |engine| engine.branches(&session)).await
     }
 
-    /// The trees asked for (SPEC 7).
+    /// Returns the requested trees: one family if the request names a session, otherwise up to 50.
     ///
     /// # Errors
-    /// `not_found`.
+    /// `not_found`; `invalid_args` if `after` is not a valid cursor.
     pub async fn tree(&self, request: TreeRequest) -> Result<Trees> {
         self.step(move |engine| engine.tree(&request)).await
     }
 
-    /// The trees with what each session was told of others by [`Forklore::bring`], and whether that
-    /// is so: sessions that wrote more than 20,000 events together are not looked through.
+    /// Adds to each session of the trees the branches that [`Forklore::bring`] brought into it.
+    /// Returns the trees, and `false` if nothing was added because their sessions wrote more than
+    /// 20,000 events together. Of a damaged session, adds what can be read.
     ///
     /// # Errors
-    /// Only when the work was broken off; what cannot be read is left out.
+    /// None from the store: what cannot be read is left out.
     pub async fn mark_brought(&self, mut trees: Trees) -> Result<(Trees, bool)> {
         self.step(move |engine| {
             let told = engine.mark_brought(&mut trees);
@@ -192,8 +201,8 @@ impl Forklore {
         .await
     }
 
-    /// The attachments that the messages of a session name, inherited ones too, in order
-    /// (SPEC 12). A missing one is told, and fails nothing.
+    /// Returns the attachments that the messages of a session name, inherited messages included, in
+    /// log order. A missing attachment is marked `missing` and is not an error.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -202,17 +211,18 @@ impl Forklore {
         self.step(move |engine| engine.attachments(&session)).await
     }
 
-    /// The ancestors and children of a session (SPEC 7).
+    /// Returns the ancestors and children of a session. Ancestors come nearest first, children by
+    /// their cut, then by creation time.
     ///
     /// # Errors
-    /// `not_found`; `lineage_cycle` when parent links run in a circle.
+    /// `not_found`; `lineage_cycle` if the parent links form a cycle.
     pub async fn lineage(&self, session: &SessionId) -> Result<Lineage> {
         let session = session.clone();
         self.step(move |engine| engine.lineage(&session)).await
     }
 
-    /// Compares two sessions, of one family or of two (SPEC 7). For histories that have so much
-    /// alone that it may not fit in memory see [`Forklore::compare`].
+    /// Compares two sessions, of one family or of two. If their differing parts may not fit in
+    /// memory, see [`Forklore::compare`].
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -221,11 +231,11 @@ impl Forklore {
         self.step(move |engine| engine.diff(&a, &b)).await
     }
 
-    /// The same, in constant memory: what each has alone is read as it is taken. What they share
-    /// is not read, however long it is.
+    /// Like [`Forklore::diff`], in constant memory: the records of each side are read as the
+    /// streams advance. The common part is not read, whatever its length.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`; of each row the last two.
+    /// `not_found`, `corrupt`, `missing_ancestor`; each row may fail with the last two.
     pub async fn compare(&self, a: &SessionId, b: &SessionId) -> Result<Difference<Rows<Record>>> {
         let (a, b) = (a.clone(), b.clone());
         let compared = self.step(move |engine| engine.compare(&a, &b)).await?;
@@ -234,26 +244,28 @@ impl Forklore {
         Ok(Difference { ancestor, common, only_a: rows(only_a), only_b: rows(only_b) })
     }
 
-    /// Sums over one session, or over the whole store (SPEC 3).
+    /// Sums events, bytes and model usage over one session, or over the whole store if `session` is
+    /// `None`.
     ///
     /// # Errors
-    /// `not_found`.
+    /// `not_found`: the session does not exist or was deleted.
     pub async fn stats(&self, session: Option<&SessionId>) -> Result<Stats> {
         let session = session.cloned();
         self.step(move |engine| engine.stats(session.as_ref())).await
     }
 
-    /// Sums over the family of a session, deleted sessions' usage included (SPEC 3).
+    /// Sums events, bytes and model usage over the family of `session`, including the usage of its
+    /// deleted sessions.
     ///
     /// # Errors
-    /// `not_found`.
+    /// `not_found`: the session does not exist or was deleted.
     pub async fn family_stats(&self, session: &SessionId) -> Result<Stats> {
         let session = session.clone();
         self.step(move |engine| engine.family_stats(&session)).await
     }
 
-    /// What the calls of models cost that led up to the place where a session begins: it is no
-    /// part of what the session cost.
+    /// Returns the usage of the model calls in the history that a session inherits. It is not part
+    /// of the session's own usage.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -262,18 +274,19 @@ impl Forklore {
         self.step(move |engine| engine.inherited_usage(&session)).await
     }
 
-    /// What calls of models cost, read from the events that sessions wrote themselves.
+    /// Computes the model usage in `scope` from the events that sessions wrote themselves.
     ///
     /// # Errors
-    /// `not_found`. What cannot be read is under `problems`.
+    /// `not_found`. Sessions that cannot be read are listed in `problems`.
     pub async fn usage_report(&self, scope: UsageScope) -> Result<UsageReport> {
         self.step(move |engine| engine.usage_report(&scope)).await
     }
 
-    /// Checks one session, or the whole store: bytes, counts, spans, and the links to parents.
+    /// Checks one session, or the whole store: bytes, counts, spans, parent links, sidecar files
+    /// and attachments. Damage is reported in `problems`, not as an error.
     ///
     /// # Errors
-    /// `not_found`, or when the store cannot be read at all. Damage is a problem, no error.
+    /// `not_found`, or the error of a store that cannot be read at all.
     pub async fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
         let session = session.cloned();
         self.step(move |engine: &Engine| engine.verify(session.as_ref())).await

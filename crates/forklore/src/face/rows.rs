@@ -1,4 +1,4 @@
-//! What a reading verb goes through, as a stream: read a page at a time on the pool.
+//! Streams the items that a reading method iterates over, one page at a time on the pool.
 
 use std::fmt;
 use std::future::Future;
@@ -12,20 +12,21 @@ use futures_lite::{Stream, StreamExt};
 
 use super::pool::Pool;
 
-/// The first page is small, so that the first row is there at once.
+/// The size of the first page: small, so that the first row arrives at once.
 const FIRST_ROWS: usize = 16;
 const PAGE_ROWS: usize = 512;
-/// A page ends with the row that takes it over this many bytes.
+/// A page ends with the row that makes it longer than this many bytes.
 const PAGE_BYTES: usize = 1 << 20;
 
 type Source<T> = Box<dyn Iterator<Item = Result<T>> + Send>;
 type Reading<T> = Pin<Box<dyn Future<Output = (Option<Source<T>>, Vec<Result<T>>)> + Send>>;
 
-/// The rows of a reading verb, in order: a [`Stream`] of [`Result`]s in constant memory.
+/// The rows that a reading method returns, in order: a [`Stream`] of [`Result`]s in constant
+/// memory.
 ///
-/// A page is read when the rows of the page before were taken; nothing is read that nobody waits
-/// for, and dropping the stream ends the reading. After an error it ends. What is appended while
-/// the stream is read may or may not be among its rows, as the verb says.
+/// The next page is read only after all rows of the previous page were consumed and another one is
+/// requested. Dropping the stream ends the reading. The stream ends after the first error. Events
+/// that are appended during the read may or may not be among the rows, depending on the method.
 #[must_use = "a stream reads nothing until it is polled"]
 pub struct Rows<T> {
     pool: Pool,
@@ -46,15 +47,16 @@ impl<T: Weigh + Send + 'static> Rows<T> {
         Self { pool, state, page: Vec::new().into_iter(), limit: FIRST_ROWS }
     }
 
-    /// The next row; none behind the last one. For programs that need no more of a stream.
+    /// Returns the next row, or `None` after the last one. For programs that do not need the other
+    /// methods of a stream.
     ///
-    /// Dropped before it is done, it takes no row: the next call gives the row that this one
-    /// would have given.
+    /// Cancel safe: if this future is dropped before it completes, no row is lost and the next call
+    /// returns it.
     pub async fn next(&mut self) -> Option<Result<T>> {
         StreamExt::next(self).await
     }
 
-    /// Every row still to come, for histories that fit in memory.
+    /// Collects all remaining rows, for histories that fit in memory.
     ///
     /// # Errors
     /// The first error of a row.
@@ -72,7 +74,7 @@ impl<T: Weigh + Send + 'static> Rows<T> {
     }
 }
 
-/// Reads a page, and gives the source back unless it is exhausted.
+/// Reads a page. Returns the source too, unless it is exhausted or failed.
 fn page<T: Weigh>(mut source: Source<T>, limit: usize) -> (Option<Source<T>>, Vec<Result<T>>) {
     let mut rows = Vec::with_capacity(limit);
     let mut bytes = 0;
@@ -88,7 +90,7 @@ fn page<T: Weigh>(mut source: Source<T>, limit: usize) -> (Option<Source<T>>, Ve
     (Some(source), rows)
 }
 
-/// A row is moved out of its page, never pinned.
+/// Rows are moved out of their page and never pinned.
 impl<T> Unpin for Rows<T> {}
 
 impl<T: Weigh + Send + 'static> Stream for Rows<T> {
@@ -122,9 +124,9 @@ impl<T> fmt::Debug for Rows<T> {
     }
 }
 
-/// How much memory a row takes, about.
+/// The approximate memory size of a row.
 pub trait Weigh {
-    /// The bytes of its content.
+    /// Returns the size of the content in bytes.
     fn bytes(&self) -> usize;
 }
 

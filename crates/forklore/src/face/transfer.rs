@@ -1,6 +1,6 @@
-//! The verbs that move things: files into the store and out of it, all of it into another.
+//! The methods that transfer data: importing and exporting files, and copying a store to another.
 //!
-//! What they write goes to a [`Write`] of the caller's, which moves to the pool and comes back
+//! A method that produces output takes a [`Write`] by value, uses it on the pool, and returns it
 //! with the answer.
 
 use std::io::Write;
@@ -13,13 +13,13 @@ use forklore_import::{ImportOptions, ImportReport, Importer, Progressed, Survey}
 use super::Forklore;
 
 impl Forklore {
-    /// Imports files, and the files in folders that a dialect recognises, the oldest first
-    /// (SPEC 11). Known files are read on from where they stood. A problem of one file stops no
-    /// other. `progress` is called on the pool.
+    /// Imports files, and the files in directories that a dialect recognizes, the oldest first
+    /// (docs/semantics.md, Sources). Continues known files at the last imported byte. A problem
+    /// with one file does not stop the others. `progress` is called on the pool.
     ///
     /// # Errors
-    /// `unsupported` when the store keeps no sources, `invalid_args` for an unknown dialect, and
-    /// failures of the store. What is wrong with a file is in the report.
+    /// `unsupported` if the store does not retain imported files, `invalid_args` for an unknown
+    /// dialect, and failures of the store. Problems with files are in the report.
     pub async fn import(
         &self,
         paths: impl IntoIterator<Item = PathBuf>,
@@ -30,22 +30,21 @@ impl Forklore {
         self.step(move |engine| Importer::new(engine).import(&paths, &options, &mut progress)).await
     }
 
-    /// Copies everything that can be read here into the store of `into`, which must be empty.
-    /// Nothing is written here.
+    /// Copies everything that can be read from this store into the store of `into`, which must be
+    /// empty. Writes nothing to this store. Damage is listed in the report and is not an error.
     ///
     /// # Errors
-    /// `already_exists` when `into` holds a session, and failures of a store that are no damage.
-    /// Damage is in the report.
+    /// `already_exists` if `into` has a session; also any store failure that is not damage.
     pub async fn recover(&self, into: &Self) -> Result<Recovery> {
         let into = into.engine.clone();
         self.step(move |engine| engine.recover(&into)).await
     }
 
-    /// Writes the file that the session was read from to `out`, as far as it was read (SPEC 11).
+    /// Writes the file that the session was imported from to `out`, up to the last imported byte.
     ///
     /// # Errors
-    /// `not_found` when the session was read from no file, `conflict` when a session of the file
-    /// was deleted, `corrupt` when the bytes are no longer those that were read.
+    /// `not_found` if the session was not imported from a file, `conflict` if a session of the file
+    /// was deleted, `corrupt` if the bytes differ from those that were imported.
     pub async fn restore<W: Write + Send + 'static>(
         &self,
         session: &SessionId,
@@ -55,11 +54,11 @@ impl Forklore {
         self.step(move |engine| Ok((engine.restore(&session, &mut out)?, out))).await
     }
 
-    /// The files that are kept of a session: the one that it was read from, then those beside it
-    /// in the order of their names, the latest revision of each first (SPEC 11).
+    /// Lists the retained files of a session: first the one it was imported from, then its sidecar
+    /// files by name, the latest revision of each first.
     ///
     /// # Errors
-    /// `not_found` when the session was read from no file.
+    /// `not_found` if the session was not imported from a file.
     pub async fn files(&self, session: &SessionId) -> Result<Vec<SessionFile>> {
         let session = session.clone();
         self.step(move |engine| engine.files(&session)).await
@@ -68,8 +67,8 @@ impl Forklore {
     /// Writes a file of a session to `out`, byte for byte.
     ///
     /// # Errors
-    /// `conflict` when its bytes went with a session that was deleted, `corrupt` when they are no
-    /// longer those that were read.
+    /// `conflict` if its bytes were erased because a session was deleted, `corrupt` if the bytes
+    /// differ from those that were imported.
     pub async fn restore_file<W: Write + Send + 'static>(
         &self,
         file: &SessionFile,
@@ -79,12 +78,12 @@ impl Forklore {
         self.step(move |engine| Ok((engine.restore_file(&file, &mut out)?, out))).await
     }
 
-    /// Writes the bytes of an attachment to `out`; how many there are. Whether they are sound is
-    /// known at their end only: after an error, what was written is of no use.
+    /// Writes the bytes of an attachment to `out` and returns their number. The digest is verified
+    /// only at the end: after an error, discard what was written.
     ///
     /// # Errors
-    /// `not_found` when the store has not got it, `corrupt` when its bytes are not those that were
-    /// attached, `unsupported` when the store keeps no attachments, or what writing came to.
+    /// `not_found` if the store does not have the attachment, `corrupt` if its bytes do not match
+    /// its digest, `unsupported` if the store has no attachments, or the error of writing to `out`.
     pub async fn read_attachment<W: Write + Send + 'static>(
         &self,
         id: &AttachmentId,
@@ -97,7 +96,7 @@ impl Forklore {
     /// Writes the conversation of a session as `{role, content}` lines.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, or what writing to `out` came to.
+    /// `not_found`, `corrupt`, or the error of writing to `out`.
     pub async fn export_plain<W: Write + Send + 'static>(
         &self,
         session: &SessionId,
@@ -107,10 +106,10 @@ impl Forklore {
         self.step(move |engine| Ok((engine.export_plain(&session, &mut out)?, out))).await
     }
 
-    /// The same of the first `end` messages.
+    /// Like [`Self::export_plain`], for the first `end` messages; `None` means all.
     ///
     /// # Errors
-    /// Those of [`Self::export_plain`].
+    /// The errors of [`Self::export_plain`].
     pub async fn export_plain_until<W: Write + Send + 'static>(
         &self,
         session: &SessionId,
@@ -122,12 +121,12 @@ impl Forklore {
             .await
     }
 
-    /// Writes a session as a file of an agent, up to a place if the request names one, and tells
-    /// what could not be said in that form.
+    /// Writes a session as a file of an agent, up to a cut if the request has one. Returns what
+    /// could not be expressed in that format.
     ///
     /// # Errors
-    /// `not_found`, `invalid_args` (the cut), `unsupported` when no such file can be written, or
-    /// what writing to `out` came to.
+    /// `not_found`, `invalid_args` (the cut), `unsupported` if no file of that dialect can be
+    /// written, or the error of writing to `out`.
     pub async fn export_to<W: Write + Send + 'static>(
         &self,
         session: &SessionId,
@@ -142,18 +141,18 @@ impl Forklore {
         .await
     }
 
-    /// The agents whose files can be written.
+    /// Returns the names of the agents whose files can be written.
     #[must_use]
     pub fn agents_to_export_to(&self) -> Vec<&'static str> {
         self.engine.agents_to_export_to()
     }
 
-    /// Looks at the files, and those in folders, that by their names are a dialect's: how many
-    /// there are, and how many of them are in the store. No file is opened.
+    /// Counts the files at these paths and in these directories whose names match a dialect, and
+    /// those of them that are in the store. Opens no file.
     ///
     /// # Errors
-    /// `unsupported` when the store keeps no sources, `invalid_args` for an unknown dialect, and
-    /// failures of the store.
+    /// `unsupported` if the store does not retain imported files, `invalid_args` for an unknown
+    /// dialect, and failures of the store.
     pub async fn survey(
         &self,
         dialect: &str,
@@ -163,18 +162,20 @@ impl Forklore {
         self.step(move |engine| Importer::new(engine).survey(&dialect, &places)).await
     }
 
-    /// The sessions read from the file at this path, which may be gone, in any revision of it.
+    /// Returns the sessions imported from any revision of the file at this path. The file need not
+    /// exist any more.
     ///
     /// # Errors
-    /// `unsupported` when the store keeps no sources, and failures of the store.
+    /// `unsupported` if the store does not retain imported files, and failures of the store.
     pub async fn imported(&self, path: PathBuf) -> Result<Vec<SessionId>> {
         self.step(move |engine| Importer::new(engine).sessions_of(&path)).await
     }
 
-    /// Writes the events of a session as envelope lines (SPEC 2), and tells the seq to go on from.
+    /// Writes the events of a session as envelope lines. Returns the seq of the next event after
+    /// them.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, or what writing to `out` came to.
+    /// `not_found`, `corrupt`, or the error of writing to `out`.
     pub async fn log<W: Write + Send + 'static>(
         &self,
         session: &SessionId,

@@ -1,4 +1,4 @@
-//! The verbs that a runtime needs for its turns.
+//! The methods that a runtime needs for its turns.
 
 use forklore_core::call::OpenCall;
 use forklore_core::{Cut, Header, SessionId};
@@ -7,7 +7,7 @@ use forklore_engine::{CompactionPlan, ContextUsage, ModelView, Result};
 use super::Forklore;
 
 impl Forklore {
-    /// What `model` would receive of a session now; reasoning of others is left out.
+    /// Returns what `model` would receive of a session now, without the reasoning of other models.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -16,8 +16,7 @@ impl Forklore {
         self.step(move |engine| engine.model_view(&session, model.as_deref())).await
     }
 
-    /// What `model` would receive of a fork of a session at `cut`, before anything is said in it;
-    /// nothing is written.
+    /// Returns what `model` would receive of a new fork of a session at `cut`. Writes nothing.
     ///
     /// # Errors
     /// `corrupt`, `missing_ancestor`.
@@ -31,7 +30,7 @@ impl Forklore {
         self.step(move |engine| engine.fork_view(&parent, &cut, model.as_deref())).await
     }
 
-    /// How full the context is.
+    /// Returns how many tokens the next request of a session takes at least.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -40,7 +39,7 @@ impl Forklore {
         self.step(move |engine| engine.context_usage(&session)).await
     }
 
-    /// What a compaction of a session would cover now; none when there is nothing to cover.
+    /// Plans a compaction of a session. Returns `None` if there is nothing to cover.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -49,7 +48,8 @@ impl Forklore {
         self.step(move |engine| engine.plan_compaction(&session)).await
     }
 
-    /// The calls without a result of a turn that was broken off; none when the last turn is over.
+    /// Returns the calls without a result if the last turn was interrupted, and `None` if it is
+    /// complete.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -58,8 +58,8 @@ impl Forklore {
         self.step(move |engine| engine.interrupted_turn(&session)).await
     }
 
-    /// Whether the last thing said is a part of an answer: its turn is over, and what is missing
-    /// can be asked for.
+    /// Checks whether the last conversation event is an incomplete answer. Its turn is closed, and
+    /// the caller may request the rest of the answer.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.

@@ -1,4 +1,4 @@
-//! The verbs that write.
+//! The methods that write.
 
 use std::io::Read;
 use std::time::Duration;
@@ -14,19 +14,21 @@ use forklore_store::port::{Appended, Collected, Packed};
 use super::Forklore;
 
 impl Forklore {
-    /// Makes a session (SPEC 1).
+    /// Creates a root session, or a delegate if the request names a parent.
     ///
     /// # Errors
-    /// `already_exists` (the id, also of a deleted session), `invalid_args`, `not_found` (the
-    /// parent).
+    /// `already_exists` (the id is in use, or belonged to a deleted session), `invalid_args`,
+    /// `not_found` (the parent).
     pub async fn create(&self, request: Create) -> Result<Header> {
         self.step(move |engine| engine.create(&request)).await
     }
 
-    /// Adds events behind the head of a session, all or none, durable when it is ready (SPEC 9).
+    /// Appends events after the head of a session, all or none. They are durable when the future
+    /// completes.
     ///
     /// # Errors
-    /// `invalid_args` naming the event, `conflict` with the real head, `busy`, `not_found`.
+    /// `invalid_args` with the number of the event, `conflict` with the actual head, `busy`,
+    /// `not_found`.
     pub async fn append(
         &self,
         session: &SessionId,
@@ -36,12 +38,12 @@ impl Forklore {
         self.step(move |engine| engine.append(&session, &request)).await
     }
 
-    /// Adds a message of the person that names these bytes, which are kept first, once whoever
-    /// names them (SPEC 12). They are read on the pool, to their end, in constant memory.
+    /// Stores the bytes as an attachment and appends a user message that names it. Equal bytes are
+    /// stored only once. Reads `bytes` to the end on the pool, in constant memory.
     ///
     /// # Errors
-    /// `unsupported` when the store keeps no attachments, `invalid_args` for too many bytes or a
-    /// bad name, and those of [`append`](Self::append).
+    /// `unsupported` if the store has no attachments, `invalid_args` for too many bytes or an
+    /// invalid name or media type, and the errors of [`append`](Self::append).
     pub async fn attach<R: Read + Send + 'static>(
         &self,
         session: &SessionId,
@@ -52,12 +54,12 @@ impl Forklore {
         self.step(move |engine| engine.attach(&session, &mut bytes, &request)).await
     }
 
-    /// Keeps bytes for a message of the program's own, at most `limit` of them: a part
-    /// `{type:"attachment",ref,media_type,name?}` names them (SPEC 4). Until the answer is
-    /// dropped no gc takes them, so drop it when the message is written.
+    /// Stores bytes, at most `limit` of them, for a message that the caller writes. A part
+    /// `{type:"attachment",ref,media_type,name?}` names them. No `gc` removes them before the
+    /// returned pin is dropped, so drop it after the message is written.
     ///
     /// # Errors
-    /// `unsupported` when the store keeps no attachments, `invalid_args` for too many bytes.
+    /// `unsupported` if the store has no attachments, `invalid_args` for too many bytes.
     pub async fn put_attachment<R: Read + Send + 'static>(
         &self,
         mut bytes: R,
@@ -66,7 +68,8 @@ impl Forklore {
         self.step(move |engine| engine.put_attachment(&mut bytes, limit)).await
     }
 
-    /// Makes a child of a session, or only plans it (SPEC 6).
+    /// Creates a child of a session, or only plans it if `dry_run` is set (docs/semantics.md,
+    /// Fork).
     ///
     /// # Errors
     /// `not_found`, `invalid_args` (the cut), `conflict` (open calls under
@@ -76,45 +79,47 @@ impl Forklore {
         self.step(move |engine| engine.fork(&request)).await
     }
 
-    /// Tells a session what a branch did since they parted, with its last answer (SPEC 8).
+    /// Records in one session what a branch did since the two diverged, with its last answer
+    /// (docs/semantics.md, Summary at the fork).
     ///
     /// # Errors
-    /// `not_found`, `invalid_args` (one session, or a branch that says nothing new), `busy`,
-    /// `conflict` when others keep writing.
+    /// `not_found`, `invalid_args` (both are the same session, or the branch has nothing new),
+    /// `busy`, `conflict` if others keep writing.
     pub async fn bring(&self, request: Bring) -> Result<Brought> {
         self.step(move |engine| engine.bring(&request)).await
     }
 
-    /// Gives a session another label (SPEC 6).
+    /// Gives a session another label.
     ///
     /// # Errors
-    /// `already_exists` when another session of the family has it, `invalid_args` for a root.
+    /// `already_exists` if another session of the family has the label; `invalid_args` for a root,
+    /// whose label is always `main`.
     pub async fn label(&self, session: &SessionId, label: &Label) -> Result<Header> {
         let (session, label) = (session.clone(), label.clone());
         self.step(move |engine| engine.label(&session, &label)).await
     }
 
-    /// Takes a session's lease for a turn, or renews it (SPEC 9). It holds for
-    /// [`LEASE`](forklore_engine::LEASE); appends then name the owner.
+    /// Acquires or renews the session's lease for a turn (docs/semantics.md, Writing). It lasts for
+    /// [`LEASE`](forklore_engine::LEASE); until then appends must name the owner.
     ///
     /// # Errors
-    /// `busy` naming the owner while somebody else holds it.
+    /// `busy` with the owner's name if somebody else has the lease.
     pub async fn take_lease(&self, session: &SessionId, owner: &str) -> Result<Header> {
         let (session, owner) = (session.clone(), owner.to_owned());
         self.step(move |engine| engine.take_lease(&session, &owner)).await
     }
 
-    /// Gives the lease back at the end of a turn (SPEC 9).
+    /// Releases the lease at the end of a turn.
     ///
     /// # Errors
-    /// `conflict` when the lease is no longer the owner's.
+    /// `conflict` if `owner` no longer has the lease.
     pub async fn release(&self, session: &SessionId, owner: &str) -> Result<Header> {
         let (session, owner) = (session.clone(), owner.to_owned());
         self.step(move |engine| engine.release(&session, &owner)).await
     }
 
-    /// Copies the assembled prefix of a session into a segment of its own; its ancestors may then
-    /// be deleted (SPEC 10).
+    /// Copies the assembled prefix of a session into the session's own segment. Its ancestors may
+    /// then be deleted (docs/semantics.md, Delete, detach).
     ///
     /// # Errors
     /// `not_found`, `missing_ancestor`.
@@ -123,29 +128,31 @@ impl Forklore {
         self.step(move |engine| engine.detach(&session)).await
     }
 
-    /// Deletes a session, with its delegates unless they have branch children (SPEC 10).
+    /// Deletes a session, with its delegates unless they have branch children (docs/semantics.md,
+    /// Delete, detach).
     ///
     /// # Errors
-    /// `has_children`, `busy`, `not_found`. A cascade that was cut short can be repeated.
+    /// `has_children`, `busy`, `not_found`. In each case nothing was deleted.
     pub async fn delete(&self, request: Delete) -> Result<Deleted> {
         self.step(move |engine| engine.delete(&request)).await
     }
 
-    /// Removes what no session needs, and the attachments that no event names and nobody is about
-    /// to name; afterwards no file of the store contains deleted bytes (SPEC 10, 12).
+    /// Removes what no session needs, and the attachments that no event names and no writer has
+    /// pinned. Afterwards no file of the store contains deleted bytes.
     ///
     /// # Errors
-    /// `unsupported` for a store that keeps everything, `busy`; `corrupt` when nobody can say
-    /// which attachments a damaged session names: then none is removed.
+    /// `unsupported` if the store has neither maintenance operations nor attachments, `busy`;
+    /// `corrupt` if a damaged session may name attachments that cannot be determined: then no
+    /// attachment is removed.
     pub async fn gc(&self) -> Result<Collected> {
         self.step(forklore_engine::Engine::gc).await
     }
 
-    /// Writes the families in less space of which no session was updated for `idle`, and joins
-    /// histories that are made of very many small pieces. No answer changes.
+    /// Compresses the families in which no session was updated for `idle`, and joins histories that
+    /// consist of very many small spans. No answer changes.
     ///
     /// # Errors
-    /// `unsupported` for a store that cannot, `busy`.
+    /// `unsupported` if the store has no maintenance operations; `busy`.
     pub async fn pack(&self, idle: Duration) -> Result<Packed> {
         self.step(move |engine| engine.pack(idle)).await
     }

@@ -1,4 +1,4 @@
-//! Agents that keep their sessions in a database: the crate knows how to read them.
+//! Agents that store their sessions in a database: the crate registers the readers for them.
 
 use std::path::Path;
 

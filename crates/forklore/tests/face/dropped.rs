@@ -1,4 +1,4 @@
-//! A future that is dropped: its step never began, or goes on to its end.
+//! Dropped futures: the step either never starts or runs to its end.
 
 use std::num::NonZeroUsize;
 use std::pin::pin;
@@ -9,7 +9,7 @@ use futures_lite::future::{block_on, poll_once};
 use crate::paused::{Appends, paused};
 use crate::{message, with_messages};
 
-/// One step at a time over a store whose appends wait.
+/// Opens a store that runs one step at a time and whose appends wait.
 async fn one_at_a_time() -> (Forklore, SessionId, Appends) {
     let (engine, appends) = paused();
     let store = Forklore::over(engine).with_steps_at_once(NonZeroUsize::MIN);
@@ -17,8 +17,8 @@ async fn one_at_a_time() -> (Forklore, SessionId, Appends) {
     (store, session, appends)
 }
 
-/// Lets every step begin that may: the threads take steps in the order in which they came, and
-/// these come last.
+/// Waits until every step that may start has started: the threads take steps in order, and these
+/// come last.
 async fn all_that_may_have_begun() {
     let (other, session) = with_messages(0).await;
     for _ in 0..20 {
@@ -50,7 +50,7 @@ fn a_step_that_waits_for_its_turn_never_begins() {
         }
         appends.let_go(1);
         assert_eq!(first.await.unwrap().head_seq, 0);
-        // Only one step runs at a time, so the second would have gone before this one.
+        // Only one step runs at a time, so the second append would have run before this load.
         assert_eq!(store.load(&session).await.unwrap().events.len(), 1);
         assert!(!appends.has_one_more());
     });
@@ -65,7 +65,7 @@ fn a_step_that_has_begun_goes_on_to_its_end() {
             assert!(poll_once(&mut append).await.is_none());
             appends.wait_for_one();
         }
-        // It still has its place in the pool: no other step begins before it is done.
+        // The dropped append still has its permit: no other step starts before it is done.
         let mut load = pin!(store.load(&session));
         assert!(poll_once(&mut load).await.is_none());
         all_that_may_have_begun().await;
@@ -108,7 +108,7 @@ fn no_more_steps_run_at_once_than_allowed() {
             let one = async move { store.append(&session, message(&number.to_string())).await };
             all.spawn(one);
         }
-        // Three come in while none may go on: they run at the same time.
+        // Three steps start although none may finish: they run concurrently.
         (0..3).for_each(|_| appends.wait_for_one());
         all_that_may_have_begun().await;
         assert!(!appends.has_one_more());

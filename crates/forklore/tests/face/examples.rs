@@ -1,4 +1,4 @@
-//! The examples do what they say.
+//! The examples produce the output that they promise.
 
 use std::fs;
 
@@ -38,7 +38,7 @@ plan-1 and plan-2: 4 in common, then 4 each
 ";
     assert_eq!(text(out), expected);
 
-    // What it wrote is there for another program, and nothing is held.
+    // Another program can read what it wrote, and no session is leased.
     let engine = forklore::blocking::open(&url).unwrap();
     let trees = engine.tree(&Default::default()).unwrap();
     let labels: Vec<_> = trees.nodes.iter().filter_map(|node| node.header.as_ref()).collect();
@@ -83,7 +83,7 @@ best: 3 of 4 events are its own
     assert_eq!((last.as_str(), messages.len()), ("the_events_behind_the_cut", 2));
 }
 
-/// Many processes: the suite starts this test again for the cases that need several.
+/// Starts several processes: the suite runs this test again for the cases that need them.
 #[test]
 fn crowd_a_store_of_ones_own_passes_the_suite() {
     let mut out = Vec::new();
@@ -92,7 +92,7 @@ fn crowd_a_store_of_ones_own_passes_the_suite() {
     assert!(checked.is_ok(), "{report}");
     let count =
         |word| report.lines().filter(|line| line.split_whitespace().nth(1) == Some(word)).count();
-    // It keeps no sources, and says so.
+    // The store reports that it has no sources.
     let sources = |case: &&Case| case.needs == Capability::Sources;
     let (cases, lacks) = (CASES.len(), CASES.iter().filter(sources).count());
     assert_eq!((count("pass"), count("FAIL"), count("not")), (cases - lacks, 0, lacks), "{report}");

@@ -1,4 +1,4 @@
-//! It runs under whatever polls it.
+//! The async API runs on any executor.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use forklore::prelude::*;
 
 use crate::message;
 
-/// A session, a fork, and what they differ in, in a store on the disk.
+/// Creates a session and a fork in a store on disk. Returns how they differ.
 async fn some_work(dir: &Path) -> (u64, usize) {
     let url = format!("sqlite:{}", dir.join("store.db").display());
     let store = forklore::open(&url).await.unwrap();

@@ -1,4 +1,4 @@
-//! A store whose appends wait until they are let go.
+//! A store whose appends wait until the test releases them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,7 +14,7 @@ use forklore::store::port::{
     Transaction, Verification, Write,
 };
 
-/// Keeps sessions in memory, and each append back until it is let go.
+/// A memory store in which each append waits for its release.
 pub(crate) struct Paused {
     inner: MemoryStore,
     inside: AtomicUsize,
@@ -23,14 +23,14 @@ pub(crate) struct Paused {
     may_go: Mutex<Receiver<()>>,
 }
 
-/// The other end: what the appends are doing, and their leave to go on.
+/// The test's side: observes the appends and releases them.
 pub(crate) struct Appends {
     store: Arc<Paused>,
     began: Receiver<()>,
     go: Sender<()>,
 }
 
-/// An engine over a paused store, and the other end.
+/// Creates an engine on a paused store, and the test's side of it.
 pub(crate) fn paused() -> (Engine, Appends) {
     let ((began, has_begun), (go, may_go)) = (channel(), channel());
     let store = Arc::new(Paused {
@@ -44,22 +44,22 @@ pub(crate) fn paused() -> (Engine, Appends) {
 }
 
 impl Appends {
-    /// Waits until one more append is in the store.
+    /// Waits until one more append has started.
     pub(crate) fn wait_for_one(&self) {
         self.began.recv().unwrap();
     }
 
-    /// Whether an append that nobody has waited for yet is in the store.
+    /// Checks whether another append has started that no test waited for yet.
     pub(crate) fn has_one_more(&self) -> bool {
         self.began.try_recv().is_ok()
     }
 
-    /// Lets as many appends go on.
+    /// Releases `number` appends.
     pub(crate) fn let_go(&self, number: usize) {
         (0..number).for_each(|_| self.go.send(()).unwrap());
     }
 
-    /// How many were in the store at once, at most.
+    /// Returns the maximum number of concurrent appends so far.
     pub(crate) fn most_at_once(&self) -> usize {
         self.store.most.load(Ordering::SeqCst)
     }

@@ -1,4 +1,4 @@
-//! Streams of rows: the same as the engine's iterators, read no further than they are taken.
+//! Streams of rows: equal to the engine's iterators, and read only as far as they are consumed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -47,7 +47,7 @@ fn a_row_that_nobody_took_is_not_lost() {
         let mut events = store.events(&session, At::Seq(0));
         let mut seqs = Vec::new();
         while seqs.len() < 40 {
-            // A future that is dropped after one look, as a timeout or a select does.
+            // A future that is dropped after one poll, as a timeout or a select does.
             if let Some(Some(row)) = poll_once(events.next()).await {
                 seqs.push(row.unwrap().seq);
             }

@@ -1,4 +1,4 @@
-//! The two faces have the same verbs, and mean the same by them.
+//! The async and the blocking API have the same methods with the same results.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use futures_lite::future::block_on;
 
 use crate::{message, with_messages};
 
-/// What the engine has beside its verbs, or the face has in its own form.
+/// Public methods of the engine that the async API lacks or has in another form.
 const NO_VERBS: [&str; 17] = [
     "new",
     "with_agent_formats",
@@ -23,9 +23,9 @@ const NO_VERBS: [&str; 17] = [
     "new_id",
     "message",
     "spent",
-    // The face asks the store itself: `changes`.
+    // The async API calls the store itself: `changes`.
     "follow",
-    // What the import asks of it.
+    // Methods for the importer.
     "agent_formats",
     "containers",
     "has_deleted",
@@ -34,7 +34,7 @@ const NO_VERBS: [&str; 17] = [
     "sources",
 ];
 
-/// The public methods of `kind` in the Rust files below `folder`.
+/// Collects the public methods of `kind` in the Rust files in `folder` and below.
 fn methods(folder: &Path, kind: &str, found: &mut BTreeSet<String>) {
     let begin = format!("\nimpl {kind} {{\n");
     for entry in fs::read_dir(folder).unwrap() {

@@ -1,12 +1,12 @@
-//! Claude Code, as its Agent SDK reads it: the program itself is not started.
+//! Claude Code, as its Agent SDK reads its files. The program itself is not started.
 
 use crate::agent::{Agent, as_it_is};
 
-/// Prints the messages of a session as a request would hold them, with the prompt behind them.
-/// What the SDK finds by the session's id has to be what of its chain it shows. Who speaks is the
-/// type of a record, which is what the SDK gives, not the role in its message. Of two
-/// records with one uuid it begins at the first where the second ends the file, which the next
-/// record settles.
+/// A Python script that prints the messages of a session as in a request, followed by the prompt.
+/// It fails unless the messages that the SDK finds by session id are the visible ones of the file's
+/// chain. The role is the type of the record, as the SDK reports it, not the role in the record's
+/// message. If the last record repeats an earlier uuid, the SDK would begin the chain at the
+/// earlier one; the next record that Claude Code writes resolves this, so the script appends one.
 const READ: &str = "\
 import json, sys
 from claude_agent_sdk import get_session_messages

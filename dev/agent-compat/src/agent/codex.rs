@@ -2,7 +2,7 @@
 
 use crate::agent::{Agent, as_it_is};
 
-/// How texts begin that Codex says of itself and of where it runs.
+/// The beginnings of texts that Codex adds about itself and its environment.
 const OWN: [&str; 4] =
     ["<environment_context>", "<user_instructions>", "# AGENTS.md", "<permissions instructions>"];
 

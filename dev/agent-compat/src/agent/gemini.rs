@@ -24,7 +24,7 @@ pub(super) const AGENT: Agent = Agent {
     received: |atoms| atoms.into_iter().filter(|atom| *atom != interrupted()).collect(),
 };
 
-/// What Gemini CLI says in the model's name behind results that it gave no answer to.
+/// Returns the assistant text that Gemini CLI inserts after results that it gave no answer to.
 fn interrupted() -> Atom {
     Atom::Assistant("[The previous response was interrupted before it completed.]".to_owned())
 }

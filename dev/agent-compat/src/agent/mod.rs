@@ -14,29 +14,29 @@ use crate::atoms::Atom;
 use crate::error::{Error, Result};
 use crate::run::Setting;
 
-/// Every agent that can be started here.
+/// All supported agents.
 pub(crate) static ALL: &[Agent] =
     &[pi::AGENT, claude::AGENT, codex::AGENT, gemini::AGENT, opencode::AGENT];
 
-/// An agent.
+/// An agent, and how to run it.
 pub(crate) struct Agent {
     pub(crate) name: &'static str,
-    /// The agent whose sessions it is handed besides its own.
+    /// Another agent, whose sessions this one also has to continue.
     pub(crate) other: &'static str,
-    /// Writes the settings that lead it to our model.
+    /// Writes the settings that make the agent use our model.
     pub(crate) prepare: fn(&Site) -> Result<()>,
-    /// The commands that say the prompt in the session of this file and name.
+    /// Returns the commands that send the prompt in the session with this file and name.
     pub(crate) commands: fn(&Site, &Path, &str) -> Vec<Command>,
-    /// Whether a text said in the person's name is part of the conversation: what the agent says
-    /// of the machine and the day it writes anew.
+    /// Checks whether a user text is part of the conversation. Texts about the machine and the date
+    /// are not: the agent generates them anew.
     pub(crate) is_spoken: fn(&str) -> bool,
-    /// What forklore expects, in the words that the agent uses for it.
+    /// Converts what forklore expects into the agent's own wording.
     pub(crate) expected: fn(Vec<Atom>) -> Vec<Atom>,
-    /// What the agent sent, without its own words around it.
+    /// Removes the agent's own additions from what it sent.
     pub(crate) received: fn(Vec<Atom>) -> Vec<Atom>,
 }
 
-/// Where an agent runs.
+/// The directories, programs and port that an agent runs with.
 pub(crate) struct Site {
     pub(crate) home: PathBuf,
     pub(crate) project: PathBuf,
@@ -66,25 +66,25 @@ impl Site {
         fs::write(&path, text).map_err(Error::file(&path))
     }
 
-    /// The address of our model.
+    /// Returns the URL of our model.
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// A program that reaches nothing but our model.
+    /// Creates a command for a program that can only reach our model.
     pub(crate) fn offline(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         command.env_clear().current_dir(&self.project).env("HOME", &self.home);
         command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
-            // Nobody listens on the port of `discard`.
+            // Nothing listens on the `discard` port.
             command.env(name, "http://127.0.0.1:9");
         }
         command.env("NO_PROXY", "127.0.0.1,localhost");
         command
     }
 
-    /// A script of an agent's package, run by node.
+    /// Creates a command that runs a script of an agent's package with Node.js.
     pub(crate) fn script(&self, script: &str) -> Command {
         let mut command = self.offline(&self.node);
         command.arg(self.agents.join(script));
@@ -92,7 +92,7 @@ impl Site {
     }
 }
 
-/// Nothing is said differently.
+/// Returns the pieces unchanged, for agents that use no other wording.
 fn as_it_is(atoms: Vec<Atom>) -> Vec<Atom> {
     atoms
 }

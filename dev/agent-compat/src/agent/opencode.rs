@@ -31,7 +31,7 @@ pub(super) const AGENT: Agent = Agent {
         let mut left = atoms.into_iter().peekable();
         let mut told = Vec::new();
         while let Some(atom) = left.next() {
-            // A summary is told as the model's answer to a question.
+            // opencode represents a summary as the model's answer to this question.
             let asks = matches!(&atom, Atom::User(text) if text == "What did we do so far?");
             match left.next_if(|next| asks && matches!(next, Atom::Assistant(_))) {
                 Some(Atom::Assistant(summary)) => told.push(Atom::User(summary)),

@@ -26,7 +26,8 @@ pub(super) const AGENT: Agent = Agent {
     received: |atoms| answering(atoms).into_iter().map(inner).collect(),
 };
 
-/// What another model thought, Pi tells ours as that one's words, joined to those that follow.
+/// Converts reasoning of another model into assistant text, joined to the text that follows, as Pi
+/// sends it.
 fn thought_aloud(atoms: Vec<Atom>) -> Vec<Atom> {
     let mut left = atoms.into_iter().peekable();
     let mut told = Vec::new();
@@ -47,8 +48,8 @@ fn thought_aloud(atoms: Vec<Atom>) -> Vec<Atom> {
     told
 }
 
-/// Without results whose call was left out with what a summary covers: Pi sends them, which
-/// providers refuse, and never cuts there itself.
+/// Removes results whose call is covered by a summary. Pi sends such results, which providers
+/// reject; it never cuts there itself.
 fn answering(mut atoms: Vec<Atom>) -> Vec<Atom> {
     let mut open = 0_usize;
     atoms.retain(|atom| match atom {
@@ -66,7 +67,7 @@ fn answering(mut atoms: Vec<Atom>) -> Vec<Atom> {
     atoms
 }
 
-/// A summary or a command without the words around it, which forklore and Pi choose differently.
+/// Returns a summary or a command without its frame text, which differs between forklore and Pi.
 fn inner(atom: Atom) -> Atom {
     let Atom::User(text) = atom else { return atom };
     let told = text.split_once("<summary>").and_then(|(_, rest)| rest.rsplit_once("</summary>"));

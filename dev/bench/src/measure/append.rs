@@ -1,4 +1,4 @@
-//! A durable append against the least that durability costs: a line to a file and a sync.
+//! A durable append, compared with the minimum cost of durability: a line to a file and a sync.
 
 use std::fs::File;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Forks of short and long sessions by everybody: forklore, whoever copies a file, and the peers.
+//! Forks of short and long sessions, by forklore, by copying a file, and by the peers.
 
 use std::cell::RefCell;
 
@@ -18,10 +18,10 @@ use crate::scene::{Scene, session};
 
 const COPY: &str = "copy of a JSONL file";
 
-/// With a tenth to warm up these are a hundred forks.
+/// With a tenth as warm-up these are a hundred forks.
 const FORKS: usize = 91;
 
-/// Bytes that somebody's forks added.
+/// The name of an implementation, and the bytes that its forks added.
 type Grown = (&'static str, u64);
 
 pub(super) fn measure(scene: &Scene) -> Result<Findings> {
@@ -45,7 +45,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(Findings::from(figures).with(chart))
 }
 
-/// Forks of sessions of that many messages; those of the longest are `judged`.
+/// Measures forks of sessions with `messages` messages by all implementations. Goals only apply if
+/// `judged` is set.
 fn everybody(
     scene: &Scene,
     messages: usize,
@@ -85,7 +86,7 @@ fn sizes(peers: &[RefCell<Peer>]) -> Result<Vec<u64>> {
     peers.iter().map(|peer| peer.borrow_mut().size()).collect()
 }
 
-/// How much longer than forklore, which is the first of `samples`, the copy and each peer take.
+/// Returns how many times longer the copy and each peer take than forklore, the first of `samples`.
 fn times(messages: usize, judged: bool, samples: &[Samples]) -> Vec<Figure> {
     let [own, copy, theirs @ ..] = samples else {
         return Vec::new();
@@ -100,7 +101,7 @@ fn times(messages: usize, judged: bool, samples: &[Samples]) -> Vec<Figure> {
     std::iter::once(copied).chain(theirs).collect()
 }
 
-/// What the forks added, in data and in files.
+/// Returns the space that the forks added, as data and as file size.
 fn space(messages: usize, count: usize, data: u64, grown: Vec<Grown>) -> Vec<Figure> {
     let of = format!("{count} forks at {} messages", grouped(messages));
     let kilobytes = |what: String, goal, bytes: u64| {
@@ -113,7 +114,8 @@ fn space(messages: usize, count: usize, data: u64, grown: Vec<Grown>) -> Vec<Fig
     std::iter::once(data).chain(grown).collect()
 }
 
-/// Forklore's own line: all lengths in turns, so that what the machine does meets all of them.
+/// Adds forklore's own line. All lengths are measured in turns, so that disturbances affect all of
+/// them.
 fn own(scene: &Scene, chart: &mut Chart) -> Result<()> {
     let lengths = scene.sizes.messages.into_iter().chain(scene.sizes.beyond);
     let sessions = lengths.map(|events| Ok((events, scene.session(events)?)));
@@ -131,10 +133,10 @@ fn own(scene: &Scene, chart: &mut Chart) -> Result<()> {
     Ok(())
 }
 
-/// Copies of longer sessions than a peer would be patient with.
+/// Measures copies of sessions that are too long for the peers.
 fn beyond(scene: &Scene, events: usize, chart: &mut Chart) -> Result<()> {
     let plain = Plain::session(scene, events)?;
-    // A long file takes seconds to copy, and needs no more than that to be told from a fork.
+    // Copying a long file takes seconds, so a few rounds suffice to distinguish it from a fork.
     let rounds = (2_000_000 / events).clamp(5, FORKS);
     let mut rivals: [Rival<'_>; 1] = [Box::new(|| plain.fork())];
     for took in in_turns(rounds, &mut rivals)? {

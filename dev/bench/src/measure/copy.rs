@@ -1,4 +1,4 @@
-//! What agents do today: a fork is a copy of the session's file.
+//! What agents do today: they fork by copying the session's file.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, IntoInnerError, Write};
@@ -11,7 +11,7 @@ use crate::error::{Doing, Result};
 use crate::samples::timed;
 use crate::scene::{Scene, message};
 
-/// A session as a file with a line for each message.
+/// A session as a file with one line per message.
 pub(super) struct Plain {
     file: PathBuf,
     copy: PathBuf,
@@ -26,7 +26,8 @@ impl Plain {
         Ok(Self { file, copy: dir.path().join("copy.jsonl"), dir })
     }
 
-    /// Forks it: durable when this returns, as every fork that it is compared with.
+    /// Forks the session by a copy that is durable on return, like every fork that it is compared
+    /// with.
     pub(super) fn fork(&self) -> Result<Duration> {
         let took = timed(|| {
             fs::copy(&self.file, &self.copy).doing("cannot copy", &self.file)?;
@@ -39,13 +40,13 @@ impl Plain {
         Ok(took)
     }
 
-    /// The bytes that a fork adds.
+    /// Returns the bytes that a fork adds.
     pub(super) fn size(&self) -> Result<u64> {
         Ok(fs::metadata(&self.file).doing("cannot see", &self.file)?.len())
     }
 }
 
-/// One line a message, as agents write them.
+/// Writes one line per message, as agents do.
 fn write(file: &Path, events: usize) -> Result<()> {
     let mut lines = BufWriter::new(File::create(file).doing("cannot make", file)?);
     for number in 0..events {

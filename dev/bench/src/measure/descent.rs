@@ -1,4 +1,4 @@
-//! Forks of forks: what a fork costs the deeper its family is, by the peers too.
+//! Forks of forks: the cost of a fork by the depth of its family, also for the peers.
 
 use forklore::prelude::*;
 
@@ -11,13 +11,13 @@ use crate::peer::KINDS;
 use crate::samples::{Rival, in_turns};
 use crate::scene::{Scene, chain, session};
 
-/// How often a fork is taken at each depth.
+/// How often a fork is measured at each depth.
 const ROUNDS: usize = 40;
 
-/// The messages of the root: two turns, since a branch of one peer needs a turn before it.
+/// The number of messages of the root: two turns, because one peer needs a turn before a branch.
 const MESSAGES: usize = 4;
 
-/// Each link of every chain has a turn of its own, so a deep session is a long one too.
+/// Each link of every chain adds one turn, so a deep session is also a long one.
 pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     let mut chart = Chart {
         name: "fork-depth",
@@ -31,7 +31,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     let peers = start(scene, dir.path(), MESSAGES)?;
     own(scene, &mut chart)?;
     let mut above = 0;
-    // They copy what is above; a thousand links would take them minutes.
+    // The peers copy all ancestors; a thousand links would take them minutes.
     for depth in scene.sizes.depths.into_iter().filter(|depth| *depth <= scene.sizes.patience) {
         let mut rivals: Vec<Rival<'_>> = Vec::new();
         for peer in &peers {
@@ -47,7 +47,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(Findings::default().with(chart))
 }
 
-/// Forklore's own line: all depths in turns, so that what the machine does meets all of them.
+/// Adds forklore's own line. All depths are measured in turns, so that disturbances affect all of
+/// them.
 fn own(scene: &Scene, chart: &mut Chart) -> Result<()> {
     let depths = scene.sizes.depths;
     let made = depths.map(|depth| {

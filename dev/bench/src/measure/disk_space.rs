@@ -1,5 +1,5 @@
-//! What is read to go on with a session or to look at one place of it: the last events, and any
-//! event by its number, whatever the length and the depth.
+//! Reads of a single position, to continue a session or to look at it: the last events, and any
+//! event by its number, at any length and depth.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -16,18 +16,18 @@ use crate::scene::{Bed, Scene, chain, session};
 
 const ROUNDS: usize = 200;
 
-/// A read takes so little that several are timed together.
+/// The number of reads that are timed together, because a single one is too short.
 const READS: u32 = 20;
 
-/// A session to read in.
+/// A session to read from.
 struct Subject<'a> {
     bed: &'a Bed,
     id: &'a SessionId,
-    /// Its last seq.
+    /// The session's last seq.
     head: u64,
 }
 
-/// What is read.
+/// One kind of read.
 type Reading = fn(&Subject<'_>, &mut Numbers) -> Result<()>;
 const READINGS: [(&str, Reading); 2] =
     [("the last 10 events", tail), ("an event by its number", any)];
@@ -56,7 +56,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Reads both in turns.
+/// Measures both subjects in turns.
 fn compare(scene: &Scene, what: &str, subjects: [&Subject<'_>; 2]) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for (name, reading) in READINGS {
@@ -80,7 +80,7 @@ impl<'a> Subject<'a> {
         Ok(Self { bed, id, head: head.map_err(|_| Error::Wrong("an empty session".into()))? })
     }
 
-    /// The time of one of several reads.
+    /// Returns the average duration of one read.
     fn timed(&self, reading: Reading, numbers: &mut Numbers) -> Result<Duration> {
         let took = timed(|| (0..READS).try_for_each(|_| reading(self, numbers)))?;
         Ok(took / READS)

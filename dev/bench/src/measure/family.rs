@@ -1,4 +1,4 @@
-//! Forks where a family is deep, and where a session has many children already.
+//! Forks in deep families, and of sessions that already have many children.
 
 use forklore::Engine;
 use forklore::prelude::*;
@@ -16,7 +16,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Both parents have equally many events, one of them in as many pieces as it is deep.
+/// Both parents have the same number of events. One has them in as many segments as it is deep.
 fn depth(scene: &Scene) -> Result<Vec<Figure>> {
     let depth = scene.sizes.depth;
     let (flat, shallow) = scene.store(|engine| {
@@ -41,7 +41,7 @@ fn depth(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Every fork without siblings is of a parent not forked before.
+/// Each fork without siblings has a parent that was not forked before.
 fn siblings(scene: &Scene) -> Result<Vec<Figure>> {
     let (rounds, siblings) = (scene.sizes.rounds, scene.sizes.siblings);
     let parents = 2 * (rounds + rounds / 10);

@@ -1,4 +1,4 @@
-//! One fork after the other, each timed and its cost in the store noted.
+//! Makes one fork after the other, and records the duration and the cost in the store of each.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use crate::error::Result;
 use crate::samples::timed;
 use crate::scene::Bed;
 
-/// Forks of one session at one place.
+/// Forks of one session at one position.
 pub(super) struct Forks<'a> {
     bed: &'a Bed,
     request: Fork,
     /// Bytes of data bound to statements, for each fork.
     pub(super) bytes: Vec<u64>,
-    /// Pages added to the write-ahead log, for each fork that did not begin it anew.
+    /// Pages added to the WAL, for each fork that did not restart the WAL.
     pub(super) pages: Vec<u32>,
 }
 
@@ -24,7 +24,7 @@ impl<'a> Forks<'a> {
         Self { bed, request, bytes: Vec::new(), pages: Vec::new() }
     }
 
-    /// Makes one more, durable when this returns.
+    /// Makes one more fork, which is durable on return.
     pub(super) fn make(&mut self) -> Result<Duration> {
         let (bytes, pages) = (self.bed.bound_bytes(), self.bed.log_pages());
         let took = timed(|| Ok(self.bed.engine.fork(&self.request)?))?;
@@ -35,7 +35,7 @@ impl<'a> Forks<'a> {
         Ok(took)
     }
 
-    /// The next forks are of another session.
+    /// Makes the next forks from another session.
     pub(super) fn turn_to(&mut self, parent: &SessionId) {
         self.request.parent = parent.clone();
     }

@@ -1,4 +1,4 @@
-//! Imports of session files: how fast, and in how much memory.
+//! Imports of session files: their speed and memory use.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -13,18 +13,18 @@ use crate::samples::{Samples, formatted};
 use crate::scene::Scene;
 use crate::transcript::Transcript;
 
-/// How often a file of each size is imported, the small ones for the spread.
+/// How often a file of each size is imported. The small one is repeated to show the spread.
 const ROUNDS: [usize; 2] = [3, 1];
 
-/// What imports of one file came to.
+/// The results of importing one file.
 #[derive(Default)]
 struct Imported {
     bytes: u64,
     took: Samples,
-    /// The time for which a processor worked, where the system tells.
+    /// The processor time, if the system reports it.
     worked: Samples,
     on_one_core: bool,
-    /// The most memory of all rounds, where the system tells.
+    /// The peak memory over all rounds, if the system reports it.
     anonymous: Option<u64>,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Imports one generated file, each time into a store of its own.
+/// Imports one generated file, each time into a new store.
 fn import(scene: &Scene, bytes: u64, rounds: usize) -> Result<Imported> {
     let dir = scene.folder()?;
     let file = dir.path().join("4a9e7c10-5b7d-4c55-9d0e-2f6a1c8b3d24.jsonl");
@@ -60,7 +60,7 @@ fn import(scene: &Scene, bytes: u64, rounds: usize) -> Result<Imported> {
     Ok(imported)
 }
 
-/// Writes a transcript of about that many bytes and returns how many they are.
+/// Writes a transcript of about `bytes` bytes and returns its exact size.
 fn write(file: &Path, bytes: u64) -> Result<u64> {
     let mut lines = BufWriter::new(File::create(file).doing("cannot make", file)?);
     let mut transcript = Transcript::new();
@@ -75,7 +75,7 @@ fn write(file: &Path, bytes: u64) -> Result<u64> {
     Ok(written)
 }
 
-/// Nothing is fast that was not done: the files of the store hold at least the bytes imported.
+/// Checks that the import was really done: the store's files must be at least as large as the file.
 fn check(store: &Path, written: u64) -> Result<()> {
     let mut held = 0;
     for file in fs::read_dir(store).doing("cannot list", store)? {
@@ -112,7 +112,7 @@ impl Imported {
     }
 }
 
-/// The memory of the large import against that of the small one.
+/// Compares the memory of the large import with that of the small one.
 fn memory(small: &Imported, large: &Imported) -> Option<Figure> {
     let (base, more) = (small.anonymous?, large.anonymous?);
     let what = format!("peak RssAnon of the import of {} against {}", large.name(), small.name());

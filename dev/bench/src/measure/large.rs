@@ -1,4 +1,4 @@
-//! The memory that the program takes for a session larger than most machines would like to hold.
+//! The memory that the program needs for a session too large for the memory of most machines.
 
 use forklore::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::process::Program;
 use crate::samples::Samples;
 use crate::scene::Scene;
 
-/// How often each command runs: it ends so soon that one run may be over before it is looked at.
+/// How often each command runs. It ends so soon that a single run may be over before it is sampled.
 const ROUNDS: usize = 15;
 
 pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {

@@ -1,4 +1,4 @@
-//! A session read whole, against the least that reading takes: raw records mapped into memory.
+//! Complete reads of a session, compared with the minimum: raw records mapped into memory.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -20,10 +20,10 @@ use crate::raw::{Raw, Seen};
 use crate::samples::{Rival, in_turns, timed};
 use crate::scene::{Bed, Scene, session};
 
-/// Events of all the loads of one length together: a short session is loaded more often.
+/// The number of events of all loads of one length together. A short session is loaded more often.
 const EVENTS: usize = 2_000_000;
 
-/// The ways of reading, the first the limit and the second the one that is judged.
+/// The ways of reading. The first is the lower limit and the second the one that is judged.
 const WAYS: [&str; 4] = [
     "raw records, mapped",
     "forklore, as a stream",
@@ -49,7 +49,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
         };
         let samples = Subject::new(scene, events)?.read(scene)?;
         let mut ways: Vec<_> = WAYS.into_iter().zip(&samples).collect();
-        // Forklore comes first in every picture, and so in the same colour.
+        // Forklore comes first in every chart, so that it always has the same colour.
         ways.sort_by_key(|(name, _)| !name.starts_with("forklore"));
         for (name, took) in ways {
             chart.took(name, events, took);
@@ -72,7 +72,7 @@ struct Subject {
     id: SessionId,
     raw: Raw,
     lines: PathBuf,
-    /// What each way of reading must come by.
+    /// The totals that each way of reading must have.
     seen: Seen,
     _dir: TempDir,
 }
@@ -93,7 +93,7 @@ impl Subject {
         Ok(Self { bed, id, raw, lines, seen, _dir: dir })
     }
 
-    /// Reads it in each way, in turns.
+    /// Reads the session in each way, in turns.
     fn read(&self, scene: &Scene) -> Result<Vec<crate::samples::Samples>> {
         let timed = |read: &dyn Fn() -> Result<Seen>| self.timed(read);
         let mut rivals: [Rival<'_>; 4] = [
@@ -117,7 +117,7 @@ impl Subject {
     }
 }
 
-/// One event after the other, in constant memory.
+/// Reads one event after the other, in constant memory.
 pub(super) fn stream(engine: &Engine, id: &SessionId) -> Result<Seen> {
     let mut seen = Seen::default();
     for stored in engine.events(id, At::Seq(0)) {
@@ -134,8 +134,8 @@ fn list(engine: &Engine, id: &SessionId) -> Result<Seen> {
     Ok(seen)
 }
 
-/// What an agent does with its own file: the envelope of each line is parsed, the payload kept as
-/// it is.
+/// Reads as an agent reads its own file: parses the envelope of each line and leaves the payload
+/// unparsed.
 fn lines(file: &Path) -> Result<Seen> {
     #[derive(Deserialize)]
     struct Envelope<'a> {

@@ -1,4 +1,4 @@
-//! The measurements: each one file, each giving its figures.
+//! The measurements, one per file.
 
 mod append;
 mod branching;
@@ -28,7 +28,7 @@ use crate::error::Result;
 use crate::findings::Findings;
 use crate::scene::Scene;
 
-/// What can be measured by itself.
+/// The measurements that can be selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Measurement {
     /// Forks of short and long sessions
@@ -99,7 +99,7 @@ impl Measurement {
         }
     }
 
-    /// The heading of its figures.
+    /// Returns the heading of the measurement's figures.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Length => "forks of short and long sessions",
@@ -126,7 +126,7 @@ impl fmt::Display for Measurement {
     }
 }
 
-/// A number with its thousands apart: `1,000,000`.
+/// Formats a number with thousands separators: `1,000,000`.
 fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
 
-    /// The measurements that need no second program run to their end and give sound figures.
+    /// All measurements that need no second program run to their end with valid figures.
     #[test]
     fn every_measurement_within_one_process_runs() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The list that a person opens first: the newest of very many sessions.
+//! The first list that a user sees: the newest sessions of very many.
 
 use forklore::engine::ListRequest;
 
@@ -11,7 +11,7 @@ use crate::scene::{Bed, Scene};
 const NEWEST: usize = 50;
 const ROUNDS: usize = 100;
 
-/// Lists the newest of `sessions` again and again.
+/// Lists the newest of `sessions` sessions repeatedly.
 pub(super) fn measure(scene: &Scene, bed: &Bed, sessions: usize) -> Result<Figure> {
     let request = ListRequest { limit: NEWEST, ..ListRequest::default() };
     let mut took = Samples::default();

@@ -1,5 +1,5 @@
-//! The same work by what an agent's author would pick instead, with a short, a middling and a long
-//! session: loads and appends here, forks beside.
+//! The same work by the alternatives that an agent's author might use, with a short, a medium and a
+//! long session. This module measures loads and appends; `branching` measures forks.
 
 use std::cell::RefCell;
 
@@ -14,13 +14,13 @@ use crate::peer::{KINDS, Peer};
 use crate::samples::{Rival, Samples, in_turns, timed};
 use crate::scene::{Bed, Scene, message, session};
 
-/// How the pictures call the one that is measured.
+/// The name of forklore in the charts.
 pub(super) const FORKLORE: &str = "forklore";
 
 const APPENDS: usize = 40;
 const LOADS: usize = 10;
 
-/// One way of doing a thing, for each peer.
+/// An operation of a peer.
 type Ask = fn(&mut Peer) -> Result<std::time::Duration>;
 
 pub(super) fn measure(scene: &Scene) -> Result<Findings> {
@@ -33,8 +33,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(findings)
 }
 
-/// Every peer with a session of that many messages of its own; the folder that holds them must
-/// outlive them.
+/// Starts every peer with its own session of `messages` messages. `dir` contains the sessions and
+/// must outlive the peers.
 pub(super) fn start(
     scene: &Scene,
     dir: &std::path::Path,
@@ -45,7 +45,7 @@ pub(super) fn start(
     KINDS.map(start).into_iter().collect()
 }
 
-/// The peers as rivals of forklore, which comes first.
+/// Returns forklore followed by the peers as rivals.
 pub(super) fn rivals<'a>(own: Rival<'a>, peers: &'a [RefCell<Peer>], ask: Ask) -> Vec<Rival<'a>> {
     let mut rivals = vec![own];
     for peer in peers {
@@ -73,7 +73,7 @@ fn load(bed: &Bed, id: &SessionId, messages: usize) -> Result<()> {
     if loaded == messages { Ok(()) } else { Err(Error::Wrong(format!("{loaded} events loaded"))) }
 }
 
-/// How much longer each peer takes than forklore, which is the first of `samples`.
+/// Returns how many times longer each peer takes than forklore, the first of `samples`.
 fn against_forklore(verb: &str, messages: usize, samples: &[Samples]) -> Vec<Figure> {
     let Some((own, theirs)) = samples.split_first() else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The space that a session takes, against its payloads alone.
+//! The size of a session on disk, compared with its payloads alone.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::raw::Seen;
 use crate::samples::{pair, timed};
 use crate::scene::{Bed, Scene, workspace};
 
-/// The bytes of a payload.
+/// The size of a payload in bytes.
 const PAYLOAD: usize = 1_024;
 
 const ROUNDS: usize = 10;
@@ -27,7 +27,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     let read = |bed: &Bed, id: &SessionId| timed(|| check(stream(&bed.engine, id)?, events));
     let (warm_took, cold_took) =
         pair(scene.rounds(ROUNDS), || read(&plain, &id), || read(&cold, &cold_id))?;
-    // As a file of lines: no ids, no times, no types.
+    // The baseline is a file of payload lines, without ids, times and types.
     let raw = (events * (PAYLOAD + 1)) as f64;
     let megabytes = |bytes: f64| format!("{:.1} MB", bytes / 1e6);
     let space = |bed: Bed, what: &str, most| -> Result<Figure> {
@@ -48,7 +48,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     ])
 }
 
-/// Nothing is small that lost something.
+/// Checks that the store lost nothing to save space.
 fn check(seen: Seen, events: usize) -> Result<()> {
     if seen == (Seen { events, bytes: events * PAYLOAD }) {
         return Ok(());
@@ -56,7 +56,7 @@ fn check(seen: Seen, events: usize) -> Result<()> {
     Err(Error::Wrong(format!("{seen:?} read of {events} events")))
 }
 
-/// A session of prose and code.
+/// Creates a session of prose and code.
 fn write(engine: &Engine, events: usize) -> Result<SessionId> {
     let id = engine.create(&Create::in_workspace(workspace()))?.id;
     let mut prose = Prose::new();

@@ -1,4 +1,4 @@
-//! A history in many pieces: the same number of events in one session, and in chains of forks.
+//! A history in many segments: the same number of events in one session, and in chains of forks.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::scene::{Bed, Scene, extend, session};
 
 const ROUNDS: usize = 100;
 
-/// A chain of forks, and what is promised of loads at its end.
+/// A chain of forks, and the promised limits of loads at its end.
 struct Chain {
     depth: usize,
     as_forked: Goal,
@@ -37,7 +37,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
         depths.map(|depth| pieces(engine, events, depth)).collect::<Result<Vec<_>>>()
     })?;
     let before = load(scene, &bed, &ids, events)?;
-    // Nothing is so old that it would be compressed; deep histories are joined whatever their age.
+    // No session is idle for long enough to be compressed, but deep histories are joined at any
+    // age.
     bed.engine.pack(Duration::MAX)?;
     let after = load(scene, &bed, &ids, events)?;
     let mut chart = Chart {
@@ -68,7 +69,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(Findings::from(figures).with(chart))
 }
 
-/// A history of that many messages in a chain of `depth` forks below a root.
+/// Creates a history of `events` messages in a chain of `depth` forks below a root.
 fn pieces(engine: &Engine, events: usize, depth: usize) -> Result<SessionId> {
     let part = |number: usize| number * events / (depth + 1);
     let mut last = session(engine, part(1))?;
@@ -79,11 +80,11 @@ fn pieces(engine: &Engine, events: usize, depth: usize) -> Result<SessionId> {
     Ok(last)
 }
 
-/// Loads each in turns with the others.
+/// Loads each session in turns with the others.
 fn load(scene: &Scene, bed: &Bed, ids: &[SessionId], events: usize) -> Result<Vec<Samples>> {
     let read = |id: &SessionId| -> Result<Duration> {
         timed(|| {
-            // A child's own `session_fork` comes on top.
+            // A child has its own `session_fork` in addition.
             let seen = stream(&bed.engine, id)?.events;
             if (events..=events + 1).contains(&seen) {
                 return Ok(());

@@ -1,4 +1,4 @@
-//! What a person waits for: starts of the program on a store of many sessions.
+//! What a user waits for: starts of the program on a store with many sessions.
 
 use std::fs;
 use std::path::Path;
@@ -16,13 +16,13 @@ use crate::process::Program;
 use crate::samples::{Rival, in_turns};
 use crate::scene::{Bed, Scene, extend, message};
 
-/// Among how many folders the sessions are spread.
+/// The number of workspaces that the sessions are spread over.
 const WORKSPACES: usize = 100;
 
-/// One session in so many is a fork of the one before it.
+/// One session in this many is a fork of the one before it.
 const FORKS: usize = 10;
 
-/// The events of the session whose log is shown.
+/// The number of events of the session whose log is shown.
 const LONG: usize = 10_000;
 
 pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
@@ -32,7 +32,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     check(&bed, sessions)?;
     let listed = newest::measure(scene, &bed, sessions)?;
     let program = Program::forklore(&folders.path().join("0"))?;
-    // An open store would spare the programs the work of being the first to open it.
+    // If the store stayed open here, the programs would not do the work of opening it first.
     let files = bed.close();
     let store = format!("--store={}", files.url());
     let id = long.as_str();
@@ -62,7 +62,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures.chain([listed]).collect())
 }
 
-/// Sessions of a turn each, in several folders; one long session, in the first of them.
+/// Creates sessions of one turn each in several workspaces, and a long one in the first of them.
 fn fill(engine: &Engine, folders: &Path, sessions: usize) -> Result<SessionId> {
     let mut workspaces = Vec::new();
     for number in 0..WORKSPACES {
@@ -86,7 +86,7 @@ fn fill(engine: &Engine, folders: &Path, sessions: usize) -> Result<SessionId> {
     Ok(long)
 }
 
-/// A session with its first turn, made in one step.
+/// Creates a session with its first turn, in one step.
 fn create(engine: &Engine, workspace: &Workspace, number: usize) -> Result<SessionId> {
     let created = engine.now();
     let turn = [message(0)?, message(1)?];
@@ -113,7 +113,7 @@ fn create(engine: &Engine, workspace: &Workspace, number: usize) -> Result<Sessi
     Ok(engine.store().create(new)?.id)
 }
 
-/// The event as a store takes it.
+/// Converts an event into the form that a store expects.
 fn stored(new: NewEvent, ts: jiff::Timestamp) -> Result<Event> {
     let (class, effect) = payload::check(&new.kind, None, &new.data)
         .map_err(|error| Error::Wrong(error.to_string()))?;
@@ -121,7 +121,7 @@ fn stored(new: NewEvent, ts: jiff::Timestamp) -> Result<Event> {
     Ok(Event { id, ts, kind: new.kind, class, dialect: None, effect, data: new.data })
 }
 
-/// The store must hold what the figures claim.
+/// Checks that the store contains as many sessions as the figures claim.
 fn check(bed: &Bed, sessions: usize) -> Result<()> {
     let filter = Filter::default();
     let held = bed.engine.store().sessions(&filter, None, 0)?.all()?.len();

@@ -1,4 +1,5 @@
-//! How soon a follower of the feed has what another handle, as of another process, commits.
+//! How soon a follower of the feed sees a commit of another handle, which stands for another
+//! process.
 
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -13,7 +14,7 @@ use crate::figure::{Figure, Goal, Unit};
 use crate::samples::{Samples, formatted};
 use crate::scene::{Scene, message, session};
 
-/// A follower that is not woken needs it to the end.
+/// A follower that is not woken waits this long.
 const WAIT: Duration = Duration::from_secs(30);
 
 pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
@@ -36,8 +37,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// How long an append takes, and how long it takes until the follower has it, from the beginning
-/// of the append.
+/// Returns the durations of appends, and the times from the start of an append until the follower
+/// has it.
 fn follow(scene: &Scene, writer: &Engine, follower: &Engine) -> Result<(Samples, Samples)> {
     let id = session(writer, 10)?;
     let (mut appended, mut woken) = (Samples::default(), Samples::default());
@@ -70,7 +71,7 @@ fn follow(scene: &Scene, writer: &Engine, follower: &Engine) -> Result<(Samples,
     Ok((appended, woken))
 }
 
-/// When the follower had a page with this head.
+/// Returns when the follower had a page with this head.
 fn seen(pages: &Receiver<(i64, Instant)>, head: i64) -> Result<Instant> {
     loop {
         let (found, at) = pages.recv().map_err(|_| Error::Wrong("the follower ended".into()))?;

@@ -1,4 +1,5 @@
-//! Processes that append to one store at once: together they do more than one, and none is starved.
+//! Processes that append to one store concurrently: together they do more than one, and none
+//! starves.
 
 use std::cell::RefCell;
 use std::fs;
@@ -19,22 +20,22 @@ use crate::scene::{Bed, Scene, message, session};
 
 const WRITERS: usize = 4;
 
-/// How many processes write at once for the picture; the first and the third are compared.
+/// The numbers of concurrent processes in the chart. The first and the third are compared.
 const PROCESSES: [usize; 4] = [1, 2, WRITERS, 8];
 const ROUNDS: usize = 7;
 
-/// Long enough for every writer to have opened the store before the first writes.
+/// Long enough for every writer to open the store before the first one writes.
 const HEAD_START: Duration = Duration::from_millis(400);
 
-/// What one writer came to.
+/// The result of one writer.
 struct Written {
     appends: u64,
     longest: Duration,
 }
 
-/// What all writers of one round came to.
+/// The result of all writers of one round.
 struct Round {
-    /// The most appends of one over the least.
+    /// The highest number of appends of a writer divided by the lowest.
     spread: f64,
     longest: Duration,
 }
@@ -65,7 +66,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(Findings::from(figures).with(chart))
 }
 
-/// One process, two, four and eight in turns, and how the four shared the store each time.
+/// Measures one, two, four and eight processes in turns, and how the four shared the store each
+/// time.
 fn in_rounds(
     scene: &Scene,
     bed: &Bed,
@@ -89,7 +91,7 @@ fn in_rounds(
     Ok((samples, rounds.into_inner()))
 }
 
-/// One writer for each of `sessions`, all at the same time.
+/// Runs one writer for each of `sessions`, all at the same time.
 fn at_once(scene: &Scene, bed: &Bed, sessions: &[SessionId]) -> Result<Vec<Written>> {
     let program = Program::itself(scene.dir())?;
     let begin = now() + HEAD_START;
@@ -135,7 +137,8 @@ fn figures_of(how: &str, alone: &Samples, together: &Samples, rounds: &[Round]) 
     let longest = rounds.iter().map(|round| round.longest).max().unwrap_or_default();
     let who = format!("{WRITERS} processes, {how}");
     vec![
-        // More is better here: the time of an append of one process over that of four.
+        // More is better here: the duration of one process's append divided by that of four
+        // processes.
         Figure::ratio(
             format!("{who}: appends in the time of one process's append"),
             if how == "a session each" { Goal::AtLeast(1.3) } else { Goal::None },
@@ -160,7 +163,7 @@ fn figures_of(how: &str, alone: &Samples, together: &Samples, rounds: &[Round]) 
     ]
 }
 
-/// What the process of a writer does: appends 1 KB again and again, for as long as told.
+/// Runs a writer process: appends 1 KB repeatedly for the requested time.
 pub(crate) fn write(told: &Writer) -> Result<()> {
     let session: SessionId = told.session.parse()?;
     let engine =

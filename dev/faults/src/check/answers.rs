@@ -1,12 +1,12 @@
-//! Who was refused was told why, soon, and had it coming.
+//! Checks that every refused call got its answer in time and with a justified reason.
 
 use super::Check;
 use crate::history::{Answer, Call, Entry};
 
-/// How long a store waits for another process before it says that it is busy, in nanoseconds.
+/// How long a store waits for another process before it answers `busy`, in nanoseconds.
 const WAIT: u64 = 4_900_000_000;
-/// The longest that anybody waits for an answer, in nanoseconds: five seconds for another process,
-/// and some for the work itself on a busy machine.
+/// The longest accepted time until an answer, in nanoseconds: five seconds for another process,
+/// plus some for the work itself on a busy machine.
 const LONGEST: u64 = 8_000_000_000;
 
 impl Check<'_> {
@@ -22,7 +22,7 @@ impl Check<'_> {
             if self.limited && kind == "internal" && says_the_limit(message) {
                 continue;
             }
-            // A file that could not be read is a problem in the report of an import.
+            // An import reports a file that it cannot read as a problem.
             let unread = "Unreadable, message: \"Too many open files";
             if self.limited && matches!(entry.call, Call::Import { .. }) && message.contains(unread)
             {
@@ -35,7 +35,7 @@ impl Check<'_> {
         }
     }
 
-    /// Whether something else that was going on explains the refusal.
+    /// Checks whether a concurrent call explains the refusal.
     fn had_it_coming(&self, entry: &Entry, at: u64, kind: &str) -> bool {
         match (kind, &entry.call) {
             ("busy", _) => true,
@@ -68,7 +68,7 @@ impl Check<'_> {
     }
 }
 
-/// Whether a call is one step, that waits for others once.
+/// Checks whether a call is a single step, which waits for others only once.
 fn is_short(call: &Call) -> bool {
     match call {
         Call::Create { copy, .. } => !copy,
@@ -77,7 +77,8 @@ fn is_short(call: &Call) -> bool {
     }
 }
 
-/// Whether an error says which limit was met, so that a person can do something about it.
+/// Checks whether an error message names the limit that was reached, so that the user can act on
+/// it.
 fn says_the_limit(message: &str) -> bool {
     let limits = [
         "no file may exceed",

@@ -1,11 +1,12 @@
-//! Each acknowledged event stands once, where it was told to stand, in the order of real time.
+//! Checks that each acknowledged event is stored once, at its acknowledged position, in real-time
+//! order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Check, is_whole};
 use crate::history::{Answer, Call, Entry};
 
-/// The events of a session that it wrote itself: seq and id.
+/// The events that a session wrote itself, as seq and id.
 type Own<'l> = Vec<(u64, &'l str)>;
 
 impl Check<'_> {
@@ -23,7 +24,8 @@ impl Check<'_> {
         self.heads();
     }
 
-    /// Every event was asked for by somebody, is whole, and is the same for all who read it.
+    /// Checks that every event was requested by a call, is complete, and is the same for all its
+    /// readers.
     fn check_events(&self) {
         let mut asked = BTreeMap::new();
         for entry in self.entries {
@@ -57,7 +59,8 @@ impl Check<'_> {
                 }
             }
         }
-        // What a deleted session was told to have stands so in those that inherited it.
+        // An event that was acknowledged to a now deleted session has the same position in its
+        // heirs.
         for entry in self.entries {
             let Some((_, Answer::Appended { from, .. })) = &entry.answered else { continue };
             for (id, seq) in entry.call.events().iter().zip(*from..) {
@@ -69,8 +72,8 @@ impl Check<'_> {
         }
     }
 
-    /// Each append stands wholly where it was told, or, where it was told nothing, wholly or not
-    /// at all.
+    /// Checks that each append is stored completely at its acknowledged position. An append without
+    /// an answer is stored completely or not at all.
     fn positions(&self, session: &str, own: &Own<'_>) {
         let mut seqs: BTreeMap<&str, u64> = BTreeMap::new();
         for (seq, id) in own {
@@ -107,7 +110,7 @@ impl Check<'_> {
         }
     }
 
-    /// The first events of batches that were refused and never asked for again.
+    /// Returns the first events of batches that were refused and never successfully repeated.
     fn refused_events(&self, session: &str) -> BTreeSet<&str> {
         let mut refused = BTreeSet::new();
         for entry in self.about(session).filter(|it| !it.is_open() && !it.is_done()) {
@@ -121,11 +124,11 @@ impl Check<'_> {
         refused
     }
 
-    /// What was acknowledged before something else was asked stands before it.
+    /// Checks that an append acknowledged before another one was requested precedes it in the log.
     fn order(&self, session: &str, own: &Own<'_>) {
         let mut by_first = BTreeMap::new();
         for entry in self.about(session) {
-            // A repetition wrote nothing; the first call of the two counts.
+            // A repeated append writes nothing, so the first of the two calls counts.
             if let (Call::Append { events, .. }, false) = (&entry.call, is_refused(entry)) {
                 by_first.entry(events[0].as_str()).or_insert(entry);
             }
@@ -146,8 +149,8 @@ impl Check<'_> {
         }
     }
 
-    /// An append with an expected head stands right behind it; who was refused was told a head
-    /// that the session really had at that time.
+    /// Checks that an append with an expected head follows that head directly, and that a refused
+    /// append was given a head that the session had at that time.
     fn heads(&self) {
         for entry in self.entries {
             let Call::Append { session, expect: Some(expect), .. } = &entry.call else { continue };
@@ -177,7 +180,7 @@ impl Check<'_> {
 
     fn reported_head(&self, told: &Entry, session: &str, head: i64) {
         for entry in self.about(session) {
-            // A repetition is told a place that was taken long before.
+            // The answer to a repeated append names a position that was written long before.
             let Some((_, Answer::Appended { from, to, repeated: false })) = &entry.answered else {
                 continue;
             };

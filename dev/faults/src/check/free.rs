@@ -1,4 +1,4 @@
-//! What a call that was cut short may leave behind: nothing that is in anybody's way.
+//! Checks that the remains of interrupted calls do not block others.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use crate::history::{Answer, Call, Entry, Line, entries, word};
 use crate::kind::Opened;
 use crate::work::TRUNK;
 
-/// Makes every session whose making was cut short and which is not there, under the same id and
-/// label; gives the calls, and what was in the way.
+/// Creates every session that is missing because its creation was interrupted, with the same id and
+/// label. Returns the calls, and what blocked them.
 #[must_use]
 pub fn claim_open(opened: &Opened, process: &str, history: &[Entry]) -> (Vec<Entry>, Vec<String>) {
     let (mut lines, mut problems): (Vec<Line>, Vec<String>) = Default::default();
@@ -36,11 +36,11 @@ pub fn claim_open(opened: &Opened, process: &str, history: &[Entry]) -> (Vec<Ent
     (entries(process, &lines), problems)
 }
 
-/// The ids of all events that only deleted sessions had, and which a file of the store still
-/// contains after a collection.
+/// Returns the ids of all events that only deleted sessions had and whose text a file of the store
+/// still contains after a garbage collection.
 ///
 /// # Errors
-/// When the store or a file of it cannot be read.
+/// If the store or one of its files cannot be read.
 pub fn remains(
     opened: &Opened,
     dir: &std::path::Path,
@@ -63,14 +63,14 @@ pub fn remains(
     let mut found = Vec::new();
     for path in files(dir).map_err(|error| error.to_string())? {
         let bytes = std::fs::read(&path).map_err(|error| error.to_string())?;
-        // The id alone may stay: as the place where a child begins.
+        // The id alone may stay: as the position at which a child begins.
         let there = written(&bytes).filter(|event| gone.contains(*event));
         found.extend(there.map(|event| format!("{event} in {}", path.display())));
     }
     Ok(found)
 }
 
-/// The ids with which the texts of events begin, wherever they stand in the bytes.
+/// Finds the event texts in the bytes and returns the event id at the start of each.
 fn written(bytes: &[u8]) -> impl Iterator<Item = &str> {
     let before = b"{\"content\":\"";
     let places = bytes.windows(before.len()).enumerate().filter(move |(_, it)| it == before);

@@ -1,4 +1,4 @@
-//! What many imports of one file came to, killed ones too, is what one import comes to.
+//! Checks that many imports of one file, including killed ones, have the result of a single import.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,19 +10,18 @@ use forklore_core::workspace::Workspace;
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{At, Filter, Headers, LogEntry};
 
-/// Everything that one import makes of a file: its sessions with all they show, and the file
-/// written back.
+/// The result of an import: its sessions with their logs, and the restored file.
 #[derive(Debug, PartialEq)]
 struct Imported {
     sessions: Vec<(Header, Vec<LogEntry>)>,
     restored: Vec<u8>,
 }
 
-/// Imports the file once more, so that it is read to its end, and compares everything with what a
-/// store in memory makes of it.
+/// Imports the file once more, so that it is read to its end, and compares the result with that of
+/// a memory store.
 ///
 /// # Errors
-/// What differs, or why it failed.
+/// What differs, or why the import failed.
 pub fn compare_import(engine: &Engine, path: &Path) -> Result<(), String> {
     let here = imported(engine, path)?;
     let memory = Engine::new(Arc::new(MemoryStore::default()));
@@ -59,7 +58,7 @@ fn imported(engine: &Engine, path: &Path) -> Result<Imported, String> {
     for mut header in headers.into_iter().filter(|header| header.dialect.is_some()) {
         let log = engine.events(&header.id, At::Seq(0)).collect::<Result<_, _>>();
         let log = log.map_err(failed)?;
-        // One of several files of the same name, read at another time.
+        // The path differs: the file is one of several copies, imported at another time.
         header.source = None;
         sessions.push((header, log));
     }

@@ -1,4 +1,4 @@
-//! A label belongs to one living session of a family, and to the one it was last given to.
+//! Checks that a label belongs to one living session of a family, and to the last one that got it.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,8 @@ impl Check<'_> {
         }
     }
 
-    /// Whether some call gave the session this label, and none did surely later.
+    /// Checks whether a call gave the session this label and no certainly later call gave it
+    /// another.
     fn explains(&self, session: &str, label: &str) -> bool {
         let gives = |entry: &&Entry| given(entry).is_some() && (entry.is_done() || entry.is_open());
         let mut all = self.about(session).filter(gives);
@@ -34,7 +35,7 @@ impl Check<'_> {
     }
 }
 
-/// The label that a call gives.
+/// Returns the label that a call gives to a session.
 fn given(entry: &Entry) -> Option<&str> {
     match &entry.call {
         Call::Create { session, .. } => Some(session),

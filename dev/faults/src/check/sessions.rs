@@ -1,4 +1,5 @@
-//! Sessions are there whole or not at all, their parents too, and what was deleted stays so.
+//! Checks that sessions exist completely or not at all, that their parents exist, and that deleted
+//! sessions stay deleted.
 
 use forklore_core::Header;
 use forklore_store::port::LogEntry;
@@ -29,7 +30,8 @@ impl Check<'_> {
         }
     }
 
-    /// A session whose making was acknowledged is there; of several who make one, one does.
+    /// Checks that a session exists if its creation was acknowledged, and that only one call
+    /// created it.
     fn created(&self, entry: &Entry) {
         let Call::Create { session, events, inheritable: kept, parent, .. } = &entry.call else {
             return;
@@ -58,7 +60,7 @@ impl Check<'_> {
         }
     }
 
-    /// A session that is there was made by somebody, whole.
+    /// Checks that a call created this session, and that it is complete.
     fn wanted(&self, session: &str, header: &Header) {
         if header.dialect.is_some() {
             return;
@@ -77,7 +79,7 @@ impl Check<'_> {
         }
     }
 
-    /// What was deleted stays deleted, and nobody does anything to it any more.
+    /// Checks that a deleted session stays deleted and that no later call on it succeeded.
     fn deleted(&self, entry: &Entry, session: &str) {
         if !entry.is_done() {
             return;
@@ -103,7 +105,8 @@ impl Check<'_> {
         }
     }
 
-    /// A living session shows as many events as its header says, first those it inherits.
+    /// Checks that a living session shows as many events as its header states, starting with those
+    /// that it inherits.
     fn prefix(&self, session: &str, header: &Header) {
         let Some(log) = self.logs.get(session) else { return };
         let seqs = log.iter().map(|stored| stored.seq);
@@ -129,7 +132,7 @@ impl Check<'_> {
     }
 }
 
-/// Whether the session's own events begin with these, behind its `session_fork`.
+/// Checks whether the session's own events, after its `session_fork`, begin with `events`.
 fn begins_with(log: &[LogEntry], header: &Header, events: &[String]) -> bool {
     let from = header.seq_of_own(u64::from(header.parent_id.is_some()));
     let own = log.iter().skip(usize::try_from(from).unwrap_or(usize::MAX));

@@ -1,4 +1,4 @@
-//! What nobody will ever read again, as found from outside the store.
+//! Finds data that no session refers to, by looking at the store's files directly.
 
 use std::path::{Path, PathBuf};
 
@@ -6,11 +6,11 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::kind::Kind;
 
-/// What a killed writer left in the store of this folder that belongs to no session; after a
-/// collection there is none.
+/// Returns what killed writers left in the store of this directory and no session owns. After a
+/// garbage collection this is empty.
 ///
 /// # Errors
-/// When the store's files cannot be read.
+/// If the store's files cannot be read.
 pub fn unowned(kind: Kind, dir: &Path) -> Result<Vec<String>, String> {
     match kind {
         Kind::Sqlite => events_of_nobody(&dir.join("store.db")).map_err(|error| error.to_string()),
@@ -36,7 +36,7 @@ fn events_of_nobody(store: &Path) -> rusqlite::Result<Vec<String>> {
     found.collect()
 }
 
-/// Every file below the folder.
+/// Returns every file below the directory.
 ///
 /// # Errors
 /// Those of the operating system.

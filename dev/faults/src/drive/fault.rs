@@ -2,33 +2,35 @@
 
 use super::operation::{Failure, Operation, Shape, Verdict};
 
-/// One operation that fails.
+/// A planned failure of one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Its number, from 0.
+    /// The number of the operation, from 0.
     pub at: usize,
-    /// How it fails.
+    /// How the operation fails.
     pub mode: Mode,
 }
 
 /// How an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
-    /// The device fails once; where that is a sync, nobody knows what is durable.
+    /// One operation fails with an I/O error. After a failed sync, it is unknown what is durable.
     Error,
-    /// A part is written, then there is no room, once.
+    /// One operation fails with a disk-full error, a write after a part of its bytes. Later ones
+    /// succeed.
     Full,
-    /// A part is written, then there is no room until some is made.
+    /// As `Full`, but every later operation that needs space also fails, until space is freed.
     StaysFull,
-    /// A part is written, and then nothing works until the machine starts again.
+    /// One operation fails, a write after a part of its bytes. Then every operation fails until the
+    /// machine restarts.
     Dead,
 }
 
 impl Mode {
-    /// All of them.
+    /// All modes.
     pub const ALL: [Self; 4] = [Self::Error, Self::Full, Self::StaysFull, Self::Dead];
 
-    /// Whether an operation can fail like this.
+    /// Checks whether an operation of this kind can fail in this mode.
     #[must_use]
     pub fn fits(self, shape: Shape) -> bool {
         match self {
@@ -39,7 +41,7 @@ impl Mode {
     }
 }
 
-/// How the drive is.
+/// The condition of the drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Condition {
     #[default]
@@ -59,7 +61,7 @@ impl Condition {
 }
 
 impl Fault {
-    /// What becomes of the operation, and how the drive is afterwards.
+    /// Returns the verdict on the failing operation, and the drive's condition afterwards.
     pub(super) fn strike(self, operation: &Operation<'_>) -> (Verdict, Condition) {
         let (failure, after) = match self.mode {
             Mode::Error => (Failure::Broken, Condition::Sound),
@@ -68,7 +70,8 @@ impl Fault {
             Mode::Dead => (Failure::Broken, Condition::Dead),
         };
         let verdict = match operation {
-            // Another part each time, so that it ends before, in and behind a record.
+            // The length varies with the operation number, so that the write ends before, inside
+            // and after a record.
             Operation::Write(_, bytes, _) if self.mode != Mode::Error => {
                 Verdict::Short(self.at * 97 % bytes.len().max(1), failure)
             }

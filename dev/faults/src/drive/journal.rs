@@ -1,48 +1,48 @@
-//! What was done to the files under a drive, in order.
+//! The record of what was done to the files of a drive, in order.
 
 use std::path::PathBuf;
 
 use super::operation::{Node, Operation};
 
-/// Something that was done.
+/// One recorded operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// A file was made.
+    /// A file was created.
     Made(PathBuf, Node),
-    /// A file was found that was not made through the drive, durable with these bytes.
+    /// A file was found that was not created through the drive. These bytes are durable.
     Found(PathBuf, Node, Vec<u8>),
-    /// A name was found gone for good.
+    /// A name was found to be gone for good.
     Gone(PathBuf),
-    /// Bytes were written.
+    /// Bytes were written at an offset.
     Wrote(Node, Vec<u8>, u64),
-    /// A file was given another length.
+    /// The length of a file was changed.
     SetLen(Node, u64),
     /// A file was synced.
     Synced(Node),
-    /// A file was given another name.
+    /// A file was renamed.
     Renamed(PathBuf, PathBuf, Node),
-    /// A file was given a further name.
+    /// A file got an additional name (hard link).
     Linked(PathBuf, Node),
     /// A name was removed.
     Removed(PathBuf),
-    /// A folder was made.
+    /// A directory was created.
     MadeDir(PathBuf),
-    /// A folder was synced.
+    /// A directory was synced.
     SyncedDir(PathBuf),
-    /// Nothing: the work on the store got here.
+    /// No operation: the work on the store reached this point.
     Mark(Mark),
 }
 
-/// Where the work on a store is.
+/// A point in the work on a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// The step of this number begins.
+    /// The step with this number began.
     Begun(usize),
-    /// The step of this number was acknowledged.
+    /// The step with this number was acknowledged.
     Acknowledged(usize),
 }
 
-/// The entry of an operation that is not about a name.
+/// Returns the entry of an operation that does not concern a name.
 pub(super) fn entry(operation: &Operation<'_>) -> Option<Entry> {
     match *operation {
         Operation::Write(node, bytes, at) if node != Node::default() => {

@@ -1,59 +1,59 @@
-//! What a store does to files, and what a drive says to it.
+//! The file operations of a store, and the drive's verdicts on them.
 
 use std::path::Path;
 
-/// A file, whatever its name; 0 is one without a name.
+/// The identity of a file, independent of its names. 0 stands for a file without a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Node(pub u32);
 
-/// A sector, in bytes: a disk overwrites it wholly or not at all.
+/// The size of a sector in bytes. A disk overwrites a sector completely or not at all.
 pub const SECTOR: u64 = 512;
 
-/// One operation.
+/// One file operation.
 #[derive(Clone, Copy, Debug)]
 pub enum Operation<'a> {
-    /// Opens a file that is there.
+    /// Opens an existing file.
     Open(&'a Path),
-    /// Makes a file.
+    /// Creates a file.
     Create(&'a Path),
-    /// Reads.
+    /// Reads from a file.
     Read(Node),
-    /// Writes bytes at a place.
+    /// Writes bytes at an offset.
     Write(Node, &'a [u8], u64),
-    /// Gives a file another length.
+    /// Changes the length of a file.
     SetLen(Node, u64),
-    /// Makes durable what is in a file.
+    /// Makes the content of a file durable.
     Sync(Node),
-    /// Gives a file another name.
+    /// Renames a file.
     Rename {
-        /// The name it has.
+        /// The current name.
         from: &'a Path,
-        /// The name it gets; a file that has it is gone.
+        /// The new name. A file that already has it is replaced.
         to: &'a Path,
     },
-    /// Gives a file a further name.
+    /// Adds a name to a file (hard link).
     Link {
-        /// A name it has.
+        /// An existing name of the file.
         from: &'a Path,
-        /// The name it gets, which nothing has.
+        /// The additional name. No file has it yet.
         to: &'a Path,
     },
-    /// Gives a file a time of change.
+    /// Sets the modification time of a file.
     Touch(Node),
     /// Removes a name.
     Remove {
         /// The name.
         path: &'a Path,
     },
-    /// Makes a folder.
+    /// Creates a directory.
     MakeDir(&'a Path),
-    /// Makes durable which names are in a folder.
+    /// Makes the names in a directory durable.
     SyncDir(&'a Path),
-    /// Reads which names are in a folder.
+    /// Lists the names in a directory.
     Names,
 }
 
-/// Which operation it was.
+/// The kind of an operation, without its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "they are called like the operations")]
 pub enum Shape {
@@ -73,7 +73,7 @@ pub enum Shape {
 }
 
 impl Operation<'_> {
-    /// Which it is.
+    /// Returns the kind of the operation.
     #[must_use]
     pub fn shape(&self) -> Shape {
         match self {
@@ -95,27 +95,27 @@ impl Operation<'_> {
 }
 
 impl Shape {
-    /// Whether it needs room on the disk.
+    /// Checks whether the operation needs disk space.
     #[must_use]
     pub fn needs_space(self) -> bool {
         matches!(self, Self::Create | Self::Write | Self::Link | Self::MakeDir)
     }
 
-    /// Whether it changes what is on the disk, or what of it is durable.
+    /// Checks whether the operation changes what is on the disk, or what of it is durable.
     #[must_use]
     pub fn changes(self) -> bool {
         !matches!(self, Self::Open | Self::Read | Self::Names)
     }
 
-    /// Whether it makes something durable.
+    /// Checks whether the operation makes something durable.
     #[must_use]
     pub fn is_sync(self) -> bool {
         matches!(self, Self::Sync | Self::SyncDir)
     }
 }
 
-/// How many bytes of a write reach a file of `len` bytes when only `part` of it does: what is
-/// overwritten changes in whole sectors.
+/// Returns how many bytes of a write at `at` reach a file of `len` bytes if only the first `part`
+/// bytes are written: overwritten data changes in whole sectors.
 #[must_use]
 pub fn reaching(part: usize, at: u64, len: u64) -> usize {
     let end = at + part as u64;
@@ -126,22 +126,22 @@ pub fn reaching(part: usize, at: u64, len: u64) -> usize {
     usize::try_from(sector.saturating_sub(at)).unwrap_or(0)
 }
 
-/// What becomes of an operation.
+/// The drive's decision about an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is done.
+    /// The operation is executed.
     Go,
-    /// It fails, and nothing is done.
+    /// The operation fails without any effect.
     Fail(Failure),
-    /// So many bytes are written, then it fails.
+    /// Only this many bytes are written, then the operation fails.
     Short(usize, Failure),
 }
 
-/// How an operation fails.
+/// The cause of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The device failed.
     Broken,
-    /// There is no room.
+    /// The disk is full.
     Full,
 }

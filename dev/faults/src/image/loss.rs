@@ -1,32 +1,32 @@
-//! What becomes of that which was not synced.
+//! What a power cut does to unsynced data.
 
 use super::{Change, Content};
 use crate::drive::SECTOR;
 use crate::soak::Chance;
 
-/// What of the unsynced reaches the disk.
+/// What of the unsynced data reaches the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Loss {
     /// All of it.
     Nothing,
-    /// Nothing of it.
+    /// None of it.
     Everything,
-    /// Some writes and changes of names.
+    /// Some writes and name changes.
     Some,
-    /// Some sectors of the writes.
+    /// Some sectors of the writes, and some name changes.
     Sectors,
     /// All of it, but some writes left zeros where the file grew.
     Zeros,
-    /// All of it, but some writes left zeros where they wrote, over what was durable too. No disk
-    /// does that; SQLite gets over it all the same.
+    /// All of it, but some writes left zeros in their whole range, also over durable data. No disk
+    /// does that; SQLite survives it anyway.
     ZerosOver,
 }
 
 impl Loss {
-    /// Those that disks do.
+    /// The losses that real disks cause.
     pub const REAL: [Self; 5] =
         [Self::Nothing, Self::Everything, Self::Some, Self::Sectors, Self::Zeros];
-    /// All of them.
+    /// All losses.
     pub const ALL: [Self; 6] =
         [Self::Nothing, Self::Everything, Self::Some, Self::Sectors, Self::Zeros, Self::ZerosOver];
 
@@ -40,7 +40,7 @@ impl Loss {
 }
 
 impl Content {
-    /// The bytes that are left of it.
+    /// Returns the content of the file after the loss.
     pub(super) fn after(mut self, loss: Loss, chance: &mut Chance) -> Vec<u8> {
         let bytes = &mut self.durable;
         let durable = bytes.len() as u64;
@@ -74,7 +74,7 @@ impl Content {
     }
 }
 
-/// A write, sector by sector.
+/// Splits a write into sectors.
 fn sectors(bytes: &[u8], at: u64) -> Vec<Change> {
     let mut sectors = Vec::new();
     let (mut rest, mut at) = (bytes, at);

@@ -1,4 +1,4 @@
-//! A process that may have few files open.
+//! A process with a low limit of open files.
 
 use std::fs::File;
 
@@ -15,22 +15,22 @@ use crate::work::{ONE, TRUNK};
 const DESCRIPTORS: u64 = 64;
 const SESSIONS: u64 = 200;
 const DEPTH: u64 = 20;
-/// With that many descriptors nothing is missing.
+/// With this many free descriptors the store needs no more.
 const PLENTY: usize = 12;
 
-/// Lets this process have few files open from now on.
+/// Sets a low limit of open files for this process.
 ///
 /// # Panics
-/// When the limit cannot be set.
+/// If the limit cannot be set.
 pub fn limit_descriptors() {
     let limit = Rlimit { current: Some(DESCRIPTORS), maximum: Some(DESCRIPTORS) };
     setrlimit(Resource::Nofile, limit).expect("a limit for descriptors");
 }
 
-/// Everything that one does with many sessions and deep forks; nothing of it may be refused.
+/// Works with many sessions and deep forks, none of which may be refused.
 ///
 /// # Panics
-/// When something is.
+/// If a call is refused.
 pub fn descriptors(caller: &mut Caller<'_>, task: &Task) {
     for number in 0..SESSIONS {
         let session = format!("s-{number}");
@@ -64,10 +64,10 @@ pub fn descriptors(caller: &mut Caller<'_>, task: &Task) {
     must(caller, Call::Collect);
 }
 
-/// Calls with 0, 1, 2, ... descriptors left, each time with enough again afterwards.
+/// Makes calls with 0, 1, 2, ... free descriptors, each time followed by a call with enough again.
 ///
 /// # Panics
-/// When the store does not recover, or does not say what is missing.
+/// If the store does not recover, or its error does not name the cause.
 pub fn exhausted(caller: &mut Caller<'_>, task: &Task) {
     for free in 0..PLENTY {
         let mut taken = Vec::new();
@@ -86,7 +86,7 @@ pub fn exhausted(caller: &mut Caller<'_>, task: &Task) {
             caller.call(Call::Collect);
         }
         let opened = task.kind.open(&task.store);
-        // What is open already may do all the rest, the import of a file that is known included.
+        // A store that is already open may do all the rest, even re-import a known file.
         assert!(free > 0 || opened.is_err(), "it never ran out of them");
         for error in [log(caller.opened(), ONE).err(), opened.err()].into_iter().flatten() {
             let clear = error.to_string().contains("Too many open files");

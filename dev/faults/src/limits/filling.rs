@@ -1,4 +1,4 @@
-//! A store filled until it refuses, again and again.
+//! Fills a store repeatedly until it refuses to write.
 
 use std::fs::File;
 use std::io::Write;
@@ -15,31 +15,31 @@ use crate::history::Call;
 use crate::process::Task;
 use crate::work::{ONE, TRUNK};
 
-/// What is left of the disk before it is filled, in bytes.
+/// Free space on the disk that remains before the store fills it, in bytes.
 const LEFT: u64 = 1 << 20;
-/// How much longer than the longest file any may become, in bytes.
+/// How much larger than the currently largest file any file may become, in bytes.
 const SLACK: u64 = 300_000;
-/// Far more batches than there is room for.
+/// Far more batches than fit.
 const ENOUGH: u64 = 10_000;
 
-/// What there is too little of, until it is given back.
+/// A resource that is scarce until it is released.
 trait Space {
     fn take(&mut self);
     fn give_back(&mut self);
 }
 
-/// Fills the disk that the store is on, frees it, and goes on, as often as the task says.
+/// Fills the disk of the store, frees it and continues, as often as the task says.
 pub fn fill_disk(caller: &mut Caller<'_>, task: &Task) {
     let ballast = task.store.parent().unwrap_or(Path::new("/")).join("ballast");
     cycles(caller, task, &mut Disk(ballast));
 }
 
-/// The same where no file of this process may grow beyond a limit.
+/// Does the same with a limit on the file size of this process.
 ///
 /// # Panics
-/// When the limit cannot be set.
+/// If the limit cannot be set.
 pub fn fill_files(caller: &mut Caller<'_>, task: &Task) {
-    // Else the first write beyond the limit would end the process.
+    // Without a handler, the first write beyond the limit would end the process.
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).expect("a signal");
     cycles(caller, task, &mut FileSize(task.store.clone()));
 }
@@ -61,13 +61,13 @@ fn cycles(caller: &mut Caller<'_>, task: &Task, room: &mut dyn Space) {
     }
 }
 
-/// Appends until there is no room; how many batches there was room for.
+/// Appends until the store is full, and returns how many batches fitted.
 fn fill(caller: &mut Caller<'_>, session: &str) -> u64 {
     let refused = |number: &u64| !caller.call(append(session, *number)).is_done();
     (0..ENOUGH).find(refused).expect("a store that is full some time")
 }
 
-/// Whatever else is asked of a full store is done wholly or not at all.
+/// Makes the other calls on a full store. Each must be executed completely or not at all.
 fn everything_else(caller: &mut Caller<'_>, task: &Task, cycle: u64) {
     let (share, copy) = (format!("share-{cycle}"), format!("copy-{cycle}"));
     if caller.call(create(&share, Some(TRUNK), 3, false)).is_done() {
@@ -95,7 +95,7 @@ fn append(session: &str, number: u64) -> Call {
     Call::Append { session: session.to_owned(), events, expect: None }
 }
 
-/// A file that takes room away from everybody on its disk.
+/// The path of a file that fills up the disk.
 struct Disk(PathBuf);
 
 impl Space for Disk {
@@ -112,7 +112,7 @@ impl Space for Disk {
     }
 }
 
-/// The limit for the length of the files of this process; in a store's folder.
+/// The limit on the file size of this process, based on the largest file in a store's directory.
 struct FileSize(PathBuf);
 
 impl Space for FileSize {

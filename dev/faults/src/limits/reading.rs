@@ -1,4 +1,4 @@
-//! A store that may only be read.
+//! A store that can only be read.
 
 use forklore::Engine;
 use forklore::engine::error::Result;
@@ -17,11 +17,11 @@ use crate::work::TRUNK;
 pub const WRITES: [&str; 8] =
     ["new", "append", "fork", "label", "detach", "delete", "import", "gc"];
 
-/// Opens the store as the library does, tells what it shows, a session a line, then what each verb
-/// that writes is told, a verb a line.
+/// Opens the store as the library does. Prints what the store shows, one session per line, and then
+/// the answer to each verb that writes, one verb per line.
 ///
 /// # Errors
-/// When the store cannot be read.
+/// If the store cannot be read.
 pub fn read_only(task: &Task) -> std::result::Result<(), Box<dyn std::error::Error>> {
     let engine = forklore::blocking::open(&task.kind.url(&task.store))?;
     for line in shown(&engine)? {
@@ -39,10 +39,10 @@ pub fn read_only(task: &Task) -> std::result::Result<(), Box<dyn std::error::Err
     Ok(())
 }
 
-/// What every session shows, in a line: how many events, and a sum of all their bytes.
+/// Returns one line per session: the number of its events and a checksum of their bytes.
 ///
 /// # Errors
-/// When the store cannot be read.
+/// If the store cannot be read.
 pub fn shown(engine: &Engine) -> Result<Vec<String>> {
     let all = Filter { deleted: true, ..Filter::default() };
     let headers = engine.store().sessions(&all, None, 0).and_then(Headers::all)?;

@@ -1,7 +1,7 @@
-//! Kills the process that works, goes on in another one, and then cuts the power.
+//! Kills the working process, continues in another one, and then cuts the power.
 //!
-//! What a killed process wrote is there for the next one to see, but nothing of what it had not
-//! synced is durable. The next process must not build on it before it is.
+//! The next process sees what a killed process wrote, but nothing that was not synced is durable.
+//! The next process must not build on it before it is durable.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,11 +22,11 @@ use crate::workload::{FILE, Step};
 use forklore_store::Store;
 
 impl PowerCut<'_> {
-    /// Kills at each of these moments, which are in order, takes a step and cuts the power with
-    /// the loss of the moment; how often by loss.
+    /// At each of these moments, which must be in order: kills the process, runs a step, and cuts
+    /// the power with the loss of the moment. Returns the number of kills per loss.
     ///
     /// # Panics
-    /// When something acknowledged is lost, or anything else is not as it must be.
+    /// If something acknowledged is lost, or anything else is wrong.
     #[must_use]
     pub fn run_after_kills(&self, cuts: &[Cut], chance: &mut Chance) -> super::Tally {
         let mut tally = BTreeMap::new();
@@ -53,7 +53,7 @@ impl PowerCut<'_> {
         let taken = sound(&self.work, &*store, self.allowed(cut.at))?;
         let last = taken.checked_sub(1).and_then(|last| self.work.steps.get(last));
         let expected = match last {
-            // Nobody was told that it was taken, so it is taken again.
+            // A caller that got no answer repeats the append.
             Some(step @ Step::Append(..)) if chance.below(2) == 0 => {
                 step.take(&*store).map_err(|error| format!("again, the step fails: {error}"))?;
                 self.work.pictures[taken].clone()
@@ -72,7 +72,7 @@ impl PowerCut<'_> {
         self.holds(cut_off.path(), &expected)
     }
 
-    /// Takes the next step; what is there then.
+    /// Runs the next step and returns the durable contents afterwards.
     fn next(&self, store: &dyn Store, taken: usize) -> Result<Picture, String> {
         let Some(step) = self.work.steps.get(taken) else {
             return Ok(self.work.pictures[taken].clone());
@@ -83,7 +83,7 @@ impl PowerCut<'_> {
         Ok(self.work.pictures[there].clone())
     }
 
-    /// Adds an event to a session; what is there then.
+    /// Appends an event to a session and returns the contents afterwards.
     fn add(&self, store: &dyn Store, id: &SessionId, taken: usize) -> Result<Picture, String> {
         let memory = || Handle::new(MemoryStore::default());
         let event = Scene::new(&memory).appending(vec![user("behind a kill")]);
@@ -97,7 +97,7 @@ impl PowerCut<'_> {
         })
     }
 
-    /// A time behind all steps.
+    /// Returns a time after all steps.
     fn late(&self) -> jiff::Timestamp {
         let last = self.work.pictures.iter().flat_map(|picture| picture.sessions.values());
         last.map(|(header, _)| header.updated).max().unwrap_or_default()

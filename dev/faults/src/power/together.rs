@@ -1,7 +1,7 @@
-//! Cuts the power while threads append at once, each to a session of its own.
+//! Cuts the power while several threads append, each to its own session.
 //!
-//! They share syncs: one that another thread began may make a step durable, or may have begun too
-//! early for it.
+//! The threads share syncs. A sync that another thread began may make a step durable, or may have
+//! begun too early for it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -24,19 +24,19 @@ use crate::sweep::folder;
 use forklore_store::Store;
 
 const THREADS: usize = 6;
-/// Appends of each thread.
+/// The number of appends per thread.
 const APPENDS: usize = 40;
-/// How long a sync takes: the others commit meanwhile.
+/// Extra duration of a sync, in which the other threads commit.
 const SYNC: Duration = Duration::from_micros(300);
 
-/// Threads that appended to one store, as its drive noted it down.
+/// The appends of several threads to one store, as recorded by its drive.
 pub struct Together<'a> {
     subject: &'a dyn Subject,
     journal: Vec<Entry>,
     dir: TempDir,
 }
 
-/// How many appends of each thread had begun, and how many were acknowledged.
+/// How many appends of a thread had begun, and how many were acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 struct Done {
     begun: usize,
@@ -44,10 +44,10 @@ struct Done {
 }
 
 impl<'a> Together<'a> {
-    /// Lets the threads append.
+    /// Runs the threads.
     ///
     /// # Panics
-    /// When the store does not do it.
+    /// If the store fails.
     #[must_use]
     pub fn append(subject: &'a dyn Subject) -> Self {
         let (dir, drive) = (folder(), Drive::noting_slowly(SYNC));
@@ -78,21 +78,21 @@ impl<'a> Together<'a> {
         Self { subject, journal: drive.journal(), dir }
     }
 
-    /// How many steps there were for each sync.
+    /// Returns the average number of appends per sync.
     #[must_use]
     pub fn sharing(&self) -> f64 {
         (THREADS * APPENDS) as f64 / syncs(&self.journal).count() as f64
     }
 
-    /// Judges images of the disk, so many as there are syncs and losses at most.
+    /// Checks images of the disk right before and right after syncs, at most `most` of them.
     ///
     /// # Panics
-    /// When something acknowledged is lost, or anything else is not as it must be.
+    /// If something acknowledged is lost, or anything else is wrong.
     #[must_use]
     pub fn run(&self, most: usize, chance: &mut Chance) -> Tally {
         let losses = self.subject.losses();
         let cuts = syncs(&self.journal).flat_map(|at| {
-            // Right before and right behind the sync.
+            // Right before and right after the sync.
             losses.iter().flat_map(move |loss| [(at, *loss), (at + 1, *loss)])
         });
         let mut cuts: Vec<_> = cuts.collect();
@@ -103,7 +103,7 @@ impl<'a> Together<'a> {
         cuts.sort_by_key(|(at, _)| *at);
         let (mut tally, mut disk, mut followed) = (BTreeMap::new(), Disk::default(), 0);
         for (at, loss) in cuts {
-            // What was told up to the next change of the disk was told before the power is cut.
+            // Acknowledgements up to the next change of the disk happened before the power cut.
             let at = self.reported_up_to(at);
             self.journal[followed..at].iter().for_each(|entry| disk.follow(entry));
             followed = at;
@@ -145,9 +145,9 @@ impl<'a> Together<'a> {
     }
 }
 
-/// Whether a thread's session holds what it was told, and nothing but what it began.
+/// Checks that a thread's session contains all acknowledged appends, and only those that had begun.
 fn of_thread(store: &dyn Store, thread: usize, done: Done) -> Result<(), String> {
-    // The sessions themselves come one by one, before the threads.
+    // The sessions themselves are created one by one, before the threads start.
     if done.begun == 0 {
         return Ok(());
     }

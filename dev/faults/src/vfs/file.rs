@@ -1,4 +1,4 @@
-//! A file of the VFS: a header of ours, and behind it the file of the real VFS.
+//! A file of the VFS: our header, followed by the file of the real VFS.
 
 use std::ffi::{c_int, c_void};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use rusqlite::ffi::{self, sqlite3_file, sqlite3_int64, sqlite3_io_methods};
 use super::code;
 use crate::drive::{Drive, Failure, Node, Operation, Verdict, reaching};
 
-/// What stands before the real file. Its size is a multiple of the alignment of a pointer.
+/// The header before the real file. Its size is a multiple of the alignment of a pointer.
 #[repr(C)]
 struct Header {
     base: sqlite3_file,
@@ -20,14 +20,14 @@ struct Header {
 struct Open {
     drive: Arc<Drive>,
     node: Node,
-    /// The folder that the first sync makes durable too.
+    /// The directory that the first sync also makes durable.
     folder: Option<PathBuf>,
 }
 
-/// The bytes that a file needs beside those of the real one.
+/// The bytes that a file needs in addition to those of the real file.
 pub(super) const HEADER: c_int = size_of::<Header>() as c_int;
 
-/// Marks a file as not open, which SQLite asks of an `xOpen` that fails.
+/// Marks a file as not open, which SQLite requires if `xOpen` fails.
 ///
 /// # Safety
 /// `file` points to memory for a file of this VFS.
@@ -41,7 +41,7 @@ pub(super) unsafe fn blank(file: *mut sqlite3_file) {
     }
 }
 
-/// The real file.
+/// Returns the real file.
 ///
 /// # Safety
 /// `file` points to memory for a file of this VFS.
@@ -50,10 +50,10 @@ pub(super) unsafe fn real(file: *mut sqlite3_file) -> *mut sqlite3_file {
     unsafe { file.cast::<Header>().add(1).cast() }
 }
 
-/// Makes a file whose real one was opened ready for use.
+/// Makes a file ready for use after its real file was opened.
 ///
 /// # Safety
-/// `file` was blanked, and its real file opened.
+/// `file` was blanked, and its real file was opened.
 pub(super) unsafe fn begin(
     file: *mut sqlite3_file,
     drive: Arc<Drive>,
@@ -69,20 +69,20 @@ pub(super) unsafe fn begin(
     }
 }
 
-/// What is known of an open file.
+/// Returns our data of an open file.
 ///
 /// # Safety
 /// `file` was begun and not closed; SQLite uses it from one thread at a time.
 unsafe fn open_file<'a>(file: *mut sqlite3_file) -> &'a mut Open {
-    // SAFETY: `begin` put a box there, which `close` takes back.
+    // SAFETY: `begin` stored a box there, which `close` takes back.
     unsafe { &mut *(*file.cast::<Header>()).open }
 }
 
-/// Calls a method of the real file with the arguments.
+/// Calls a method of the real file.
 macro_rules! pass {
     ($file:expr, $method:ident $(, $argument:expr)*) => {{
-        // SAFETY: SQLite calls methods of open files only; the real file is open as long as ours,
-        // and its VFS, the one of unix, has all methods of version 2.
+        // SAFETY: SQLite calls methods of open files only. The real file is open as long as ours,
+        // and its VFS (the Unix one) has all methods of version 2.
         unsafe {
             let real = real($file);
             let method = (*(*real).pMethods).$method.expect("a method of version 2");
@@ -92,7 +92,7 @@ macro_rules! pass {
 }
 
 static METHODS: sqlite3_io_methods = sqlite3_io_methods {
-    // Of the third version are only the methods that map a file into memory.
+    // Version 3 only adds methods for memory-mapped files.
     iVersion: 2,
     xClose: Some(close),
     xRead: Some(read),
@@ -116,7 +116,7 @@ static METHODS: sqlite3_io_methods = sqlite3_io_methods {
 
 unsafe extern "C" fn close(file: *mut sqlite3_file) -> c_int {
     let code = pass!(file, xClose);
-    // SAFETY: `begin` made the box; SQLite closes a file once.
+    // SAFETY: `begin` created the box; SQLite closes a file once.
     drop(unsafe { Box::from_raw((*file.cast::<Header>()).open) });
     code
 }
@@ -143,7 +143,7 @@ unsafe extern "C" fn write(
 ) -> c_int {
     // SAFETY: the file is open.
     let open = unsafe { open_file(file) };
-    // SAFETY: SQLite gives `len` bytes to write.
+    // SAFETY: SQLite passes `len` bytes to write.
     let bytes =
         unsafe { std::slice::from_raw_parts(from.cast::<u8>(), len.unsigned_abs() as usize) };
     let place = at.unsigned_abs();

@@ -1,4 +1,4 @@
-//! The steps on attachments: bytes that are kept, named, read and removed.
+//! The steps on attachments: bytes that are stored, referenced, read and removed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::soak::{Chance, seed};
 use crate::subject::attachments_of;
 use forklore_store::Store;
 
-/// The steps of a round.
+/// Returns the steps of a round.
 pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
     let factory = || Handle::shared(reference.clone());
     let chance = Chance::new(seed(), round);
@@ -38,7 +38,7 @@ pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
     plan.put(&nobody);
     plan.add(Step::Sweep);
     plan.append("omega", turns(1));
-    // What others name as well stays.
+    // Attachments that other sessions also reference stay.
     plan.add(Step::Remove(vec![id("omega")], plan.scene.clock.now()));
     plan.add(Step::Collect);
     plan.add(Step::Sweep);
@@ -52,7 +52,7 @@ pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
     plan.steps
 }
 
-/// A message that names an attachment.
+/// Returns a message that references an attachment.
 fn naming(id: &AttachmentId) -> Draft {
     let part = format!(r#"{{"type":"attachment","ref":"{id}","media_type":"x/y"}}"#);
     Draft::new("user_message", format!(r#"{{"content":[{part}]}}"#))
@@ -72,7 +72,7 @@ impl Plan<'_> {
         self.steps.push(step);
     }
 
-    /// So many bytes.
+    /// Returns `len` random bytes.
     fn bytes(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| u8::try_from(self.chance.below(256)).unwrap_or(0)).collect()
     }
@@ -95,7 +95,8 @@ impl Plan<'_> {
     }
 }
 
-/// Writes events, while what they name is held, as whoever writes them must; it must be there.
+/// Writes events while the attachments that they reference are pinned, as every writer must. All of
+/// them must exist.
 pub(super) fn naming_pinned<T>(
     store: &dyn Store,
     events: &[Event],
@@ -111,7 +112,7 @@ pub(super) fn naming_pinned<T>(
     }
 }
 
-/// Reads kept bytes, which must be there and whole.
+/// Reads an attachment, which must exist and be undamaged.
 pub(super) fn get(store: &dyn Store, id: &AttachmentId) -> Result<()> {
     match check(&*attachments_of(store), id)? {
         Some(_) => Ok(()),
@@ -119,7 +120,7 @@ pub(super) fn get(store: &dyn Store, id: &AttachmentId) -> Result<()> {
     }
 }
 
-/// Removes what no event names; then nothing of it is left.
+/// Removes the attachments that no event references, and checks that none of them is left.
 pub(super) fn sweep(store: &dyn Store) -> Result<()> {
     let mut unneeded = attachments_of(store).list()?;
     let mut named = BTreeSet::new();

@@ -1,4 +1,5 @@
-//! The steps: every verb of the port, records of all sizes, and what builds on what.
+//! The steps: every operation of the port, with records of all sizes, and steps that build on
+//! others.
 
 use std::sync::Arc;
 
@@ -19,7 +20,8 @@ use forklore_store::sources::{
 use super::{FILE, Step};
 use crate::soak::{Chance, seed};
 
-/// The steps of a round. What they build on is read from `reference`, on which they are taken.
+/// Returns the steps of a round. Each is also run on `reference`, from which later steps read the
+/// state that they build on.
 pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
     let factory = || Handle::shared(reference.clone());
     let sizes = (round > 0).then(|| Chance::new(seed(), round));
@@ -36,7 +38,7 @@ struct Plan<'a> {
     scene: Scene<'a>,
     reference: &'a Arc<MemoryStore>,
     steps: Vec<Step>,
-    /// Rounds behind the first vary how long the texts are.
+    /// Varies the text lengths in all rounds but the first.
     sizes: Option<Chance>,
 }
 
@@ -73,7 +75,7 @@ impl Plan<'_> {
         self.add(Step::Remove(ids, self.scene.clock.now()));
     }
 
-    /// A text of about so many bytes.
+    /// Returns a text of about `bytes` bytes.
     fn long(&mut self, bytes: u64) -> String {
         let bytes = self.sizes.as_mut().map_or(bytes, |sizes| sizes.below(2 * bytes));
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -85,7 +87,7 @@ impl Plan<'_> {
     }
 }
 
-/// Roots, and appends of several sizes.
+/// Creates roots and appends of several sizes.
 fn grow(plan: &mut Plan<'_>) {
     plan.root("alpha", rich());
     plan.append("alpha", vec![user("one"), assistant("two")]);
@@ -101,7 +103,7 @@ fn grow(plan: &mut Plan<'_>) {
     plan.append("omega", vec![result("c1", &text), result("c2", "")]);
 }
 
-/// Forks that share and that copy, of roots and of forks, and what is no part of a log.
+/// Creates sharing and copying forks of roots and of forks, and changes headers.
 fn fork(plan: &mut Plan<'_>) {
     plan.child("alpha", "beta", 5, Strategy::ShareV1, vec![user("plan B?")]);
     plan.append("beta", turns(3));
@@ -122,7 +124,7 @@ fn fork(plan: &mut Plan<'_>) {
     plan.child("alpha", "epsilon", 30, Strategy::ShareV1, vec![user("from far behind")]);
 }
 
-/// A file that is read in two steps.
+/// Imports a file in two steps.
 fn import(plan: &mut Plan<'_>) {
     let target = Target::New { dialect: "test".into(), revision: 0, first_line: 7, latest: None };
     let draft = plan.scene.draft("native", Vec::new());
@@ -181,7 +183,7 @@ fn read_on(
     Step::Commit(Box::new(Transaction { writes, source, ..Transaction::default() }))
 }
 
-/// Several writes to sessions of several families in one step.
+/// Commits several writes to sessions of several families in one transaction.
 fn together(plan: &mut Plan<'_>) {
     let copy = plan.scene.child_draft("delta", "eta", 4, Strategy::ReplayV1, turns(1));
     let theta = plan.scene.draft("theta", turns(2));
@@ -200,7 +202,7 @@ fn together(plan: &mut Plan<'_>) {
     plan.append("eta", turns(1));
 }
 
-/// Deletes, and work on what is left.
+/// Deletes sessions and continues on what is left.
 fn clear(plan: &mut Plan<'_>) {
     plan.remove(&["omega"]);
     plan.remove(&["alpha"]);

@@ -1,5 +1,5 @@
-//! Bad bytes: whatever byte of a store or of a session file is wrong, nothing panics, nothing
-//! hangs, and nothing is lost without a word.
+//! Bad bytes: whatever byte of a store or session file is wrong, nothing panics, nothing hangs, and
+//! no data is lost silently.
 
 mod sessions;
 mod stores;

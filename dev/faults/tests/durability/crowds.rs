@@ -1,4 +1,5 @@
-//! Eight processes at once, with and without kills, and one that stops with a lock in its hand.
+//! Tests with eight concurrent processes, with and without kills, and one that stops while it has a
+//! lock.
 
 use std::time::Duration;
 
@@ -13,14 +14,15 @@ use rustix::process::Signal;
 use crate::world::{World, for_each_store};
 
 const PROCESSES: usize = 8;
-/// Appends of each process to the session that all share.
+/// The number of appends of each process to the shared session.
 const APPENDS: u64 = 500;
-/// Rounds in which everybody does everything; in every second one, half of them are killed.
+/// The number of rounds in which all processes make random calls. In every second round, half of
+/// them are killed.
 const ROUNDS: u64 = 4;
-/// Calls of each process in a round.
+/// The number of calls of each process in a round.
 const CALLS: u64 = 60;
 
-/// A process and what it is called in the history.
+/// A process and its name in the history.
 type Named = (String, Process);
 
 for_each_store!(
@@ -46,7 +48,8 @@ fn nobody_starves(kind: Kind) {
     }
 }
 
-/// When the first process was done with the session they share, the others were well on the way.
+/// Checks that every process had done at least a quarter of its appends when the first one was
+/// finished.
 fn assert_fair(world: &World) {
     let mut done = [0; PROCESSES];
     for stored in log(&world.place.open(), ONE).unwrap() {
@@ -83,7 +86,7 @@ fn everything_at_once(kind: Kind) {
     }
 }
 
-/// Lets the processes begin at once, and waits for their good end.
+/// Starts the processes at the same time and waits for their successful end.
 fn finish(world: &mut World, mut processes: Vec<Named>, meanwhile: impl FnOnce(&mut World)) {
     processes.iter_mut().for_each(|(_, process)| process.go());
     meanwhile(world);
@@ -101,12 +104,12 @@ fn a_stopped_writer_is_no_end(kind: Kind) {
     process.go();
     let opened = world.place.open();
     let mut chance = Chance::new(seed(), 0);
-    // Until it is stopped where it keeps others out.
+    // Repeats until the process is stopped while it locks others out.
     let answer = (0..1_000).find_map(|attempt| {
         std::thread::sleep(Duration::from_micros(5_000 + chance.below(5_000)));
         process.signal(Signal::STOP);
         let answer = world.call(&format!("a{attempt}"), &opened, &appending(attempt));
-        // Whoever reads waits for nobody.
+        // Reads never wait for other processes.
         assert!(log(&opened, ONE).unwrap().len() > 1);
         process.signal(Signal::CONT);
         (!answer.is_done()).then_some(answer)
@@ -121,8 +124,9 @@ fn a_stopped_writer_is_no_end(kind: Kind) {
     world.assert_sound();
 }
 
-/// A process that opens a store twice goes on in both, whatever other processes do and end in
-/// between: the system's locks belong to a process, and closing one file gives all of them up.
+/// Tests that a process that opens a store twice can use both handles, whatever other processes do
+/// and end in between. POSIX locks belong to a process: closing one file releases all its locks on
+/// it.
 fn a_second_handle_takes_nothing_from_the_first(kind: Kind) {
     let mut world = World::new(kind, 0);
     let first = world.place.open();

@@ -1,8 +1,8 @@
-//! Operations of a workload on files fail once each, in every way they can.
+//! Tests in which single file operations of a workload fail, in every possible way.
 //!
-//! After each fault the step that it struck is wholly there or wholly absent, every other step is
-//! as it was, the store is sound, and the next step works; after a failed sync through a handle
-//! opened anew only (CRAFT D2).
+//! After each fault, the step that it struck is stored completely or not at all, every other step
+//! is unchanged, verification finds no problems, and the next step succeeds. After a failed sync,
+//! the next step only succeeds through a newly opened handle.
 
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ use forklore_faults::workload::Workload;
 use forklore_store::Error;
 use forklore_store::memory::MemoryStore;
 
-/// Fails so many operations in this mode: the first so many of all, or the next ones in another
-/// `part`. A soak does so in as many rounds, each with other texts.
+/// Makes `promised` operations fail in this mode. Part 0 takes the first picks, the next part those
+/// that follow. A soak repeats this in several rounds, each with other texts.
 fn sweep(subject: &dyn Subject, mode: Mode, promised: usize, part: usize) {
     let (seed, rounds) = (seed(), times(1));
     println!("seed {seed}, {rounds} rounds");
@@ -63,12 +63,14 @@ fn sqlite_survives_writes_that_are_cut_short_by_the_end_2() {
     sweep(&Sqlite::over_vfs("dead_2"), Mode::Dead, 170, 1);
 }
 
-/// The step is durable in the WAL, so it is acknowledged; the next one is refused.
+/// Tests a failed sync of a checkpoint. The step itself is durable in the WAL, so it is
+/// acknowledged; the next step is refused.
 #[test]
 fn sqlite_writes_nothing_after_a_failed_sync_of_what_a_checkpoint_wrote() {
     let sqlite = Sqlite::over_vfs("checkpoint");
     let memory = || forklore_conformance::Handle::new(MemoryStore::default());
-    // Appends so often; the operations of the last time, and how often there was one.
+    // Makes `appends` appends, the last with the sync number `nth` failing. Returns the operations
+    // of the last append.
     let run = |appends: u64, nth: Option<usize>| {
         let (dir, drive) = (folder(), Drive::sound());
         let store = sqlite.open(dir.path(), &drive).unwrap();
@@ -107,15 +109,16 @@ fn sqlite_writes_nothing_after_a_failed_sync_of_what_a_checkpoint_wrote() {
     let with_checkpoint = (2..many).find(|appends| syncs_of(&run(*appends, None)).len() > 1);
     let appends = with_checkpoint.expect("a checkpoint");
     let syncs = syncs_of(&run(appends, None));
-    // The first is the step's own, which fails with it; then there are the WAL and the file.
+    // The first sync is that of the step, which would fail with it. The others are of the
+    // checkpoint: the WAL and the database file.
     assert!(syncs.len() > 2, "{syncs:?}");
     for nth in &syncs[1..] {
         run(appends, Some(*nth));
     }
 }
 
-/// Threads share syncs, so they share one that fails: nobody is told of a step that it should have
-/// made durable, and nobody of one behind it.
+/// Tests that threads that share a failed sync get no acknowledgement: neither for the steps that
+/// it should have made durable, nor for later ones.
 #[test]
 fn sqlite_tells_no_thread_of_a_step_behind_a_failed_sync() {
     const THREADS: usize = 6;
@@ -127,7 +130,7 @@ fn sqlite_tells_no_thread_of_a_step_behind_a_failed_sync() {
         for thread in 0..THREADS {
             store.create(Scene::new(&memory).draft(&format!("s{thread}"), Vec::new())).unwrap();
         }
-        // How often it was told, and the error that ended it.
+        // The number of acknowledgements, and the error that ended the thread.
         let work = |thread: usize| {
             let (scene, session) = (Scene::new(&memory), id(&format!("s{thread}")));
             for told in 0.. {
@@ -190,7 +193,7 @@ fn files_survive_writes_that_are_cut_short_by_the_end_2() {
     sweep(&Files, Mode::Dead, 170, 1);
 }
 
-/// Fails every operation of the work on attachments in this mode.
+/// Makes every operation of the work on attachments fail in this mode.
 fn sweep_attachments(subject: &dyn Subject, mode: Mode) {
     let (seed, rounds) = (seed(), times(1));
     println!("seed {seed}, {rounds} rounds");
@@ -203,7 +206,7 @@ fn sweep_attachments(subject: &dyn Subject, mode: Mode) {
     assert!(tally.total() >= times(40), "there are too few operations that can fail");
 }
 
-/// Tests of every mode over a store that is made anew for each.
+/// Creates a test of every mode for each store. Each test creates a new subject.
 macro_rules! attachments_survive {
     ($($store:ident: $subject:expr => {$($test:ident: $mode:ident),+ $(,)?})+) => {
         $(mod $store {

@@ -1,6 +1,6 @@
-//! Stores of each format version open for ever and give the answers they gave when they were made.
+//! Tests that stores of each format version still open and give the answers they gave when created.
 //!
-//! A new one is made, beside those that are there, with
+//! To add a new golden store to the existing ones, run
 //! `FORKLORE_GOLDEN=2 cargo xtask test -p forklore-faults golden`, where 2 is the new version.
 
 use std::fs;
@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use forklore_faults::golden::{self, Answers};
 use forklore_faults::kind::Kind;
 
-/// The stores with their first version.
+/// The kinds of stores, with the names of their golden stores.
 pub(crate) const STORES: [(Kind, &str); 2] = [(Kind::Sqlite, "sqlite"), (Kind::Files, "files")];
 
-/// A golden store: its folder, with `store` and `answers.json` in it.
+/// Returns the directories of the golden stores of a kind. Each contains `store` and
+/// `answers.json`.
 pub(crate) fn stores(kind: Kind, name: &str) -> Vec<PathBuf> {
     if let Some(version) = std::env::var_os("FORKLORE_GOLDEN") {
         make(kind, &golden::folder().join(format!("{name}-v{}", version.to_str().unwrap())));
@@ -41,7 +42,7 @@ fn make(kind: Kind, folder: &Path) {
     fs::remove_file(store.join("store.db-lock")).ok();
 }
 
-/// A copy of a golden store, and what it has to answer.
+/// Copies a golden store, and returns its expected answers.
 pub(crate) fn copy(golden: &Path, to: &Path) -> Answers {
     copy_all(&golden.join("store"), to);
     let text = fs::read_to_string(golden.join("answers.json")).unwrap();
@@ -56,7 +57,7 @@ pub(crate) fn copy_all(from: &Path, to: &Path) {
         if entry.file_type().unwrap().is_dir() {
             copy_all(&entry.path(), &target);
         } else {
-            // Not a copy of the rights: a checkout may be read-only.
+            // Permissions are not copied, because a checkout may be read-only.
             fs::write(target, fs::read(entry.path()).unwrap()).unwrap();
         }
     }

@@ -1,18 +1,18 @@
-//! The power is cut before every sync of a workload and in between; what was acknowledged is
-//! there, and nothing is half there.
+//! Tests that cut the power before every sync of a workload and at random points. All acknowledged
+//! data must be there, and nothing may be incomplete.
 
 use forklore_faults::power::{PowerCut, Tally, Together};
 use forklore_faults::soak::{Chance, seed, times};
 use forklore_faults::subject::{Files, Sqlite, Subject};
 use forklore_faults::workload::Workload;
 
-/// Judges so many images at least, the share `part` of `parts` of them; a soak does so in as many
-/// rounds, each with other texts.
+/// Checks `promised` disk images or more, of which this call takes the share `part` of `parts`. A
+/// soak repeats this in several rounds, each with other texts.
 fn cut_power(subject: &dyn Subject, promised: usize, part: usize, parts: usize) {
     cut_power_under(subject, Workload::of_round, promised, part, parts);
 }
 
-/// The same under other work.
+/// Does the same with another workload.
 fn cut_power_under(
     subject: &dyn Subject,
     work: fn(u64) -> Workload,
@@ -26,7 +26,8 @@ fn cut_power_under(
     for round in 0..rounds {
         let work = PowerCut::of(subject, work(round));
         let cuts = work.cuts(promised, &mut Chance::new(seed, round));
-        // Losses take turns over the cuts: a part gets whole rounds of them, so that it meets each.
+        // The losses alternate over the cuts. A part gets complete cycles of them, so that it
+        // includes each.
         let round_of = |number: usize| number / subject.losses().len();
         let mine: Vec<_> = cuts
             .into_iter()
@@ -65,8 +66,7 @@ fn files_lose_nothing_acknowledged_when_the_power_is_cut_2() {
     cut_power(&Files, 600, 1, 2);
 }
 
-/// Judges so many images of a disk whose power was cut after a process was killed and another one
-/// took a step.
+/// Checks disk images after a power cut that follows the kill of one process and a step of another.
 fn kill_and_cut_power(subject: &dyn Subject, work: fn(u64) -> Workload, promised: usize) {
     let (seed, rounds) = (seed(), times(1));
     println!("seed {seed}, {rounds} rounds");
@@ -115,13 +115,14 @@ fn nobody_names_what_a_killed_process_did_not_sync_in_files() {
     kill_and_cut_power(&Files, Workload::on_attachments, 250);
 }
 
-/// As by a step, but a thread writes the WAL back while the next steps are taken.
+/// Like the tests above, but a background thread runs the checkpoints during the next steps.
 #[test]
 fn sqlite_keeps_what_it_acknowledged_while_a_thread_writes_back() {
     cut_power(&Sqlite::over_vfs("thread-power").with_thread(), 300, 0, 1);
 }
 
-/// Judges images of what threads left that appended at once; how many shared a sync at best.
+/// Checks disk images of concurrent appends by several threads. Returns the highest number of
+/// appends per sync.
 fn threads_at_once(sqlite: &Sqlite) -> f64 {
     let mut most: f64 = 0.0;
     for round in 0..times(1) {

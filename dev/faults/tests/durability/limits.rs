@@ -1,4 +1,5 @@
-//! Stores that run out of something lose nothing, say so, and go on once there is enough again.
+//! Tests of stores that run out of a resource: they lose nothing, report it, and continue once
+//! there is enough again.
 
 mod clock;
 mod descriptors;

@@ -1,5 +1,5 @@
-//! Stores under kills, crowds and limits: what was acknowledged is there, and nothing is half
-//! there.
+//! Tests of stores under kills, concurrency and limits: acknowledged data is never lost, and no
+//! change is ever incomplete.
 
 mod bytes;
 mod crowds;

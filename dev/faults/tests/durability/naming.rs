@@ -1,4 +1,4 @@
-//! One process imports what names attachments while another collects those that nobody names.
+//! One process imports files that reference attachments while another collects unreferenced ones.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ fn a_collection_takes_nothing_that_an_import_is_about_to_name(kind: Kind) {
     let files = times(FILES);
     let keep = |number: u64| {
         let bytes = format!("attachment {number}");
-        // Let go at once, as by somebody who was killed before it was named.
+        // The pin is released at once, as if its owner was killed before it wrote a reference.
         opened.engine.put_attachment(&mut bytes.as_bytes(), 100).unwrap().id
     };
     for number in 0..files {

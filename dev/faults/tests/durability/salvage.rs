@@ -1,4 +1,4 @@
-//! What is saved from a damaged store: all that can be read, under the numbers it had.
+//! Tests of salvaging a damaged store: everything readable is recovered, with its log positions.
 
 use forklore::Engine;
 use forklore::engine::{LostKind, Recovery};
@@ -10,7 +10,8 @@ use jiff::Timestamp;
 
 use crate::golden::{STORES, copy, stores};
 
-/// A clock that is past every time of the golden stores: a store records no later time than its own.
+/// A clock later than every time of the golden stores, because a store records no time later than
+/// its own.
 fn later() -> StoreClock {
     StoreClock::new(|| Timestamp::from_second(1_900_000_000).unwrap())
 }
@@ -20,7 +21,8 @@ fn memory() -> Engine {
         .with_agent_formats(forklore::formats::AGENT_FORMATS)
 }
 
-/// Headers and logs without what a salvage gives up: leases, and numbers of deleted sessions.
+/// Removes from headers and logs what a salvage does not recover: leases, and counts of deleted
+/// sessions.
 fn comparable(mut answers: Answers) -> Answers {
     for header in answers.headers.values_mut() {
         header["lease"].take();
@@ -58,19 +60,19 @@ fn a_sound_store_is_saved_whole() {
 fn targets() -> Vec<(Engine, String)> {
     let mut targets = vec![(memory(), "memory".to_owned())];
     for (kind, name) in STORES {
-        // Kept for as long as the test's process lives.
+        // The directory is never removed, because the returned engine uses it.
         let dir = tempfile::tempdir().unwrap().keep();
         targets.push((kind.open_at(&dir, later()).unwrap().engine, name.to_owned()));
     }
     targets
 }
 
-/// Damages the golden SQLite store, saves it, and compares the logs but for these lines.
+/// Damages a golden SQLite store, recovers it, and compares all logs except for these lines.
 fn damaged(sql: &str, changed: &[(&str, usize)], check: impl FnOnce(&Recovery, &Engine)) {
     let golden = stores(Kind::Sqlite, "sqlite").remove(0);
     let dir = tempfile::tempdir().unwrap();
     let mut expected = copy(&golden, dir.path());
-    // Brings it to the present version.
+    // Upgrades the store to the current version.
     drop(Kind::Sqlite.open(dir.path()).unwrap());
     let file = rusqlite::Connection::open(dir.path().join("store.db")).unwrap();
     assert!(file.execute(sql, []).unwrap() > 0, "{sql}");
@@ -95,7 +97,7 @@ fn damaged(sql: &str, changed: &[(&str, usize)], check: impl FnOnce(&Recovery, &
     check(&salvage, &into);
 }
 
-/// The sid of a session in the golden store.
+/// Returns the sid of a session in the golden store.
 fn sid(session: &str) -> i64 {
     let golden = stores(Kind::Sqlite, "sqlite").remove(0);
     let dir = tempfile::tempdir().unwrap();
@@ -111,7 +113,7 @@ fn event(session: &str, position: i64) -> i64 {
 
 #[test]
 fn a_lost_payload_leaves_a_marker_and_every_number() {
-    // The answer to the first question of the deepest session's parent.
+    // The answer to the first question in the parent of the deepest session.
     let sql = format!(
         "UPDATE event SET payload = payload || ' ' WHERE k = {}",
         event("golden-deep-34", 2)
@@ -150,7 +152,7 @@ fn a_lost_event_is_found_again_in_a_copy() {
 
 #[test]
 fn a_lost_event_without_a_copy_keeps_its_class() {
-    // The call that the last turn of the root leaves open: behind every fork of it.
+    // The call that the last turn of the root leaves open. It comes after the cut of every fork.
     let sql = format!("DELETE FROM event WHERE k = {}", event("golden-main", 18));
     damaged(&sql, &[("golden-main", 18)], |salvage, into| {
         assert_eq!(salvage.lost.len(), 1, "{:?}", salvage.lost);

@@ -1,4 +1,4 @@
-//! A store with a family in it, a file to import, and the history of all that was done to them.
+//! A store with a family in it, a file to import, and the history of all calls.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ const PREFIX: u64 = 700;
 /// More records than an import writes in one step.
 const RECORDS: usize = 5_000;
 
-/// A test of each store for each of these functions, which take a [`Kind`].
+/// Creates a test of each store kind for each of these functions, which take a [`Kind`].
 macro_rules! for_each_store {
     ($($test:ident),+ $(,)?) => {
         mod sqlite {
@@ -49,7 +49,7 @@ impl World {
         Self::in_place(TestFolder::in_memory(kind), number)
     }
 
-    /// One on the disk that `folder` is on.
+    /// Creates a world on the disk that contains `folder`.
     pub(crate) fn on(kind: Kind, number: u64, folder: &Path) -> Self {
         Self::in_place(TestFolder::below(kind, folder), number)
     }
@@ -73,7 +73,7 @@ impl World {
         Self { place, history: entries("setup", &lines), file, number }
     }
 
-    /// The task of a process whose name no other has.
+    /// Creates a task for a process with a unique name.
     pub(crate) fn task(&self, name: &str, calls: u64) -> Task {
         Task {
             work: "busy".into(),
@@ -86,7 +86,7 @@ impl World {
         }
     }
 
-    /// Makes calls in this process.
+    /// Makes a call in this process.
     pub(crate) fn call(&mut self, process: &str, opened: &Opened, call: &Call) -> Answer {
         let mut lines = Vec::new();
         let answer = Caller::new(opened, |line| lines.push(line)).call(call.clone());
@@ -94,7 +94,7 @@ impl World {
         answer
     }
 
-    /// Starts a process, and waits until it has opened the store.
+    /// Starts a process and waits until it has opened the store.
     pub(crate) fn start(task: &Task) -> Process {
         let mut process = Process::start(Path::new(env!("CARGO_BIN_EXE_forklore-faults")), task);
         assert_eq!(process.received::<String>().as_deref(), Some("ready"));
@@ -105,7 +105,7 @@ impl World {
         self.history.extend(entries(process, lines));
     }
 
-    /// Asserts that nothing blocks the names of sessions that were never made.
+    /// Asserts that nothing blocks the names of sessions whose creation was interrupted.
     #[track_caller]
     pub(crate) fn claim_open(&mut self, opened: &Opened, by: &str) {
         let (calls, problems) = claim_open(opened, by, &self.history);
@@ -113,7 +113,8 @@ impl World {
         self.assert_none(&problems);
     }
 
-    /// Asserts that the store holds what the history says, before and after a collection.
+    /// Asserts that the store contains what the history requires, before and after a garbage
+    /// collection.
     #[track_caller]
     pub(crate) fn assert_sound(&mut self) {
         let opened = self.place.open();
@@ -124,7 +125,7 @@ impl World {
         self.assert_none(&Check::new(&opened, &self.history).problems());
     }
 
-    /// The same, where the machine ran out of something.
+    /// Asserts the same, but accepts errors that name an exhausted resource.
     #[track_caller]
     pub(crate) fn assert_sound_though_limited(&mut self) {
         let opened = self.place.open();
@@ -140,8 +141,8 @@ impl World {
         self.assert_none(&compared.err().into_iter().collect::<Vec<_>>());
     }
 
-    /// Asserts that no file contains what was deleted or what killed writers left, once copies that
-    /// a kill cut short are old enough to be collected.
+    /// Asserts that no file contains deleted data or leftovers of killed writers, once interrupted
+    /// copies are old enough to be collected.
     #[track_caller]
     pub(crate) fn assert_erased(&self) {
         let opened = self.place.open();

@@ -1,4 +1,4 @@
-//! The counts that are committed, and by what they were made.
+//! The committed counts, and the toolchain that they were made with.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,8 +9,8 @@ use crate::command::{Failure, output, program, root};
 /// The machine whose instructions are counted.
 pub(super) const MACHINE: &str = "x86_64-unknown-linux-gnu";
 
-/// What decides which instructions a program takes: those it is built of, and those of the C
-/// library, whose copies of memory go another way on a processor without AVX2.
+/// What determines the instruction count of a program: its own code, and the C library, which
+/// copies memory in another way on processors without AVX2.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Toolchain {
     pub(super) compiler: String,
@@ -19,11 +19,11 @@ pub(super) struct Toolchain {
     pub(super) avx2: bool,
 }
 
-/// Instructions by the name of what was done.
+/// Instruction counts by name.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts(BTreeMap<String, u64>);
 
-/// What a count is compared with.
+/// The committed counts that new ones are compared with.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Baseline {
     pub(super) toolchain: Toolchain,
@@ -31,7 +31,7 @@ pub(super) struct Baseline {
 }
 
 impl Toolchain {
-    /// That of the next build.
+    /// Returns the toolchain of the next build.
     pub(super) fn now() -> Result<Self, Failure> {
         let name = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let said = output(program(name).arg("-vV"))?;
@@ -48,7 +48,7 @@ impl Toolchain {
         })
     }
 
-    /// Whether instructions are counted here.
+    /// Checks whether instructions are counted on this machine.
     pub(super) fn is_counted(&self) -> bool {
         self.machine == MACHINE
     }
@@ -62,7 +62,7 @@ impl std::fmt::Display for Toolchain {
 }
 
 impl Counts {
-    /// The count of this name; 0 when there is none.
+    /// Returns the count of this name, or 0 if there is none.
     pub(super) fn of(&self, name: &str) -> u64 {
         self.0.get(name).copied().unwrap_or_default()
     }
@@ -75,7 +75,7 @@ impl FromIterator<(String, u64)> for Counts {
 }
 
 impl Baseline {
-    /// The committed one.
+    /// Reads the committed baseline.
     pub(super) fn read() -> Result<Self, Failure> {
         let path = path();
         let text = fs::read_to_string(&path)
@@ -83,7 +83,7 @@ impl Baseline {
         Ok(Self::parse(&text))
     }
 
-    /// Commits to these counts.
+    /// Prints these counts and writes them as the new baseline.
     pub(super) fn write(&self) -> Result<(), Failure> {
         let path = path();
         eprintln!("\n{self}");

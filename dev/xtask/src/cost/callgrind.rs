@@ -1,4 +1,4 @@
-//! A program run by Valgrind, which counts the instructions of the functions that are named.
+//! Runs a program under Valgrind, which counts the instructions of selected functions.
 
 use std::fs;
 use std::path::Path;
@@ -7,16 +7,16 @@ use super::baseline::Counts;
 use crate::command::{Failure, run};
 use crate::valgrind;
 
-/// What the names of the functions begin with.
+/// The common prefix of the function names.
 const FUNCTION: &str = "forklore_cost::counted::counted_";
 
-/// The instructions from the entry of each function `counted_NAME` to its return.
+/// Counts the instructions of each function `counted_NAME`, from its entry to its return.
 pub(super) fn count(binary: &Path, folder: &Path, names: &[&str]) -> Result<Counts, Failure> {
     let mut valgrind = valgrind::command()?;
     valgrind.args(["--tool=callgrind", "--quiet"]);
     valgrind.arg(format!("--callgrind-out-file={}", folder.join("counts").display()));
     for name in names {
-        // Each of them leaves a file of its own, with what was counted since it was entered.
+        // Each function produces its own file with the count since its entry.
         valgrind.args([
             format!("--zero-before={FUNCTION}{name}"),
             format!("--dump-after={FUNCTION}{name}"),
@@ -35,7 +35,7 @@ pub(super) fn count(binary: &Path, folder: &Path, names: &[&str]) -> Result<Coun
     Ok(counted.into_iter().collect())
 }
 
-/// What a file says was counted, and of which function.
+/// Returns the name of the function that a file is about, and its count.
 fn total(text: &str, names: &[&str]) -> Option<(String, u64)> {
     let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name));
     let trigger = field("desc: Trigger: --dump-after=")?.strip_prefix(FUNCTION)?;

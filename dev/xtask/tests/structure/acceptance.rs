@@ -1,4 +1,4 @@
-//! The tests that docs/acceptance.md names are there.
+//! Tests that the tests named in docs/acceptance.md exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,10 +6,10 @@ use std::fs;
 use crate::assert_none;
 use crate::tree::{self, sources};
 
-/// How many rules there are; their numbers never move.
+/// The number of rules. The number of a rule never changes.
 const RULES: usize = 70;
 
-/// The rows of the table: the number of a rule, and the tests that hold it.
+/// Returns the rows of the table: the number of a rule, and the names of its tests.
 fn rows(page: &str) -> Vec<(usize, Vec<&str>)> {
     let rows = page.lines().filter_map(|line| {
         let cells: Vec<_> = line.strip_prefix('|')?.strip_suffix('|')?.split(" | ").collect();
@@ -20,7 +20,8 @@ fn rows(page: &str) -> Vec<(usize, Vec<&str>)> {
     rows.collect()
 }
 
-/// The names of functions, and of cases that a macro makes tests of.
+/// Returns all words of the sources that can be names of functions, or of cases that a macro turns
+/// into tests.
 fn names() -> BTreeSet<String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut names = BTreeSet::new();

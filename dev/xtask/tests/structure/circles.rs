@@ -1,5 +1,5 @@
-//! Inside a crate, files that need each other to be understood are few: no import circle has more
-//! than three of them.
+//! Tests that import cycles between files of a crate are small: at most three files, because files
+//! in a cycle can only be understood together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,16 +7,16 @@ use crate::assert_none;
 use crate::imports::{Module, modules};
 use crate::tree::sources;
 
-/// The most files of a circle.
+/// The maximum number of files in a cycle.
 const MOST: usize = 3;
 
-/// Circles that are larger and still to be taken apart, with their sizes: none may grow, and one
-/// that shrank is written down smaller.
+/// Larger cycles that remain to be broken up, with their sizes. None may grow, and the size of one
+/// that shrank must be updated.
 const KNOWN: [(&str, usize); 1] = [("crates/forklore-import", 17)];
 
 type Graph = BTreeMap<Module, BTreeSet<Module>>;
 
-/// Every module that can be reached from one.
+/// Returns every module that can be reached from `from`.
 fn reachable<'a>(graph: &'a Graph, from: &Module) -> BTreeSet<&'a Module> {
     let mut seen = BTreeSet::new();
     let mut open: Vec<_> = graph.get(from).into_iter().flatten().collect();
@@ -28,7 +28,7 @@ fn reachable<'a>(graph: &'a Graph, from: &Module) -> BTreeSet<&'a Module> {
     seen
 }
 
-/// The circles, each the modules that reach one another.
+/// Returns the cycles: sets of modules that can reach one another.
 fn circles(graph: &Graph) -> BTreeSet<BTreeSet<&Module>> {
     let reach: BTreeMap<_, _> =
         graph.keys().map(|module| (module, reachable(graph, module))).collect();

@@ -1,4 +1,4 @@
-//! Which crate may use which: the table in ARCHITECTURE.md is the rule, and it is the truth.
+//! Tests which crate uses which: the table in ARCHITECTURE.md and the manifests must agree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,15 +6,15 @@ use std::fs;
 use crate::manifests::{self, Manifest};
 use crate::{assert_none, tree};
 
-/// The crates of this workspace that each crate uses.
+/// The workspace crates that each crate uses.
 type Edges = BTreeMap<String, BTreeSet<String>>;
 
-/// The words in backticks.
+/// Returns the words in backticks.
 fn quoted(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// Reads the table: the crate in the first column, what it may use in the last.
+/// Reads the table: the crate in the first column, the crates that it may use in the last.
 fn table(architecture: &str, crates: &BTreeSet<&str>) -> Edges {
     let rows = architecture.lines().filter_map(|line| {
         let cells: Vec<_> = line.trim().strip_prefix('|')?.strip_suffix('|')?.split('|').collect();
@@ -28,7 +28,7 @@ fn table(architecture: &str, crates: &BTreeSet<&str>) -> Edges {
     rows.collect()
 }
 
-/// What differs between the rule and the manifests, one line for each edge.
+/// Returns one line for each difference between the rule and the manifests.
 fn differences(rule: &Edges, actual: &Edges) -> Vec<String> {
     let mut wrong = Vec::new();
     for (name, used) in actual {

@@ -1,21 +1,21 @@
-//! Which module of a crate imports which, read from the text: `use` and paths that begin with
-//! `crate`, `super` or `self`. A name that a module hands on (`pub use`) counts as an import of
-//! the module that defines it. What a crate's root imports does not count.
+//! Determines from the source text which modules of a crate import which: `use` items, and paths
+//! that begin with `crate`, `super` or `self`. The use of a re-exported name (`pub use`) counts as
+//! an import of the module that defines it. Imports by the crate root do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tree::File;
 
-/// The path of a module inside its crate; the root is empty.
+/// The path of a module inside its crate. Empty for the root.
 pub(crate) type Module = Vec<String>;
 
-/// Names that modules hand on: where they come from.
+/// Re-exported names, with the path that they come from.
 type Handed = BTreeMap<(Module, String), Module>;
 
 /// A crate's modules with their code, without comments and unit tests.
 type Code = BTreeMap<Module, String>;
 
-/// For each crate the imports of each of its modules.
+/// Returns, for each crate, the imports of each of its modules.
 pub(crate) fn modules(files: &[File]) -> BTreeMap<String, BTreeMap<Module, BTreeSet<Module>>> {
     let mut crates: BTreeMap<String, Code> = BTreeMap::new();
     for file in files {
@@ -61,7 +61,7 @@ fn graph(code: &Code) -> BTreeMap<Module, BTreeSet<Module>> {
     edges.collect()
 }
 
-/// The paths of `use` items: those that are handed on, or the others.
+/// Returns the paths of `use` items: only the re-exporting ones, or only the others.
 fn uses(text: &str, handed_on: bool) -> Vec<Module> {
     let mut paths = Vec::new();
     for (at, _) in text.match_indices("use ") {
@@ -75,7 +75,7 @@ fn uses(text: &str, handed_on: bool) -> Vec<Module> {
     paths
 }
 
-/// `a::{b, c::d}` as `a::b` and `a::c::d`.
+/// Expands `a::{b, c::d}` to `a::b` and `a::c::d`.
 fn expand(before: &[String], tree: &str, paths: &mut Vec<Module>) {
     let tree = tree.trim();
     let Some((head, rest)) = tree.split_once('{') else {
@@ -104,7 +104,7 @@ fn expand(before: &[String], tree: &str, paths: &mut Vec<Module>) {
     }
 }
 
-/// Paths in the middle of code that begin with `crate::` or `super::`.
+/// Returns the paths within code that begin with `crate::` or `super::`.
 fn inline(text: &str) -> Vec<Module> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let begins = text.match_indices("crate::").chain(text.match_indices("super::"));
@@ -116,7 +116,7 @@ fn inline(text: &str) -> Vec<Module> {
     paths.collect()
 }
 
-/// The path from the crate's root; none of another crate's.
+/// Returns the path from the crate's root. `None` if it leads to another crate.
 fn absolute(module: &Module, path: &[String], code: &Code) -> Option<Module> {
     let (first, rest) = path.split_first()?;
     let mut from = match &**first {
@@ -138,7 +138,7 @@ fn absolute(module: &Module, path: &[String], code: &Code) -> Option<Module> {
     Some(from)
 }
 
-/// The module in which what a path names is defined.
+/// Returns the module that defines what a path names.
 fn defining(path: &[String], code: &Code, handed: &Handed, hops: u8) -> Option<Module> {
     let depth = (0..=path.len()).rev().find(|depth| code.contains_key(&path[..*depth]))?;
     let (module, rest) = path.split_at(depth);

@@ -1,15 +1,15 @@
-//! What the documentation points at is there.
+//! Tests that the targets of links in the documentation exist.
 
 use crate::assert_none;
 use crate::tree::{self, File, files};
 
-/// The places that a page links to, without those on the web and within the page.
+/// Returns the link targets of a page, without those on the web and within the page.
 fn linked(text: &str) -> impl Iterator<Item = &str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
     targets.filter(|target| !target.is_empty() && !target.contains("://"))
 }
 
-/// The files and folders of a crate that a page names, like `forklore-core/src/cut.rs`.
+/// Returns the files and directories of crates that a page names, like `forklore-core/src/cut.rs`.
 fn named(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2).filter(|word| {
         let is_path = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
@@ -17,7 +17,7 @@ fn named(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The places that lead nowhere, from the folder of the page.
+/// Returns the link targets that do not exist, relative to the directory of the page.
 fn dead(page: &File, exists: impl Fn(&str) -> bool) -> Vec<String> {
     let folder = page.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let links = linked(&page.text).map(|target| format!("{folder}/{target}"));

@@ -1,4 +1,4 @@
-//! The shape of the tree, held as a test: what a reviewer should not have to look for.
+//! Tests of the source tree's structure, so that reviewers need not check it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod acceptance;
@@ -11,7 +11,7 @@ mod modules;
 mod text;
 mod tree;
 
-/// Fails with one line for each problem.
+/// Fails with one line per problem.
 #[track_caller]
 fn assert_none(problems: &[String]) {
     assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));

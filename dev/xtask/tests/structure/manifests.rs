@@ -1,13 +1,13 @@
-//! What every crate's Cargo.toml takes from the workspace.
+//! Tests what the manifests of all crates inherit from the workspace.
 
 use toml::{Table, Value};
 
 use crate::assert_none;
 use crate::tree::{File, files};
 
-/// A crate's Cargo.toml.
+/// The manifest of a crate.
 pub(crate) struct Manifest {
-    /// From the root of the workspace, with `/`.
+    /// The path relative to the root of the workspace, with `/`.
     pub(crate) path: String,
     table: Table,
 }
@@ -22,7 +22,8 @@ impl Manifest {
         self.table["package"]["name"].as_str().unwrap()
     }
 
-    /// The dependencies of one kind (`dev-dependencies`), those of single platforms too.
+    /// Returns the dependencies of one kind (for example `dev-dependencies`), including
+    /// platform-specific ones.
     pub(crate) fn dependencies(&self, kind: &str) -> Vec<(String, Value)> {
         let platforms = self.table.get("target").and_then(Value::as_table);
         let platforms = platforms.into_iter().flat_map(Table::values).filter_map(Value::as_table);
@@ -32,7 +33,8 @@ impl Manifest {
     }
 }
 
-/// The crates' manifests, without the workspace's own and that of `fuzz`, a workspace of its own.
+/// Returns the manifests of all crates, without that of the workspace and that of `fuzz`, which is
+/// a workspace of its own.
 pub(crate) fn all() -> Vec<Manifest> {
     let is_crate = |path: &str| path.ends_with("/Cargo.toml") && !path.starts_with("fuzz/");
     let manifests = files().into_iter().filter(|file| is_crate(&file.path));
@@ -43,8 +45,8 @@ fn is_inherited(value: Option<&Value>) -> bool {
     value.and_then(|value| value.get("workspace")).and_then(Value::as_bool) == Some(true)
 }
 
-/// The leaves that speak C to SQLite and that map a file into memory: what the others must not do,
-/// they have to allow where they do.
+/// The crates that call SQLite's C API or map a file into memory. They may allow `unsafe` code in
+/// the modules that need it; all other crates forbid it.
 const UNSAFE: [&str; 3] =
     ["dev/bench/Cargo.toml", "dev/faults/Cargo.toml", "crates/forklore-sqlite/Cargo.toml"];
 
@@ -53,7 +55,7 @@ fn may_be_unsafe(manifest: &Manifest, lints: Option<&Value>) -> bool {
     UNSAFE.contains(&&*manifest.path) && lint == Some("deny")
 }
 
-/// What a manifest says for itself though the workspace says it for all.
+/// Returns the settings that a manifest must inherit from the workspace but does not.
 fn own_settings(manifest: &Manifest) -> Vec<String> {
     let package = &manifest.table["package"];
     let mut wrong = Vec::new();

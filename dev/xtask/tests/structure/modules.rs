@@ -1,12 +1,12 @@
-//! Every Rust file is part of some target: a file that nobody declares is never compiled, and a
-//! test in it never runs.
+//! Tests that every Rust file is part of a target: a file that no module declares is never
+//! compiled, and its tests never run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::assert_none;
 use crate::tree::{File, sources};
 
-/// Whether cargo makes a target of this file by its place.
+/// Checks whether cargo creates a target for a file at this path.
 fn is_target(path: &str) -> bool {
     let parts: Vec<_> = path.split('/').collect();
     match parts.as_slice() {
@@ -20,7 +20,7 @@ fn is_target(path: &str) -> bool {
     }
 }
 
-/// The folder in which the modules of a file lie.
+/// Returns the directory that contains the submodules of a file.
 fn folder(path: &str) -> String {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     if is_target(path) || name == "mod.rs" {
@@ -30,7 +30,8 @@ fn folder(path: &str) -> String {
     }
 }
 
-/// The modules that a file declares and another file holds: each the paths where it may lie.
+/// Returns the modules that a file declares without a body, each with the paths where its file may
+/// be.
 fn declared(file: &File) -> Vec<Vec<String>> {
     let mut path = None;
     let mut modules = Vec::new();
@@ -49,7 +50,7 @@ fn declared(file: &File) -> Vec<Vec<String>> {
     modules
 }
 
-/// The name in `mod name;`, whatever its visibility.
+/// Returns the name in `mod name;`, whatever its visibility.
 fn module(line: &str) -> Option<&str> {
     let (before, name) = line.strip_suffix(';')?.rsplit_once("mod ")?;
     let visibility = before.trim();
@@ -57,7 +58,7 @@ fn module(line: &str) -> Option<&str> {
     (is_word && (visibility.is_empty() || visibility.starts_with("pub"))).then_some(name)
 }
 
-/// The files that no target leads to.
+/// Returns the files that no target includes.
 fn forgotten(files: &[File]) -> Vec<String> {
     let by_path: BTreeMap<_, _> = files.iter().map(|file| (file.path.as_str(), file)).collect();
     let mut open: Vec<_> = by_path.keys().copied().filter(|path| is_target(path)).collect();
@@ -81,7 +82,7 @@ fn no_file_is_forgotten() {
 
 #[test]
 fn cargo_finds_targets_by_itself() {
-    // What is fuzzed has no tests of its own.
+    // The fuzz crate has no tests of its own.
     let manifests = crate::tree::files()
         .into_iter()
         .filter(|file| file.path.ends_with("Cargo.toml") && !file.path.starts_with("fuzz/"));

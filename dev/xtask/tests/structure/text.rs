@@ -1,4 +1,4 @@
-//! What a file may not hold: too much, a name that says nothing, something left behind.
+//! Tests what a file must not contain: too many lines, meaningless names, leftovers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ const MOST_LINES: usize = 500;
 
 const EMPTY_NAMES: [&str; 7] = ["util", "utils", "helper", "helpers", "common", "misc", "manager"];
 
-/// Spelled in two parts, because this file is looked through as well.
+/// Split in two, because this test also searches this file.
 const LEFT_BEHIND: [&str; 5] = [
     concat!("#[ig", "nore"),
     concat!("to", "do!("),
@@ -19,7 +19,7 @@ const LEFT_BEHIND: [&str; 5] = [
     concat!("db", "g!("),
 ];
 
-/// What writes to standard output or error, and where alone it stands.
+/// What writes to standard output or error, and the only files that may use it.
 const PRINTS: [&str; 4] = ["println!(", "print!(", "stdout()", "stderr()"];
 const OUTPUT: [&str; 7] = [
     "dev/agent-compat/src/output.rs",
@@ -31,7 +31,7 @@ const OUTPUT: [&str; 7] = [
     "crates/forklore-conformance/src/",
 ];
 
-/// What reaches outside: a pure crate has none of it.
+/// What accesses the outside world. Pure crates must not use it.
 const REACHES_OUT: [&str; 11] = [
     "std::fs",
     "std::net",
@@ -46,10 +46,10 @@ const REACHES_OUT: [&str; 11] = [
     "now_v7",
 ];
 
-/// Folders that every machine has, so that naming one gives nothing away.
+/// Directories that exist on every machine, so that naming one reveals nothing.
 const EVERYWHERE: [&str; 8] = ["/", "/home", "/media", "/mnt", "/opt", "/tmp", "/usr", "/var"];
 
-/// Each line of the files that holds one of the words.
+/// Returns each line of the files that contains one of the words.
 fn lines_with(files: &[File], words: &[&str]) -> Vec<String> {
     let hits = files.iter().flat_map(|file| {
         file.text.lines().enumerate().filter_map(|(number, line)| {
@@ -60,7 +60,7 @@ fn lines_with(files: &[File], words: &[&str]) -> Vec<String> {
     hits.collect()
 }
 
-/// The code of the crates whose path begins so: neither their tests nor comments.
+/// Returns the code of the crates whose path begins with `crates`, without tests and comments.
 fn code_of(crates: &str) -> Vec<File> {
     let mut code = sources();
     code.retain(|file| file.path.starts_with(crates) && file.path.contains("/src/"));
@@ -103,7 +103,7 @@ fn only_the_output_prints() {
     assert_none(&lines_with(&code, &PRINTS));
 }
 
-/// What to type is for a face to say, which knows how its user types.
+/// Only a front end may suggest commands, because it knows how its user enters them.
 #[test]
 fn no_library_proposes_a_command_line() {
     let faces = ["crates/forklore-cli/", "crates/forklore-chat/", "crates/forklore-host/"];
@@ -124,7 +124,8 @@ fn the_model_reaches_nowhere() {
     assert_none(&lines_with(&code_of("crates/forklore-core/"), &REACHES_OUT));
 }
 
-/// A path of the machine it was written on: a home, this checkout, what lies beside it.
+/// Checks for paths of the machine that the file was written on: the home directory, this checkout,
+/// and its neighbours.
 #[test]
 fn no_file_names_a_path_of_this_machine() {
     let mut places = vec![PathBuf::from(std::env::var_os("HOME").unwrap_or_default())];
@@ -142,7 +143,7 @@ fn no_file_names_a_path_of_this_machine() {
     assert_none(&found.collect::<Vec<_>>());
 }
 
-/// Whether a text names a path, and not one that merely contains its letters.
+/// Checks whether a text contains a path, and not just its letters inside a longer one.
 fn names(text: &str, path: &str) -> bool {
     let goes_on = |c: char| c.is_alphanumeric() || "._-".contains(c);
     text.match_indices(path).any(|(at, _)| {
@@ -151,7 +152,7 @@ fn names(text: &str, path: &str) -> bool {
     })
 }
 
-/// Whether a path gives away something of its machine.
+/// Checks whether a path reveals something about its machine.
 fn is_particular(path: &Path) -> bool {
     let everywhere = EVERYWHERE.iter().any(|place| path == Path::new(place));
     path.is_absolute() && !everywhere && path != std::env::temp_dir()

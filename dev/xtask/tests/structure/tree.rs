@@ -1,4 +1,4 @@
-//! The files of the checkout, without what is built or fetched.
+//! The files of the checkout, without build output and downloads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 /// A file of the checkout.
 #[derive(Clone)]
 pub(crate) struct File {
-    /// From the root of the workspace, with `/`.
+    /// The path relative to the root of the workspace, with `/`.
     pub(crate) path: String,
-    /// What stands in it.
+    /// The text of the file.
     pub(crate) text: String,
 }
 
@@ -22,12 +22,12 @@ impl File {
     }
 }
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 
-/// Every text file, sorted by path.
+/// Returns all text files, sorted by path.
 pub(crate) fn files() -> Vec<File> {
     let mut found = Vec::new();
     collect(root(), &mut found);
@@ -39,7 +39,7 @@ pub(crate) fn files() -> Vec<File> {
     files.collect()
 }
 
-/// The Rust files.
+/// Returns the Rust files.
 pub(crate) fn sources() -> Vec<File> {
     files().into_iter().filter(File::is_rust).collect()
 }

@@ -1,4 +1,4 @@
-//! Random values of the contract's types, from a seed that a failure prints.
+//! Random values of the contract's types, generated from a seed that a failure prints.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use forklore_core::{
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-/// A source of random numbers.
+/// A pseudo-random number generator.
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -23,7 +23,7 @@ impl Dice {
         Self(seed)
     }
 
-    /// The next number (splitmix64).
+    /// Returns the next number (splitmix64).
     fn roll(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -41,12 +41,12 @@ impl Dice {
     }
 }
 
-/// A type with random values.
+/// A type that can generate random values of itself.
 pub(crate) trait Any: Sized {
     fn any(dice: &mut Dice) -> Self;
 }
 
-/// A random value.
+/// Returns a random value.
 pub(crate) fn any<T: Any>(dice: &mut Dice) -> T {
     T::any(dice)
 }

@@ -1,4 +1,4 @@
-//! What is to be attached: a file, or standard input.
+//! The content to attach: a file, or standard input.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
@@ -8,15 +8,15 @@ use forklore::core::limits::ATTACHMENT_BYTES;
 
 use crate::failure::{Failure, Result};
 
-/// Bytes to attach, and the name that goes with them.
+/// The bytes to attach, and the name of their file.
 pub(super) struct Given {
     pub(super) bytes: Box<dyn Read>,
     pub(super) name: Option<String>,
 }
 
 impl Given {
-    /// Opens a file, or standard input where it is named `-`. Nothing but a file is opened: a pipe
-    /// could be waited for in vain.
+    /// Opens a file, or standard input if the path is `-`. Any other kind of path is refused:
+    /// opening a pipe could block forever.
     pub(super) fn open(path: &Path) -> Result<Self> {
         if path == Path::new("-") {
             if io::stdin().is_terminal() {

@@ -1,4 +1,4 @@
-//! Which of a session's attachments somebody means.
+//! Finds one of a session's attachments by its name or ref.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,19 @@ use serde_json::json;
 
 use crate::failure::{Failure, Result};
 
-/// The digits of a ref that are shown.
+/// The number of digits of a ref that are shown.
 const SHOWN: usize = 12;
-/// The digits of a ref that have to be given.
+/// The minimum number of digits of an abbreviated ref.
 const LEAST: usize = 4;
-/// The candidates that are told.
+/// The maximum number of candidates in an error.
 const CANDIDATES: usize = 10;
 
-/// The beginning of a ref, for people.
+/// Returns the beginning of a ref, for users.
 pub(super) fn short(id: &AttachmentId) -> String {
     id.to_string().chars().take("sha256:".len() + SHOWN).collect()
 }
 
-/// The one of a name, of a ref, or of the beginning of one.
+/// Finds the only attachment with this name, this ref, or a ref that begins like this.
 pub(super) fn find(
     attachments: &[NamedAttachment],
     reference: &str,

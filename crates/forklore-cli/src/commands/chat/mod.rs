@@ -1,4 +1,4 @@
-//! `chat`: a conversation with an agent, at a terminal or of one turn.
+//! `chat`: a conversation with an agent: interactive at a terminal, or a single turn.
 
 mod piped;
 mod views;
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     talk(session.as_ref(), args.title.as_deref(), &args.how, request, app, output)
 }
 
-/// Talks in a session, or in a new one.
+/// Runs a conversation in a session, or in a new one.
 pub(super) fn talk(
     session: Option<&SessionRef>,
     title: Option<&str>,
@@ -120,18 +120,18 @@ pub(super) fn talk(
     done
 }
 
-/// What the caller asks for.
+/// What the caller requests.
 pub(super) enum Request {
     /// One turn with this prompt.
     Prompt(String),
-    /// The rest of a turn that was interrupted or broken off.
+    /// The rest of a turn that was interrupted or failed.
     ContinueTurn,
-    /// A conversation at the terminal.
+    /// An interactive conversation at the terminal.
     Conversation,
 }
 
 impl How {
-    /// What the options and standard input ask for.
+    /// Determines the request from the options and standard input.
     pub(super) fn request(&self, output: &mut Output) -> Result<Request> {
         let piped = piped::text(output)?;
         if piped.is_some() || self.prompt.is_some() {
@@ -168,7 +168,7 @@ struct Answer<'a> {
     resume_command: String,
 }
 
-/// A prompt with the files that go along.
+/// Creates the prompt with its attached files.
 fn with_files(
     text: &str,
     how: &How,
@@ -188,7 +188,7 @@ fn with_files(
     Ok(prompt)
 }
 
-/// Runs one turn without a terminal and prints its answer.
+/// Runs one turn without interaction and prints its answer.
 fn headless(
     foreground: &Foreground,
     start: &Start,
@@ -216,7 +216,7 @@ fn headless(
         written = written.and_then(|()| answer(&turn, output));
     }
     if let Some(stop) = stopped {
-        // The exit code counts even if the output is closed.
+        // The exit code must be right even if the output is closed.
         output.hint(&format!("{} --continue", resume_command(&turn)), "go on with it");
         return Err(Failure::Stopped(stop));
     }

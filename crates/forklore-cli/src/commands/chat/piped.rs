@@ -1,4 +1,4 @@
-//! Text that another program pipes into `chat` and `resume`.
+//! Text that another program pipes into `chat` or `resume`.
 
 use std::io::{self, IsTerminal, Read};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -7,13 +7,13 @@ use std::time::Duration;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 
-/// The most that is read: no model takes more text in one request.
+/// The maximum number of bytes read: no model accepts more text in one request.
 const MOST: usize = 4 << 20;
-/// A pipe may stay open although nobody writes to it. After this long the program says that it
+/// A pipe can stay open although nobody writes to it. After this time the program reports that it
 /// waits, instead of leaving the text out.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The text on standard input up to its end. None when standard input is a terminal.
+/// Reads standard input to its end. Returns `None` if standard input is a terminal.
 ///
 /// # Errors
 /// When the text is longer than 4 MiB, is not UTF-8, or cannot be read.
@@ -28,7 +28,7 @@ pub(super) fn text(output: &mut Output) -> Result<Option<String>> {
         .spawn(move || {
             let mut bytes = Vec::new();
             let read = io::stdin().lock().take(MOST as u64 + 1).read_to_end(&mut bytes);
-            // The program may have ended meanwhile.
+            // The program may already have ended.
             let _ = done.send(read.map(|_| bytes));
         })
         .map_err(failed)?;
@@ -57,13 +57,13 @@ fn checked(bytes: Vec<u8>) -> Result<String> {
     })
 }
 
-/// The prompt, a blank line, and the piped text: whichever of the two there is.
+/// Joins the prompt and the piped text with a blank line. If one is empty, returns the other.
 pub(super) fn behind(prompt: &str, piped: &str) -> String {
     let (prompt, piped) = (prompt.trim(), piped.trim_end());
     if prompt.is_empty() || piped.trim().is_empty() {
         return format!("{prompt}{}", piped.trim());
     }
-    // The indentation of its first line belongs to a text.
+    // Keep the indentation of the text's first line.
     let piped = piped.trim_start_matches(['\r', '\n']);
     format!("{prompt}\n\n{piped}")
 }

@@ -1,4 +1,4 @@
-//! The verbs of this program, shown in a conversation.
+//! Shows the output of this program's commands in a conversation.
 
 use forklore_chat::{ShowRow, View, Views};
 
@@ -7,7 +7,7 @@ use crate::commands::{branches, bring, diff, explore, export, inspect, list, rep
 use crate::failure::Result;
 use crate::output::Output;
 
-/// This program around a conversation.
+/// This program, as the implementation of [`Views`].
 pub(super) struct Program<'a> {
     pub(super) app: &'a App,
     pub(super) output: &'a mut Output,
@@ -46,7 +46,7 @@ impl Views for Program<'_> {
     fn show(&mut self, view: View) {
         self.output.measure();
         if let Err(failure) = self.run(view).and_then(|()| self.output.flush()) {
-            // A screen that is gone ends the conversation at its next line.
+            // If the screen is closed, the conversation ends when it reads its next line.
             let _ = self.output.failure(&failure);
         }
         let _ = self.output.flush();

@@ -1,4 +1,4 @@
-//! The agents that keep sessions on this machine.
+//! Checks which agents have sessions on this machine.
 
 use forklore::import::Importer;
 use forklore::store::health::{Health, Status};
@@ -7,9 +7,9 @@ use forklore::{StoreUrl, blocking};
 use crate::agents;
 use crate::output::count;
 
-/// Says which agents have sessions here; one that has none is no news.
+/// Adds a check for each agent that has sessions here; agents without sessions are left out.
 pub(super) fn look(health: &mut Health) {
-    // The store may not open, so the files are counted without it.
+    // The user's store may fail to open, so the files are counted with an empty one in memory.
     let Ok(engine) = blocking::open_url(&StoreUrl::Memory) else { return };
     for agent in agents::here() {
         let Ok(survey) = Importer::new(&engine).survey(agent.dialect, &agent.folders) else {

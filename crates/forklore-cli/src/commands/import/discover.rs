@@ -1,4 +1,4 @@
-//! `import --discover`: the agents of this machine, and what of theirs is in the store.
+//! `import --discover`: lists the agents on this machine, and how much of their data is imported.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::output::{Cell, Column, Output, Page, Table, Tone, age, bytes, grouped
 #[derive(Serialize)]
 struct Answer {
     agents: Vec<Found>,
-    /// The command that imports everything that is not yet, if there is anything.
+    /// The command that imports everything that is not imported yet, if there is anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
 }
@@ -48,7 +48,8 @@ pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// The verbs over the store; over an empty one where there is none yet, for looking makes none.
+/// Returns the engine over the store. If the store does not exist, uses an empty one in memory,
+/// because this command must not create a store.
 fn engine(app: &App) -> Result<Engine> {
     let url = app.store_url()?;
     match url.path() {
@@ -92,7 +93,7 @@ fn show(page: &mut Page, answer: &Answer) {
     table.show(page);
 }
 
-/// The commands to type: one for each agent that has something new, and one for all of them.
+/// Suggests the commands to type: one for each agent with new data, and one for all of them.
 fn tell_next(answer: &Answer, output: &mut Output) {
     let unread = || answer.agents.iter().filter(|found| found.survey.to_read > 0);
     let does = |found: &Found| format!("the sessions of {}", found.agent);

@@ -1,4 +1,4 @@
-//! What an import came to, for people.
+//! The report of an import for users.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +7,7 @@ use forklore::import::{ImportReport, ImportedSession, Problem as ImportProblem};
 
 use crate::output::{Cell, Column, Page, ShortIds, Table, Tone, bytes, count, cut, grouped};
 
-/// Lines of the table of sessions, and problems, that are shown to people.
+/// The maximum number of sessions and of problems that are shown.
 const ROWS: usize = 40;
 pub(super) const PROBLEMS: usize = 20;
 
@@ -49,7 +49,7 @@ pub(super) fn show(page: &mut Page, report: &ImportReport) {
     problems(page, &report.problems);
 }
 
-/// Where a problem is, and what.
+/// Formats the location of a problem and its message.
 pub(super) fn location(problem: &ImportProblem) -> String {
     let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
     let offset = problem.offset.map(|offset| format!(" (byte {offset})")).unwrap_or_default();
@@ -84,7 +84,7 @@ fn sessions(page: &mut Page, sessions: &[&ImportedSession]) {
     }
 }
 
-/// The sums of one agent's files.
+/// The totals of one agent's files.
 #[derive(Default)]
 struct Sums {
     files: u64,
@@ -128,7 +128,7 @@ impl Sums {
     }
 }
 
-/// One line for each agent, and one for all.
+/// Adds a table with one line for each agent, and one with the totals.
 fn agents(page: &mut Page, report: &ImportReport) {
     let sums = sums(report);
     let mut table = Table::new(&[
@@ -183,7 +183,7 @@ fn sums(report: &ImportReport) -> BTreeMap<&str, Sums> {
         sums.bytes += file.bytes;
     }
     for problem in &report.problems {
-        // What is wrong with a file of nobody stands in the list below.
+        // Problems of files without an agent appear only in the list below the table.
         if let Some(sums) = agent_at.get(&*problem.path).and_then(|agent| sums.get_mut(agent)) {
             sums.problems += 1;
         }

@@ -1,6 +1,8 @@
-//! `import --watch`: follows the folders of agents, so that nothing of theirs is lost.
+//! `import --watch`: follows the folders of agents and imports each change, so that nothing is
+//! lost.
 //!
-//! What was read is in the store, so a watch may end at any time, and several may run at once.
+//! Everything that was read is in the store, so a watch can end at any time, and several can run at
+//! the same time.
 
 mod followed;
 mod news;
@@ -21,10 +23,11 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::{agents, exit};
 
-/// After a look the watch rests for so many times as long: it never takes much of a machine, even
-/// where a change means that a very long file is compared with what is known of it.
+/// After an import the watch pauses this many times as long as the import took. So it never uses
+/// much of the machine, even if a change requires comparing a very long file with its imported
+/// version.
 const REST: u32 = 4;
-/// When to look once more at what the store would not take.
+/// The pause before a retry when the store refused an import.
 const AGAIN: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
@@ -53,7 +56,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     if ended.by_interrupt() { Err(Failure::Answered(ErrorKind::Interrupted)) } else { Ok(()) }
 }
 
-/// The places named, or where the agents of this machine keep or would keep their sessions.
+/// Returns the paths on the command line, or the default folders of all known agents, even if they
+/// do not exist yet.
 fn paths(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
     if named.is_empty() {
         let places: Vec<_> = agents::all().into_iter().flat_map(|agent| agent.folders).collect();
@@ -73,13 +77,13 @@ struct Watch<'a> {
     news: News<'a>,
 }
 
-/// Whether a file may hold a session, or lie beside one.
+/// Checks whether a file can contain a session, or can be a sidecar of one.
 fn reads(dialect: &dyn AgentFormat, path: &Path) -> bool {
     dialect.may_own(path) || dialect.belongs_to(path).is_some()
 }
 
 impl Watch<'_> {
-    /// Imports what is new at the paths. Says whether the store would not take it.
+    /// Imports what is new at these paths. Returns whether the store refused the import.
     fn look(&mut self, paths: &[PathBuf]) -> Result<bool> {
         let (there, gone): (Vec<_>, Vec<_>) =
             paths.iter().cloned().partition(|path| path.symlink_metadata().is_ok());
@@ -100,8 +104,9 @@ impl Watch<'_> {
         }
     }
 
-    /// Whether a path that changed is one to read: a folder, or a file that may be an agent's. A
-    /// link may lead anywhere; the walk through its folder looks where.
+    /// Checks whether to import a changed path: a folder, or a file that can belong to an agent.
+    /// Symbolic links are left out because they can lead anywhere; the scan of their folder checks
+    /// them.
     fn is_meant(&self, path: &Path) -> bool {
         let Ok(about) = path.symlink_metadata() else { return false };
         about.is_dir() || (about.is_file() && self.may_be_session(path))

@@ -1,4 +1,4 @@
-//! `inspect --request`: the bytes that would be sent to a model, and how many of them a fork shares.
+//! `inspect --request`: the bytes that a model would receive, and how many of them a fork shares.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -18,17 +18,17 @@ use crate::failure::{Failure, Result};
 use crate::output::{Output, count};
 use crate::{exit, wiring};
 
-/// A longer run of letters and digits without a space is no text.
+/// A longer run of base64 characters is treated as data rather than text.
 const LONG: usize = 500;
-/// How many of its characters are shown.
+/// The number of characters shown of such data.
 const SHOWN: usize = 40;
 
-/// The request.
+/// The request and its size.
 #[derive(Serialize)]
 struct Answer {
     model: ModelName,
     messages: usize,
-    /// The number of tools in it.
+    /// The number of tools in the request.
     tools: usize,
     bytes: usize,
     tokens: Tokens,
@@ -41,11 +41,11 @@ struct Answer {
 #[derive(Serialize)]
 struct Tokens {
     count: u64,
-    /// Whether it is an estimate.
+    /// Whether the number is an estimate.
     estimated: bool,
 }
 
-/// The bytes that the request of a fork shares with its parent's.
+/// The part of a fork's request that is identical to the beginning of its parent's request.
 #[derive(Serialize)]
 struct Shared {
     cut: Cut,
@@ -83,7 +83,7 @@ pub(super) fn run(args: &Args, header: &Header, app: &App, output: &mut Output) 
     })
 }
 
-/// Starts the tool servers, as before a turn, so that they list their tools.
+/// Starts the tool servers as before a turn, so that they list their tools.
 fn list_tools(foreground: &Foreground, output: &mut Output) -> Result<()> {
     exit::leave_interrupts();
     let started = foreground.start_tools();
@@ -95,7 +95,7 @@ fn list_tools(foreground: &Foreground, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// The model and the tools of the request.
+/// Builds the request with the model and the tools of a session.
 struct Preview<'a> {
     args: &'a Args,
     app: &'a App,
@@ -137,7 +137,8 @@ impl Preview<'_> {
         self.model.body(request).map_err(|error| not_sent(&error))
     }
 
-    /// The server's count with `--count` where the server counts; else an estimate.
+    /// Returns the server's token count with `--count` if the server can count, or else an
+    /// estimate.
     fn tokens(&self, request: &Request, bytes: usize) -> Result<Tokens> {
         let counted = if self.args.count && !request.messages.is_empty() {
             self.model.count_blocking(request).map_err(|error| not_sent(&error))?
@@ -149,7 +150,7 @@ impl Preview<'_> {
     }
 }
 
-/// The body for people. Of data such as an image it has the beginning and the length.
+/// Shortens the body for users. Data such as an image is replaced by its beginning and length.
 fn shortened(body: &str) -> String {
     let is_base64 = |c: char| c.is_ascii_alphanumeric() || c == '+' || c == '/';
     let (mut out, mut rest) = (String::new(), body);

@@ -1,4 +1,4 @@
-//! All files of a session, where they lie seen from each other.
+//! `restore --all`: writes all files of a session with their relative paths.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ use super::new_file;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Page, Tone, bytes, count};
 
-/// Writes the latest revision of each file below a folder; nothing there is written over, and where
-/// something is there already, nothing is written.
+/// Writes the latest revision of each file below a folder. Nothing is overwritten: if one of the
+/// files exists, none is written.
 pub(super) fn run(
     files: &[SessionFile],
     folder: &Path,
@@ -23,7 +23,7 @@ pub(super) fn run(
 ) -> Result<()> {
     let (mut places, mut gone) = (Vec::new(), Vec::new());
     for file in files.iter().filter(|file| file.latest) {
-        // Without its own file there is nothing to lie beside.
+        // The session's own file is required, so its absence is an error when it is written.
         if file.gone && !file.own {
             gone.push(file.name.clone());
             continue;

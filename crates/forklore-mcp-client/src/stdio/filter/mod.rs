@@ -1,18 +1,19 @@
-//! A streaming filter for the output of a server: lines that are not frames go to the standard error
-//! tail, long strings are cut, and a frame that is too long becomes an error of its call.
+//! A streaming filter for the output of a server: lines that are not frames go to the standard
+//! error tail, long strings are truncated, and a frame that is too long becomes an error of its
+//! call.
 
 /// The deepest nesting that the JSON parser accepts.
 const DEPTH: usize = 128;
 
-/// The longest `id` that is stored; this client's ids are small numbers.
+/// Maximum length of the stored `id`, in bytes; this client's ids are small numbers.
 const ID: usize = 32;
 
 /// Scans the JSON of each line as far as the limits require.
 #[derive(Debug)]
 pub(super) struct Filter {
-    /// The most bytes of one frame.
+    /// Maximum length of one frame, in bytes.
     frame: usize,
-    /// The most bytes of one string in it.
+    /// Maximum length of one string in a frame, in bytes.
     string: usize,
     line: Line,
 }
@@ -21,9 +22,9 @@ pub(super) struct Filter {
 #[derive(Debug, Default)]
 struct Line {
     sort: Sort,
-    /// Bytes that were passed on.
+    /// Number of bytes that were passed on.
     passed: usize,
-    /// Bytes that came.
+    /// Number of bytes that were received.
     came: usize,
     depth: usize,
     text: Option<Text>,
@@ -34,15 +35,15 @@ struct Line {
     too: Option<&'static str>,
 }
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Sort {
-    /// Nothing has come yet but white space.
+    /// Only white space so far.
     #[default]
     Open,
     /// A JSON object.
     Frame,
-    /// Something that a program prints.
+    /// Other output of the program.
     Noise,
 }
 
@@ -51,31 +52,31 @@ enum Sort {
 struct Text {
     len: usize,
     escape: Escape,
-    /// How many bytes were left out.
+    /// Number of bytes that were left out.
     cut: Option<usize>,
 }
 
-/// Where in an escape a string is.
+/// The position inside an escape sequence of a string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Escape {
     #[default]
     Outside,
-    /// Behind the backslash.
+    /// After the backslash.
     Begun,
-    /// In `\uXXXX`: how many digits have come, and the value of the first two.
+    /// In `\uXXXX`: the number of digits so far, and the value of the first two.
     Digits(u8, u8),
-    /// Behind the first half of a pair, which must not be parted.
+    /// After the first half of a surrogate pair, which must not be split.
     Half,
 }
 
 impl Filter {
-    /// With `string` well below `frame` a large result of one text comes through in part, with its
-    /// length, and not as an error.
+    /// Creates a filter. If `string` is well below `frame`, a large result of one text is passed on
+    /// truncated, with the number of bytes left out, and not replaced by an error.
     pub(super) fn new(frame: usize, string: usize) -> Self {
         Self { frame, string, line: Line::default() }
     }
 
-    /// Takes the next bytes; what is to be read as frames goes to `out`, the rest to `noise`.
+    /// Processes the next bytes. Frames go to `out`, everything else to `noise`.
     pub(super) fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>, noise: &mut Vec<u8>) {
         for &byte in bytes {
             if byte == b'\n' {
@@ -97,7 +98,7 @@ impl Filter {
         let before = out.len();
         self.line.came += 1;
         self.line.byte(byte, self.string, out);
-        // One byte too many goes through: by it the reader knows that it has to drop the line.
+        // One byte too many is passed on, so that the reader notices that it must drop the line.
         let room = (self.frame + 1).saturating_sub(self.line.passed);
         out.truncate(before + room);
         self.line.passed += out.len() - before;
@@ -106,7 +107,7 @@ impl Filter {
         }
     }
 
-    /// A line is over: one that was given up is followed by an error in its place.
+    /// Ends a line. A frame beyond the limits is followed by an error response in its place.
     fn end(&mut self, out: &mut Vec<u8>, noise: &mut Vec<u8>) {
         let line = std::mem::take(&mut self.line);
         match line.sort {
@@ -114,7 +115,7 @@ impl Filter {
             Sort::Noise => noise.push(b'\n'),
             Sort::Frame => {
                 out.push(b'\n');
-                // The reader drops a line that is too long or too deep, and says nothing.
+                // The reader silently drops a line that is too long or too deep.
                 if let Some(too) = line.too {
                     out.extend(line.error(too).bytes());
                     out.push(b'\n');
@@ -169,14 +170,14 @@ impl Line {
         }
     }
 
-    /// Keeps a byte of the value of `id`.
+    /// Stores a byte of the value of `id`.
     fn remember(&mut self, byte: u8) {
         if self.is_key && self.id.len() < ID {
             self.id.push(byte);
         }
     }
 
-    /// The answer in place of this one.
+    /// Returns the error response that replaces this frame.
     fn error(&self, too: &str) -> String {
         let id = String::from_utf8_lossy(&self.id);
         let id: serde_json::Value = serde_json::from_str(id.trim()).unwrap_or_default();
@@ -187,7 +188,7 @@ impl Line {
 }
 
 impl Text {
-    /// Takes a byte, and says whether it ends the string.
+    /// Processes a byte and returns whether it ends the string.
     fn byte(&mut self, byte: u8, most: usize, out: &mut Vec<u8>) -> bool {
         let outside = matches!(self.escape, Escape::Outside | Escape::Half);
         let ends = outside && byte == b'"';
@@ -198,7 +199,7 @@ impl Text {
             out.push(byte);
             return true;
         }
-        // A character begins here, and no pair of escapes is parted.
+        // A character begins here, and no surrogate pair is split.
         let is_between = self.escape == Escape::Outside && byte & 0xc0 != 0x80;
         if self.cut.is_none() && self.len >= most && is_between {
             self.cut = Some(0);

@@ -5,7 +5,7 @@ use super::*;
 
 const STRING: usize = 400;
 
-/// What comes through of `input`, handed over in pieces of this size.
+/// Filters `input` in pieces of this size, and returns the frames and the noise.
 fn filtered(frame: usize, input: &[u8], piece: usize) -> (String, String) {
     let mut filter = Filter::new(frame, STRING);
     let (mut out, mut noise) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! The file of an attachment: how it is opened and held, and what tells that it was touched.
+//! The file of an attachment: opening, locking, and detecting that it was touched.
 
 use std::fs::Metadata;
 use std::io;
@@ -15,21 +15,21 @@ use crate::disk::fs::{File, Open};
 use crate::disk::os;
 use crate::error::Result;
 
-/// What a file system may round times to.
+/// The coarsest time resolution expected of a file system.
 const COARSE: Duration = Duration::from_secs(2);
 
-/// Whether there is nothing of that name.
+/// Checks whether the error says that no file has the name.
 pub(super) fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Another one for another file, and after each touch.
+/// Returns a version that differs for another file, and after each touch.
 pub(super) fn version(found: &Metadata) -> u128 {
     let changed = i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec());
     u128::from(found.ino()) << 64 | (changed.cast_unsigned() & u128::from(u64::MAX))
 }
 
-/// Whether the file at `path` is this one and not another that took its place.
+/// Checks whether the file at `path` is this one and not a replacement.
 pub(super) fn is_at(file: &dyn File, path: &Path) -> io::Result<bool> {
     let here = file.metadata()?;
     match std::fs::symlink_metadata(path) {
@@ -39,7 +39,7 @@ pub(super) fn is_at(file: &dyn File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Gives the file another time of change.
+/// Changes the modification time of the file.
 pub(super) fn touch(file: &dyn File) -> io::Result<()> {
     let was = file.metadata()?.modified()?;
     file.set_modified(SystemTime::now())?;
@@ -50,7 +50,8 @@ pub(super) fn touch(file: &dyn File) -> io::Result<()> {
 }
 
 impl AttachmentFolder {
-    /// Opens a file that nobody put in another's place: no link is followed, no pipe waited for.
+    /// Opens a regular file. It follows no link and does not block on a pipe, in case another user
+    /// put one in the file's place.
     pub(super) fn open_file(
         &self,
         id: &AttachmentId,
@@ -69,8 +70,8 @@ impl AttachmentFolder {
         }
     }
 
-    /// The file of an attachment, touched, and locked against sweeps until it is closed; none
-    /// where there is none.
+    /// Opens the file of an attachment, touches it, and locks it against sweeps until it is closed;
+    /// `None` if it does not exist.
     pub(super) fn lock_shared(&self, id: &AttachmentId) -> Result<Option<Box<dyn File>>> {
         let (_, path) = self.paths(id);
         loop {

@@ -1,4 +1,4 @@
-//! Writing an attachment: under another name until it is whole and durable.
+//! Writing an attachment: under another name until it is complete and durable.
 
 use std::fs::TryLockError;
 use std::io::{self, Read};
@@ -18,10 +18,10 @@ use crate::disk::fs::{File, FromStart, Fs, Open, write_all_at};
 use crate::disk::{self, os};
 use crate::error::{Error, Result};
 
-/// What tells the files apart that this process is writing.
+/// The number in the name of the next file that this process writes.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// How long to wait for those who hold a damaged file, and how long between two looks.
+/// How long to wait for the locks on a damaged file, and the interval between attempts.
 const PATIENCE: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(5);
 
@@ -52,7 +52,7 @@ impl AttachmentFolder {
         self.fs.make_dir(folder).map_err(os("making the folder", folder))
     }
 
-    /// A new file under another name than any attachment's, held.
+    /// Creates and locks a new file, under a name that no attachment has.
     fn begin(&self) -> Result<Unfinished<'_>> {
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -64,15 +64,15 @@ impl AttachmentFolder {
             };
             let new = Unfinished { fs: &*self.fs, file: file.into(), path };
             let locked = new.file.lock_shared().and_then(|()| is_at(&*new.file, &new.path));
-            // A sweep may have taken it before it was locked.
+            // A sweep may have removed it before it was locked.
             if locked.map_err(os("locking", &new.path))? {
                 return Ok(new);
             }
         }
     }
 
-    /// Gives the bytes their name, or finds them there already; the file that has it, held, and
-    /// whether it is a new one.
+    /// Gives the bytes their name, or finds that they already exist. Returns the locked file that
+    /// has the name, and whether it is the new one.
     fn publish(
         &self,
         new: &Unfinished<'_>,
@@ -83,7 +83,7 @@ impl AttachmentFolder {
             match self.fs.link(&new.path, path) {
                 Ok(()) => return Ok((new.file.clone(), true)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                // Not every file system has links. Two puts of the same bytes then leave the
+                // Not every file system supports links. Two puts of the same bytes then leave the
                 // file of either one.
                 Err(_) if !path.exists() => {
                     self.fs.rename(&new.path, path).map_err(os("naming", path))?;
@@ -115,9 +115,10 @@ fn is_sound(file: &dyn File, id: &AttachmentId) -> io::Result<bool> {
     }
 }
 
-/// Puts a whole file in the place of a damaged one, unless somebody was faster.
+/// Replaces a damaged file by a complete one. Returns false if another writer replaced it first.
 fn replace(damaged: &dyn File, new: &Unfinished<'_>, path: &Path) -> Result<bool> {
-    // The lock is given up in between: two who both waited to be alone would wait for ever.
+    // The lock is released in between: two writers that both waited for an exclusive lock, each
+    // with a shared one, would deadlock.
     let failed = |error| os("replacing", path)(error);
     damaged.unlock().map_err(failed)?;
     let begun = Instant::now();
@@ -141,8 +142,8 @@ fn replace(damaged: &dyn File, new: &Unfinished<'_>, path: &Path) -> Result<bool
     Ok(stands)
 }
 
-/// A file that is being written, removed when it is dropped. It is held from its beginning, so that
-/// a sweep tells it from one whose writer was killed.
+/// A file that is being written; dropping this value removes it. It is locked from the beginning,
+/// which tells a sweep that its writer was not killed.
 struct Unfinished<'a> {
     fs: &'a dyn Fs,
     file: Arc<dyn File>,
@@ -150,7 +151,7 @@ struct Unfinished<'a> {
 }
 
 impl Unfinished<'_> {
-    /// Writes everything that there is to read; its name and length.
+    /// Writes everything that `bytes` returns. Returns its name and length.
     fn fill(&self, bytes: &mut dyn Read, limit: u64) -> Result<(AttachmentId, u64)> {
         let (mut hash, mut buffer, mut len) = (Sha256::new(), vec![0; BUFFER], 0_u64);
         loop {

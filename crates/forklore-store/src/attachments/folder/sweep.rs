@@ -1,4 +1,4 @@
-//! What is there, and removing what nobody needs.
+//! Listing attachments, and removing those that are not needed.
 
 use std::collections::BTreeSet;
 use std::fs::TryLockError;
@@ -46,7 +46,7 @@ impl AttachmentFolder {
         Ok(swept)
     }
 
-    /// Files of puts that were cut short; how many bytes they had.
+    /// Removes files of interrupted puts. Returns the bytes freed.
     fn remove_unfinished(&self) -> Result<u64> {
         let mut bytes = 0;
         for name in self.names(&self.root)?.iter().filter(|name| name.starts_with(UNFINISHED)) {
@@ -56,7 +56,7 @@ impl AttachmentFolder {
         Ok(bytes)
     }
 
-    /// The names in a folder; none where there is none.
+    /// Returns the names in a folder; none if it does not exist.
     fn names(&self, folder: &Path) -> Result<Vec<String>> {
         match self.fs.names(folder) {
             Err(error) if is_nothing(&error) => Ok(Vec::new()),
@@ -64,7 +64,7 @@ impl AttachmentFolder {
         }
     }
 
-    /// What is known of the file of an attachment; none where something else stands in its place.
+    /// Returns the metadata of an attachment; `None` if its path is not a regular file.
     fn look_at(&self, id: AttachmentId, path: &Path) -> io::Result<Option<Attachment>> {
         let Some(file) = self.open_there(path)? else { return Ok(None) };
         let found = file.metadata()?;
@@ -72,7 +72,7 @@ impl AttachmentFolder {
         Ok(Some(Attachment { id, bytes: found.len(), version: version(&found), pinned: held }))
     }
 
-    /// Removes a file that nobody holds and that is still of this version; how many bytes it had.
+    /// Removes a file if it is not locked and still has this version. Returns the bytes freed.
     fn remove(&self, path: &Path, expected: Option<u128>) -> io::Result<Option<u64>> {
         let Some(file) = self.open_there(path)? else { return Ok(None) };
         let is_held = is_pinned(&*file)?;
@@ -85,7 +85,7 @@ impl AttachmentFolder {
         Ok(Some(found.len()))
     }
 
-    /// Opens what is a file; none where there is nothing or something else.
+    /// Opens a regular file; `None` if nothing or something else has the path.
     fn open_there(&self, path: &Path) -> io::Result<Option<Box<dyn File>>> {
         let opened = path.symlink_metadata().and_then(|found| match found.is_file() {
             true => self.fs.open(path, Open::Read).map(Some),
@@ -98,7 +98,8 @@ impl AttachmentFolder {
     }
 }
 
-/// Whether somebody holds the file; else nobody can until it is closed.
+/// Checks whether the file is locked by others. If not, it stays locked exclusively until it is
+/// closed.
 fn is_pinned(file: &dyn File) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(false),

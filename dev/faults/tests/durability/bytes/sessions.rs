@@ -1,4 +1,4 @@
-//! Session files of agents with one byte wrong, or cut short.
+//! Tests with agents' session files in which one byte is wrong, or which are truncated.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ struct Case {
     damage: Damage,
 }
 
-/// The session files of an agent that are small enough to be read thousands of times.
+/// Returns the session files of an agent that are small enough to be read thousands of times.
 fn files(agent: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let mut folders = vec![testdata().join(agent)];
     let mut found = Vec::new();
@@ -65,7 +65,7 @@ fn try_one(agent: &str, place: &Path, case: &Case) -> Result<(), String> {
         .map_err(|error| format!("the import failed: {error}"))?;
     every_bad_line_is_reported(&bytes, &report)?;
     let Some(session) = report.sessions.first() else {
-        // Without a record there is no session, and the file counts as passed over.
+        // Without a record there is no session, and the file counts as skipped.
         let told = !report.problems.is_empty() || report.skipped > 0;
         return if told { Ok(()) } else { Err("nothing was read, and nothing told".into()) };
     };
@@ -85,7 +85,7 @@ fn try_one(agent: &str, place: &Path, case: &Case) -> Result<(), String> {
     if problems.is_empty() { Ok(()) } else { Err(format!("{problems:?}")) }
 }
 
-/// Each line that is no JSON object is among the problems, with a place in it.
+/// Checks that each line that is not a JSON object is reported as a problem, with an offset in it.
 fn every_bad_line_is_reported(bytes: &[u8], report: &ImportReport) -> Result<(), String> {
     let told: BTreeSet<(u64, u64)> = report
         .problems
@@ -110,7 +110,7 @@ fn every_bad_line_is_reported(bytes: &[u8], report: &ImportReport) -> Result<(),
     Ok(())
 }
 
-/// Whether a line is a JSON object in UTF-8, or blank.
+/// Checks whether a line is a JSON object in UTF-8, or blank.
 fn is_good(line: &[u8]) -> bool {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
     let is_object =

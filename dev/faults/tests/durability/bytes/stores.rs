@@ -1,4 +1,4 @@
-//! Golden stores with one byte wrong, or cut short.
+//! Tests with golden stores in which one byte is wrong, or which are truncated.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use forklore_faults::soak::{Chance, seed, times};
 
 use crate::golden::{copy, copy_all, stores};
 
-/// Of so many damaged copies one is salvaged too.
+/// One in this many damaged copies is salvaged too.
 const SALVAGED: u64 = 10;
 
-/// The files of a store that hold something.
+/// Returns the files of a store that are not empty.
 fn files(store: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![store.to_owned()];
@@ -36,13 +36,13 @@ fn files(store: &Path) -> Vec<PathBuf> {
 
 #[derive(Clone, Debug)]
 struct Case {
-    /// Within the store.
+    /// The path within the store.
     file: PathBuf,
     damage: Damage,
     salvage: bool,
 }
 
-/// Tries `count` damaged copies of the golden stores of a kind; `part` chooses which.
+/// Tries `count` damaged copies of the golden stores of a kind. Each `part` tries other copies.
 fn sweep(kind: Kind, name: &str, part: u64, count: u64) {
     for golden in stores(kind, name) {
         let mut chance = Chance::new(seed(), (1_000 + part) << 32);
@@ -51,7 +51,7 @@ fn sweep(kind: Kind, name: &str, part: u64, count: u64) {
             files(&store).into_iter().map(|file| (fs::read(&file).unwrap(), file)).collect();
         let sum: usize = all.iter().map(|(bytes, _)| bytes.len()).sum();
         let cases = (0..times(count)).map(|_| {
-            // Every byte of the store is as likely.
+            // Every byte of the store is equally likely.
             let mut at = usize::try_from(chance.below(sum as u64)).unwrap();
             let mut files = all.iter();
             let (bytes, file) = files
@@ -107,7 +107,7 @@ fn try_one(
     if case.salvage { saved(&opened.engine, expected) } else { Ok(()) }
 }
 
-/// Salvages, and compares what can be read of the damaged store with what was saved.
+/// Salvages the damaged store, and checks that all data readable in it was recovered.
 fn saved(from: &forklore::Engine, expected: &Answers) -> Result<(), String> {
     let into = forklore::Engine::new(Arc::new(MemoryStore::default()));
     let into = into.with_agent_formats(forklore::formats::AGENT_FORMATS);

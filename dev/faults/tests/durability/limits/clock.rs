@@ -1,4 +1,4 @@
-//! A clock that is set back between steps.
+//! Tests with a clock that is set back between steps.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -18,12 +18,12 @@ use jiff::Timestamp;
 use crate::world::for_each_store;
 
 const SECOND: i64 = 1_000_000;
-/// 2026-01-01, in microseconds.
+/// 2026-01-01, in microseconds since the Unix epoch.
 const START: i64 = 1_767_225_600_000_000;
 
 for_each_store!(a_clock_that_goes_backwards_harms_nothing);
 
-/// A clock that shows what it was set to.
+/// A clock that shows the time it was set to.
 #[derive(Debug)]
 struct Hand(AtomicI64);
 
@@ -51,7 +51,7 @@ fn a_clock_that_goes_backwards_harms_nothing(kind: Kind) {
     let engine = kind.open_at(&place.store_dir(), clock).unwrap().engine.with_clock(hand.clone());
     let mut texts = Vec::new();
     let session = named(&engine, "a");
-    // Back by a second, an hour, sixty years, and beyond the year in which time begins.
+    // Back by a second, an hour, sixty years, and to before the Unix epoch.
     let times = [0, 10, 9, 3_600, 0, 60, -1_900_000_000, 5, -1_767_225_700, 6];
     for (number, seconds) in times.into_iter().enumerate() {
         hand.set(seconds);
@@ -83,7 +83,7 @@ fn named(engine: &Engine, id: &str) -> SessionId {
     id
 }
 
-/// The list is in the order of the times that it shows, and its pages together are the list.
+/// Asserts that the list is in the order of the times it shows, and that its pages add up to it.
 fn assert_list_is_one_order(engine: &Engine) {
     let whole = engine.list(&ListRequest::default()).unwrap().sessions;
     let mut sorted = whole.clone();
@@ -108,7 +108,8 @@ fn assert_list_is_one_order(engine: &Engine) {
     }
 }
 
-/// A lease outlasts a clock that is set back, for its owner, and ends as promised by the new time.
+/// Tests that a lease stays valid for its owner when the clock is set back, and expires on time by
+/// the new clock.
 fn leases(engine: &Engine, hand: &Hand) {
     let session = named(engine, "held");
     let append = |owner: Option<&str>| {
@@ -130,7 +131,7 @@ fn leases(engine: &Engine, hand: &Hand) {
     assert_eq!(append(Some("first")).unwrap_err().kind(), ErrorKind::Conflict);
     append(Some("second")).unwrap();
     engine.release(&session, "second").unwrap();
-    // Taken by a clock that was ten years ahead, it holds nobody off once the clock is right.
+    // A lease taken while the clock was ten years fast blocks nobody once the clock is right.
     hand.set(10 * 365 * 86_400);
     engine.take_lease(&session, "first").unwrap();
     hand.set(5_000);

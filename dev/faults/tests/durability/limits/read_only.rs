@@ -1,4 +1,4 @@
-//! A store whose user may read it only.
+//! Tests with a store that its user may only read.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -15,10 +15,10 @@ use forklore_faults::work::TRUNK;
 
 use crate::world::{World, for_each_store};
 
-/// Of each file and folder its rights, its length and a sum of its bytes.
+/// The permissions, size and checksum of each file and directory.
 type Snapshot = BTreeMap<PathBuf, (u32, usize, u64)>;
 
-/// A user without rights.
+/// A user without permissions.
 const NOBODY: u32 = 65_534;
 
 for_each_store!(folders_that_may_only_be_read, files_that_may_only_be_read, neither_may_be_written);
@@ -27,7 +27,7 @@ fn folders_that_may_only_be_read(kind: Kind) {
     let mut reader = Reader::of(kind, 0o500, 0o600);
     let told = reader.read();
     if kind == Kind::Files && told.contains(&"append was done".to_owned()) {
-        // The session's own file may be written, and an append needs no other.
+        // The session's own file is writable, and an append needs no other.
         return reader.assert_only_appended(&told);
     }
     reader.assert_left_alone(&told);
@@ -45,7 +45,7 @@ fn neither_may_be_written(kind: Kind) {
     reader.assert_left_alone(&told);
 }
 
-/// A store that belongs to a user who may read it, and what is in it.
+/// A store that belongs to a user who may only read it, and its contents.
 struct Reader {
     world: World,
     shown: Vec<String>,
@@ -72,7 +72,7 @@ impl Reader {
         Self { before: snapshot(&store), world, shown }
     }
 
-    /// What that user is told.
+    /// Runs the worker as that user and returns the lines that it prints.
     fn read(&mut self) -> Vec<String> {
         let task = Task { work: "read".into(), ..self.world.task("reader", 0) };
         let (status, told) = as_nobody(&task, self.world.place.path()).ended::<String>();
@@ -85,7 +85,7 @@ impl Reader {
         let expected: Vec<_> = self.shown.iter().chain(&denied).collect();
         assert_eq!(told.iter().collect::<Vec<_>>(), expected);
         let mut after = snapshot(&self.world.place.store_dir());
-        // What a reader makes where it may hold no event.
+        // Ignores scratch files that a reader creates. They contain no events.
         after.retain(|path, (_, len, _)| self.before.contains_key(path) || !is_scratch(path, *len));
         assert_eq!(after, self.before);
     }
@@ -98,7 +98,7 @@ impl Reader {
         });
         let expected: Vec<_> = self.shown.iter().chain(&written).collect();
         assert_eq!(told.iter().collect::<Vec<_>>(), expected);
-        // Back to its owner, who finds one event more.
+        // Returns the store to its owner, who must find one more event.
         let me = rustix::process::geteuid().as_raw();
         give_away(&self.world.place.store_dir(), me, 0o700, 0o600);
         let opened = self.world.place.open();
@@ -107,12 +107,12 @@ impl Reader {
     }
 }
 
-/// Whether a file is SQLite's index of its log, or a log without anything in it.
+/// Checks whether a file is SQLite's shared-memory index of the WAL, or an empty WAL.
 fn is_scratch(path: &Path, len: usize) -> bool {
     path.extension().is_some_and(|name| name == "db-shm") || len == 0
 }
 
-/// Starts the worker as a user whom rights mean something to.
+/// Starts the worker as a user other than root, to whom permissions apply.
 fn as_nobody(task: &Task, place: &Path) -> Process {
     let program = Path::new(env!("CARGO_BIN_EXE_forklore-faults"));
     let start = |program: &Path| {
@@ -123,7 +123,7 @@ fn as_nobody(task: &Task, place: &Path) -> Process {
         Process::spawn(&mut command)
     };
     start(program).unwrap_or_else(|_| {
-        // The program may stand where that user may not go.
+        // The program may be in a directory that this user cannot enter.
         let copy = place.join("worker");
         fs::copy(program, &copy).unwrap();
         fs::set_permissions(&copy, Permissions::from_mode(0o755)).unwrap();
@@ -131,7 +131,7 @@ fn as_nobody(task: &Task, place: &Path) -> Process {
     })
 }
 
-/// Gives everything in the folder to the user, with these rights.
+/// Changes the owner and the permissions of everything in the directory.
 fn give_away(path: &Path, user: u32, folders: u32, files: u32) {
     let found = fs::metadata(path).unwrap();
     if found.is_dir() {
@@ -146,7 +146,7 @@ fn give_away(path: &Path, user: u32, folders: u32, files: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// Every file and folder with its rights, its length and a sum of its bytes.
+/// Records every file and directory with its permissions, size and checksum.
 fn snapshot(folder: &Path) -> Snapshot {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {

@@ -1,4 +1,4 @@
-//! A full disk, and files that may not grow.
+//! Tests with a full disk, and with a limit on the file size.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::world::{World, for_each_store};
 
 const CYCLES: u64 = 20;
-/// Room for a store with the family in it, and to write it anew.
+/// Enough space for a store with the family in it, and to write it once more.
 const DISK: &std::ffi::CStr = c"size=32m";
 
 for_each_store!(a_full_disk_that_is_freed, files_that_may_not_grow);
@@ -20,7 +20,7 @@ for_each_store!(a_full_disk_that_is_freed, files_that_may_not_grow);
 fn a_full_disk_that_is_freed(kind: Kind) {
     match Disk::mount() {
         Ok(disk) => filled(World::on(kind, 0, disk.path()), "fill the disk"),
-        // Then the room is taken away in another real way.
+        // If no disk can be mounted, limits the file size instead.
         Err(error) => {
             println!("no disk can be mounted here ({error}): files may not grow instead");
             filled(World::new(kind, 0), "fill files");
@@ -45,7 +45,7 @@ fn filled(mut world: World, work: &str) {
     world.assert_sound_though_limited();
 }
 
-/// A small disk, as long as it is there.
+/// A small disk, mounted until it is dropped.
 struct Disk(TempDir);
 
 impl Disk {

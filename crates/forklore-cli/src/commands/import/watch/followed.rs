@@ -1,4 +1,4 @@
-//! The places that a watch follows, and what wakes it.
+//! The folders and files that a watch follows, and the events that wake it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,25 +9,26 @@ use std::time::{Duration, Instant};
 use forklore::store::disk;
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-/// A change is looked at when nothing more came for so long, or so long after the first.
+/// Changes are processed when none arrived for `QUIET`, or at the latest `PATIENCE` after the
+/// first.
 const SETTLE: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How often the places themselves are looked at: whether they came, went or were exchanged.
+/// How often the followed paths are checked: whether they appeared, disappeared or were replaced.
 const TICK: Duration = Duration::from_secs(2);
-/// How often a place is looked through whose changes the system does not tell.
+/// How often a path is scanned if the system does not report its changes.
 const POLL: Duration = Duration::from_secs(5);
-/// Of more changes than these the places are looked through instead.
+/// With more pending changes than this, all followed paths are scanned instead.
 const MOST: usize = 10_000;
 
 /// What a watch does next.
 pub(super) enum Next {
-    /// Look at these files and folders, which may be gone.
+    /// Import these files and folders, some of which may be deleted.
     Look(Vec<PathBuf>),
-    /// End.
+    /// Stop.
     Stop,
 }
 
-/// What was told and not looked at yet.
+/// The reported changes that are not processed yet.
 #[derive(Default)]
 struct Waiting {
     changed: BTreeSet<PathBuf>,
@@ -36,7 +37,7 @@ struct Waiting {
     stopped: bool,
 }
 
-/// Where the system's threads tell what happened.
+/// Receives the changes that the threads of the file watcher report.
 #[derive(Default)]
 struct Inbox {
     waiting: Mutex<Waiting>,
@@ -71,7 +72,7 @@ impl Inbox {
     fn event(&self, event: notify::Result<Event>) {
         match event {
             Ok(event) if event.need_rescan() => self.miss(),
-            // Reading a file, as the watch itself does, changes nothing.
+            // Reading a file changes nothing, and the watch itself does it.
             Ok(Event { kind: EventKind::Access(_), .. }) => {}
             Ok(event) => self.add(event.paths),
             Err(_) => self.miss(),
@@ -79,22 +80,22 @@ impl Inbox {
     }
 }
 
-/// A folder, or a single file.
+/// A followed folder or single file.
 struct WatchedPath {
     path: PathBuf,
-    /// The folder that is followed for it, while there is one.
+    /// The folder that the system watches for it, if it exists.
     folder: Option<Folder>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Folder {
-    /// What tells it from another of the same path.
+    /// Distinguishes the folder from another one at the same path (device and inode on Unix).
     identity: (u64, u64),
-    /// Whether the system tells its changes.
+    /// Whether the system reports its changes.
     woken: bool,
 }
 
-/// The places that are followed.
+/// The followed paths.
 pub(super) struct Followed {
     paths: Vec<WatchedPath>,
     inbox: Arc<Inbox>,
@@ -107,7 +108,7 @@ impl Followed {
         let inbox = Arc::new(Inbox::default());
         let told = inbox.clone();
         let config = Config::default().with_follow_symlinks(false);
-        // Without it the places are looked through every few seconds.
+        // Without a watcher, the paths are scanned every few seconds.
         let watcher = RecommendedWatcher::new(move |event| told.event(event), config).ok();
         let places = places.iter().map(|path| WatchedPath { path: path.clone(), folder: None });
         let mut followed = Self { paths: places.collect(), inbox, watcher, polled: Instant::now() };
@@ -115,7 +116,7 @@ impl Followed {
         followed
     }
 
-    /// What ends the watch, for the thread that waits for signals.
+    /// Returns a function that stops the watch, for the thread that waits for signals.
     pub(super) fn stopper(&self) -> impl FnOnce() + Send + 'static {
         let inbox = self.inbox.clone();
         move || {
@@ -124,12 +125,12 @@ impl Followed {
         }
     }
 
-    /// Has paths looked at once more.
+    /// Schedules paths to be processed again.
     pub(super) fn look_again(&self, paths: &[PathBuf]) {
         self.inbox.add(paths.iter().cloned());
     }
 
-    /// Waits until something changed, but at least for `rest`.
+    /// Waits until something changes, but for at least `rest`.
     pub(super) fn next(&mut self, rest: Duration) -> Next {
         let begun = Instant::now();
         let mut checked = begun;
@@ -162,15 +163,16 @@ impl Followed {
         self.paths.iter().map(|place| place.path.clone()).filter(|path| path.exists()).collect()
     }
 
-    /// The changes in the places. What SQLite writes beside a database is a change of it.
+    /// Filters the changes inside the followed paths. A change of SQLite's WAL counts as a change
+    /// of its database.
     fn meant(&self, changed: BTreeSet<PathBuf>) -> Vec<PathBuf> {
         let changed: BTreeSet<_> = changed.into_iter().map(of_database).collect();
         let inside = |path: &PathBuf| self.paths.iter().any(|place| path.starts_with(&place.path));
         changed.into_iter().filter(inside).collect()
     }
 
-    /// Follows places that came or were exchanged, and has those looked through that cannot be
-    /// followed.
+    /// Starts to watch paths that appeared or were replaced and schedules a scan of them. Also
+    /// schedules a scan of the paths that the system cannot watch.
     fn check(&mut self) {
         let poll = self.polled.elapsed() >= POLL;
         if poll {
@@ -178,7 +180,7 @@ impl Followed {
         }
         let mut look = Vec::new();
         for place in &mut self.paths {
-            // The system names what changed without links.
+            // The system reports changes by their paths with symbolic links resolved.
             let Ok(path) = place.path.canonicalize() else {
                 place.folder = None;
                 continue;
@@ -209,9 +211,9 @@ impl Followed {
     }
 }
 
-/// Asks the system to tell what changes in a folder; says whether it will.
+/// Lets the system report changes in a folder. Returns whether it will.
 fn follow(watcher: Option<&mut RecommendedWatcher>, folder: &Path, deep: bool) -> bool {
-    // What other machines change on a network file system is told to nobody here.
+    // Changes that other machines make on a network file system are not reported.
     if disk::network(folder).is_some() {
         return false;
     }

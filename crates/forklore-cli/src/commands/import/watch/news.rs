@@ -1,4 +1,4 @@
-//! What a watch says: one line for each change, for people or as JSON.
+//! The output of a watch: one line for each change, as text or JSON.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
@@ -18,10 +18,10 @@ use crate::agents;
 use crate::failure::Result;
 use crate::output::{Output, Page, Tone, bytes, count};
 
-/// Problems that are remembered, so that each is told once.
+/// The maximum number of remembered problems; each is reported once.
 const MOST: usize = 10_000;
 
-/// A line.
+/// A line of output.
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Line<'a> {
@@ -60,7 +60,7 @@ enum Line<'a> {
     },
 }
 
-/// What was said, and where to.
+/// Prints the lines of a watch, and counts what was imported.
 pub(super) struct News<'a> {
     output: &'a mut Output,
     reported: HashSet<u64>,
@@ -85,7 +85,7 @@ impl<'a> News<'a> {
     pub(super) fn tell(&mut self, report: &ImportReport) -> Result<()> {
         let mut sessions = report.sessions.iter();
         for file in &report.sources {
-            // The report has the sessions of one file together, in the same order.
+            // The report lists the sessions of one file consecutively, in the order of the files.
             let own: Vec<_> = sessions.by_ref().take(file.sessions.len()).collect();
             self.imported(file, &own, &report.problems)?;
         }
@@ -125,7 +125,7 @@ impl<'a> News<'a> {
             (false, true) => "new",
             (false, false) => "grown",
         };
-        // A copy of what is known has nothing of its own.
+        // A copy of a known session has no new events of its own; name all its sessions then.
         let named = if grown.is_empty() { sessions } else { &grown };
         self.files += 1;
         self.events += events;
@@ -157,9 +157,9 @@ impl<'a> News<'a> {
 
     fn problem(&mut self, problem: &ImportProblem) -> Result<()> {
         let is_new = match problem.kind {
-            // A line that is being written is no problem, and a rewritten file has its own line.
+            // An incomplete line is still being written, and a rewritten file has its own line.
             ProblemKind::Incomplete | ProblemKind::Rewritten => false,
-            // A file whose session was deleted here may grow for long.
+            // The file of a deleted session can keep growing; report it only once.
             kind @ ProblemKind::Deleted => self.is_new(&(&problem.path, kind)),
             _ => self.is_new(&(&problem.path, problem.line, &problem.message)),
         };
