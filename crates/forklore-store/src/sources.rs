@@ -134,7 +134,7 @@ pub struct SourceStep {
     /// Additional names by which other files may refer to the source.
     pub names: Vec<RecordKey>,
     /// The path of the session file, if the source is a sidecar without its own session. It can be
-    /// found by that path ([`FindSource::Beside`]) and loses its bytes when any session of that
+    /// found by that path ([`FindSource::SidecarsOf`]) and loses its bytes when any session of that
     /// file is deleted.
     pub sidecar: Option<String>,
     /// How far the file is read after this step.

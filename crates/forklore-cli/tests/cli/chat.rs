@@ -148,7 +148,7 @@ fn a_turn_is_answered_and_gone_on_with() {
 fn scripted(answers: &[Answer], more: &str) -> (Sandbox, Scripted) {
     let sandbox = Sandbox::new();
     let model = Scripted::start(answers);
-    configure(&sandbox, &format!("{}{more}", model.config()));
+/// Runs the program with the configuration of the sandbox and a text piped into it.
     (sandbox, model)
 }
 

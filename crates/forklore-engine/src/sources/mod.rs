@@ -45,7 +45,7 @@ impl Engine {
 /// none, so the first spans are enough.
 ///
 /// # Errors
-/// The errors of [`Sources::ranges`].
+/// The errors of [`Sources::source_spans`].
 pub fn is_erased(sources: &dyn Sources, source: &Source) -> Result<bool> {
     let first = sources.source_spans(source.id, 0)?.unwrap_or_default();
     Ok(first.iter().any(|range| matches!(range, SourceSpan::Gone(_))))

@@ -54,7 +54,7 @@ pub enum Write {
     /// a tombstone (docs/semantics.md, Delete, detach). Sessions that are already deleted are
     /// skipped.
     ///
-    /// Rejected with `HasChildren` unless `children` is [`Children::Keep`], `Held` if one of the
+    /// Rejected with `HasChildren` unless `children` is [`Children::Retain`], `Held` if one of the
     /// sessions is leased, `NotFound`.
     Remove(Removal),
 }

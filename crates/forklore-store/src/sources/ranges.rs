@@ -82,7 +82,7 @@ pub enum SourceSpan {
         /// The line end after each.
         end: LineEnd,
     },
-    /// The payload of such an event on several lines, as in [`Range::Spread`].
+    /// The payload of such an event on several lines, as in [`SourceSpan::Spread`].
     SharedSpread {
         /// The session, which belongs to another source.
         session: SessionId,
