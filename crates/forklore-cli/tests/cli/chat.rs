@@ -148,11 +148,11 @@ fn a_turn_is_answered_and_gone_on_with() {
 fn scripted(answers: &[Answer], more: &str) -> (Sandbox, Scripted) {
     let sandbox = Sandbox::new();
     let model = Scripted::start(answers);
-/// Runs the program with the configuration of the sandbox and a text piped into it.
+    configure(&sandbox, &format!("{}{more}", model.config()));
     (sandbox, model)
 }
 
-/// The program with the sandbox's configuration, and a text piped into it.
+/// Runs the program with the sandbox's configuration and a text piped into it.
 fn piped(sandbox: &Sandbox, words: &[&str], text: &str) -> Ran {
     let words = [&["--workspace", crate::sandbox::WORKSPACE], words].concat();
     let mut command = sandbox.command(&words);
