@@ -28,11 +28,11 @@ impl Model for Echo {
     }
 
     fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<AnswerStream<'a>>> {
-        let heard = request.messages.last().map(forklore_core::Message::plain_text);
+        let received = request.messages.last().map(forklore_core::Message::plain_text);
         let usage =
             TokenUsage { input: Some(request.messages.len() as u64), ..TokenUsage::default() };
         let end = StreamEvent::End(End { usage, ..End::default() });
-        let pieces = [StreamEvent::Text(format!("You said: {}", heard.unwrap_or_default())), end];
+        let pieces = [StreamEvent::Text(format!("You said: {}", received.unwrap_or_default())), end];
         async move { Ok(stream::iter(pieces.map(Ok)).boxed()) }.boxed()
     }
 

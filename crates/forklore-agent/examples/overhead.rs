@@ -101,8 +101,8 @@ fn most_memory() -> Option<u64> {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let kernel = Kernel::builder(Engine::new(Arc::new(MemoryStore::default()))).build();
     let one = session(&kernel);
-    let mut heard = one.subscribe(64);
-    tokio::spawn(async move { while heard.next().await.is_some() {} });
+    let mut received = one.subscribe(64);
+    tokio::spawn(async move { while received.next().await.is_some() {} });
     let times = turns(&one, TURNS).await?;
     let at = |part: usize| times.get(times.len() * part / 100).copied().unwrap_or_default();
     println!("{TURNS} turns of two answers, a call and a result each, one listener");

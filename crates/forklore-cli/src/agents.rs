@@ -23,8 +23,8 @@ pub(crate) fn here() -> Vec<AgentHome> {
 }
 
 /// Returns the command that imports these paths.
-pub(crate) fn import_command<'a>(places: impl IntoIterator<Item = &'a PathBuf>) -> String {
-    let words = places.into_iter().map(|place| typed(place));
+pub(crate) fn import_command<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> String {
+    let words = paths.into_iter().map(|place| typed(place));
     ["forklore".to_owned(), "import".to_owned()]
         .into_iter()
         .chain(words)

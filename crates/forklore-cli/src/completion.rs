@@ -35,16 +35,16 @@ const OFFERED: usize = 200;
 /// Answers a request of a shell for completions. Returns whether there was one.
 pub(crate) fn answered() -> bool {
     let here = env::current_dir().ok();
-    let asked = CompleteEnv::with_factory(command).var(COMPLETION_VARIABLE);
-    asked.try_complete(env::args_os(), here.as_deref()).unwrap_or(true)
+    let completion = CompleteEnv::with_factory(command).var(COMPLETION_VARIABLE);
+    completion.try_complete(env::args_os(), here.as_deref()).unwrap_or(true)
 }
 
 /// Returns the completion script for a shell, or `None` if the shell is unknown.
 pub(crate) fn script(shell: &str) -> Option<String> {
     let mut script = Vec::new();
-    let known = Shells::builtins();
+    let shells = Shells::builtins();
     let program = "forklore";
-    known
+    shells
         .completer(shell)?
         .write_registration(COMPLETION_VARIABLE, program, program, program, &mut script)
         .ok()?;

@@ -49,8 +49,8 @@ fn run(scene: &Scene<'_>, step: BoxedStrategy<Step>, histories: u32) {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let tried = TestRunner::new_with_rng(config, rng).run(&vec(step, 1..=STEPS), |steps| {
         let mut history = History::new(scene.factory).map_err(TestCaseError::fail)?;
-        let taken = steps.iter().try_for_each(|step| history.take(step));
-        taken.and_then(|()| history.finish()).map_err(TestCaseError::fail)
+        let result = steps.iter().try_for_each(|step| history.take(step));
+        result.and_then(|()| history.finish()).map_err(TestCaseError::fail)
     });
     match tried {
         Ok(()) => {}

@@ -64,8 +64,8 @@ impl Scene<'_> {
     /// If the process failed.
     pub fn finish(&self, child: Child) {
         let output = child.wait_with_output().expect("the end of the process");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "the other process failed: {said}");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "the other process failed: {message}");
     }
 }
 

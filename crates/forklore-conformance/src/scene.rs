@@ -56,8 +56,8 @@ pub fn label(text: &str) -> Label {
 /// If it succeeded or failed with another error.
 #[track_caller]
 pub fn refused<T: std::fmt::Debug>(result: Result<T>, error: &forklore_store::Error) {
-    let told = result.expect_err("the call should have been refused");
-    assert_eq!(format!("{told:?}"), format!("{error:?}"));
+    let error = result.expect_err("the call should have been refused");
+    assert_eq!(format!("{error:?}"), format!("{error:?}"));
 }
 
 impl<'f> Scene<'f> {
@@ -193,16 +193,16 @@ impl<'f> Scene<'f> {
 
     /// Returns the cut after the inheritable event number `kept`. If that event does not exist,
     /// returns a cut with this number anyway.
-    pub fn cut(&self, session: &str, kept: u64) -> Cut {
-        let nowhere = Cut { inheritable: kept, ..Cut::default() };
-        let Ok(page) = self.store().read(&id(session), &forward(At::Inheritable(kept), 1, true))
+    pub fn cut(&self, session: &str, inheritable: u64) -> Cut {
+        let nowhere = Cut { inheritable, ..Cut::default() };
+        let Ok(page) = self.store().read(&id(session), &forward(At::Inheritable(inheritable), 1, true))
         else {
             return nowhere;
         };
         let Some(last) = page.events.into_iter().next() else {
             return nowhere;
         };
-        let next = self.page(session, At::Inheritable(kept + 1), 1).events.into_iter().next();
+        let next = self.page(session, At::Inheritable(inheritable + 1), 1).events.into_iter().next();
         let conversation = last.event.class.is_conversation();
         let next_is_turn = next.is_none_or(|next| next.event.effect.starts_turn);
         Cut::behind(last.counts, last.seq, last.event.id, conversation, next_is_turn)
@@ -216,22 +216,22 @@ impl<'f> Scene<'f> {
 
     /// Creates a child that shares its parent's events.
     #[track_caller]
-    pub fn fork(&self, parent: &str, child: &str, kept: u64, tail: Vec<Draft>) -> Header {
-        let new = self.child_draft(parent, child, kept, Strategy::ShareV1, tail);
+    pub fn fork(&self, parent: &str, child: &str, inheritable: u64, tail: Vec<Draft>) -> Header {
+        let new = self.child_draft(parent, child, inheritable, Strategy::ShareV1, tail);
         self.store().create(new).unwrap()
     }
 
     /// Creates a child that copies its parent's events.
     #[track_caller]
-    pub fn copy(&self, parent: &str, child: &str, kept: u64, tail: Vec<Draft>) -> Header {
-        let new = self.child_draft(parent, child, kept, Strategy::ReplayV1, tail);
+    pub fn copy(&self, parent: &str, child: &str, inheritable: u64, tail: Vec<Draft>) -> Header {
+        let new = self.child_draft(parent, child, inheritable, Strategy::ReplayV1, tail);
         self.store().create(new).unwrap()
     }
 
     /// Creates a delegate that was called at `kept`.
     #[track_caller]
-    pub fn delegate(&self, parent: &str, child: &str, kept: u64, tail: Vec<Draft>) -> Header {
-        let new = self.child_draft(parent, child, kept, Strategy::ShareV1, tail);
+    pub fn delegate(&self, parent: &str, child: &str, inheritable: u64, tail: Vec<Draft>) -> Header {
+        let new = self.child_draft(parent, child, inheritable, Strategy::ShareV1, tail);
         let new = NewSession { kind: SessionKind::Delegate, ..new };
         self.store().create(new).unwrap()
     }

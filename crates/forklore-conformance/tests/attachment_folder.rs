@@ -52,8 +52,8 @@ fn a_damaged_attachment_is_reported_and_healed_by_the_same_bytes() {
     let id = scratch.put(b"sound").id;
     for damage in [&b"SOUND"[..], b"soun", b"sound.", b""] {
         fs::write(scratch.file(&id), damage).unwrap();
-        let told = check(&scratch.folder, &id).unwrap_err();
-        assert_eq!(told.kind(), ErrorKind::Corrupt, "{told}");
+        let problem = check(&scratch.folder, &id).unwrap_err();
+        assert_eq!(problem.kind(), ErrorKind::Corrupt, "{problem}");
         assert_eq!(scratch.folder.list().unwrap()[0].bytes, damage.len() as u64);
         assert!(scratch.put(b"sound").new);
         assert_eq!(check(&scratch.folder, &id).unwrap(), Some(5));
@@ -113,9 +113,9 @@ fn what_is_no_file_is_never_followed_or_removed() {
 #[test]
 fn names_of_others_are_left_alone() {
     let scratch = scratch();
-    let held = scratch.put(b"ours");
+    let pin = scratch.put(b"ours");
     let root = scratch.folder.path();
-    let folder = scratch.file(&held.id).parent().unwrap().to_owned();
+    let folder = scratch.file(&pin.id).parent().unwrap().to_owned();
     for name in ["note.txt", "zz"] {
         fs::write(root.join(name), b"theirs").unwrap();
         fs::write(folder.join(name), b"theirs").unwrap();

@@ -54,11 +54,11 @@ struct Broken {
 }
 
 impl Broken {
-    fn flawed(&self, held: Pin) -> Pin {
+    fn flawed(&self, pin: Pin) -> Pin {
         match self.flaw {
-            Flaw::ForgetsWhoHolds => Pin::new(held.id, held.bytes, held.new, ()),
-            Flaw::SaysAllAreNew => Pin::new(held.id, held.bytes, true, held),
-            _ => held,
+            Flaw::ForgetsWhoHolds => Pin::new(pin.id, pin.bytes, pin.new, ()),
+            Flaw::SaysAllAreNew => Pin::new(pin.id, pin.bytes, true, pin),
+            _ => pin,
         }
     }
 

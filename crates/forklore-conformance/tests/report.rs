@@ -122,9 +122,9 @@ impl Broken {
             return Ok(Written::Changed(Box::new(Changed { header, copied_events: 0 })).into());
         }
         writes.iter_mut().try_for_each(|write| self.spoil(write))?;
-        let asked = writes.clone();
+        let requested = writes.clone();
         let committed = self.inner.commit(Transaction { writes, source, attachments })?;
-        let written = asked.iter().zip(committed.written);
+        let written = requested.iter().zip(committed.written);
         let written = written.map(|(write, written)| self.misreport(write, written));
         Ok(Committed { written: written.collect::<Result<_>>()?, ..committed })
     }

@@ -29,12 +29,12 @@ impl Counts {
     /// Returns the counts after one more event. `open` are the calls that are open after it.
     #[must_use]
     pub fn after(self, event: &Event, open: &OpenCalls) -> Self {
-        let kept = u64::from(event.class.is_inherited());
+        let inheritable = u64::from(event.class.is_inherited());
         Self {
-            inheritable: self.inheritable + kept,
+            inheritable: self.inheritable + inheritable,
             index: self.index + u64::from(event.class.is_conversation()),
             turns: self.turns + u64::from(event.effect.starts_turn),
-            bytes: self.bytes + kept * event.data.get().len() as u64,
+            bytes: self.bytes + inheritable * event.data.get().len() as u64,
             open: open.len(),
         }
     }

@@ -222,15 +222,15 @@ impl FromStr for Selector {
             }
             Ok(n.parse().unwrap_or(if n.starts_with('-') { min } else { max }))
         }
-        let place = |n| number(n, i64::MIN, i64::MAX);
+        let bound = |n| number(n, i64::MIN, i64::MAX);
         match text.split_once(':') {
             None if text == "start" => Ok(Self::Start),
             None if text == "end" => Ok(Self::End),
-            Some(("seq", n)) => place(n).map(Self::Seq),
-            Some(("message", n)) => place(n).map(Self::Message),
+            Some(("seq", n)) => bound(n).map(Self::Seq),
+            Some(("message", n)) => bound(n).map(Self::Message),
             Some(("index", n)) if n.starts_with('-') => Err(CutError::NegativeIndex),
             Some(("index", n)) => number(n, 0, u64::MAX).map(Self::Index),
-            Some(("turn", n)) => place(n).map(Self::Turn),
+            Some(("turn", n)) => bound(n).map(Self::Turn),
             Some(("event", id)) => id.parse().map(Self::Event).map_err(|_| CutError::Syntax),
             _ => Err(CutError::Syntax),
         }

@@ -220,13 +220,13 @@ impl EventId {
     #[must_use]
     pub fn of_uuids(uuids: &[[u8; 16]]) -> Vec<Self> {
         let mut text = String::with_capacity(uuids.len() * Hyphenated::LENGTH);
-        let mut spelled = [0; Hyphenated::LENGTH];
+        let mut text = [0; Hyphenated::LENGTH];
         for uuid in uuids {
-            text.push_str(uuid::Uuid::from_bytes(*uuid).hyphenated().encode_lower(&mut spelled));
+            text.push_str(uuid::Uuid::from_bytes(*uuid).hyphenated().encode_lower(&mut text));
         }
         let text = ByteString::from(text);
-        let places = (0..text.len()).step_by(Hyphenated::LENGTH);
-        let ids = places.filter_map(|at| text.get(at..at + Hyphenated::LENGTH));
+        let starts = (0..text.len()).step_by(Hyphenated::LENGTH);
+        let ids = starts.filter_map(|at| text.get(at..at + Hyphenated::LENGTH));
         ids.map(|id| Self(text.slice_ref(id))).collect()
     }
 
@@ -276,9 +276,9 @@ mod tests {
 
     #[test]
     fn event_ids_that_spell_uuids_come_back_as_they_were() {
-        let spelled =
+        let text =
             ["018f2c5e-0000-7abc-8def-0123456789ab", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
-        let ids = spelled.map(|text| text.parse::<EventId>().unwrap());
+        let ids = text.map(|text| text.parse::<EventId>().unwrap());
         let uuids: Vec<_> = ids.iter().filter_map(EventId::uuid).collect();
         assert_eq!(EventId::of_uuids(&uuids), ids);
         let others =

@@ -60,9 +60,9 @@ pub fn holding(spans: &[Span], unit: Unit, want: u64) -> Option<usize> {
 /// after the last of these events, in the segment of its span. The result is empty if the child
 /// inherits nothing of the list.
 #[must_use]
-pub fn cut_back(spans: &[Span], kept: u64, to: u64) -> Vec<Span> {
+pub fn cut_back(spans: &[Span], inheritable: u64, to: u64) -> Vec<Span> {
     let mut spans: Vec<_> =
-        spans.iter().copied().take_while(|span| span.base.inheritable < kept).collect();
+        spans.iter().copied().take_while(|span| span.base.inheritable < inheritable).collect();
     if let Some(last) = spans.last_mut() {
         last.to = to;
     }

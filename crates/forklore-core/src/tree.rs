@@ -36,7 +36,7 @@ pub enum Mark {
 /// marked as missing. In a cycle, the first session found is the root and is marked.
 #[must_use]
 pub fn arrange(sessions: &[Header]) -> Vec<Placed> {
-    let known: HashMap<&SessionId, usize> =
+    let depths: HashMap<&SessionId, usize> =
         sessions.iter().enumerate().map(|(at, header)| (&header.id, at)).collect();
     let mut children: HashMap<&SessionId, Vec<usize>> = HashMap::new();
     let mut roots: Vec<(&SessionId, Option<usize>)> = Vec::new();
@@ -45,7 +45,7 @@ pub fn arrange(sessions: &[Header]) -> Vec<Placed> {
             None => roots.push((&header.id, Some(at))),
             Some(parent) => {
                 let siblings = children.entry(parent).or_default();
-                if siblings.is_empty() && !known.contains_key(parent) {
+                if siblings.is_empty() && !depths.contains_key(parent) {
                     roots.push((parent, None));
                 }
                 siblings.push(at);
@@ -62,7 +62,7 @@ pub fn arrange(sessions: &[Header]) -> Vec<Placed> {
     for header in sessions {
         // A session that no root leads to belongs to a cycle, or descends from one.
         if !walk.seen.contains(&header.id) {
-            walk.from(&header.id, known.get(&header.id).copied(), Some(Mark::Cycle));
+            walk.from(&header.id, depths.get(&header.id).copied(), Some(Mark::Cycle));
         }
     }
     walk.out

@@ -61,8 +61,8 @@ proptest! {
         prop_assert_eq!(counts.inheritable, number(&|event| event.class.is_inherited()));
         prop_assert_eq!(counts.index, number(&|event| event.class == Class::Conversation));
         prop_assert_eq!(counts.turns, number(&|event| event.effect.starts_turn));
-        let kept = events.iter().filter(|event| event.class.is_inherited());
-        prop_assert_eq!(counts.bytes, kept.map(|event| event.data.get().len() as u64).sum::<u64>());
+        let stored = events.iter().filter(|event| event.class.is_inherited());
+        prop_assert_eq!(counts.bytes, stored.map(|event| event.data.get().len() as u64).sum::<u64>());
     }
 
     #[test]

@@ -22,14 +22,14 @@ fn selector() -> impl Strategy<Value = Selector> {
 fn extent() -> impl Strategy<Value = Extent> {
     (0..8u64, 0..8u64, 0..8u64, 0..8u64).prop_map(|(turns, other, evidence, audit)| {
         let index = turns + other;
-        let kept = index + evidence;
-        let head_seq = i64::try_from(kept + audit).unwrap() - 1;
-        Extent { head_seq, counts: Counts { inheritable: kept, index, turns, ..Counts::default() } }
+        let stored = index + evidence;
+        let head_seq = i64::try_from(stored + audit).unwrap() - 1;
+        Extent { head_seq, counts: Counts { inheritable: stored, index, turns, ..Counts::default() } }
     })
 }
 
-fn is_out_of_range(place: &Result<CutPoint, CutError>) -> bool {
-    matches!(place, Err(CutError::OutOfRange { .. }))
+fn is_out_of_range(location: &Result<CutPoint, CutError>) -> bool {
+    matches!(location, Err(CutError::OutOfRange { .. }))
 }
 
 proptest! {
@@ -57,8 +57,8 @@ proptest! {
             (Selector::Turn(n), -len(turns), len(turns)),
         ] {
             let valid = (from..=to).contains(&n) && !(n == 0 && matches!(selector, Selector::Turn(_)));
-            let place = selector.resolve(&extent);
-            prop_assert_eq!(is_out_of_range(&place), !valid, "{} in {:?}: {:?}", selector, extent, place);
+            let location = selector.resolve(&extent);
+            prop_assert_eq!(is_out_of_range(&location), !valid, "{} in {:?}: {:?}", selector, extent, location);
         }
         let exclusive = Selector::Index(n.unsigned_abs()).resolve(&extent);
         prop_assert_eq!(is_out_of_range(&exclusive), n.unsigned_abs() > index);

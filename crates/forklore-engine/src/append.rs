@@ -48,8 +48,8 @@ impl Engine {
             events.push(event);
         }
         self.check_compactions(session, &events)?;
-        let held = self.hold_mentioned(request.events.iter().map(|event| &event.data));
-        let attachments = held.iter().map(|held| held.id).collect();
+        let pins = self.hold_mentioned(request.events.iter().map(|event| &event.data));
+        let attachments = pins.iter().map(|held| held.id).collect();
         let append =
             Append { events, expect: request.expect, owner: request.owner.clone(), usage, now };
         let write = Write::Append { session: session.clone(), append };

@@ -49,20 +49,20 @@ impl Engine {
         check(request)?;
         // Before reading the bytes, which may take long.
         self.show(session)?;
-        let held = self.put_attachment(bytes, request.limit)?;
+        let pin = self.put_attachment(bytes, request.limit)?;
         let append = AppendRequest {
-            events: vec![message(held.id, request)?],
+            events: vec![message(pin.id, request)?],
             expect: request.expect,
             owner: request.owner.clone(),
         };
         let appended = self.append(session, &append)?;
         Ok(Attached {
             session_id: session.clone(),
-            id: held.id,
+            id: pin.id,
             name: request.name.clone(),
             media_type: request.media_type.clone(),
-            bytes: held.bytes,
-            new: held.new,
+            bytes: pin.bytes,
+            new: pin.new,
             seq: appended.to_seq,
             head_seq: appended.head_seq,
         })
@@ -80,19 +80,19 @@ impl Engine {
 
     /// Returns the attachment storage, or `unsupported` if the store has none.
     pub(crate) fn attachments_of_store(&self) -> Result<&dyn Attachments> {
-        let kept = self.attachments.as_ref();
-        let kept = kept.ok_or_else(|| Error::Unsupported("this store keeps no attachments".into()));
-        Ok(&**kept?.store())
+        let attachments = self.attachments.as_ref();
+        let attachments = attachments.ok_or_else(|| Error::Unsupported("this store keeps no attachments".into()));
+        Ok(&**attachments?.store())
     }
 
     /// Pins the stored attachments that these payloads mention, before they are written. Without
     /// the pins, a `gc` that already read the session could remove them.
     pub fn hold_mentioned<'d>(&self, data: impl IntoIterator<Item = &'d Data>) -> Vec<Pin> {
-        let Some(kept) = &self.attachments else { return Vec::new() };
+        let Some(attachments) = &self.attachments else { return Vec::new() };
         let mentions = data.into_iter().flat_map(attachment::mentions);
         let named: BTreeSet<_> = mentions.map(|mention| mention.id).collect();
         // A message may name a missing or damaged attachment.
-        named.iter().filter_map(|id| kept.store().pin(id).ok().flatten()).collect()
+        named.iter().filter_map(|id| attachments.store().pin(id).ok().flatten()).collect()
     }
 }
 

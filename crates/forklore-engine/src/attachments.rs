@@ -47,8 +47,8 @@ impl Engine {
 
     /// Returns the total size of all attachments in bytes.
     pub(crate) fn attachment_bytes(&self) -> Result<u64> {
-        let Some(kept) = &self.attachments else { return Ok(0) };
-        Ok(kept.store().list()?.iter().map(|attachment| attachment.bytes).sum())
+        let Some(attachments) = &self.attachments else { return Ok(0) };
+        Ok(attachments.store().list()?.iter().map(|attachment| attachment.bytes).sum())
     }
 
     /// Writes the bytes of an attachment to `out` and returns their number. The digest is verified

@@ -89,12 +89,12 @@ impl Engine {
             seq,
             head_seq: into.head_seq(),
         };
-        let kept = if of.to_index == from.counts.index {
+        let inheritable = if of.to_index == from.counts.index {
             from.counts.inheritable
         } else {
             self.cut(&from, &Selector::Index(of.to_index))?.inheritable
         };
-        let gathered = self.gather(of, kept)?;
+        let gathered = self.gather(of, inheritable)?;
         brought.answer =
             gathered.answer.as_deref().map(|text| beginning(text, ANSWER_BYTES).into());
         if existing.is_some() || request.dry_run {
@@ -104,7 +104,7 @@ impl Engine {
         summary.brought_from = Some(from.label.as_str().to_owned());
         summary.answer.clone_from(&brought.answer);
         let event = self.brought_event(&brought.event_id, &summary)?;
-        let _held = self.hold_mentioned([&event.data]);
+        let _pins = self.hold_mentioned([&event.data]);
         let now = event.ts;
         let (mut events, usage) =
             usage_events(&request.summarize, now, |at| usage_id(&brought, at))?;
@@ -133,8 +133,8 @@ impl Engine {
     ) -> Result<Part> {
         let common = self.compare(&from.id, &into.id)?.common;
         let to_index = requested.map_or(from.counts.index, |asked| asked.end);
-        if let Some(asked) = requested
-            && (asked.start < common || asked.is_empty() || to_index > from.counts.index)
+        if let Some(requested) = requested
+            && (requested.start < common || requested.is_empty() || to_index > from.counts.index)
         {
             let own = format!("index:{common} to index:{}", from.counts.index);
             let message = format!("{} has of its own {own}", from.label.as_str());
@@ -205,8 +205,8 @@ fn recorded_of(data: &Data, branch: &SessionId) -> Option<(&'static str, Recorde
         of: Recorded,
     }
     let Summary { of, strategy, .. } = data.read().ok()?;
-    let known = [Summarize::BY_MODEL, STRATEGY].into_iter().find(|known| strategy == **known)?;
-    (of.session_id == *branch).then_some((known, of))
+    let strategy = [Summarize::BY_MODEL, STRATEGY].into_iter().find(|known| strategy == **known)?;
+    (of.session_id == *branch).then_some((strategy, of))
 }
 
 /// Parses a summary that was brought: the label of the branch at the time, and its id.

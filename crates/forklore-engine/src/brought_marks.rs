@@ -31,22 +31,22 @@ impl Engine {
 
     /// Returns the marks in the node's own events, as far as these can be read.
     fn marks_of(&self, node: &TreeNode) -> Vec<BroughtMark> {
-        let mut told = Vec::new();
+        let mut marks = Vec::new();
         let mut from = first_own(node);
         loop {
             let query =
                 Query { at: At::Seq(from), direction: Direction::Forward, limit: PAGE, bare: true };
             // Damage only ends the search here; `verify` reports it.
-            let Ok(page) = self.store().read(&node.session_id, &query) else { return told };
-            let Some(last) = page.events.last() else { return told };
+            let Ok(page) = self.store().read(&node.session_id, &query) else { return marks };
+            let Some(last) = page.events.last() else { return marks };
             from = last.seq + 1;
             let summaries = page.events.iter().filter(|stored| {
                 stored.event.kind == EventType::BRANCH_SUMMARY
                     && stored.origin.session_id == node.session_id
             });
-            told.extend(summaries.filter_map(|stored| self.mark_at(node, stored.seq)));
+            marks.extend(summaries.filter_map(|stored| self.mark_at(node, stored.seq)));
             if !page.more {
-                return told;
+                return marks;
             }
         }
     }

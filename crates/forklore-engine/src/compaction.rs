@@ -42,7 +42,7 @@ impl Engine {
     /// `not_found`, `corrupt`, `missing_ancestor`.
     pub fn plan_compaction(&self, session: &SessionId) -> Result<Option<CompactionPlan>> {
         let header = self.show(session)?;
-        let mut places: Vec<Position> = Vec::new();
+        let mut positions: Vec<Position> = Vec::new();
         let mut from_index = 0;
         let mut covered_before = 0;
         for stored in self.events(session, At::Seq(0)) {
@@ -63,14 +63,14 @@ impl Engine {
                 continue;
             }
             if event.effect.starts_turn
-                && let Some(before) = places.last_mut()
+                && let Some(before) = positions.last_mut()
                 && before.index == index
             {
                 before.before_turn = true;
             }
             if stored.counts.open == 0 {
                 let counts = stored.counts;
-                places.push(Position {
+                positions.push(Position {
                     index: counts.index,
                     seq: stored.seq,
                     inheritable: counts.inheritable,
@@ -80,15 +80,15 @@ impl Engine {
             }
         }
         let from = from_index.max(covered_before);
-        let gone = places.iter().rfind(|place| place.index <= from).map_or(0, |place| place.bytes);
-        places.retain(|place| place.index > from + 1 && place.index < header.counts.index);
+        let gone = positions.iter().rfind(|place| place.index <= from).map_or(0, |place| place.bytes);
+        positions.retain(|place| place.index > from + 1 && place.index < header.counts.index);
         let end = header.counts.bytes;
-        let kept = end.saturating_sub(gone) / RETAINED_FRACTION;
-        let fits = |place: &&Position| end.saturating_sub(place.bytes) <= kept;
-        let place = places.iter().filter(fits).find(|place| place.before_turn);
-        let place = place.or_else(|| places.iter().find(fits)).or_else(|| places.last());
-        let Some(place) = place else { return Ok(None) };
-        self.plan_up_to(session, from_index, place).map(Some)
+        let budget = end.saturating_sub(gone) / RETAINED_FRACTION;
+        let fits = |position: &&Position| end.saturating_sub(position.bytes) <= budget;
+        let position = positions.iter().filter(fits).find(|place| place.before_turn);
+        let position = position.or_else(|| positions.iter().find(fits)).or_else(|| positions.last());
+        let Some(position) = position else { return Ok(None) };
+        self.plan_up_to(session, from_index, position).map(Some)
     }
 
     fn plan_up_to(&self, session: &SessionId, from: u64, to: &Position) -> Result<CompactionPlan> {

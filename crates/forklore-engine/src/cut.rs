@@ -83,11 +83,11 @@ impl Engine {
         }
     }
 
-    fn after_inheritable(&self, header: &Header, kept: u64) -> Result<Found> {
-        if kept == 0 {
+    fn after_inheritable(&self, header: &Header, inheritable: u64) -> Result<Found> {
+        if inheritable == 0 {
             return Ok(Found::default());
         }
-        self.behind_first(header, At::Inheritable(kept))
+        self.behind_first(header, At::Inheritable(inheritable))
     }
 
     /// Returns the cut after the event at `at`. In most cases the page of two events contains the

@@ -223,10 +223,10 @@ impl Error {
         |source| Self::Cut { session: session.clone(), source }
     }
 
-    pub(crate) fn nothing_to_fork(session: &SessionId, asked: &Selector) -> Self {
+    pub(crate) fn nothing_to_fork(session: &SessionId, requested: &Selector) -> Self {
         Self::Cut {
             session: session.clone(),
-            source: CutError::NothingToFork { requested: asked.clone() },
+            source: CutError::NothingToFork { requested: requested.clone() },
         }
     }
 }

@@ -64,8 +64,8 @@ impl Engine {
         }
         Err(self.elsewhere("last", &Filter { workspace: None, ..filter }, 1)?.unwrap_or_else(
             || {
-                let place = scope.workspace.as_ref().map_or("the store", |_| "this workspace");
-                Error::NoMatch { what: format!("last: {place} has no session yet") }
+                let searched = scope.workspace.as_ref().map_or("the store", |_| "this workspace");
+                Error::NoMatch { what: format!("last: {searched} has no session yet") }
             },
         ))
     }

@@ -80,12 +80,12 @@ pub(crate) struct Gathered {
 
 impl Engine {
     /// Summarizes the part `of` of a history, which ends with the inheritable event number `kept`.
-    pub(crate) fn gather(&self, of: Of, kept: u64) -> Result<Gathered> {
+    pub(crate) fn gather(&self, of: Of, inheritable: u64) -> Result<Gathered> {
         let mut summarizer = Summarizer::default();
         let mut answer = None;
         for stored in self.events(&of.session_id, of.at()) {
             let stored = stored?;
-            if stored.counts.inheritable > kept {
+            if stored.counts.inheritable > inheritable {
                 break;
             }
             if !stored.event.class.is_inherited() {
@@ -95,8 +95,8 @@ impl Engine {
             let message = spoken.then(|| self.message(&stored.event));
             let index = stored.counts.index.checked_sub(1).filter(|_| spoken);
             summarizer.add(&stored.event, index, message.as_ref());
-            let said = message.filter(|message| message.role == Role::Assistant);
-            let text = said.map(|message| message.plain_text());
+            let answers = message.filter(|message| message.role == Role::Assistant);
+            let text = answers.map(|message| message.plain_text());
             answer = text.filter(|text| !text.trim().is_empty()).or(answer);
         }
         Ok(Gathered { summary: summarizer.finish(), of, answer })

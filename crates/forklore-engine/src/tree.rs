@@ -126,27 +126,27 @@ fn under_originals(nodes: Vec<TreeNode>) -> Vec<TreeNode> {
 /// Leaves out deleted sessions without living descendants.
 fn without_dead_ends(family: &[Header], placed: Vec<Placed>) -> Vec<Placed> {
     let mut needed_above = 0;
-    let mut kept: Vec<Placed> = Vec::with_capacity(placed.len());
-    for place in placed.into_iter().rev() {
-        let header = place.at.and_then(|at| family.get(at));
+    let mut shown: Vec<Placed> = Vec::with_capacity(placed.len());
+    for placed in placed.into_iter().rev() {
+        let header = placed.at.and_then(|at| family.get(at));
         let alive = header.is_none_or(|header| header.deleted.is_none());
         // In a backward walk through a pre-order, a retained node is a descendant of this one while
         // it is deeper.
-        let has_kept_below = needed_above > place.depth;
-        if alive || has_kept_below {
-            needed_above = place.depth;
-            kept.push(place);
+        let is_needed_below = needed_above > placed.depth;
+        if alive || is_needed_below {
+            needed_above = placed.depth;
+            shown.push(placed);
         }
     }
-    kept.reverse();
-    kept
+    shown.reverse();
+    shown
 }
 
-fn node(family: &[Header], damaged: &[Problem], place: Placed) -> TreeNode {
-    let unread = damaged.iter().any(|problem| problem.session_id.as_ref() == Some(&place.id));
-    let header = place.at.and_then(|at| family.get(at));
+fn node(family: &[Header], damaged: &[Problem], placed: Placed) -> TreeNode {
+    let unread = damaged.iter().any(|problem| problem.session_id.as_ref() == Some(&placed.id));
+    let header = placed.at.and_then(|at| family.get(at));
     TreeNode {
-        session_id: place.id,
+        session_id: placed.id,
         header: header.map(|header| NodeHeader {
             parent: header.parent_id.clone(),
             label: header.label.clone(),
@@ -162,11 +162,11 @@ fn node(family: &[Header], damaged: &[Problem], place: Placed) -> TreeNode {
             updated: header.updated,
             copy_of: header.copy_of.clone(),
         }),
-        missing: place.mark == Some(Mark::Missing) && !unread,
+        missing: placed.mark == Some(Mark::Missing) && !unread,
         damaged: unread,
         deleted: header.is_some_and(|header| header.deleted.is_some()),
-        cycle: place.mark == Some(Mark::Cycle),
+        cycle: placed.mark == Some(Mark::Cycle),
         brought: Vec::new(),
-        depth: place.depth,
+        depth: placed.depth,
     }
 }

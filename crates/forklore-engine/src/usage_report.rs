@@ -72,17 +72,17 @@ impl Engine {
                     if let Some(name) = self.asks(&stored) {
                         model.ask(name);
                     }
-                    let spent = self.call_usage(&stored);
-                    if spent.is_none() && stored.event.kind == EventType::PROVIDER_USAGE {
+                    let usage = self.call_usage(&stored);
+                    if usage.is_none() && stored.event.kind == EventType::PROVIDER_USAGE {
                         untold += u64::from(!is_copied(&stored));
                     }
-                    if let Some(spent) = spent {
+                    if let Some(usage) = usage {
                         if stored.event.kind == EventType::PROVIDER_USAGE {
-                            told += spent.usage;
+                            told += usage.usage;
                         }
-                        if spent.call.is_some() || !is_copied(&stored) {
+                        if usage.call.is_some() || !is_copied(&stored) {
                             let dialect = stored.event.dialect.as_deref();
-                            ledger.add(at, &session.root_id, spent, dialect);
+                            ledger.add(at, &session.root_id, usage, dialect);
                         }
                     }
                 }
@@ -168,8 +168,8 @@ struct Call {
 }
 
 impl Ledger {
-    fn add(&mut self, session: usize, root: &SessionId, spent: CallUsage, dialect: Option<&str>) {
-        let CallUsage { call, model, usage } = spent;
+    fn add(&mut self, session: usize, root: &SessionId, usage: CallUsage, dialect: Option<&str>) {
+        let CallUsage { call, model, usage } = usage;
         let Some(call) = call else { return self.enter(session, model, usage, 1) };
         let root = key(root);
         match self.calls.entry(key(&(dialect, call))) {
@@ -185,9 +185,9 @@ impl Ledger {
 
     fn enter(&mut self, session: usize, model: Option<String>, usage: Usage, calls: u64) {
         *self.sessions.entry(session).or_default() += usage;
-        let known = self.models.entry(model).or_default();
-        known.usage += usage;
-        known.calls += calls;
+        let model_usage = self.models.entry(model).or_default();
+        model_usage.usage += usage;
+        model_usage.calls += calls;
     }
 
     fn into_report(mut self, sessions: &[Header], problems: Vec<Problem>) -> UsageReport {
@@ -198,7 +198,7 @@ impl Ledger {
         for (model, known) in self.models {
             spending.models.push(ModelUsage { model, ..known });
         }
-        let weight = |known: &ModelUsage| known.usage.input.saturating_add(known.usage.output);
+        let weight = |model_usage: &ModelUsage| model_usage.usage.input.saturating_add(model_usage.usage.output);
         spending.models.sort_by(|a, b| {
             let cost = b.usage.cost.total_cmp(&a.usage.cost);
             cost.then_with(|| weight(b).cmp(&weight(a))).then_with(|| a.model.cmp(&b.model))

@@ -28,11 +28,11 @@ impl Engine {
             Err(error) if is_damage(&error) => Headers { sound: Vec::new(), damaged: vec![error] },
             Err(error) => return Err(error.into()),
         };
-        let mut beside = Vec::new();
+        let mut sidecars = Vec::new();
         for header in sound.iter().filter(|header| header.source.is_some()) {
-            beside.extend(self.sidecar_problems(header)?);
+            sidecars.extend(self.sidecar_problems(header)?);
         }
-        report.problems.extend(beside);
+        report.problems.extend(sidecars);
         // The store reported damaged headers already, if it could.
         let damaged = damaged.iter().map(|error| error.problem(session)).collect::<Vec<_>>();
         let attachments = self.attachment_problems(&sound)?;

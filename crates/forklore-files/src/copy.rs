@@ -37,11 +37,11 @@ pub(crate) struct Owner<'a> {
 
 impl Folder {
     /// Copies the first `kept` inheritable events of a session, without blocking others.
-    pub(crate) fn stage(&self, from: &SessionId, kept: u64, owner: &Owner<'_>) -> Result<Staged> {
+    pub(crate) fn stage(&self, from: &SessionId, inheritable: u64, owner: &Owner<'_>) -> Result<Staged> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         self.check_sound()?;
         let session = self.living(from)?;
-        if kept > session.header.counts.inheritable {
+        if inheritable > session.header.counts.inheritable {
             return Err(Error::Invalid(format!("the cut lies behind the end of {from}")));
         }
         self.make_dir(&self.layout.workspaces().join(owner.segment.workspace()))?;
@@ -51,7 +51,7 @@ impl Folder {
         let suffix = format!(".{:016x}{UNFINISHED}", RandomState::new().hash_one(number));
         let path = self.layout.segment(&owner.segment.prefix());
         let staged = Staged { path: forklore_store::disk::with_suffix(&path, &suffix) };
-        let written = self.write_copy(&History::of(self, &session), kept, owner, &staged);
+        let written = self.write_copy(&History::of(self, &session), inheritable, owner, &staged);
         if written.is_err() {
             staged.abandon(self);
         }

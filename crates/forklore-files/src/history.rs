@@ -94,31 +94,31 @@ impl<'s> History<'s> {
     }
 
     /// Returns the counts up to and including the inheritable event with this number.
-    pub(crate) fn counts_at(&self, kept: u64) -> Result<Counts> {
-        let want = Want::Count(Unit::Inheritable, kept);
-        if kept == 0 {
+    pub(crate) fn counts_at(&self, inheritable: u64) -> Result<Counts> {
+        let want = Want::Count(Unit::Inheritable, inheritable);
+        if inheritable == 0 {
             return Ok(Counts::default());
         }
-        let event = if kept <= self.inherited().inheritable {
-            let stretch = self.stretch(Unit::Inheritable, kept)?;
-            self.open(&stretch)?.get(want, true).map_err(|error| self.named(error, Some(kept)))?
+        let event = if inheritable <= self.inherited().inheritable {
+            let stretch = self.stretch(Unit::Inheritable, inheritable)?;
+            self.open(&stretch)?.get(want, true).map_err(|error| self.named(error, Some(inheritable)))?
         } else {
             self.session.log.get(want, true).map_err(|error| self.named(error, None))?
         };
-        let event = event.ok_or_else(|| self.missing(format!("inheritable event {kept}")))?;
+        let event = event.ok_or_else(|| self.missing(format!("inheritable event {inheritable}")))?;
         Ok(event.counts)
     }
 
     /// Returns the spans of a child that keeps `kept` inheritable events, as far as this session
     /// inherited them.
-    pub(crate) fn spans_before(&self, kept: u64) -> Result<Ancestry> {
-        let near = self.ancestry.spans.first().is_some_and(|first| first.base.inheritable < kept);
+    pub(crate) fn spans_before(&self, inheritable: u64) -> Result<Ancestry> {
+        let near = self.ancestry.spans.first().is_some_and(|first| first.base.inheritable < inheritable);
         let (before, spans) = if near || self.ancestry.before.is_none() {
             (self.ancestry.before.clone(), self.ancestry.spans.clone())
         } else {
-            self.folder.holder(&self.ancestry, kept)?
+            self.folder.holder(&self.ancestry, inheritable)?
         };
-        let spans = spans.into_iter().take_while(|span| span.base.inheritable < kept).collect();
+        let spans = spans.into_iter().take_while(|span| span.base.inheritable < inheritable).collect();
         Ok(Ancestry { before, spans })
     }
 
@@ -356,12 +356,12 @@ impl Folder {
     }
 
     /// Returns the part of an ancestry that contains the inheritable event with this number.
-    fn holder(&self, ancestry: &Ancestry, kept: u64) -> Result<(Option<Segment>, Vec<Span>)> {
+    fn holder(&self, ancestry: &Ancestry, inheritable: u64) -> Result<(Option<Segment>, Vec<Span>)> {
         let mut next = ancestry.before.clone();
         let mut seen = HashSet::new();
         while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {
             let Ancestry { before, spans } = self.session_line(&holder)?.ancestry;
-            if before.is_none() || spans.first().is_some_and(|first| first.base.inheritable < kept)
+            if before.is_none() || spans.first().is_some_and(|first| first.base.inheritable < inheritable)
             {
                 return Ok((before, spans));
             }

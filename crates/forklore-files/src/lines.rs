@@ -91,8 +91,8 @@ impl<'f> Lines<'f> {
         if from < self.at || from >= last {
             return 0..0;
         }
-        let place = |at: u64| usize::try_from(at - self.at).unwrap_or(usize::MAX);
-        place(from)..place(to.min(last))
+        let index = |at: u64| usize::try_from(at - self.at).unwrap_or(usize::MAX);
+        index(from)..index(to.min(last))
     }
 
     fn load(&mut self, at: u64, len: u64) -> io::Result<()> {

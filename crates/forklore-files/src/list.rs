@@ -106,10 +106,10 @@ impl Survey {
         // It is unknown whether a damaged session uses its own copy, so count both.
         for Damaged { segment, line, .. } in &self.damaged {
             if let Some(line) = line {
-                let kept = line.session.inherited().inheritable;
+                let inheritable = line.session.inherited().inheritable;
                 let copy = Span { segment: segment.prefix(), base: Counts::default() };
-                lists.push((line.ancestry.clone(), kept));
-                lists.push((Ancestry { before: None, spans: vec![copy] }, kept));
+                lists.push((line.ancestry.clone(), inheritable));
+                lists.push((Ancestry { before: None, spans: vec![copy] }, inheritable));
             }
         }
         lists

@@ -225,8 +225,8 @@ impl Log {
 
 /// Returns damage at an offset in a file.
 pub(crate) fn damage(path: &std::path::Path, at: u64, message: &(impl ToString + ?Sized)) -> Error {
-    let place = format!("byte {at} of {}", path.display());
-    Error::Corrupt { session: None, seq: None, location: place, message: message.to_string() }
+    let location = format!("byte {at} of {}", path.display());
+    Error::Corrupt { session: None, seq: None, location, message: message.to_string() }
 }
 
 /// Adds to damage the session and seq, if they are missing.

@@ -91,10 +91,10 @@ impl Folder {
     fn trim_copy(&self, segment: &Segment, need: u64) -> Result<u64> {
         let path = self.layout.segment(segment);
         if need == 0 {
-            let kept = self.copied(segment).map_or(0, |line| line.inheritable);
+            let inheritable = self.copied(segment).map_or(0, |line| line.inheritable);
             self.remove(&path)?;
             self.sync_name(&path)?;
-            return Ok(kept);
+            return Ok(inheritable);
         }
         let Some(log) = self.log(segment)? else {
             return Ok(0);

@@ -40,9 +40,9 @@ impl Overlay {
     /// Takes all changes. The overlay must not be used afterwards.
     pub(crate) fn take_changes(&self) -> Vec<(PathBuf, Change)> {
         let changed = std::mem::take(&mut *lock(&self.changed));
-        let taken =
+        let applied =
             |change: Arc<Mutex<Change>>| std::mem::replace(&mut *lock(&change), Change::Gone);
-        changed.into_iter().map(|(path, change)| (path, taken(change))).collect()
+        changed.into_iter().map(|(path, change)| (path, applied(change))).collect()
     }
 
     fn changed(&self, path: &Path) -> Option<Arc<Mutex<Change>>> {
@@ -80,15 +80,15 @@ impl Fs for Overlay {
             (Some(change), _) => change,
             (None, Open::Read) => return self.below.open(path, how),
             (None, _) => {
-                let keep = self.below.open(path, Open::Read)?.len()?;
-                self.set(path, Change::Content { keep, tail: Vec::new() })
+                let retained = self.below.open(path, Open::Read)?.len()?;
+                self.set(path, Change::Content { keep: retained, tail: Vec::new() })
             }
         };
-        let keep = match &*lock(&change) {
+        let retained = match &*lock(&change) {
             Change::Gone => return Err(missing()),
             Change::Content { keep, .. } => *keep,
         };
-        let below = if keep > 0 { Some(self.below.open(path, Open::Read)?) } else { None };
+        let below = if retained > 0 { Some(self.below.open(path, Open::Read)?) } else { None };
         Ok(Box::new(Changed { below, change }))
     }
 
@@ -168,13 +168,13 @@ impl Changed {
     }
 
     /// Moves the bytes from `at` on from the file below into the tail.
-    fn take_from(&self, at: u64, keep: &mut u64, tail: &mut Vec<u8>) -> io::Result<()> {
-        if let (Some(below), true) = (&self.below, at < *keep) {
-            let mut taken = vec![0; usize::try_from(*keep - at).unwrap_or_default()];
-            let read = below.read_at(&mut taken, at)?;
-            taken.truncate(read);
-            tail.splice(..0, taken);
-            *keep = at;
+    fn take_from(&self, at: u64, retained: &mut u64, tail: &mut Vec<u8>) -> io::Result<()> {
+        if let (Some(below), true) = (&self.below, at < *retained) {
+            let mut applied = vec![0; usize::try_from(*retained - at).unwrap_or_default()];
+            let read = below.read_at(&mut applied, at)?;
+            applied.truncate(read);
+            tail.splice(..0, applied);
+            *retained = at;
         }
         Ok(())
     }
@@ -211,8 +211,8 @@ impl File for Changed {
             if tail.len() < at + bytes.len() {
                 tail.resize(at + bytes.len(), 0);
             }
-            if let Some(place) = tail.get_mut(at..at + bytes.len()) {
-                place.copy_from_slice(bytes);
+            if let Some(target) = tail.get_mut(at..at + bytes.len()) {
+                target.copy_from_slice(bytes);
             }
             Ok(bytes.len())
         })

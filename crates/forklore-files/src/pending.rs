@@ -103,7 +103,7 @@ impl Folder {
         if self.check_sound().is_err() {
             return;
         }
-        let taken = pending.pending.iter().try_for_each(|write| {
+        let applied = pending.pending.iter().try_for_each(|write| {
             let path = self.layout.root().join(&write.file);
             match (write.new, write.retain) {
                 (true, _) => self.remove(&path).and_then(|()| self.sync_name(&path)),
@@ -115,7 +115,7 @@ impl Folder {
                 (false, _) => Ok(()),
             }
         });
-        if taken.is_ok() && self.check_sound().is_ok() {
+        if applied.is_ok() && self.check_sound().is_ok() {
             let _ = self.forget_pending();
         }
     }
@@ -206,8 +206,8 @@ impl Folder {
         let Some(tail) = &write.tail else { return Ok(None) };
         let broken = || damage(&self.layout.pending(), 0, "its bytes are none");
         let (bytes, path) = (tail.bytes().ok_or_else(broken)?, self.path_of(write)?);
-        let keep = write.retain.unwrap_or_default();
-        let (at, file) = match keep {
+        let retained = write.retain.unwrap_or_default();
+        let (at, file) = match retained {
             0 => self.begun(&path, &bytes)?,
             keep => (path.clone(), self.write_behind(&path, keep, &bytes)?),
         };
@@ -246,16 +246,16 @@ impl Folder {
     }
 
     /// Writes `tail` after the first `keep` bytes of a file.
-    fn write_behind(&self, path: &Path, keep: u64, tail: &[u8]) -> Result<Box<dyn File>> {
+    fn write_behind(&self, path: &Path, retained: u64, tail: &[u8]) -> Result<Box<dyn File>> {
         let file = self.fs.open(path, Open::Write).map_err(os("opening", path))?;
         let len = file.len().map_err(os("reading", path))?;
-        if len < keep {
+        if len < retained {
             return Err(damage(path, len, "the file is shorter than a step over it expects"));
         }
-        if len > keep {
-            file.set_len(keep).map_err(os("cutting back", path))?;
+        if len > retained {
+            file.set_len(retained).map_err(os("cutting back", path))?;
         }
-        self.write(&*file, path, tail, keep)?;
+        self.write(&*file, path, tail, retained)?;
         Ok(file)
     }
 }

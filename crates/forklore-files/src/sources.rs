@@ -75,8 +75,8 @@ impl<'s> Import<'s> {
                 Ok::<_, Error>(folder.any(id)?.header.deleted.is_some())
             })?;
         }
-        let known = index.source(number).map(|source| source.sessions.clone());
-        Ok(Self { step, number, sessions: known.unwrap_or_default(), changed: BTreeMap::new() })
+        let sessions = index.source(number).map(|source| source.sessions.clone());
+        Ok(Self { step, number, sessions: sessions.unwrap_or_default(), changed: BTreeMap::new() })
     }
 
     /// Records the source's session that a write creates or appends to.
@@ -105,9 +105,9 @@ impl Folder {
             .collect();
         let sources = numbers.iter().filter_map(|number| index.source(*number));
         let paths = sources.flat_map(|source| &source.paths);
-        let beside = |seen: &SeenFile| index.numbers(&FindSource::SidecarsOf(seen.path.clone()));
-        let beside: Vec<_> = paths.flat_map(beside).copied().collect();
-        numbers.extend(beside);
+        let sidecars = |seen: &SeenFile| index.numbers(&FindSource::SidecarsOf(seen.path.clone()));
+        let sidecars: Vec<_> = paths.flat_map(sidecars).copied().collect();
+        numbers.extend(sidecars);
         numbers.sort_unstable();
         numbers.dedup();
         for number in numbers {

@@ -123,9 +123,9 @@ impl FilesStore {
             return folder.create(new, None);
         };
         folder.check_new(new)?;
-        let held = alone.then_some(turn);
+        let turn_guard = alone.then_some(turn);
         let staged = folder.stage_new(new, from)?;
-        let turn = held.map_or_else(|| self.alone().map(|(turn, _)| turn), Ok);
+        let turn = turn_guard.map_or_else(|| self.alone().map(|(turn, _)| turn), Ok);
         let made = turn.and_then(|_turn| folder.create(new, Some(&staged)));
         if made.is_err() {
             staged.abandon(folder);

@@ -292,7 +292,7 @@ impl<'f> Check<'f> {
     }
 
     /// Checks a session's ancestors up to the root.
-    fn lineage(&mut self, header: &Header, known: &HashMap<String, Option<SessionId>>) {
+    fn lineage(&mut self, header: &Header, parents: &HashMap<String, Option<SessionId>>) {
         let mut seen = HashSet::from([header.id.fold()]);
         let mut next = header.parent_id.clone();
         while let Some(parent) = next {
@@ -300,7 +300,7 @@ impl<'f> Check<'f> {
                 let message = format!("the ancestors of session {} run in a circle", header.id);
                 return self.note(&header.id, ErrorKind::LineageCycle, message);
             }
-            next = match known.get(&parent.fold()) {
+            next = match parents.get(&parent.fold()) {
                 Some(above) => above.clone(),
                 None => match self.folder.any(&parent) {
                     Ok(session) => session.header.parent_id,

@@ -44,7 +44,7 @@ fn item(payload: &str) -> (String, Class, bool, Option<Message>) {
     (read.kind.to_string(), read.class, read.effect.starts_turn, view)
 }
 
-fn said(role: &str, text: &str) -> String {
+fn message_line(role: &str, text: &str) -> String {
     format!(
         r#"{{"type":"message","role":"{role}","content":[{{"type":"input_text","text":"{text}"}}]}}"#
     )
@@ -57,25 +57,25 @@ fn only_a_persons_message_begins_a_turn() {
         assert_eq!((kind.as_str(), class), ("user_message", Class::Conversation));
         starts
     };
-    assert!(starts(&said("user", "hi")));
-    assert!(starts(&said("user", "# Context from my IDE setup:")));
+    assert!(starts(&message_line("user", "hi")));
+    assert!(starts(&message_line("user", "# Context from my IDE setup:")));
     assert!(starts(r#"{"type":"message","role":"user","content":[{"type":"input_image"}]}"#));
     assert!(starts(r#"{"role":"user","content":"hi"}"#));
     for injected in ["<environment_context>\\n x", "# AGENTS.md instructions for /w", "<skill>"] {
-        assert!(!starts(&said("user", injected)), "{injected}");
+        assert!(!starts(&message_line("user", injected)), "{injected}");
     }
     assert!(!starts(r#"{"type":"message","role":"user","content":[]}"#));
     // Newer versions record the kind of each part.
     let kinds = |kind: &str| {
-        said("user", "<skill>").replace(
+        message_line("user", "<skill>").replace(
             "}]}",
             &format!(r#"}}],"internal_chat_message_metadata_passthrough":{{"content_item_kinds":["{kind}"]}}}}"#),
         )
     };
     assert!(starts(&kinds("user.text")));
     assert!(!starts(&kinds("environments.environment_context")));
-    assert_eq!(item(&said("developer", "rules")).0, "system_message");
-    assert_eq!(item(&said("assistant", "yes")).0, "assistant_message");
+    assert_eq!(item(&message_line("developer", "rules")).0, "system_message");
+    assert_eq!(item(&message_line("assistant", "yes")).0, "assistant_message");
     assert_eq!(item(r#"{"type":"ghost_snapshot"}"#).0, "x.codex.ghost_snapshot");
 }
 
@@ -145,10 +145,10 @@ fn reasoning_keeps_what_its_provider_wants_back() {
 
 #[test]
 fn a_compaction_replaces_everything_before_it() {
-    let user = said("user", "first");
+    let user = message_line("user", "first");
     let line = format!(
         r#"{{"type":"compacted","payload":{{"message":"short","replacement_history":[{user},{}]}}}}"#,
-        said("developer", "rules")
+        message_line("developer", "rules")
     );
     let read = record(&mut *reader("f.jsonl"), &line);
     assert_eq!(read.kind.as_str(), "history_compaction");
@@ -200,18 +200,18 @@ fn a_call_of_the_model_is_counted_once() {
             tokens(total)
         )
     };
-    let mut spent = |line: String| {
+    let mut usage = |line: String| {
         let read = record(&mut *reader, &line);
         (read.kind.to_string(), read.class, read.usage.input)
     };
     let once = |n| ("provider_usage".to_owned(), Class::Audit, n);
     let again = ("x.codex.token_count".to_owned(), Class::Audit, 0);
-    assert_eq!(spent(call(100, 100)), once(100));
-    assert_eq!(spent(count(100, 100)), again);
-    assert_eq!(spent(count(150, 50)), once(50));
-    assert_eq!(spent(count(150, 50)), again);
+    assert_eq!(usage(call(100, 100)), once(100));
+    assert_eq!(usage(count(100, 100)), again);
+    assert_eq!(usage(count(150, 50)), once(50));
+    assert_eq!(usage(count(150, 50)), again);
     let limits = r#"{"type":"event_msg","payload":{"type":"token_count","info":null}}"#;
-    assert_eq!(spent(limits.into()), again);
+    assert_eq!(usage(limits.into()), again);
 }
 
 fn meta(id: &str, more: &str) -> String {
@@ -280,7 +280,7 @@ fn files_of_early_2025_have_no_envelopes() {
     let facts = side(&mut *reader, first);
     assert_eq!((facts.native_id.as_deref(), facts.irregular), (Some("s"), None));
     assert_eq!(side(&mut *reader, r#"{"record_type":"state"}"#), FileFacts::default());
-    let line = said("user", "hi");
+    let line = message_line("user", "hi");
     let read = record(&mut *reader, &line);
     assert!(read.effect.starts_turn);
     assert_eq!(read.ts, facts.created);
@@ -314,7 +314,7 @@ fn step_into(reader: &mut dyn LineReader, step: char) -> Option<Parent> {
     let event = |payload: String| format!(r#"{{"type":"event_msg","payload":{payload}}}"#);
     let line = match step {
         's' => event(r#"{"type":"task_started"}"#.into()),
-        't' => format!(r#"{{"type":"response_item","payload":{}}}"#, said("user", "hi")),
+        't' => format!(r#"{{"type":"response_item","payload":{}}}"#, message_line("user", "hi")),
         '.' => event(r#"{"type":"agent_message"}"#.into()),
         n => event(format!(r#"{{"type":"thread_rolled_back","num_turns":{n}}}"#)),
     };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use forklore_formats::{AGENT_FORMATS, homes};
 
 /// Returns the locations of the agent's files in an environment with these variables.
-fn places(dialect: &str, variables: &[(&str, &str)]) -> Vec<PathBuf> {
+fn folders(dialect: &str, variables: &[(&str, &str)]) -> Vec<PathBuf> {
     let variable = |name: &str| {
         let found = variables.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| OsString::from(value))
@@ -19,24 +19,24 @@ fn places(dialect: &str, variables: &[(&str, &str)]) -> Vec<PathBuf> {
 
 #[test]
 fn session_folders_lie_below_the_home_folder() {
-    assert_eq!(places("claude", &[]), [Path::new("/home/me/.claude/projects")]);
-    assert_eq!(places("pi", &[]), [Path::new("/home/me/.pi/agent/sessions")]);
+    assert_eq!(folders("claude", &[]), [Path::new("/home/me/.claude/projects")]);
+    assert_eq!(folders("pi", &[]), [Path::new("/home/me/.pi/agent/sessions")]);
 }
 
 #[test]
 fn variables_move_them() {
-    let claude = places("claude", &[("CLAUDE_CONFIG_DIR", "/srv/claude")]);
+    let claude = folders("claude", &[("CLAUDE_CONFIG_DIR", "/srv/claude")]);
     assert_eq!(claude, [Path::new("/srv/claude/projects")]);
-    let pi = places("pi", &[("PI_CODING_AGENT_DIR", "~/pi")]);
+    let pi = folders("pi", &[("PI_CODING_AGENT_DIR", "~/pi")]);
     assert_eq!(pi, [Path::new("/home/me/pi/sessions")]);
     let both = [("PI_CODING_AGENT_DIR", "/srv/pi"), ("PI_CODING_AGENT_SESSION_DIR", "/srv/kept")];
-    assert_eq!(places("pi", &both), [Path::new("/srv/kept")]);
+    assert_eq!(folders("pi", &both), [Path::new("/srv/kept")]);
 }
 
 #[test]
 fn empty_variables_name_no_folder() {
     for nowhere in ["", "projects", "./x"] {
-        let claude = places("claude", &[("CLAUDE_CONFIG_DIR", nowhere)]);
+        let claude = folders("claude", &[("CLAUDE_CONFIG_DIR", nowhere)]);
         assert_eq!(claude, [Path::new("/home/me/.claude/projects")], "{nowhere:?}");
     }
 }

@@ -67,8 +67,8 @@ fn gemini_messages_are_shown_with_their_calls_and_results() {
     let whole = [vec![thought, text("so")], calls.clone()].concat();
     let expected = Message::parts(Role::Assistant, whole);
     assert_eq!(view("gemini", "assistant_message", GEMINI), Some(expected));
-    let told_again = Message::parts(Role::Assistant, calls.clone());
-    assert_eq!(view("gemini", "tool_call", GEMINI), Some(told_again));
+    let reported_again = Message::parts(Role::Assistant, calls.clone());
+    assert_eq!(view("gemini", "tool_call", GEMINI), Some(reported_again));
     let results = vec![calls[1].clone(), calls[3].clone()];
     assert_eq!(view("gemini", "tool_result", GEMINI), Some(Message::parts(Role::Tool, results)));
     let Line::Record(record) = reader("gemini").read(GEMINI) else { panic!() };
@@ -155,11 +155,11 @@ fn injected_messages_begin_no_turn() {
     let user = |parts: &str| {
         format!(r#"{{"info":{{"id":"m","role":"user","time":{{"created":1}}}},"parts":[{parts}]}}"#)
     };
-    let said = |flags: &str| user(&format!(r#"{{"type":"text","text":"x"{flags}}}"#));
-    assert_eq!(turns("opencode", &said("")), ("user_message".into(), true));
-    assert_eq!(turns("opencode", &said(",\"synthetic\":true")), ("user_message".into(), false));
-    let asked = user(r#"{"type":"compaction","auto":true}"#);
-    assert_eq!(turns("opencode", &asked), ("x.opencode.compaction".into(), false));
+    let text = |flags: &str| user(&format!(r#"{{"type":"text","text":"x"{flags}}}"#));
+    assert_eq!(turns("opencode", &text("")), ("user_message".into(), true));
+    assert_eq!(turns("opencode", &text(",\"synthetic\":true")), ("user_message".into(), false));
+    let question = user(r#"{"type":"compaction","auto":true}"#);
+    assert_eq!(turns("opencode", &question), ("x.opencode.compaction".into(), false));
     let context =
         r#"{"id":"a","timestamp":"","type":"user","content":[{"text":"<session_context>\nx"}]}"#;
     assert_eq!(turns("gemini", context), ("user_message".into(), false));

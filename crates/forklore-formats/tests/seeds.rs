@@ -153,8 +153,8 @@ fn event(kind: &str, data: &str) -> String {
 #[test]
 fn pixirs_events_are_forklores_own() {
     let shown = |kind: &str, data: &str| view("pixir", kind, &event(kind, data));
-    let said = Message::text(Role::User, "a");
-    assert_eq!(shown("user_message", r#"{"text":"a"}"#), Some(said));
+    let text = Message::text(Role::User, "a");
+    assert_eq!(shown("user_message", r#"{"text":"a"}"#), Some(text));
     let attached = Part::Other { value: data(r#"{"resource_id":"r"}"#) };
     let expected = Message::parts(Role::User, vec![text("a"), attached]);
     let with = r#"{"text":"a","resources":[{"resource_id":"r"}]}"#;
@@ -197,16 +197,16 @@ fn pixirs_events_do_to_turns_and_calls_what_they_say() {
     assert_eq!(call.effect.calls, [opens("c", "ls")]);
     let result = read("tool_result", r#"{"call_id":"c","ok":true}"#);
     assert_eq!(result.effect.calls, [CallStep::Close("c".into())]);
-    let spent = r#"{"usage_summary":{"input_tokens":7,"output_tokens":2,"cached_tokens":5}}"#;
-    let usage = read("provider_usage", spent).usage;
+    let usage = r#"{"usage_summary":{"input_tokens":7,"output_tokens":2,"cached_tokens":5}}"#;
+    let usage = read("provider_usage", usage).usage;
     assert_eq!((usage.input, usage.output, usage.cached), (7, 2, 5));
-    let told = data(&event("provider_usage", &spent.replacen('{', "{\"model\":\"m\",", 1)));
-    let told = dialect("pixir").call_usage(&EventType::PROVIDER_USAGE, &told).unwrap();
+    let reported = data(&event("provider_usage", &usage.replacen('{', "{\"model\":\"m\",", 1)));
+    let reported = dialect("pixir").call_usage(&EventType::PROVIDER_USAGE, &reported).unwrap();
     assert_eq!(
-        (told.call.as_deref(), told.model.as_deref()),
+        (reported.call.as_deref(), reported.model.as_deref()),
         (Some("0011223344556677"), Some("m"))
     );
-    assert_eq!(told.usage, usage);
+    assert_eq!(reported.usage, usage);
     let unknown = read("dream", "{}");
     assert_eq!(unknown.kind.as_str(), "x.pixir.dream");
     assert!(unknown.facts.irregular.is_some());

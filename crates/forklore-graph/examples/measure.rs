@@ -66,7 +66,7 @@ fn grown() -> Result<(Engine, SessionId, SessionId), Box<dyn Error>> {
 }
 
 /// Returns a graph store with one session of `turns` turns, whose graph is built.
-fn standing(
+fn live_graph(
     turns: usize,
 ) -> Result<(tempfile::TempDir, Arc<GraphStore>, SessionId), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
@@ -83,7 +83,7 @@ fn standing(
 /// Forks a short and a long session alternately. Prints the number of triples and the best time of
 /// each, including the update of the graph.
 fn forks(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let stores = [(5, standing(5)?), (5_000, standing(5_000)?)];
+    let stores = [(5, live_graph(5)?), (5_000, live_graph(5_000)?)];
     let mut best = [Duration::MAX; 2];
     let mut triples = [0; 2];
     for _ in 0..20 {

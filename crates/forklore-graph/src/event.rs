@@ -58,12 +58,12 @@ pub(crate) fn describe(
 }
 
 fn usage(engine: &Engine, stored: &LogEntry, about: &mut About<'_>) {
-    let Some(spent) = engine.call_usage(stored) else { return };
-    session::usage(spent.usage, about);
-    if let Some(model) = &spent.model {
+    let Some(usage) = engine.call_usage(stored) else { return };
+    session::usage(usage.usage, about);
+    if let Some(model) = &usage.model {
         about.text(v::MODEL, model);
     }
-    if let Some(call) = &spent.call {
+    if let Some(call) = &usage.call {
         about.text(v::MODEL_CALL_ID, call);
     }
 }
@@ -112,22 +112,22 @@ fn calls(stored: &LogEntry, open: &mut OpenCalls, about: &mut About<'_>) {
     for (number, step) in event.effect.calls.iter().enumerate() {
         match step {
             CallStep::Open(call) => {
-                let asked = iri::tool_call(origin, number);
-                about.put(v::ASKS, asked.clone());
+                let call = iri::tool_call(origin, number);
+                about.put(v::ASKS, call.clone());
                 let About { out, graph, .. } = about;
-                let mut activity = About { out, graph, subject: asked.clone() };
+                let mut activity = About { out, graph, subject: call.clone() };
                 activity.is(v::TOOL_CALL);
                 activity.is(v::ACTIVITY);
                 activity.text(v::CALL_ID, &call.id);
                 activity.text(v::TOOL, &call.name);
                 activity.time(v::STARTED_AT_TIME, event.ts);
                 activity.put(v::WAS_ASSOCIATED_WITH, iri::agent(&origin.session_id));
-                open.entry(call.id.clone()).or_insert(asked);
+                open.entry(call.id.clone()).or_insert(call);
             }
             CallStep::Close(id) => {
                 about.text(v::ANSWERS, id);
-                if let Some(asked) = open.remove(id) {
-                    about.put(v::WAS_GENERATED_BY, asked);
+                if let Some(call) = open.remove(id) {
+                    about.put(v::WAS_GENERATED_BY, call);
                 }
             }
         }

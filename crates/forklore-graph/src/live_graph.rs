@@ -35,14 +35,14 @@ impl LiveGraph {
         // The mark comes first, so that no change during the build is lost.
         let since = Since::Mark(changes(engine, &Since::Now)?.mark);
         let headers = everybody(engine)?;
-        let mut standing = Self {
+        let mut live = Self {
             graph: Graph::of(Projection::of(engine, headers.clone()))?,
             projected: BTreeMap::new(),
             buried: BTreeSet::new(),
             since,
         };
-        headers.into_iter().for_each(|header| standing.note(header));
-        Ok(standing)
+        headers.into_iter().for_each(|header| live.note(header));
+        Ok(live)
     }
 
     /// Applies the changes since the last update.
@@ -91,12 +91,12 @@ impl LiveGraph {
                 }
             }
         }
-        let mut told: BTreeMap<_, _> =
+        let mut reported: BTreeMap<_, _> =
             headers.into_iter().map(|header| (header.id.clone(), header)).collect();
         for root in anew {
             // The feed has reported every session of the family.
             let family =
-                self.projected.values().chain(told.values()).filter(|it| it.root_id == root);
+                self.projected.values().chain(reported.values()).filter(|it| it.root_id == root);
             let ids: BTreeSet<_> = family.map(|header| header.id.clone()).collect();
             let family = ids.iter().map(|id| Ok(engine.store().header(id)?));
             let family = family.collect::<Read<Vec<_>>>()?;
@@ -104,10 +104,10 @@ impl LiveGraph {
                 forget(&header.id, &mut transaction)?;
             }
             tell(Projection::of(engine, family.clone()), &mut transaction)?;
-            told.extend(family.into_iter().map(|header| (header.id.clone(), header)));
+            reported.extend(family.into_iter().map(|header| (header.id.clone(), header)));
         }
         transaction.commit()?;
-        told.into_values().for_each(|header| self.note(header));
+        reported.into_values().for_each(|header| self.note(header));
         Ok(())
     }
 
@@ -154,13 +154,13 @@ fn tell_growth(
     for subject in [graph.clone(), iri::agent(&new.id)] {
         let about = Some(NamedOrBlankNodeRef::from(subject.as_ref()));
         let there = Some(GraphNameRef::from(graph.as_ref()));
-        let said: Vec<_> =
+        let texts: Vec<_> =
             transaction.quads_for_pattern(about, None, None, there).collect::<Result<_, _>>()?;
-        said.iter().for_each(|quad| transaction.remove(quad));
+        texts.iter().for_each(|quad| transaction.remove(quad));
     }
     let mut out = Vec::new();
-    let spent = Projection::usage(engine, new)?;
-    session::describe(new, spent, &mut session::Principals::new(), &mut out);
+    let usage = Projection::usage(engine, new)?;
+    session::describe(new, usage, &mut session::Principals::new(), &mut out);
     transaction.extend(&out);
     if new.own_events == old.own_events {
         return Ok(());

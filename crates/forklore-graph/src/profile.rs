@@ -68,21 +68,21 @@ impl Profile {
     /// # Errors
     /// `Unsupported` if the directory contains something else, or a store with another profile than
     /// the requested one; `Corrupt`, `Denied`, `Io`.
-    pub(crate) fn settle(folder: &Path, asked: Option<Self>) -> Result<Self> {
-        let known = match Self::found(folder)? {
+    pub(crate) fn settle(folder: &Path, requested: Option<Self>) -> Result<Self> {
+        let existing = match Self::found(folder)? {
             Some(known) => known,
             None => {
                 let path = folder.join(NAME);
-                write(&path, asked.unwrap_or_default())?;
+                write(&path, requested.unwrap_or_default())?;
                 Self::read(&path)?.unwrap_or_default()
             }
         };
-        match asked.filter(|asked| *asked != known) {
+        match requested.filter(|asked| *asked != existing) {
             Some(asked) => Err(Error::Unsupported(format!(
-                "{} was made with the profile {known}, which cannot become {asked}",
+                "{} was made with the profile {existing}, which cannot become {asked}",
                 folder.display()
             ))),
-            None => Ok(known),
+            None => Ok(existing),
         }
     }
 
@@ -96,8 +96,8 @@ impl Profile {
         if !folder.is_dir() {
             return Err(Error::Unsupported(format!("{} is no folder", folder.display())));
         }
-        if let Some(known) = Self::read(&folder.join(NAME))? {
-            return Ok(Some(known));
+        if let Some(existing) = Self::read(&folder.join(NAME))? {
+            return Ok(Some(existing));
         }
         let mut there = std::fs::read_dir(folder).map_err(os("opening the store", folder))?;
         if there.any(|entry| entry.is_ok_and(|entry| !is_ours(&entry.file_name()))) {

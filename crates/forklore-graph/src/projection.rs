@@ -111,36 +111,36 @@ impl<'a> Projection<'a> {
     /// Returns the quads of the next header or event; `None` at the end.
     fn advance(&mut self) -> Result<Option<Vec<Quad>>> {
         loop {
-            let Some(told) = &mut self.now else {
+            let Some(projected) = &mut self.now else {
                 let Some(header) = self.waiting.pop_front() else { return Ok(None) };
                 return self.begin(header).map(Some);
             };
-            let Some(stored) = told.events.next() else {
+            let Some(stored) = projected.events.next() else {
                 self.now = None;
                 continue;
             };
             let stored = stored?;
             let mut out = Vec::new();
-            if stored.origin.session_id == told.header.id {
-                event::describe(self.engine, &told.header, &stored, &mut told.open, &mut out);
+            if stored.origin.session_id == projected.header.id {
+                event::describe(self.engine, &projected.header, &stored, &mut projected.open, &mut out);
                 return Ok(Some(out));
             }
             if let Some(writer) = self.buried.get_mut(&stored.origin.session_id)
                 && writer.projected.is_none_or(|seq| seq < stored.origin.seq)
             {
                 writer.projected = Some(stored.origin.seq);
-                event::describe(self.engine, &writer.header, &stored, &mut told.open, &mut out);
+                event::describe(self.engine, &writer.header, &stored, &mut projected.open, &mut out);
                 return Ok(Some(out));
             }
-            event::follow(&stored.origin, &stored.event.effect, &mut told.open);
+            event::follow(&stored.origin, &stored.event.effect, &mut projected.open);
         }
     }
 
     /// Returns the quads of a header, and opens the session's events.
     fn begin(&mut self, header: Header) -> Result<Vec<Quad>> {
         let mut out = Vec::new();
-        let spent = Self::usage(self.engine, &header)?;
-        session::describe(&header, spent, &mut self.principals, &mut out);
+        let usage = Self::usage(self.engine, &header)?;
+        session::describe(&header, usage, &mut self.principals, &mut out);
         if header.deleted.is_some() {
             return Ok(out);
         }

@@ -136,9 +136,9 @@ impl Query<'_> {
     /// # Errors
     /// Those of [`QueryError`] that do not come from the evaluation.
     pub fn check(&self) -> Result<(), QueryError> {
-        let asked = Prepared::of(self);
-        let told = on_deep_stack(move || asked.parsed().map(drop))?;
-        told.recv().map_err(|_| QueryError::Ended)?
+        let prepared = Prepared::of(self);
+        let answers = on_deep_stack(move || prepared.parsed().map(drop))?;
+        answers.recv().map_err(|_| QueryError::Ended)?
     }
 }
 
@@ -175,8 +175,8 @@ pub(crate) fn answer(store: &Store, query: &Query<'_>) -> Result<Answer, QueryEr
     let (token, timeout) = (CancellationToken::new(), query.timeout);
     let (asked, store, running) = (Prepared::of(query), store.clone(), token.clone());
     // Some joins never check for cancellation, so the caller does not join the thread.
-    let told = on_deep_stack(move || asked.answer(&store, running))?;
-    match told.recv_timeout(timeout) {
+    let answers = on_deep_stack(move || asked.answer(&store, running))?;
+    match answers.recv_timeout(timeout) {
         Ok(answer) => answer,
         Err(mpsc::RecvTimeoutError::Timeout) => {
             token.cancel();
@@ -264,12 +264,12 @@ fn parse(text: &str) -> Result<Parsed, QueryError> {
         return Err(QueryError::Update);
     }
     // The library reports the position only as text: `error at 1:8: expected ...`.
-    let place = wrong.strip_prefix("error at ").and_then(|rest| {
+    let position = wrong.strip_prefix("error at ").and_then(|rest| {
         let (place, message) = rest.split_once(": ")?;
         let (line, column) = place.split_once(':')?;
         Some((line.parse().ok()?, column.parse().ok()?, expected(message)))
     });
-    Err(match place {
+    Err(match position {
         Some((line, column, message)) => QueryError::Syntax { line, column, message },
         None => QueryError::Rule(wrong),
     })
@@ -283,7 +283,7 @@ fn expected(message: &str) -> String {
     let list = message.strip_prefix("expected ").unwrap_or(message);
     let mut all: Vec<&str> = Vec::new();
     for item in items(list.strip_prefix("one of ").unwrap_or(list)) {
-        let said = match item {
+        let value = match item {
             "\"?\"" | "\"$\"" => "a variable",
             "\"<\"" => "<IRI>",
             item if item.starts_with("\"'") || item.starts_with("\"\\\"") => "a text",
@@ -291,12 +291,12 @@ fn expected(message: &str) -> String {
             item if item.starts_with("['0'") => "a number",
             item => item,
         };
-        if !all.contains(&said) {
-            all.push(said);
+        if !all.contains(&value) {
+            all.push(value);
         }
     }
-    let told = all.iter().filter(|said| !said.starts_with('['));
-    let shown: Vec<_> = told.copied().take(SHOWN).collect();
+    let answers = all.iter().filter(|said| !said.starts_with('['));
+    let shown: Vec<_> = answers.copied().take(SHOWN).collect();
     let others = if all.len() > shown.len() { " or something else" } else { "" };
     match shown.as_slice() {
         [] => "this cannot stand here".into(),

@@ -14,7 +14,7 @@ use crate::vocabulary as v;
 pub(crate) type Principals = HashSet<String>;
 
 /// Adds the triples of a session; `spent` is the usage of its own model calls.
-pub(crate) fn describe(header: &Header, spent: Usage, known: &mut Principals, out: &mut Vec<Quad>) {
+pub(crate) fn describe(header: &Header, usage: Usage, principals: &mut Principals, out: &mut Vec<Quad>) {
     let graph = iri::session(&header.id);
     let mut about = About { out, graph: &graph, subject: graph.clone() };
     about.is(v::SESSION);
@@ -30,12 +30,12 @@ pub(crate) fn describe(header: &Header, spent: Usage, known: &mut Principals, ou
     about.text(v::WORKSPACE, header.workspace.as_str());
     lineage(header, &mut about);
     notes(header, &mut about);
-    usage(spent, &mut about);
+    usage(usage, &mut about);
     about.flag(v::DETACHED, header.detached);
     if let Some(tombstone) = header.deleted {
         about.time(v::INVALIDATED_AT_TIME, tombstone.deleted);
     }
-    agents(header, known, &mut about);
+    agents(header, principals, &mut about);
 }
 
 /// Adds the position in the parent at which the session begins.
@@ -111,7 +111,7 @@ pub(crate) fn usage(usage: Usage, about: &mut About<'_>) {
 }
 
 /// Adds the agent that runs the session, and on whose behalf: its caller's agent, or the principal.
-fn agents(header: &Header, known: &mut Principals, about: &mut About<'_>) {
+fn agents(header: &Header, principals: &mut Principals, about: &mut About<'_>) {
     let runs = iri::agent(&header.id);
     about.put(v::WAS_ATTRIBUTED_TO, runs.clone());
     let About { out, graph, .. } = about;
@@ -126,7 +126,7 @@ fn agents(header: &Header, known: &mut Principals, about: &mut About<'_>) {
     let named = iri::principal(principal);
     agent.put(v::ACTED_ON_BEHALF_OF, named.clone());
     about.put(v::PRINCIPAL, named.clone());
-    if !known.insert(principal.clone()) {
+    if !principals.insert(principal.clone()) {
         return;
     }
     // In a graph of its own, because a principal belongs to several sessions.

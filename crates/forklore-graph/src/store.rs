@@ -115,13 +115,13 @@ impl GraphStore {
     /// # Errors
     /// If the journal cannot be read.
     pub fn graph(&self) -> std::result::Result<Graph, LoadError> {
-        let mut standing = self.live.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(standing) = &mut *standing {
-            standing.catch_up(&self.reader)?;
-            return Ok(standing.graph.clone());
+        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(live) = &mut *live {
+            live.catch_up(&self.reader)?;
+            return Ok(live.graph.clone());
         }
         let made = LiveGraph::of(&self.reader)?;
-        Ok(standing.insert(made).graph.clone())
+        Ok(live.insert(made).graph.clone())
     }
 
     /// Answers a query over all sessions.

@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn every_word_of_the_shapes_is_in_the_ontology() {
-        let known = typed(ONTOLOGY);
+        let defined = typed(ONTOLOGY);
         let parsed = RdfParser::from_format(RdfFormat::Turtle).for_slice(SHAPES);
         for quad in parsed.map(|quad| quad.expect("it is Turtle")) {
             let object = quad.object.to_string();
@@ -162,7 +162,7 @@ mod tests {
                 .and_then(|rest| rest.strip_prefix(NAMESPACE))
                 .and_then(|rest| rest.strip_suffix('>'));
             if let Some(word) = word.filter(|word| !word.ends_with("Shape")) {
-                assert!(known.contains(word), "{word}");
+                assert!(defined.contains(word), "{word}");
             }
         }
     }

@@ -70,9 +70,9 @@ impl Batch {
         self.writes.push(Write::Append { session: id.clone(), append });
     }
 
-    pub(crate) fn found(&mut self, key: RecordKey, place: RecordLocation) {
-        self.recent.insert(key, place);
-        self.locations.push((key, place));
+    pub(crate) fn found(&mut self, key: RecordKey, location: RecordLocation) {
+        self.recent.insert(key, location);
+        self.locations.push((key, location));
     }
 
     /// Dates the session's append no earlier than `updated`, the time of the events that it already
@@ -84,8 +84,8 @@ impl Batch {
         }
     }
 
-    pub(crate) fn event(&mut self, place: RecordLocation, line_end: LineEnd) {
-        let RecordLocation { session: at, position, .. } = place;
+    pub(crate) fn event(&mut self, location: RecordLocation, line_end: LineEnd) {
+        let RecordLocation { session: at, position, .. } = location;
         if let Some(SourceSpan::Events { session, from, count, end }) = self.ranges.last_mut()
             && *session == at
             && *end == line_end
@@ -140,14 +140,14 @@ impl Batch {
         self.retain(end.bytes());
     }
 
-    pub(crate) fn raw(&mut self, place: RecordLocation, bytes: &[u8]) {
-        let RecordLocation { session, position, .. } = place;
+    pub(crate) fn raw(&mut self, location: RecordLocation, bytes: &[u8]) {
+        let RecordLocation { session, position, .. } = location;
         self.ranges.push(SourceSpan::Raw { session, position, bytes: bytes.to_vec() });
     }
 
     /// Adds an event whose bytes in the file are its payload spread over several lines.
-    pub(crate) fn spread(&mut self, place: RecordLocation, spread: &Spread<'_>) {
-        let RecordLocation { session, position, .. } = place;
+    pub(crate) fn spread(&mut self, location: RecordLocation, spread: &Spread<'_>) {
+        let RecordLocation { session, position, .. } = location;
         let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);
         self.ranges.push(SourceSpan::Spread { session, position, margin, indent, end });
     }

@@ -45,8 +45,8 @@ pub(crate) enum Follows {
 }
 
 impl Follows {
-    pub(crate) fn of(place: RecordLocation) -> Self {
-        if place.inherited { Self::Inherited(place.position) } else { Self::Own(place.position) }
+    pub(crate) fn of(location: RecordLocation) -> Self {
+        if location.inherited { Self::Inherited(location.position) } else { Self::Own(location.position) }
     }
 
     /// Returns the last event of a session that came from the file.

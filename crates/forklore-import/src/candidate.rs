@@ -211,9 +211,9 @@ impl Importer<'_> {
     /// Returns the requested dialect.
     fn format_named(&self, name: &str) -> Result<&'static dyn AgentFormat> {
         self.engine.agent_formats().named(name).ok_or_else(|| {
-            let known: Vec<_> =
+            let state: Vec<_> =
                 self.engine.agent_formats().0.iter().map(|dialect| dialect.name()).collect();
-            Error::invalid("dialect", format!("a dialect is one of {}", known.join(", ")))
+            Error::invalid("dialect", format!("a dialect is one of {}", state.join(", ")))
         })
     }
 
@@ -230,8 +230,8 @@ impl Importer<'_> {
         {
             return Ok(Some(dialect));
         }
-        let known = source_state::latest(sources, &file.seen)?;
-        Ok(known.and_then(|source| self.engine.agent_formats().named(&source.dialect)))
+        let state = source_state::latest(sources, &file.seen)?;
+        Ok(state.and_then(|source| self.engine.agent_formats().named(&source.dialect)))
     }
 
     /// Returns why no dialect recognizes a file.

@@ -92,8 +92,8 @@ impl Lookup<'_> {
     fn last_before(&self, source: &Source, end: u64) -> Result<Option<RecordLocation>> {
         for number in (end.saturating_sub(GAP)..end).rev() {
             let key = record_key(number.to_string().as_bytes());
-            if let Some(place) = self.sources.locate_record(source.id, key)? {
-                return Ok(Some(place));
+            if let Some(location) = self.sources.locate_record(source.id, key)? {
+                return Ok(Some(location));
             }
         }
         Ok(None)

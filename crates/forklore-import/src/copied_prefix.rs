@@ -104,11 +104,11 @@ impl Reading<'_> {
         } else {
             // A record that is not inherited becomes no event of the fork: its bytes are stored
             // with the source.
-            let known = match key_of(copied) {
+            let located = match key_of(copied) {
                 Some(key) => self.is_in(&original, key)?,
                 None => original.passed(copied, text, self.most(copied)),
             };
-            known.then(|| self.batch.retain_line(text.as_bytes(), end))
+            located.then(|| self.batch.retain_line(text.as_bytes(), end))
         };
         if repeated.is_some() {
             self.original = Some(original);
@@ -129,11 +129,11 @@ impl Reading<'_> {
         self.state.last_ts = record.ts.or(self.state.last_ts);
         let Some(copying) = &mut self.state.copying else { return };
         copying.leaf |= record.leaf;
-        let place = RecordLocation { session: 0, position: copying.copied, inherited: true };
+        let location = RecordLocation { session: 0, position: copying.copied, inherited: true };
         let named = record.key.as_ref().or(record.native_id.as_ref());
         if let Some(key) = named.map(|name| record_key(name.as_bytes())) {
-            self.tip = Some((key, place));
-            self.batch.found(key, place);
+            self.tip = Some((key, location));
+            self.batch.found(key, location);
         }
     }
 
@@ -147,12 +147,12 @@ impl Reading<'_> {
         let name = record.native_id.as_deref().map(|native| self.first_record_name(native));
         self.batch.names.extend(name);
         for source in self.originals(name)? {
-            let place = match key_of(record) {
+            let location = match key_of(record) {
                 Some(key) => self.sources.locate_record(source.id, key)?,
                 None => Some(RecordLocation::own(0, 0)),
             };
-            let Some(place) = place else { continue };
-            let Some(Header { id: session, .. }) = self.lookup().session_at(&source, place)? else {
+            let Some(location) = location else { continue };
+            let Some(Header { id: session, .. }) = self.lookup().session_at(&source, location)? else {
                 continue;
             };
             self.state.copying =
@@ -262,16 +262,16 @@ impl Reading<'_> {
 
     /// Returns the branch that begins after the last repeated event and continues with this record.
     fn branch(&self, original: &OriginalEvents, key: RecordKey) -> Result<Option<OriginalEvents>> {
-        let kept = self.state.copying.as_ref().map_or(0, |copying| copying.copied);
+        let copied = self.state.copying.as_ref().map_or(0, |copying| copying.copied);
         for source in &original.sources {
-            let Some(place) = self.sources.locate_record(source.id, key)? else { continue };
-            let Some(header) = self.lookup().session_at(source, place)? else { continue };
+            let Some(location) = self.sources.locate_record(source.id, key)? else { continue };
+            let Some(header) = self.lookup().session_at(source, location)? else { continue };
             let begins_here = header.parent_id.as_ref() == Some(&original.session)
-                && header.inherited.inheritable == kept
+                && header.inherited.inheritable == copied
                 && header.kind == SessionKind::Branch;
-            if begins_here && !place.inherited {
+            if begins_here && !location.inherited {
                 let sources = original.sources.clone();
-                return self.original_behind(sources, header.id, kept).map(Some);
+                return self.original_behind(sources, header.id, copied).map(Some);
             }
         }
         Ok(None)
@@ -347,12 +347,12 @@ impl OriginalEvents {
 
 impl FileSession {
     /// Checks whether nothing follows the location.
-    pub(crate) fn ends_at(&self, place: RecordLocation) -> bool {
-        match place.inherited {
-            false => self.tip() == Some(place.position),
+    pub(crate) fn ends_at(&self, location: RecordLocation) -> bool {
+        match location.inherited {
+            false => self.tip() == Some(location.position),
             // The inherited events are followed by `session_fork`, the session's own event at
             // position 0.
-            true => self.inherited == place.position && self.events == u64::from(self.forked),
+            true => self.inherited == location.position && self.events == u64::from(self.forked),
         }
     }
 }

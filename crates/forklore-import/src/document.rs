@@ -89,9 +89,9 @@ impl Reading<'_> {
             let own = bytes.get(range.clone()).unwrap_or_default();
             // Bytes that cannot be derived from the payload would remain when the payload is
             // erased.
-            let told = verbatim || Spread::of(own, payload.as_bytes()).is_some();
-            let shared = if told { self.unchanged(&record, &payload)? } else { None };
-            let place = match shared {
+            let recorded = verbatim || Spread::of(own, payload.as_bytes()).is_some();
+            let shared = if recorded { self.unchanged(&record, &payload)? } else { None };
+            let location = match shared {
                 Some(spot) => {
                     self.take_shared(&record, spot.clone());
                     Written::Shared(spot)
@@ -101,7 +101,7 @@ impl Reading<'_> {
                     None => Written::Nowhere,
                 },
             };
-            placed.push((range, place, payload, verbatim));
+            placed.push((range, location, payload, verbatim));
         }
         if let Some((from, why)) = several.damage {
             self.position.enter(from);

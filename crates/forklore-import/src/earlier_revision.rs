@@ -149,17 +149,17 @@ impl EarlierRevision {
         key: RecordKey,
     ) -> Result<Option<Spot>> {
         for source in &self.sources {
-            let Some(place) = sources.locate_record(source.id, key)? else { return Ok(None) };
-            if place == SHARED {
+            let Some(location) = sources.locate_record(source.id, key)? else { return Ok(None) };
+            if location == SHARED {
                 continue;
             }
             let session =
-                usize::try_from(place.session).ok().and_then(|at| source.sessions.get(at));
+                usize::try_from(location.session).ok().and_then(|at| source.sessions.get(at));
             let Some(session) = session else { return Ok(None) };
             let header = engine.store().header(&session.id)?;
-            let seq = match place.inherited {
-                true => place.position,
-                false => header.seq_of_own(place.position),
+            let seq = match location.inherited {
+                true => location.position,
+                false => header.seq_of_own(location.position),
             };
             return Ok(Some(Spot { session: header.id, seq }));
         }

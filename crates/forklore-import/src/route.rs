@@ -58,18 +58,18 @@ impl Reading<'_> {
         if record.leaf {
             self.state.leaf = Some(session);
         }
-        let place = self.append(session, record, text);
+        let location = self.append(session, record, text);
         if let Some(comparison) = &mut self.state.comparison {
             comparison.took_own();
         }
-        self.remember(key, place);
-        Ok(Some(place))
+        self.remember(key, location);
+        Ok(Some(location))
     }
 
-    fn remember(&mut self, key: Option<RecordKey>, place: RecordLocation) {
-        self.tip = key.map(|key| (key, place));
+    fn remember(&mut self, key: Option<RecordKey>, location: RecordLocation) {
+        self.tip = key.map(|key| (key, location));
         if let Some(key) = key {
-            self.batch.found(key, place);
+            self.batch.found(key, location);
         }
     }
 
@@ -96,19 +96,19 @@ impl Reading<'_> {
         {
             return Ok(self.go_on(session));
         }
-        let Some(place) = parent else {
+        let Some(location) = parent else {
             return Ok(self.root(record));
         };
-        let enters = record.sidechain && !self.state.sidechains.contains(&place.session);
-        if !enters && self.session(place.session).is_some_and(|session| session.ends_at(place)) {
-            return Ok(self.go_on(place.session));
+        let enters = record.sidechain && !self.state.sidechains.contains(&location.session);
+        if !enters && self.session(location.session).is_some_and(|session| session.ends_at(location)) {
+            return Ok(self.go_on(location.session));
         }
-        if self.following(place.session) == Following::Deleted {
-            return Ok(Route::Nowhere(place));
+        if self.following(location.session) == Following::Deleted {
+            return Ok(Route::Nowhere(location));
         }
         let kind = if enters { SessionKind::Delegate } else { SessionKind::Branch };
-        let after = Follows::of(place);
-        Ok(Route::Fork(Begin { parent: BranchParent::Own(place.session), after, kind }))
+        let after = Follows::of(location);
+        Ok(Route::Fork(Begin { parent: BranchParent::Own(location.session), after, kind }))
     }
 
     /// Returns the route of a record without a parent: the first of the file, another root, or the
@@ -181,8 +181,8 @@ impl Reading<'_> {
         {
             return Ok(Some(place));
         }
-        if let Some(place) = self.batch.locate(key) {
-            return Ok(Some(place));
+        if let Some(location) = self.batch.locate(key) {
+            return Ok(Some(location));
         }
         self.settle()?;
         match self.source {
@@ -210,13 +210,13 @@ impl Reading<'_> {
             effect: record.effect,
             data: Data::from_checked(text),
         };
-        let place = RecordLocation::own(session, grown.events);
+        let location = RecordLocation::own(session, grown.events);
         self.batch.append(session, &grown.id, grown.head(), event, record.usage);
         grown.updated = grown.updated.max(ts);
         self.batch.not_before(session, grown.updated);
         grown.events += 1;
         grown.appended += 1;
-        place
+        location
     }
 
     fn follow_calls(&mut self, session: u32, effect: &Effect) {

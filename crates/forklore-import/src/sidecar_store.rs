@@ -150,8 +150,8 @@ impl<'a> SidecarStore<'a> {
     }
 
     fn owner(&mut self, of: &Path) -> Result<Owner> {
-        if let Some(known) = self.owners.get(of) {
-            return Ok(known.clone());
+        if let Some(owner) = self.owners.get(of) {
+            return Ok(owner.clone());
         }
         let owner = match self.latest(of)? {
             None => Owner::Absent,

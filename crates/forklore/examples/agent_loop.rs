@@ -114,7 +114,7 @@ enum Answer {
     /// Several plans are possible.
     Choice(Vec<String>),
     /// A final answer, which ends the turn.
-    Said(String),
+    Message(String),
 }
 
 impl Answer {
@@ -122,7 +122,7 @@ impl Answer {
         match self {
             Self::Call { tool, .. } => format!("let me call {tool}"),
             Self::Choice(plans) => format!("I see several plans: {}", plans.join("; ")),
-            Self::Said(text) => text.clone(),
+            Self::Message(text) => text.clone(),
         }
     }
 
@@ -138,17 +138,17 @@ impl Answer {
 
 /// A script instead of a model. Like a model, it knows only the messages it receives.
 fn model(messages: &[Message]) -> Answer {
-    let Some(last) = messages.last() else { return Answer::Said("What shall I do?".into()) };
+    let Some(last) = messages.last() else { return Answer::Message("What shall I do?".into()) };
     match (result_of("list_files", last), result_of("count_lines", last)) {
         (Some(files), _) => match files.lines().take(2).collect::<Vec<_>>().as_slice() {
             [first, second] => {
                 Answer::Choice(vec![format!("Split {first}"), format!("Split {second}")])
             }
-            _ => Answer::Said("There is nothing to choose from.".into()),
+            _ => Answer::Message("There is nothing to choose from.".into()),
         },
         (_, Some(lines)) => {
             let half = lines.parse().unwrap_or(0) / 2;
-            Answer::Said(format!("{half} of its {lines} lines stay."))
+            Answer::Message(format!("{half} of its {lines} lines stay."))
         }
         _ => match last.plain_text().strip_prefix("Split ") {
             Some(file) => {

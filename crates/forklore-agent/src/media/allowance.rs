@@ -197,8 +197,8 @@ mod tests {
             "AAAA".to_owned(),
         ];
         for base64 in broken {
-            let taken = allowance.take_base64("image/png", &base64);
-            assert_eq!(taken, Err(NotSent::Unreadable), "{base64}");
+            let accepted = allowance.take_base64("image/png", &base64);
+            assert_eq!(accepted, Err(NotSent::Unreadable), "{base64}");
         }
         assert_eq!(allowance.take_base64("audio/ogg", &sound), Err(NotSent::NotAccepted));
         // The size of a JPEG may follow a long preview.

@@ -115,9 +115,9 @@ pub(crate) const PDF: &str = "application/pdf";
 fn is_text(media_type: &str) -> bool {
     let essence = media_type.split(';').next().unwrap_or(media_type).trim();
     let Some((kind, rest)) = essence.split_once('/') else { return false };
-    let known = ["json", "xml", "toml", "yaml", "x-yaml", "javascript", "x-sh", "x-ndjson", "sql"];
+    let text_types = ["json", "xml", "toml", "yaml", "x-yaml", "javascript", "x-sh", "x-ndjson", "sql"];
     kind == "text"
-        || kind == "application" && known.contains(&rest)
+        || kind == "application" && text_types.contains(&rest)
         || rest.ends_with("+json")
         || rest.ends_with("+xml")
 }

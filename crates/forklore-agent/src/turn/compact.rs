@@ -75,7 +75,7 @@ pub(crate) async fn compact(
     events.extend(usage_events(summary.usage()));
     log.append(events).await?;
     log.look(model).await?;
-    let made_room = log.view.bytes() < bytes_before;
+    let freed_tokens = log.view.bytes() < bytes_before;
     let tokens_after = log.pressure().await?.tokens;
     context.announce(KernelEvent::ContextPostCompact(HistoryCompacted {
         reason,
@@ -91,7 +91,7 @@ pub(crate) async fn compact(
         strategy,
         tokens_before,
         tokens_after,
-        has_shrunk: made_room,
+        has_shrunk: freed_tokens,
     }))
 }
 

@@ -169,9 +169,9 @@ impl<'a> Run<'a> {
     ) -> Result<bool> {
         let key = cache_key(self.root);
         let compacted = compact(log, self.config, key, reason, &self.stop).await?;
-        let has_room = compacted.is_some_and(|made| made.has_shrunk);
-        course.compaction_freed_nothing = !has_room;
-        Ok(has_room)
+        let freed_tokens = compacted.is_some_and(|made| made.has_shrunk);
+        course.compaction_freed_nothing = !freed_tokens;
+        Ok(freed_tokens)
     }
 
     /// Returns the next request. Messages that hooks add to it are also in the log.

@@ -26,8 +26,8 @@ async fn the_gauge_is_what_the_model_reported_and_forks_inherit_it() {
     session.execute("go").await.unwrap();
     let gauge = session.gauge().await.unwrap();
     assert_eq!((gauge.tokens, gauge.estimated, gauge.fraction()), (110, 0, Some(0.11)));
-    let told = world.ears.of(Name::ContextGauge);
-    assert_eq!(data(&told[0])["tokens"], 110);
+    let notification = world.ears.of(Name::ContextGauge);
+    assert_eq!(data(&notification[0])["tokens"], 110);
 
     let child = session.fork(Fork::of(session.id())).await.unwrap().child;
     assert_eq!(child.gauge().await.unwrap(), gauge);
@@ -69,16 +69,16 @@ async fn a_full_context_is_compacted_and_nothing_is_lost() {
         "reason": "threshold", "content": "[Summary of the conversation so far]\na summary",
     });
     assert_eq!(*compaction, expected);
-    let asked = model.asked();
-    let texts: Vec<_> = asked[2].messages.iter().map(forklore_core::Message::plain_text).collect();
+    let requests = model.requests();
+    let texts: Vec<_> = requests[2].messages.iter().map(forklore_core::Message::plain_text).collect();
     let summary = "[Summary of the conversation so far]\na summary";
     assert_eq!(texts, ["be brief", summary, "two"]);
     // The summary's own call counts in the usage and is not part of the answer.
     let usage = world.kernel.engine().show(&session.id()).unwrap().usage;
     assert_eq!(usage.input, 300);
     let names = world.ears.names(None);
-    let place = |name| names.iter().position(|told| *told == name).unwrap();
-    assert!(place("context:pre_compact") < place("context:post_compact"));
+    let location = |name| names.iter().position(|told| *told == name).unwrap();
+    assert!(location("context:pre_compact") < location("context:post_compact"));
     assert_eq!(world.ears.of(Name::ContentBlockEnd).len(), 2);
 }
 
@@ -142,9 +142,9 @@ async fn a_fork_after_a_compaction_is_complete_in_a_fresh_process() {
     let model = Scripted::new(vec![]);
     let session = world.kernel.open(&child, equipment(&model)).await.unwrap();
     session.execute("four").await.unwrap();
-    let asked = model.asked();
-    assert_eq!(asked[0].messages[..seen.len()], seen);
-    let first = asked[0].messages[0].plain_text();
+    let requests = model.requests();
+    assert_eq!(requests[0].messages[..seen.len()], seen);
+    let first = requests[0].messages[0].plain_text();
     assert_eq!(first, "[Summary of the conversation so far]\na summary");
     assert_eq!(world.kernel.engine().replay(&child, None).unwrap().count(), 11);
 }
@@ -161,7 +161,7 @@ async fn open_calls_are_answered_in_the_request() {
     engine.append(&session.id(), &NewEvent::user("go").unwrap().into()).unwrap();
     engine.append(&session.id(), &call.into()).unwrap();
     session.execute("go on").await.unwrap();
-    let roles: Vec<_> = model.asked()[0].messages.iter().map(|message| message.role).collect();
+    let roles: Vec<_> = model.requests()[0].messages.iter().map(|message| message.role).collect();
     assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::User]);
     let kinds = world.types(&session.id());
     assert!(!kinds.iter().any(|kind| kind == "tool_result"), "{kinds:?}");
@@ -186,19 +186,19 @@ async fn reasoning_that_nothing_follows_is_not_sent() {
     for prompt in ["one", "two", "three"] {
         session.execute(prompt).await.unwrap();
     }
-    let asked = model.asked();
+    let requests = model.requests();
     let thoughts = |at: usize| {
-        let parts = asked[at].messages.iter().flat_map(forklore_core::Message::to_parts);
+        let parts = requests[at].messages.iter().flat_map(forklore_core::Message::to_parts);
         parts.filter(|part| matches!(part, Part::Reasoning { .. })).count()
     };
     assert_eq!((thoughts(1), thoughts(2)), (0, 1));
     let all = world.kernel.engine().inspect(&session.id()).unwrap().messages;
-    assert_eq!(asked[2].messages, all[..all.len() - 1]);
+    assert_eq!(requests[2].messages, all[..all.len() - 1]);
     // Another model gets no reasoning.
     let other = Scripted::named("other", None, vec![]);
     session.set_model(other.clone());
     session.execute("four").await.unwrap();
-    let parts = other.asked()[0]
+    let parts = other.requests()[0]
         .messages
         .iter()
         .flat_map(forklore_core::Message::to_parts)
@@ -218,7 +218,7 @@ async fn a_family_has_one_cache_key_and_it_tells_nothing() {
     child.execute("two").await.unwrap();
     let other = world.root(&model);
     other.execute("three").await.unwrap();
-    let keys: Vec<_> = model.asked().into_iter().map(|request| request.cache_key).collect();
+    let keys: Vec<_> = model.requests().into_iter().map(|request| request.cache_key).collect();
     assert_eq!(keys[0], keys[1]);
     assert_ne!(keys[0], keys[2]);
     let private: SessionId = "ada-lovelace-payroll".parse().unwrap();
@@ -240,18 +240,18 @@ async fn requests_of_forks_begin_with_the_same_bytes() {
     let grandchild = child.fork(Fork::of(child.id())).await.unwrap().child;
     grandchild.execute("fourth").await.unwrap();
 
-    let asked = model.asked();
+    let requests = model.requests();
     let bytes = |at: usize| {
-        let body = serde_json::to_string(&asked[at].messages).unwrap();
+        let body = serde_json::to_string(&requests[at].messages).unwrap();
         body.trim_end_matches(']').to_owned()
     };
     // Each later request begins with the complete previous one, including tools and cache key.
-    for later in 1..asked.len() {
+    for later in 1..requests.len() {
         assert!(bytes(later).starts_with(&bytes(later - 1)), "{}", bytes(later));
-        assert_eq!(asked[later].tools, asked[0].tools);
-        assert_eq!(asked[later].cache_key, asked[0].cache_key);
+        assert_eq!(requests[later].tools, requests[0].tools);
+        assert_eq!(requests[later].cache_key, requests[0].cache_key);
     }
-    let shared: Vec<_> = asked.iter().map(|request| request.shared).collect();
+    let shared: Vec<_> = requests.iter().map(|request| request.shared).collect();
     assert_eq!(shared, [0, 0, 0, 8, 11]);
 }
 
@@ -274,10 +274,10 @@ async fn the_cost_of_a_family_is_that_of_the_calls_made() {
     let child = session.fork(Fork::of(session.id())).await.unwrap().child;
     child.execute("three").await.unwrap();
     let _ = child.delegate(forklore_agent::Delegate::new("four")).await.unwrap();
-    assert_eq!(model.asked().len(), 4);
+    assert_eq!(model.requests().len(), 4);
     let family = forklore_engine::UsageScope::Family(session.id());
-    let spent = world.kernel.engine().usage_report(&family).unwrap().usage;
-    assert_eq!((spent.input, spent.output, spent.cached), (400, 40, 160));
+    let usage = world.kernel.engine().usage_report(&family).unwrap().usage;
+    assert_eq!((usage.input, usage.output, usage.cached), (400, 40, 160));
     let one = (60.0 * 10.0 + 40.0 * 1.0 + 10.0 * 100.0) / 1e6;
-    assert!((spent.cost - 4.0 * one).abs() < 1e-12, "{}", spent.cost);
+    assert!((usage.cost - 4.0 * one).abs() < 1e-12, "{}", usage.cost);
 }

@@ -51,7 +51,7 @@ async fn a_sub_agent_of_the_application_tells_its_result() {
     assert_eq!(delegated.turn.unwrap().text, "the answer is 4");
 
     // Its context is its own.
-    assert_eq!(model.asked()[1].messages.len(), 1);
+    assert_eq!(model.requests()[1].messages.len(), 1);
     let child = world.kernel.engine().show(&delegated.session_id).unwrap();
     assert_eq!((child.kind, child.parent_id), (SessionKind::Delegate, Some(session.id())));
     assert_eq!(child.cut.unwrap().index, 2);
@@ -60,13 +60,13 @@ async fn a_sub_agent_of_the_application_tells_its_result() {
     assert_eq!((child.usage.input, parent.usage.input), (100, 100));
 
     let events = world.events(&session.id());
-    let told: Vec<_> = events.iter().filter(|(kind, _)| kind == "subagent_event").collect();
-    assert_eq!(told[0].1, json!({"session_id": child.id, "status": "running"}));
+    let notifications: Vec<_> = events.iter().filter(|(kind, _)| kind == "subagent_event").collect();
+    assert_eq!(notifications[0].1, json!({"session_id": child.id, "status": "running"}));
     let result = json!({"session_id": child.id, "status": "finished", "result": "the answer is 4"});
-    assert_eq!(told[1].1, result);
+    assert_eq!(notifications[1].1, result);
 
     session.execute("so?").await.unwrap();
-    let seen = serde_json::to_string(&model.asked()[2].messages).unwrap();
+    let seen = serde_json::to_string(&model.requests()[2].messages).unwrap();
     assert!(seen.contains("the answer is 4"), "{seen}");
     assert_eq!(world.ears.names(Some(&child.id))[..2], ["session:fork", "session:start"]);
     assert_eq!(world.ears.names(Some(&child.id)).last(), Some(&"session:end"));
@@ -150,7 +150,7 @@ async fn an_interruption_reaches_the_leaves() {
     let running = session.clone();
     let turn = tokio::spawn(async move { running.execute("go").await });
     while world.ears.of(Name::SessionStart).len() < 3
-        || model.asked().len() < 3
+        || model.requests().len() < 3
         || world.ears.of(Name::ContentBlockDelta).len() < 3
     {
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -158,8 +158,8 @@ async fn an_interruption_reaches_the_leaves() {
     session.interrupt();
     let turn = turn.await.unwrap().unwrap();
     assert_eq!(turn.status, Status::Cancelled);
-    for told in world.ears.of(Name::SessionStart) {
-        let id = &told.session_id;
+    for notification in world.ears.of(Name::SessionStart) {
+        let id = &notification.session_id;
         let seen = world.kernel.engine().inspect(id).unwrap();
         assert!(seen.balanced, "{id}: {seen:?}");
         assert!(world.kernel.engine().show(id).unwrap().lease.is_none());
@@ -199,7 +199,7 @@ async fn a_sub_agent_is_given_more_to_do() {
     let again = session.delegate(more).await.unwrap();
     assert_eq!((again.session_id, again.turn.unwrap().text.as_str()), (first.clone(), "five"));
     // It remembers the first task.
-    assert_eq!(model.asked()[1].messages.len(), 3);
+    assert_eq!(model.requests()[1].messages.len(), 3);
     assert_eq!(world.ears.of(Name::SessionFork).len(), 1);
     assert_eq!(world.ears.of(Name::DelegateResumed).len(), 1);
     let stranger = world.root(&model);

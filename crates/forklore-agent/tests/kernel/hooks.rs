@@ -109,15 +109,15 @@ async fn a_failing_hook_is_reported_and_skipped() {
     session.equip(|equipment| equipment.settings.hook_patience = Duration::from_millis(20));
     session.execute("go").await.unwrap();
     assert_eq!(world.events(&session.id())[0].1, json!({"content": "changed"}));
-    let told = world.ears.of(Name::HookError);
-    let told: Vec<_> = told.iter().map(|told| data(told)).collect();
-    let told: Vec<_> = told.iter().map(|data| (&data["hook"], &data["error"])).collect();
+    let notification = world.ears.of(Name::HookError);
+    let messages: Vec<_> = notification.iter().map(|told| data(told)).collect();
+    let messages: Vec<_> = messages.iter().map(|data| (&data["hook"], &data["error"])).collect();
     let expected = [
         (json!("fails"), json!("no disk")),
         (json!("panics"), json!("it panicked: at the hook")),
         (json!("hangs"), json!("it did not answer within 20ms")),
     ];
-    assert_eq!(told, expected.iter().map(|(a, b)| (a, b)).collect::<Vec<_>>());
+    assert_eq!(messages, expected.iter().map(|(a, b)| (a, b)).collect::<Vec<_>>());
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn a_hook_denies_a_prompt_before_it_is_written() {
     assert_eq!(error.to_string(), "the prompt was denied by no: not now");
     assert!(matches!(error, Error::Denied { .. }));
     assert!(world.types(&session.id()).is_empty());
-    assert!(model.asked().is_empty());
+    assert!(model.requests().is_empty());
     assert!(world.ears.names(None).is_empty());
 }
 
@@ -185,8 +185,8 @@ async fn hooks_change_deny_and_ask_about_calls_and_change_results() {
     assert_eq!(of("tool_call")[0]["arguments"], json!(1));
     // The hooks' messages follow the last result.
     let kinds: Vec<_> = events.iter().map(|(kind, _)| kind.as_str()).collect();
-    let place = kinds.iter().rposition(|kind| *kind == "tool_result").unwrap();
-    assert_eq!(events[place + 1].1, json!({"content": "mind the time", "injected": true}));
+    let location = kinds.iter().rposition(|kind| *kind == "tool_result").unwrap();
+    assert_eq!(events[location + 1].1, json!({"content": "mind the time", "injected": true}));
 }
 
 #[tokio::test]
@@ -201,7 +201,7 @@ async fn a_hook_sends_the_model_a_message_behind_a_result() {
     let results = kinds.iter().rposition(|kind| *kind == "tool_result").unwrap();
     assert_eq!(kinds[results + 1..results + 3], ["user_message", "user_message"]);
     assert_eq!(events[results + 1].1, json!({"content": "mind the gap", "injected": true}));
-    let request = &model.asked()[1];
+    let request = &model.requests()[1];
     assert_eq!(request.messages.last().unwrap().plain_text(), "mind the gap");
 }
 

@@ -92,10 +92,10 @@ async fn a_prompt_has_files_with_it() {
     let model = Scripted::new(vec![says("a cat"), says("a dog")]);
     let session = world.kernel.create(new_session(), seeing(&model));
     let engine = world.kernel.engine();
-    let held = Arc::new(engine.put_attachment(&mut png(2, 0).as_slice(), 1_000).unwrap());
-    let reference = held.id.to_string();
+    let pin = Arc::new(engine.put_attachment(&mut png(2, 0).as_slice(), 1_000).unwrap());
+    let reference = pin.id.to_string();
     let prompt = Prompt::from("What is this?")
-        .attach(held, "image/png", Some("cat.png"))
+        .attach(pin, "image/png", Some("cat.png"))
         .with(Part::Other { value: Data::parse(r#"{"type":"x"}"#).unwrap() });
     session.execute(prompt).await.unwrap();
     let part = json!({"type": "attachment", "ref": reference, "media_type": "image/png",
@@ -109,18 +109,18 @@ async fn a_prompt_has_files_with_it() {
     };
     let (short, long) = (attach("a note"), attach(&"x".repeat(1_001)));
     session.execute("And now?").await.unwrap();
-    let asked = model.asked();
-    assert_eq!(sent(&asked[0], &reference), Ok(png(2, 0)));
-    assert_eq!(sent(&asked[1], &reference), Ok(png(2, 0)));
-    assert_eq!(sent(&asked[1], &short), Ok(b"a note".to_vec()));
-    assert_eq!(sent(&asked[1], &long), Err(NotSent::TooLarge));
+    let requests = model.requests();
+    assert_eq!(sent(&requests[0], &reference), Ok(png(2, 0)));
+    assert_eq!(sent(&requests[1], &reference), Ok(png(2, 0)));
+    assert_eq!(sent(&requests[1], &short), Ok(b"a note".to_vec()));
+    assert_eq!(sent(&requests[1], &long), Err(NotSent::TooLarge));
     // A fork, and a model that does not accept images.
     let child = session.fork(forklore_engine::Fork::of(session.id())).await.unwrap().child;
     child.execute("again").await.unwrap();
-    assert_eq!(sent(&model.asked()[2], &reference), Ok(png(2, 0)));
+    assert_eq!(sent(&model.requests()[2], &reference), Ok(png(2, 0)));
     child.equip(|it| it.model = model.clone());
     child.execute("and again").await.unwrap();
-    assert_eq!(sent(&model.asked()[3], &reference), Err(NotSent::NotAccepted));
+    assert_eq!(sent(&model.requests()[3], &reference), Err(NotSent::NotAccepted));
 }
 
 #[tokio::test]
@@ -152,10 +152,10 @@ async fn an_image_from_a_tool_is_stored_as_an_attachment_and_sent() {
             "text": "[image/png, 9 bytes of base64, left out: it is damaged]"},
     ]);
     assert_eq!((&result["content"], result.get("whole")), (&expected, None));
-    let mut kept = Vec::new();
-    world.kernel.engine().read_attachment(&blob.parse().unwrap(), &mut kept).unwrap();
-    assert_eq!(kept, [0, 0, 0]);
-    assert_eq!(sent(&model.asked()[1], &shown), Ok(image));
+    let mut stored = Vec::new();
+    world.kernel.engine().read_attachment(&blob.parse().unwrap(), &mut stored).unwrap();
+    assert_eq!(stored, [0, 0, 0]);
+    assert_eq!(sent(&model.requests()[1], &shown), Ok(image));
     // The attachments survive a gc, although only the result names them.
     let swept = world.kernel.engine().gc().unwrap();
     assert_eq!(swept.attachments, 0);

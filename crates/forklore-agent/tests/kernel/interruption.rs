@@ -77,8 +77,8 @@ async fn a_flood_of_output_is_cut_with_a_note() {
     let engine = world.kernel.engine();
     assert!(engine.show(&session.id()).unwrap().own_bytes < 300 << 10);
     // The complete result is stored as an attachment.
-    let kept = engine.attachments(&session.id()).unwrap();
-    assert_eq!((kept.len(), kept[0].bytes), (1, Some(100 << 20)));
+    let attachment = engine.attachments(&session.id()).unwrap();
+    assert_eq!((attachment.len(), attachment[0].bytes), (1, Some(100 << 20)));
 }
 
 #[tokio::test]
@@ -112,9 +112,9 @@ async fn attachments_are_read_from_the_child_and_missing_ones_fail_nothing() {
     session.execute("go").await.unwrap();
     let child = session.fork(Fork::of(session.id())).await.unwrap().child;
     let engine = world.kernel.engine();
-    let kept = engine.attachments(&child.id()).unwrap();
+    let attachment = engine.attachments(&child.id()).unwrap();
     let mut bytes = Vec::new();
-    engine.read_attachment(&kept[0].id, &mut bytes).unwrap();
+    engine.read_attachment(&attachment[0].id, &mut bytes).unwrap();
     assert_eq!(bytes, vec![b'x'; 300_000]);
 
     let missing = json!({"content": [{"type": "attachment", "media_type": "text/plain",
@@ -122,21 +122,21 @@ async fn attachments_are_read_from_the_child_and_missing_ones_fail_nothing() {
     let missing = NewEvent::new(EventType::USER_MESSAGE, Data::of(&missing).unwrap());
     engine.append(&child.id(), &missing.into()).unwrap();
     assert_eq!(child.execute("what is in it?").await.unwrap().text, "done");
-    let asked = serde_json::to_string(&model.asked().last().unwrap().messages).unwrap();
-    assert!(asked.contains("\"missing\":true"), "{asked}");
+    let requests = serde_json::to_string(&model.requests().last().unwrap().messages).unwrap();
+    assert!(requests.contains("\"missing\":true"), "{requests}");
 }
 
 /// Interrupts the session at a given notification.
 #[derive(Default)]
 struct Interrupts {
     at: usize,
-    told: AtomicUsize,
+    delivered: AtomicUsize,
     session: OnceLock<AgentSession>,
 }
 
 impl Sink for Interrupts {
     fn take(&self, _: &Arc<Notification>) {
-        let number = self.told.fetch_add(1, Ordering::SeqCst) + 1;
+        let number = self.delivered.fetch_add(1, Ordering::SeqCst) + 1;
         if number == self.at {
             self.session.get().unwrap().interrupt();
         }

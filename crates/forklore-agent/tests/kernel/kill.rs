@@ -54,13 +54,13 @@ fn id() -> SessionId {
 /// Stops at the given notification.
 struct Stands {
     at: usize,
-    told: AtomicUsize,
+    delivered: AtomicUsize,
 }
 
 impl Sink for Stands {
-    fn take(&self, told: &Arc<Notification>) {
-        let number = self.told.fetch_add(1, Ordering::SeqCst) + 1;
-        println!("told {number} {}", told.name());
+    fn take(&self, notification: &Arc<Notification>) {
+        let number = self.delivered.fetch_add(1, Ordering::SeqCst) + 1;
+        println!("told {number} {}", notification.name());
         if number == self.at {
             loop {
                 std::thread::park();
@@ -76,7 +76,7 @@ async fn worker() {
     let dir = tempfile::tempdir().unwrap();
     let store = std::env::var_os(STORE).map_or_else(|| dir.path().join("store.db"), Into::into);
     let at = std::env::var(POINT).map_or(usize::MAX, |point| point.parse().unwrap());
-    let stands = Arc::new(Stands { at, told: AtomicUsize::new(0) });
+    let stands = Arc::new(Stands { at, delivered: AtomicUsize::new(0) });
     let kernel = Kernel::builder(engine(&store)).sink(stands).application("worker").build();
     let mut first = vec![Act::Say(StreamEvent::Thought { text: "hm".into(), opaque: None })];
     first.extend(calls(&[("a", "echo", "1"), ("b", "slow", "2")]));
@@ -132,8 +132,8 @@ async fn kill_at_every_point_of_a_turn() {
 
 async fn goes_on(store: &Path, at: usize) {
     // If the system shows that the process is gone, the lease need not expire.
-    let known = cfg!(target_os = "linux");
-    let engine = if known { engine(store) } else { later(store) };
+    let found = cfg!(target_os = "linux");
+    let engine = if found { engine(store) } else { later(store) };
     let world = World::over(engine);
     let engine = world.kernel.engine();
     assert_eq!(engine.verify(None).unwrap().problems, [], "killed at {at}");
@@ -153,7 +153,7 @@ async fn goes_on(store: &Path, at: usize) {
     assert_eq!(after[..before.len()], before, "killed at {at}");
     let seen = engine.inspect(&id()).unwrap();
     assert!(seen.balanced, "killed at {at}: {seen:?}");
-    let request = &model.asked()[1].messages;
+    let request = &model.requests()[1].messages;
     assert_eq!(*request, seen.messages[..request.len()], "killed at {at}");
 }
 

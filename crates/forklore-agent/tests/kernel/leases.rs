@@ -56,7 +56,7 @@ async fn a_second_runtime_learns_who_has_the_lease() {
     let model = Scripted::new(vec![vec![Act::Wait(Duration::from_millis(40))]]);
     let session = one.root(&model);
     let turn = start(&session);
-    until(|| !model.asked().is_empty()).await;
+    until(|| !model.requests().is_empty()).await;
     let second = two.kernel.open(&session.id(), equipment(&Scripted::new(vec![]))).await.unwrap();
     let error = second.execute("me too").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy);
@@ -161,8 +161,8 @@ async fn a_runtime_that_was_overtaken_goes_on_in_a_fork() {
     let theirs = one.events(&first);
     assert_eq!(theirs[..before.len()], before);
     assert_eq!(theirs.last().unwrap().0, "provider_usage");
-    let told = one.ears.of(Name::SessionFork);
-    assert_eq!((told.len(), &data(&told[0])["reason"]), (1, &json!("lease_lost")));
+    let notification = one.ears.of(Name::SessionFork);
+    assert_eq!((notification.len(), &data(&notification[0])["reason"]), (1, &json!("lease_lost")));
     for id in [&first, &session.id()] {
         let header = one.kernel.engine().show(id).unwrap();
         assert!(header.lease.is_none_or(|lease| lease.expires <= clock.now()), "{id}");

@@ -59,17 +59,17 @@ async fn a_child_is_announced_once_when_it_is_durable() {
     child.initialize().await.unwrap();
     child.execute("your part").await.unwrap();
 
-    let told = world.ears.of(Name::SessionFork);
-    assert_eq!(told.len(), 1);
-    let told = serde_json::to_value(&*told[0]).unwrap();
-    assert_eq!(told["event"], "session:fork");
-    assert_eq!(told["session_id"], "kid");
-    assert_eq!(told["parent_id"], json!(root.id()));
-    assert_eq!(told["parent"], json!(root.id()));
-    assert_eq!(told["root_id"], json!(root.id()));
-    assert_eq!(told["data"]["parent"], json!(root.id()));
-    assert_eq!(told["data"]["kind"], "delegate");
-    assert_eq!(told["data"].get("metadata"), None);
+    let notification = world.ears.of(Name::SessionFork);
+    assert_eq!(notification.len(), 1);
+    let answer = serde_json::to_value(&*notification[0]).unwrap();
+    assert_eq!(answer["event"], "session:fork");
+    assert_eq!(answer["session_id"], "kid");
+    assert_eq!(answer["parent_id"], json!(root.id()));
+    assert_eq!(answer["parent"], json!(root.id()));
+    assert_eq!(answer["root_id"], json!(root.id()));
+    assert_eq!(answer["data"]["parent"], json!(root.id()));
+    assert_eq!(answer["data"]["kind"], "delegate");
+    assert_eq!(answer["data"].get("metadata"), None);
     let names = world.ears.names(Some(&child.id()));
     assert_eq!(names[..2], ["session:fork", "session:start"]);
 }
@@ -108,9 +108,9 @@ async fn every_event_of_a_child_names_its_parent() {
             Some(child.id())
         }
     };
-    for told in world.ears.all() {
-        assert_eq!(told.parent_id, parent_of(&told.session_id), "{told:?}");
-        assert_eq!(told.root_id, root.id());
+    for notification in world.ears.all() {
+        assert_eq!(notification.parent_id, parent_of(&notification.session_id), "{notification:?}");
+        assert_eq!(notification.root_id, root.id());
     }
 }
 
@@ -139,19 +139,19 @@ async fn nested_children_end_leaves_first() {
     b.execute("go").await.unwrap();
     let c = b.fork(Fork::of(b.id())).await.unwrap().child;
     c.execute("go").await.unwrap();
-    let beside = a.fork(Fork::of(a.id())).await.unwrap().child;
-    beside.execute("go").await.unwrap();
+    let sidecar = a.fork(Fork::of(a.id())).await.unwrap().child;
+    sidecar.execute("go").await.unwrap();
     let stranger = world.root(&model);
     stranger.execute("go").await.unwrap();
 
     a.cleanup(true).await;
     let ended: Vec<_> =
         world.ears.of(Name::SessionEnd).iter().map(|t| t.session_id.clone()).collect();
-    let place = |id: SessionId| ended.iter().position(|ended| *ended == id);
+    let location = |id: SessionId| ended.iter().position(|ended| *ended == id);
     assert_eq!(ended.len(), 4);
-    assert!(place(c.id()) < place(b.id()) && place(b.id()) < place(a.id()));
-    assert!(place(beside.id()) < place(a.id()));
-    assert_eq!(place(stranger.id()), None);
+    assert!(location(c.id()) < location(b.id()) && location(b.id()) < location(a.id()));
+    assert!(location(sidecar.id()) < location(a.id()));
+    assert_eq!(location(stranger.id()), None);
 }
 
 #[tokio::test]

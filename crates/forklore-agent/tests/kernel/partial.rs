@@ -74,7 +74,7 @@ async fn a_part_is_gone_on_with() {
     assert!(engine.is_cut_short(&session.id()).unwrap());
     assert_eq!(session.resume().await.unwrap().text, "three");
     assert!(!engine.is_cut_short(&session.id()).unwrap());
-    let said: Vec<_> = world
+    let texts: Vec<_> = world
         .events(&session.id())
         .into_iter()
         .filter(|(kind, _)| kind.ends_with("_message"))
@@ -87,7 +87,7 @@ async fn a_part_is_gone_on_with() {
         json!({"content": go_on, "injected": true}),
         json!({"content": "three"}),
     ];
-    assert_eq!(said, expected);
+    assert_eq!(texts, expected);
     // It is the same turn.
     assert_eq!(engine.show(&session.id()).unwrap().counts.turns, 1);
     assert!(matches!(session.resume().await.unwrap_err(), Error::NothingToResume(_)));

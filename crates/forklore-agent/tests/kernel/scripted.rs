@@ -30,7 +30,7 @@ pub(crate) struct Scripted {
     /// Why it cannot be called.
     lacks: Option<&'static str>,
     answers: Mutex<VecDeque<Vec<Act>>>,
-    asked: Mutex<Vec<Request>>,
+    requests: Mutex<Vec<Request>>,
 }
 
 impl Scripted {
@@ -44,7 +44,7 @@ impl Scripted {
             window,
             lacks: None,
             answers: Mutex::new(answers.into()),
-            asked: Mutex::default(),
+            requests: Mutex::default(),
         })
     }
 
@@ -52,12 +52,12 @@ impl Scripted {
     pub(crate) fn without(key: &'static str) -> Arc<Self> {
         let name = ModelName { provider: "test".into(), model: "small".into() };
         let (answers, asked) = (Mutex::default(), Mutex::default());
-        Arc::new(Self { name, window: None, lacks: Some(key), answers, asked })
+        Arc::new(Self { name, window: None, lacks: Some(key), answers, requests: asked })
     }
 
     /// Returns the requests so far.
-    pub(crate) fn asked(&self) -> Vec<Request> {
-        self.asked.lock().unwrap().clone()
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
     }
 }
 
@@ -77,7 +77,7 @@ impl Model for Scripted {
     }
 
     fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<AnswerStream<'a>>> {
-        self.asked.lock().unwrap().push(request.clone());
+        self.requests.lock().unwrap().push(request.clone());
         let answer = self.answers.lock().unwrap().pop_front().unwrap_or_else(|| says("done"));
         async move {
             let acts = stream::iter(answer).then(async |act| match act {

@@ -25,7 +25,7 @@ async fn a_subscription_hears_its_session_alone_and_in_order() {
     let model = Scripted::new(vec![says("one")]);
     let session = world.root(&model);
     let other = world.root(&model);
-    let mut heard = session.subscribe(64);
+    let mut received = session.subscribe(64);
     let mut all = world.kernel.subscribe(64);
     session.execute("go").await.unwrap();
     other.execute("go").await.unwrap();
@@ -34,7 +34,7 @@ async fn a_subscription_hears_its_session_alone_and_in_order() {
     drop(session);
     // The stream ends with its session.
     let mut names = Vec::new();
-    while let Some(Received::Event(told)) = heard.next().await {
+    while let Some(Received::Event(told)) = received.next().await {
         assert_eq!(told.session_id, id);
         names.push(told.name().as_str());
     }
@@ -67,26 +67,26 @@ async fn a_slow_listener_learns_how_many_events_it_missed() {
     let mut acts: Vec<_> = (0..1_000).map(|_| piece("x")).collect();
     acts.push(end(EndReason::Done));
     let session = world.root(&Scripted::new(vec![acts]));
-    let heard = session.subscribe(8);
+    let received = session.subscribe(8);
     session.execute("go").await.unwrap();
     drop(session);
-    let heard: Vec<_> = heard.collect().await;
-    let missed: Vec<_> = heard
+    let received: Vec<_> = received.collect().await;
+    let missed: Vec<_> = received
         .iter()
         .filter_map(|heard| match heard {
             Received::Lagged(missed) => Some(*missed),
             Received::Event(_) => None,
         })
         .collect();
-    let told = |name| {
-        heard.iter().filter(|h| matches!(h, Received::Event(told) if told.name() == name)).count()
+    let report = |name| {
+        received.iter().filter(|h| matches!(h, Received::Event(told) if told.name() == name)).count()
             as u64
     };
     // Before the pieces came a start, a prompt, a request and the start of the block.
-    assert_eq!(told(Name::ContentBlockDelta), 4);
+    assert_eq!(report(Name::ContentBlockDelta), 4);
     assert_eq!(missed, [Lagged { ephemeral: 996, lasting: 0 }]);
     // Lasting notifications are complete.
-    assert_eq!(told(Name::ContentBlockEnd) + told(Name::OrchestratorComplete), 2);
+    assert_eq!(report(Name::ContentBlockEnd) + report(Name::OrchestratorComplete), 2);
 }
 
 /// Checks in the store, at each notification that reports stored data, that the data is stored.
@@ -96,15 +96,15 @@ struct Checks {
 }
 
 impl Sink for Checks {
-    fn take(&self, told: &Arc<Notification>) {
-        let log = self.engine.load(&told.session_id).unwrap().events;
+    fn take(&self, notification: &Arc<Notification>) {
+        let log = self.engine.load(&notification.session_id).unwrap().events;
         let stored: String = log
             .iter()
             .map(|stored| format!("{} {}\n", stored.event.kind, stored.event.data.get()))
             .collect();
-        let all = data(told);
+        let all = data(notification);
         let data = |key: &str| all[key].to_string();
-        let needed = match told.name() {
+        let needed = match notification.name() {
             Name::PromptSubmit => vec!["user_message".into(), data("prompt")],
             Name::ContentBlockEnd => vec![match &all["block"]["text"] {
                 Value::Null => all["block"]["id"].to_string(),
@@ -126,10 +126,10 @@ impl Sink for Checks {
             _ => Vec::new(),
         };
         for needed in &needed {
-            assert!(stored.contains(needed.as_str()), "{told:?} before {needed} in\n{stored}");
+            assert!(stored.contains(needed.as_str()), "{notification:?} before {needed} in\n{stored}");
         }
         if !needed.is_empty() {
-            *self.seen.lock().unwrap().entry(told.name().as_str()).or_insert(0) += 1;
+            *self.seen.lock().unwrap().entry(notification.name().as_str()).or_insert(0) += 1;
         }
     }
 }
@@ -183,8 +183,8 @@ async fn the_trace_is_a_line_each_and_a_torn_one_spoils_no_other() {
     let text = fs::read_to_string(&path).unwrap();
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("{\"event\":\"torn"));
-    let told: Vec<Value> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
-    let names: Vec<_> = told.iter().map(|told| told["event"].as_str().unwrap()).collect();
+    let answer: Vec<Value> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names: Vec<_> = answer.iter().map(|told| told["event"].as_str().unwrap()).collect();
     let expected = [
         "session:start",
         "prompt:submit",
@@ -196,7 +196,7 @@ async fn the_trace_is_a_line_each_and_a_torn_one_spoils_no_other() {
         "orchestrator:complete",
     ];
     assert_eq!(names, expected);
-    assert!(told.iter().all(|told| told["parent_id"].is_null() && told["root_id"].is_string()));
+    assert!(answer.iter().all(|told| told["parent_id"].is_null() && told["root_id"].is_string()));
     assert_eq!(trace.lost(), 0);
 }
 
@@ -217,9 +217,9 @@ async fn a_tool_tells_how_far_it_is() {
     let model = Scripted::new(vec![calls(&[("c", "steps", "3")]), says("done")]);
     let session = world.root(&model);
     session.execute("go").await.unwrap();
-    let told = world.ears.of(Name::ToolProgress);
+    let notification = world.ears.of(Name::ToolProgress);
     let steps: Vec<_> =
-        told.iter().map(|told| data(told)["step"]["done"].as_f64().unwrap()).collect();
+        notification.iter().map(|told| data(told)["step"]["done"].as_f64().unwrap()).collect();
     assert_eq!(steps, [0.0, 1.0, 2.0]);
-    assert!(told.iter().all(|told| told.is_ephemeral() && data(told)["tool_call_id"] == "c"));
+    assert!(notification.iter().all(|told| told.is_ephemeral() && data(told)["tool_call_id"] == "c"));
 }

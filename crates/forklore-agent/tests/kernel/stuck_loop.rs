@@ -76,14 +76,14 @@ async fn ends(answers: Vec<Vec<Act>>, most: Option<u32>, asking: bool) -> (Statu
     let session = world.kernel.create(new_session(), equipment);
     let turn = session.execute("go").await.unwrap();
     assert!(world.kernel.engine().inspect(&session.id()).unwrap().balanced);
-    (turn.status, model.asked().len())
+    (turn.status, model.requests().len())
 }
 
 fn rounds(name: &str, arguments: impl Fn(u32) -> String) -> Vec<Vec<Act>> {
     (0..8).map(|round| calls(&[(&round.to_string(), name, &arguments(round))])).collect()
 }
 
-fn vain(why: &str) -> Status {
+fn stuck(why: &str) -> Status {
     Status::Incomplete(format!("5 times in a row its calls failed in the same way: {why}"))
 }
 
@@ -94,10 +94,10 @@ async fn calls_that_fail_alike_end_the_turn() {
     let missing = "there is no tool weather; there are: \
                    echo, slow, steps, fail, crash, hang, deaf, flood";
     let five = Some(5);
-    assert_eq!(ends(rounds("weather", number), five, false).await, (vain(missing), 5));
-    assert_eq!(ends(rounds("fail", same), five, false).await, (vain("it failed"), 5));
+    assert_eq!(ends(rounds("weather", number), five, false).await, (stuck(missing), 5));
+    assert_eq!(ends(rounds("fail", same), five, false).await, (stuck("it failed"), 5));
     let no = "the person said no";
-    assert_eq!(ends(rounds("echo", number), five, true).await, (vain(no), 5));
+    assert_eq!(ends(rounds("echo", number), five, true).await, (stuck(no), 5));
     // Calls with other arguments are not repetitions; without a limit only the budget ends the
     // turn.
     assert_eq!(ends(rounds("fail", number), five, false).await, (Status::Success, 9));

@@ -30,8 +30,8 @@ fn session(
 }
 
 /// Returns the names of the tools of each request.
-fn told(model: &Scripted) -> Vec<Vec<String>> {
-    let requests = model.asked().into_iter();
+fn requests(model: &Scripted) -> Vec<Vec<String>> {
+    let requests = model.requests().into_iter();
     requests.map(|request| request.tools.into_iter().map(|spec| spec.name).collect()).collect()
 }
 
@@ -63,9 +63,9 @@ async fn work_goes_down_as_deep_as_the_limits_allow() {
     assert_eq!(root.execute("go").await.unwrap().text, "first");
     let with = [&ALL[..], &["delegate"]].concat();
     let expected = [&with[..], &with, &ALL, &ALL, &with, &with];
-    assert_eq!(told(&model), expected);
+    assert_eq!(requests(&model), expected);
     // Each begins with nothing but its task.
-    let begins = |at: usize| model.asked()[at].messages[0].plain_text();
+    let begins = |at: usize| model.requests()[at].messages[0].plain_text();
     assert_eq!((begins(1), begins(2)), ("one".to_owned(), "two".to_owned()));
 
     let children = children(&world);
@@ -99,7 +99,7 @@ async fn a_sub_agent_has_what_it_is_given_and_never_more_than_its_parent() {
     let header = world.kernel.engine().show(child).unwrap();
     assert_eq!(header.permissions, Some(names(["echo", "slow"])));
     assert_eq!(header.title.as_deref(), Some("helper"));
-    assert_eq!(told(&model)[1], ["echo", "slow"]);
+    assert_eq!(requests(&model)[1], ["echo", "slow"]);
     let without = |name| format!("there is no tool {name}; there are: echo, slow");
     let expected = [
         (json!("1"), false),

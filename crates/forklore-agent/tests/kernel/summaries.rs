@@ -85,7 +85,7 @@ async fn a_fork_that_exists_asks_the_model_nothing(world: World) {
     let (again, summary) = session.fork_with_summary(child()).await.unwrap();
     assert!(again.forked.existing && !again.forked.recorded && summary.is_none());
     assert_eq!(stored(&world, &again.child), before);
-    assert_eq!(model.asked().len(), 2);
+    assert_eq!(model.requests().len(), 2);
 }
 
 async fn a_fork_that_is_refused_asks_nothing_and_leaves_nothing(world: World) {
@@ -96,11 +96,11 @@ async fn a_fork_that_is_refused_asks_nothing_and_leaves_nothing(world: World) {
     let beyond = Fork { at: Some(Selector::Turn(9)), ..child() };
     let error = session.fork_with_summary(beyond).await.err().unwrap();
     assert_eq!(error.kind(), ErrorKind::InvalidArgs);
-    let taken = Fork { label: Some("main".parse().unwrap()), ..child() };
-    let error = session.fork_with_summary(taken).await.err().unwrap();
+    let outcome = Fork { label: Some("main".parse().unwrap()), ..child() };
+    let error = session.fork_with_summary(outcome).await.err().unwrap();
     assert_eq!(error.kind(), ErrorKind::AlreadyExists);
     assert_eq!(stored(&world, &session), before);
-    assert_eq!(model.asked().len(), 1);
+    assert_eq!(model.requests().len(), 1);
 }
 
 async fn an_interrupted_summary_makes_no_fork(world: World) {
@@ -143,8 +143,8 @@ async fn a_summary_of_a_session_that_another_runtime_holds_needs_no_lease(world:
 
 async fn what_failed_attempts_cost_is_recorded_with_the_fallback(world: World) {
     let usage = TokenUsage { input: Some(7), ..TokenUsage::default() };
-    let known = Act::Say(StreamEvent::Usage { usage, request_id: None });
-    let failing = vec![known, Act::Fail(ModelErrorKind::Key)];
+    let found = Act::Say(StreamEvent::Usage { usage, request_id: None });
+    let failing = vec![found, Act::Fail(ModelErrorKind::Key)];
     let session = world.root(&Scripted::new(vec![says("hello"), failing]));
     session.execute("hi").await.unwrap();
     let (branched, summary) = session.fork_with_summary(child()).await.unwrap();
@@ -159,7 +159,7 @@ async fn a_summary_stops_at_the_cut(world: World) {
     session.execute("second").await.unwrap();
     let early = Fork { at: Some(Selector::Turn(1)), ..child() };
     let (branched, _) = session.fork_with_summary(early).await.unwrap();
-    let transcript = model.asked()[2].messages[0].plain_text();
+    let transcript = model.requests()[2].messages[0].plain_text();
     assert!(transcript.contains("first") && !transcript.contains("second"), "{transcript}");
     assert_eq!(branched.forked.cut.index, 2);
 }

@@ -67,7 +67,7 @@ async fn lasting_failures_are_not_tried_again() {
         let session = world.root(&model);
         let error = session.execute("go").await.unwrap_err();
         assert_eq!(error.kind(), kind, "{error}");
-        assert_eq!(model.asked().len(), 1);
+        assert_eq!(model.requests().len(), 1);
         assert_eq!(world.types(&session.id())[1..], *stored);
         assert!(world.kernel.engine().inspect(&session.id()).unwrap().balanced);
         // The lease was released.
@@ -86,7 +86,7 @@ async fn a_model_that_hangs_is_given_up() {
     });
     let error = session.execute("go").await.unwrap_err();
     assert!(error.to_string().contains("came in time"), "{error}");
-    assert_eq!(model.asked().len(), 2);
+    assert_eq!(model.requests().len(), 2);
 }
 
 #[tokio::test]
@@ -122,14 +122,14 @@ async fn an_interrupted_answer_is_gone_on_with_in_the_same_turn() {
     ]);
     let session = world.root(&model);
     let engine = world.kernel.engine();
-    let mut said = 0;
+    let mut text = 0;
     for resumed in [false, true] {
         let running = session.clone();
         let turn = tokio::spawn(async move {
             if resumed { running.resume().await } else { running.execute("go").await }
         });
-        said += 1;
-        while world.ears.of(Name::ContentBlockDelta).len() < said {
+        text += 1;
+        while world.ears.of(Name::ContentBlockDelta).len() < text {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         assert!(session.interrupt());
@@ -140,13 +140,13 @@ async fn an_interrupted_answer_is_gone_on_with_in_the_same_turn() {
     }
     assert_eq!(session.resume().await.unwrap().text, "the rest");
     let on = "[Your last answer was cut off. Go on from where it stopped.]";
-    let told = ["go", "half an answer", on, ", and", on, "the rest"];
+    let reported = ["go", "half an answer", on, ", and", on, "the rest"];
     let seen = engine.inspect(&session.id()).unwrap().messages;
-    assert_eq!(seen.iter().map(Message::plain_text).collect::<Vec<_>>(), told);
+    assert_eq!(seen.iter().map(Message::plain_text).collect::<Vec<_>>(), reported);
     // Each time the model received everything before.
-    let asked = model.asked();
-    assert_eq!(asked.iter().map(|asked| asked.messages.len()).collect::<Vec<_>>(), [1, 3, 5]);
-    assert!(asked.iter().all(|asked| asked.messages == seen[..asked.messages.len()]));
+    let requests = model.requests();
+    assert_eq!(requests.iter().map(|asked| asked.messages.len()).collect::<Vec<_>>(), [1, 3, 5]);
+    assert!(requests.iter().all(|asked| asked.messages == seen[..asked.messages.len()]));
     // It is one turn, and is over now.
     assert_eq!(engine.show(&session.id()).unwrap().counts.turns, 1);
     let error = session.resume().await.unwrap_err();

@@ -65,15 +65,15 @@ async fn a_request_is_what_inspect_says() {
     let session = world.root(&model);
     session.execute("first").await.unwrap();
     session.execute("second").await.unwrap();
-    let asked = model.asked();
+    let requests = model.requests();
     let all = world.kernel.engine().inspect(&session.id()).unwrap();
     assert!(all.balanced);
-    assert_eq!(asked.len(), 3);
-    for request in &asked {
+    assert_eq!(requests.len(), 3);
+    for request in &requests {
         let len = request.messages.len();
         assert_eq!(request.messages, all.messages[..len]);
     }
-    assert_eq!(asked[2].messages.len() + 1, all.messages.len());
+    assert_eq!(requests[2].messages.len() + 1, all.messages.len());
 }
 
 #[tokio::test]
@@ -92,8 +92,8 @@ async fn what_a_dropped_turn_left_open_is_answered_in_the_next_request() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     session.execute("something else").await.unwrap();
-    let asked = model.asked();
-    let roles: Vec<_> = asked[1].messages.iter().map(|message| message.role).collect();
+    let requests = model.requests();
+    let roles: Vec<_> = requests[1].messages.iter().map(|message| message.role).collect();
     let expected = [
         Role::User,
         Role::Assistant,
@@ -121,13 +121,13 @@ async fn an_imported_session_is_gone_on_with() {
         let model = Scripted::new(vec![calls(&[("1", "echo", "1")]), says("on it goes")]);
         let session = world.kernel.open(&header.id, equipment(&model)).await.unwrap();
         assert_eq!(session.execute("go on").await.unwrap().text, "on it goes");
-        let asked = model.asked();
-        assert_eq!(asked[0].messages[..before.len()], before);
+        let requests = model.requests();
+        assert_eq!(requests[0].messages[..before.len()], before);
         let after = engine.inspect(&header.id).unwrap().messages;
-        assert_eq!(asked[1].messages, after[..after.len() - 1]);
+        assert_eq!(requests[1].messages, after[..after.len() - 1]);
     }
-    let told = world.ears.of(Name::SessionResume);
-    assert!(told.len() > 1 && world.ears.of(Name::SessionStart).is_empty());
+    let notification = world.ears.of(Name::SessionResume);
+    assert!(notification.len() > 1 && world.ears.of(Name::SessionStart).is_empty());
 }
 
 #[tokio::test]
@@ -142,7 +142,7 @@ async fn what_a_model_says_in_json_is_sent_back_as_it_came() {
     let session = world.root(&model);
     session.execute("go").await.unwrap();
 
-    let Some(request) = model.asked().pop() else { panic!("nothing was asked") };
+    let Some(request) = model.requests().pop() else { panic!("nothing was asked") };
     let parts = request.messages.iter().filter_map(|message| match &message.content {
         Content::Parts(parts) => Some(parts),
         Content::Text(_) => None,

@@ -15,7 +15,7 @@ fn text(text: &str) -> Act {
     Act::Say(StreamEvent::Text(text.into()))
 }
 
-fn known(input: u64, output: Option<u64>) -> Act {
+fn usage(input: u64, output: Option<u64>) -> Act {
     let usage = TokenUsage { input: Some(input), output, ..TokenUsage::default() };
     Act::Say(StreamEvent::Usage { usage, request_id: Some("r1".into()) })
 }
@@ -39,19 +39,19 @@ async fn turn_at(prices: Option<Prices>) -> Turn {
 
 #[tokio::test]
 async fn a_cost_is_reported_if_the_price_is_configured() {
-    let spent = |cost| TurnUsage { input: 100, output: 10, cached: 40, cost };
-    assert_eq!(turn_at(None).await.usage, spent(None));
-    assert_eq!(turn_at(Some(Prices::default())).await.usage, spent(Some(0.0)));
+    let usage = |cost| TurnUsage { input: 100, output: 10, cached: 40, cost };
+    assert_eq!(turn_at(None).await.usage, usage(None));
+    assert_eq!(turn_at(Some(Prices::default())).await.usage, usage(Some(0.0)));
     let prices = Prices { input: 10_000.0, output: 100_000.0, ..Prices::default() };
-    assert_eq!(turn_at(Some(prices)).await.usage, spent(Some(2.0)));
-    let json = serde_json::to_value(spent(None)).unwrap();
+    assert_eq!(turn_at(Some(prices)).await.usage, usage(Some(2.0)));
+    let json = serde_json::to_value(usage(None)).unwrap();
     assert_eq!(json, json!({"input": 100, "output": 10, "cached": 40, "cost": null}));
 }
 
 #[tokio::test]
 async fn the_usage_of_an_interrupted_answer_is_recorded() {
     let world = World::new();
-    let acts = vec![known(1_000, None), text("half an answer"), known(1_000, Some(3)), Act::Hang];
+    let acts = vec![usage(1_000, None), text("half an answer"), usage(1_000, Some(3)), Act::Hang];
     let session = world.root(&Scripted::new(vec![acts]));
     let prices = Prices { input: 1_000.0, output: 10_000.0, ..Prices::default() };
     session.equip(|equipment| equipment.settings.prices = Some(prices));
@@ -78,7 +78,7 @@ async fn the_usage_of_an_interrupted_answer_is_recorded() {
 async fn so_is_what_failed_attempts_took() {
     let world = World::new();
     let model = Scripted::new(vec![
-        vec![known(1_000, None), text("half"), Act::Fail(ModelErrorKind::Unreachable)],
+        vec![usage(1_000, None), text("half"), Act::Fail(ModelErrorKind::Unreachable)],
         vec![Act::Fail(ModelErrorKind::Unreachable)],
         says("whole"),
     ]);

@@ -45,8 +45,8 @@ impl Ears {
 }
 
 /// Returns the details of an event, as they are on the wire.
-pub(crate) fn data(told: &Notification) -> Value {
-    told.event.data().unwrap()
+pub(crate) fn data(notification: &Notification) -> Value {
+    notification.event.data().unwrap()
 }
 
 /// A kernel over its own store, and its notifications.

@@ -63,7 +63,7 @@ fn objects(value: &Value, at: &str, found: &mut Vec<String>) {
 }
 
 /// Converts a JSON pointer to the path syntax of the error.
-fn spelled(pointer: &str) -> String {
+fn encoded(pointer: &str) -> String {
     let mut path = String::new();
     for part in pointer.split('/').filter(|part| !part.is_empty()) {
         if part.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -89,15 +89,15 @@ fn every_verb_is_read_and_written_back() {
 #[test]
 fn an_unknown_field_is_named_where_it_stands() {
     for request in requests() {
-        let mut places = Vec::new();
-        objects(&request[verb(&request)], &format!("/{}", verb(&request)), &mut places);
-        for place in places.iter().filter(|place| !place.ends_with("/data")) {
-            if place.ends_with("/part") || place.ends_with("/scope") {
+        let mut locations = Vec::new();
+        objects(&request[verb(&request)], &format!("/{}", verb(&request)), &mut locations);
+        for location in locations.iter().filter(|place| !place.ends_with("/data")) {
+            if location.ends_with("/part") || location.ends_with("/scope") {
                 continue;
             }
             let mut bad = request.clone();
-            bad.pointer_mut(place).unwrap()["colour"] = json!("green");
-            assert_eq!(path_of(&bad), spelled(&format!("{place}/colour")), "{bad}");
+            bad.pointer_mut(location).unwrap()["colour"] = json!("green");
+            assert_eq!(path_of(&bad), encoded(&format!("{location}/colour")), "{bad}");
         }
     }
 }

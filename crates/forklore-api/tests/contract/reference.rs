@@ -5,14 +5,14 @@ use std::path::Path;
 
 use forklore_api::reference::{page, schema};
 
-fn is_kept(name: &str, made: &str) {
+fn is_current(name: &str, made: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(name);
     if std::env::var_os("FORKLORE_WRITE_REFERENCE").is_some() {
         fs::write(&path, made).unwrap();
     }
-    let kept = fs::read_to_string(&path).unwrap_or_default();
+    let stored = fs::read_to_string(&path).unwrap_or_default();
     assert!(
-        kept == made,
+        stored == made,
         "{name} is not what the types say; \
          FORKLORE_WRITE_REFERENCE=1 cargo test -p forklore-api --features schema writes it"
     );
@@ -20,12 +20,12 @@ fn is_kept(name: &str, made: &str) {
 
 #[test]
 fn the_schema_is_what_the_types_say() {
-    is_kept("forklore.schema.json", &format!("{:#}\n", schema()));
+    is_current("forklore.schema.json", &format!("{:#}\n", schema()));
 }
 
 #[test]
 fn the_page_is_what_the_types_say() {
-    is_kept("json.md", &page());
+    is_current("json.md", &page());
 }
 
 #[test]

@@ -135,8 +135,8 @@ fn an_answer_that_was_cut_short_is_reported_and_continued() {
     let id = only_root(&world).id;
     let part = Data::parse(r#"{"content":"one, two,","partial":true}"#).unwrap();
     let part = NewEvent::new(EventType::ASSISTANT_MESSAGE, part);
-    let asked = NewEvent::user("count").unwrap();
-    world.engine().append(&id, &vec![asked, part].into()).unwrap();
+    let question = NewEvent::user("count").unwrap();
+    world.engine().append(&id, &vec![question, part].into()).unwrap();
     let start = Start { session: Some(id), ..World::start() };
     insta::assert_snapshot!(world.talk(start, &["/continue", "/continue", "/turns"]));
 }

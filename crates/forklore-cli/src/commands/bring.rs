@@ -86,10 +86,10 @@ fn summed_up(
     part: Range<u64>,
     output: &mut Output,
 ) -> Result<Summarize> {
-    let asked = wiring::foreground(app, None, &[], output).and_then(|foreground| {
+    let summarised = wiring::foreground(app, None, &[], output).and_then(|foreground| {
         Ok(foreground.block_on(foreground.host().summarize_part(None, branch, part))?)
     });
-    let summary = match asked {
+    let summary = match summarised {
         Err(failure) if failure.kind() == ErrorKind::Interrupted => return Err(failure),
         Err(failure) => Summarize::fallback(why_no_model(&failure)),
         Ok(summary) => summary,
@@ -109,9 +109,9 @@ fn report(page: &mut Page, brought: &Brought, (into, id): &(&str, String), from:
     page.put(Tone::Good, begin).put(Tone::Label, &brought.label);
     page.put(Tone::Plain, " into ").put(Tone::Label, into).put(Tone::Plain, "  ");
     page.put(Tone::Id, id).end();
-    let told = count(brought.to_index - brought.from_index, "message");
+    let messages = count(brought.to_index - brought.from_index, "message");
     let range = format!("index:{} to index:{}", brought.from_index, brought.to_index);
-    page.fact("tells", format!("{told}, {range} of {from}"));
+    page.fact("tells", format!("{messages}, {range} of {from}"));
     page.fact("at", format!("seq:{}, {}", brought.seq, brought.strategy));
     if let Some(answer) = &brought.answer {
         page.put(Tone::Dim, "its last answer").end();

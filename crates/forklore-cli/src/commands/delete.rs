@@ -58,8 +58,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
             page.put(Tone::Dim, format!("  ... and {} more", deleted.deleted.len() - NAMED)).end();
         }
         if deleted.retained_segments > 0 {
-            let kept = count(deleted.retained_segments, "nameless segment");
-            page.put(Tone::Plain, format!("{kept} stayed for the sessions that need them")).end();
+            let retained = count(deleted.retained_segments, "nameless segment");
+            page.put(Tone::Plain, format!("{retained} stayed for the sessions that need them")).end();
         }
     })?;
     if !deleted.dry_run {

@@ -122,8 +122,8 @@ fn next(from: &SessionId, best: Option<&Row>, rows: &[Row], output: &mut Output)
         hints.push((format!("forklore diff {id} {other}"), "see what differs".to_owned()));
     }
     if first.state == State::Done {
-        let told = "tell the session what it came to".to_owned();
-        hints.push((format!("forklore bring {id} --into {from}"), told));
+        let hint = "tell the session what it came to".to_owned();
+        hints.push((format!("forklore bring {id} --into {from}"), hint));
     }
     let hints: Vec<_> = hints.iter().map(|(line, does)| (line.as_str(), does.as_str())).collect();
     output.hints(&hints);

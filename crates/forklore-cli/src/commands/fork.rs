@@ -126,7 +126,7 @@ struct Options {
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
-    let asked = Options {
+    let options = Options {
         at: match args.to_seq {
             Some(seq) => Some(Selector::Seq(seq)),
             None => super::selector(args.at.as_deref())?,
@@ -140,14 +140,14 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let engine = app.engine()?;
     let id = match args.id_style {
         IdStyle::AkCoder => Some(ak_coder_id(engine, &parent)?),
-        IdStyle::Uuid => asked.id,
+        IdStyle::Uuid => options.id,
     };
     let by_model = matches!(args.summarize, Some(SummarizeBy::Model));
     let request = Fork {
         parent: parent.id.clone(),
-        at: asked.at,
+        at: options.at,
         id,
-        label: asked.label,
+        label: options.label,
         title: args.title.clone(),
         kind: args.kind,
         strategy: args.strategy,
@@ -158,7 +158,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         }),
         principal: args.principal.clone(),
         permissions: args.permissions.as_deref().map(permissions),
-        workspace: asked.into,
+        workspace: options.into,
         metadata,
         config: None,
         dry_run: args.dry_run,
@@ -244,16 +244,16 @@ fn report(page: &mut Page, forked: &Forked) {
         (true, false) => "Would fork to ",
         (false, false) => "Forked to ",
     };
-    let place = &forked.cut;
+    let cut = &forked.cut;
     page.put(Tone::Good, begin).put(Tone::Label, &forked.label).put(Tone::Plain, "  ");
     page.put(Tone::Id, &forked.child_session_id).end();
-    let mut at = vec![cut(place), format!("index:{}", place.index)];
-    at.extend(place.message.map(|message| format!("message:{message}")));
-    at.extend(place.seq.map(|seq| format!("seq:{seq}")));
+    let mut at = vec![cut(cut), format!("index:{}", cut.index)];
+    at.extend(cut.message.map(|message| format!("message:{message}")));
+    at.extend(cut.seq.map(|seq| format!("seq:{seq}")));
     at.dedup();
     page.fact("at", format!("{} of {}", at.join(" = "), forked.parent_session_id));
-    if let Some(asked) = &forked.adjusted_from {
-        page.put(Tone::Warn, format!("{:<11}from {}", "moved", cut(asked))).end();
+    if let Some(requested) = &forked.adjusted_from {
+        page.put(Tone::Warn, format!("{:<11}from {}", "moved", cut(requested))).end();
     }
     let how = if forked.strategy == Strategy::ShareV1 { "shared" } else { "copied" };
     page.fact("inherits", format!("{}, {how}", count(forked.event_count, "event")));

@@ -70,8 +70,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     };
     output.answer(&answer, |page| {
         if sessions.is_empty() {
-            let place = if everywhere { "the store" } else { "this folder" };
-            page.put(Tone::Plain, format!("No sessions in {place}.")).end();
+            let scope = if everywhere { "the store" } else { "this folder" };
+            page.put(Tone::Plain, format!("No sessions in {scope}.")).end();
         } else {
             show(page, sessions, &titles, everywhere);
         }
@@ -93,8 +93,8 @@ fn titles(engine: &Engine, sessions: &[Header]) -> Vec<(Tone, String)> {
         None => {
             // A session that cannot be read is still listed; the commands that read it report the
             // error.
-            let said = engine.first_words(header).ok().flatten();
-            (Tone::Dim, said.map(|said| start_of(&said)).unwrap_or_default())
+            let words = engine.first_words(header).ok().flatten();
+            (Tone::Dim, words.map(|said| start_of(&said)).unwrap_or_default())
         }
     };
     sessions.iter().map(of).collect()

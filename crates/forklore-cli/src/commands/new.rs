@@ -56,9 +56,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     };
     let engine = app.engine()?;
     let header = engine.create(&request)?;
-    let quiet = output.is_silent();
+    let is_silent = output.is_silent();
     output.answer(&SessionAnswer::of(&header, engine.now()), |page| {
-        if quiet {
+        if is_silent {
             page.put(Tone::Plain, &header.id).end();
         } else {
             page.put(Tone::Good, "Made ").put(Tone::Id, &header.id).end();

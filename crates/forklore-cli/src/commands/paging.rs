@@ -48,10 +48,10 @@ impl Paging {
         let begin = match after {
             None => 0,
             Some(after) => {
-                let place = items.iter().position(|item| id(item) == after);
+                let index = items.iter().position(|item| id(item) == after);
                 let gone =
                     "--after names a session that is no longer among these; begin again without it";
-                place.ok_or_else(|| Failure::invalid(gone))? + 1
+                index.ok_or_else(|| Failure::invalid(gone))? + 1
             }
         };
         let rest = items.get(begin..).unwrap_or_default();

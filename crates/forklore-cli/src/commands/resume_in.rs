@@ -173,12 +173,12 @@ fn below(folder: &Path, inside: &Path) -> Result<PathBuf> {
 /// Checks whether the file system accepts names of this length. Each name is tested in a folder
 /// that exists: below a missing folder the system does not report that a name is too long.
 fn fits(folder: &Path, inside: &Path) -> bool {
-    let is_taken = |path: &Path| match path.symlink_metadata() {
+    let is_occupied = |path: &Path| match path.symlink_metadata() {
         Err(error) => error.kind() != io::ErrorKind::InvalidFilename,
         Ok(_) => true,
     };
     let there = folder.ancestors().find(|above| above.is_dir()).unwrap_or(folder);
-    is_taken(&folder.join(inside)) && inside.iter().all(|name| is_taken(&there.join(name)))
+    is_occupied(&folder.join(inside)) && inside.iter().all(|name| is_occupied(&there.join(name)))
 }
 
 fn too_long(agent: &str, cwd: &str) -> Failure {
@@ -207,11 +207,11 @@ fn target(
 ) -> Result<Exported> {
     private_folder_of(path)?;
     for (beside, text) in &placement.companions {
-        let beside = below(folder, beside)?;
-        private_folder_of(&beside)?;
-        if !beside.exists() {
-            new_file::write(&beside, |file| {
-                file.write_all(text.as_bytes()).map_err(new_file::failed(&beside))
+        let companion = below(folder, beside)?;
+        private_folder_of(&companion)?;
+        if !companion.exists() {
+            new_file::write(&companion, |file| {
+                file.write_all(text.as_bytes()).map_err(new_file::failed(&companion))
             })?;
         }
     }
@@ -239,12 +239,12 @@ fn commands(outgoing: &Outgoing, path: &Path) -> Result<Vec<String>> {
     let cwd = &outgoing.file().cwd;
     let here = env::current_dir().is_ok_and(|here| here == Path::new(cwd));
     let start = outgoing.agent().start(outgoing.file(), &absolute.to_string_lossy());
-    let spelled = start.iter().map(|words| {
+    let command = start.iter().map(|words| {
         let words: Vec<_> = words.iter().map(|word| shell_quoted(word)).collect();
         let command = words.join(" ");
         if here { command } else { format!("cd {} && {command}", shell_quoted(cwd)) }
     });
-    Ok(spelled.collect())
+    Ok(command.collect())
 }
 
 fn shell_quoted(text: &str) -> String {

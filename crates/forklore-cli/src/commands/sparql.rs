@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let graph = Graph::of(Projection::new(app.engine()?, &scope)?).map_err(unread)?;
     let read = began.elapsed();
     let answer = graph.answer(&query).map_err(|error| refused(&error, &args.query))?;
-    let asked = began.elapsed() - read;
+    let answering = began.elapsed() - read;
     match args.format.as_deref().and_then(|word| word.parse::<ResultForm>().ok()) {
         Some(form) => answer.write(form, &mut output.lines())?,
         None if output.is_json() => tell(&answer, output)?,
@@ -81,7 +81,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         output.remark(&format!("there is more than {} rows: --limit N, 0 for all", args.limit));
     }
     let triples = count(graph.len().unwrap_or_default() as u64, "triple");
-    let (read, asked) = (read.as_millis(), asked.as_millis());
+    let (read, asked) = (read.as_millis(), answering.as_millis());
     output.remark(&format!("{triples} read in {read} ms, answered in {asked} ms"));
     Ok(())
 }
@@ -105,8 +105,8 @@ fn parameter(given: &str, app: &App) -> Result<(String, Term)> {
 fn tell(answer: &Answer, output: &mut Output) -> Result<()> {
     let mut text = Vec::new();
     answer.write(ResultForm::Json, &mut text)?;
-    let told: Value = serde_json::from_slice(&text).map_err(std::io::Error::from)?;
-    let mut fields = match told {
+    let written: Value = serde_json::from_slice(&text).map_err(std::io::Error::from)?;
+    let mut fields = match written {
         Value::Object(fields) => fields,
         graph => Map::from_iter([("graph".to_owned(), graph)]),
     };

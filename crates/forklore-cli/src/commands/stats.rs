@@ -184,10 +184,10 @@ fn sessions(page: &mut Page, spending: &UsageReport) {
     }
 }
 
-fn table(what: &'static str, beside: &'static str) -> Table {
+fn table(what: &'static str, second: &'static str) -> Table {
     Table::new(&[
         Column::new(what).gives_way(),
-        Column::new(beside).right(),
+        Column::new(second).right(),
         Column::new("IN").right(),
         Column::new("CACHED").right(),
         Column::new("OUT").right(),

@@ -55,11 +55,11 @@ impl Tries {
         }
         let label = row.label.as_ref().map_or("", |label| label.as_str());
         let head = format!("{label:<10} {:<12} {:<11} ", row.model, state(row));
-        let room = self.width.saturating_sub(head.len() + LEAD).max(10);
+        let columns = self.width.saturating_sub(head.len() + LEAD).max(10);
         // The end of the answer: its changes show that the continuation progresses.
-        let said: Vec<char> = row.answer.chars().rev().take(room).collect();
-        let said: String = said.into_iter().rev().collect();
-        let text = format!("{head}{}", said.split_whitespace().collect::<Vec<_>>().join(" "));
+        let answer: Vec<char> = row.answer.chars().rev().take(columns).collect();
+        let answer: String = answer.into_iter().rev().collect();
+        let text = format!("{head}{}", answer.split_whitespace().collect::<Vec<_>>().join(" "));
         bar.set_message(terminal::cell(&text, self.width.saturating_sub(LEAD)).into_owned());
         bar.tick();
         if matches!(row.state, State::Done | State::Interrupted | State::Failed) {
@@ -100,10 +100,10 @@ pub(crate) fn best(rows: &[Row]) -> Option<&Row> {
 pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
     let priced = rows.iter().any(|row| row.usage.cost.is_some());
     let several = rows.iter().any(|row| Some(&row.model) != rows.first().map(|row| &row.model));
-    let asked = rows.iter().any(|row| Some(&row.prompt) != rows.first().map(|row| &row.prompt));
+    let prompts_differ = rows.iter().any(|row| Some(&row.prompt) != rows.first().map(|row| &row.prompt));
     let mut columns = vec![Column::new("LABEL").gives_way()];
     columns.extend(several.then(|| Column::new("MODEL").gives_way()));
-    columns.extend(asked.then(|| Column::new("PROMPT").gives_way()));
+    columns.extend(prompts_differ.then(|| Column::new("PROMPT").gives_way()));
     columns.extend(judged.then(|| Column::new("SCORE").right()));
     // A separate column for the mark; it is dropped from the table if no row is the best.
     columns.extend(judged.then(|| Column::new("")));
@@ -122,15 +122,15 @@ pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
         let label = row.label.as_ref().map_or("-", |label| label.as_str());
         let mut cells = vec![Cell::new(Tone::Label, label)];
         cells.extend(several.then(|| Cell::new(Tone::Plain, row.model.as_str())));
-        cells.extend(asked.then(|| Cell::new(Tone::Plain, row.prompt.as_str())));
+        cells.extend(prompts_differ.then(|| Cell::new(Tone::Plain, row.prompt.as_str())));
         let tone = if is_best { Tone::Good } else { Tone::Plain };
         let score = || row.score.map_or_else(|| "-".to_owned(), |score| score.to_string());
         cells.extend(judged.then(|| Cell::new(tone, score())));
         cells.extend(judged.then(|| Cell::new(tone, if is_best { "best" } else { "" })));
         // A failed call reports no usage.
-        let is_told = row.usage.input > 0 || row.usage.output > 0;
+        let has_usage = row.usage.input > 0 || row.usage.output > 0;
         let number = |number: u64| {
-            let text = if is_told { number.to_string() } else { "-".to_owned() };
+            let text = if has_usage { number.to_string() } else { "-".to_owned() };
             Cell::new(Tone::Plain, text)
         };
         cells.extend([number(row.usage.input), number(row.usage.cached), number(row.usage.output)]);
@@ -146,29 +146,29 @@ pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
 
 /// Adds each error once and in full, with the labels of the continuations that failed with it.
 fn what_failed(page: &mut Page, rows: &[Row]) {
-    let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {
         let Some(error) = row.error.as_deref() else { continue };
         let label = row.label.as_ref().map_or("-", |label| label.as_str());
-        match told.iter_mut().find(|(earlier, _)| *earlier == error) {
+        match groups.iter_mut().find(|(earlier, _)| *earlier == error) {
             Some((_, labels)) => labels.push(label),
-            None => told.push((error, vec![label])),
+            None => groups.push((error, vec![label])),
         }
     }
-    if !told.is_empty() {
+    if !groups.is_empty() {
         page.end();
     }
-    for (error, labels) in told {
+    for (error, labels) in groups {
         page.put(Tone::Label, labels.join(", ")).put(Tone::Plain, ": ");
         page.rest_of_line(Tone::Warn, error, 2);
     }
 }
 
 fn outcome(row: &Row) -> Cell {
-    let said = super::transcript::start_of(&row.answer);
+    let answer = super::transcript::start_of(&row.answer);
     match row.state {
         State::Failed => Cell::new(Tone::Bad, "(failed)"),
-        State::Interrupted => Cell::new(Tone::Warn, format!("(interrupted) {said}")),
-        _ => Cell::new(Tone::Plain, said),
+        State::Interrupted => Cell::new(Tone::Warn, format!("(interrupted) {answer}")),
+        _ => Cell::new(Tone::Plain, answer),
     }
 }

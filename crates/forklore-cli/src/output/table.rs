@@ -165,9 +165,9 @@ impl Table {
         }
         // Gives the remaining space to the columns that were shrunk, starting with the first.
         for (at, natural) in natural.iter().enumerate() {
-            let room = limit.saturating_sub(total(&widths));
+            let available = limit.saturating_sub(total(&widths));
             if let (Some(Some(width)), Some(natural)) = (widths.get_mut(at), natural) {
-                *width = (*width + room).min(*natural);
+                *width = (*width + available).min(*natural);
             }
         }
         widths

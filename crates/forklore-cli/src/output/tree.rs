@@ -48,7 +48,7 @@ impl Twig {
 
     /// Creates the line of a session from its header.
     pub(crate) fn of_header(header: &Header, depth: usize) -> Self {
-        let known = Details {
+        let details = Details {
             label: header.label.to_string(),
             kind: header.kind,
             cut: header.cut.as_ref().map(cut).unwrap_or_default(),
@@ -58,7 +58,7 @@ impl Twig {
             updated: header.updated,
             title: header.title.clone().unwrap_or_default(),
         };
-        let session = Some(Drawn { id: header.id.clone(), details: Some(known) });
+        let session = Some(Drawn { id: header.id.clone(), details: Some(details) });
         let mut twig = Self { depth, session, agent: String::new(), notes: Vec::new() };
         if header.kind == SessionKind::Delegate {
             twig.note("delegate");
@@ -71,7 +71,7 @@ impl Twig {
 
     /// Creates the line of a node of a tree.
     pub(crate) fn of_node(node: &TreeNode) -> Self {
-        let known = node.header.as_ref().map(|known| Details {
+        let details = node.header.as_ref().map(|known| Details {
             label: known.label.to_string(),
             kind: known.kind,
             cut: known.cut.as_ref().map(cut).unwrap_or_default(),
@@ -81,8 +81,8 @@ impl Twig {
             updated: known.updated,
             title: known.title.clone().unwrap_or_default(),
         });
-        let is_delegate = known.as_ref().is_some_and(|known| known.kind == SessionKind::Delegate);
-        let session = Some(Drawn { id: node.session_id.clone(), details: known });
+        let is_delegate = details.as_ref().is_some_and(|known| known.kind == SessionKind::Delegate);
+        let session = Some(Drawn { id: node.session_id.clone(), details });
         let agent = String::new();
         let mut twig = Self { depth: node.depth, session, agent, notes: Vec::new() };
         let marks = [
@@ -150,25 +150,25 @@ fn row(drawn: &Drawn, twig: &Twig, lines: &str, short: &ShortIds, now: Timestamp
     let is_gone = twig.notes.iter().any(|note| note == "deleted" || note == "cycle");
     let notes = twig.notes.join(", ");
     let id = Cell::new(Tone::Id, short.get(&drawn.id));
-    let Some(known) = &drawn.details else {
+    let Some(details) = &drawn.details else {
         let branch = Cell::new(Tone::Bad, "?").behind(lines);
         let mut row = vec![branch, id];
         row.extend(std::iter::repeat_n(Cell::default(), 6));
         row.push(Cell::new(Tone::Bad, notes));
         return row;
     };
-    let tone = if is_gone { Tone::Bad } else { label_tone(known.kind) };
+    let tone = if is_gone { Tone::Bad } else { label_tone(details.kind) };
     vec![
-        Cell::new(tone, &*known.label).behind(lines),
+        Cell::new(tone, &*details.label).behind(lines),
         id,
         Cell::new(Tone::Plain, &*twig.agent),
-        Cell::new(Tone::Plain, &*known.cut),
-        Cell::new(Tone::Plain, known.messages.to_string()),
-        Cell::new(Tone::Plain, count(known.own_events, "event")),
-        Cell::new(Tone::Plain, bytes(known.own_bytes)),
-        Cell::new(Tone::Dim, age(now, known.updated)),
+        Cell::new(Tone::Plain, &*details.cut),
+        Cell::new(Tone::Plain, details.messages.to_string()),
+        Cell::new(Tone::Plain, count(details.own_events, "event")),
+        Cell::new(Tone::Plain, bytes(details.own_bytes)),
+        Cell::new(Tone::Dim, age(now, details.updated)),
         Cell::new(if is_gone { Tone::Bad } else { Tone::Warn }, notes),
-        Cell::new(Tone::Dim, &*known.title),
+        Cell::new(Tone::Dim, &*details.title),
     ]
 }
 

@@ -59,7 +59,7 @@ fn what_cannot_be_attached_is_refused() {
     sandbox.ok(&["attach", "plan-1", "there", "--name", "one"]);
     sandbox.file("there", "y");
     sandbox.ok(&["attach", "plan-1", "there", "--name", "one"]);
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     for words in [
         &["attach", "plan-1", "folder"][..],
         &["attach", "plan-1", "pipe"],
@@ -76,11 +76,11 @@ fn what_cannot_be_attached_is_refused() {
         &["attach", "plan-1", "--get", "a1fc", "-o", "there"],
     ] {
         let (code, error) = sandbox.error(words);
-        told.push(format!("$ forklore {}\n{code} {error:#}", words.join(" ")));
+        messages.push(format!("$ forklore {}\n{code} {error:#}", words.join(" ")));
     }
     assert_eq!(fs::read_to_string(sandbox.path().join("there")).unwrap(), "y");
     assert_eq!(sandbox.json(&["show", "plan-1"])["session"]["head_seq"], 8);
-    snapshot!(told.join("\n"));
+    snapshot!(messages.join("\n"));
 }
 
 #[test]
@@ -115,9 +115,9 @@ fn hostile_names_are_escaped() {
         &["verify"],
     ] {
         let ran = sandbox.run(words);
-        let told = format!("{}{}", ran.out, ran.err);
-        let raw = told.chars().find(|c| matches!(c, '\u{1b}' | '\u{7}' | '\r' | '\u{202e}'));
-        assert_eq!(raw, None, "{words:?}: {told}");
+        let output = format!("{}{}", ran.out, ran.err);
+        let raw = output.chars().find(|c| matches!(c, '\u{1b}' | '\u{7}' | '\r' | '\u{202e}'));
+        assert_eq!(raw, None, "{words:?}: {output}");
     }
     fs::remove_dir_all(sandbox.path().join("store.db-attachments")).unwrap();
     let problem = sandbox.run(&["verify"]);

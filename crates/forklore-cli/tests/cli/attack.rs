@@ -81,8 +81,8 @@ fn standard_input_that_is_no_text_is_refused_with_its_line() {
     command.stdin(std::fs::File::open(bytes).unwrap());
     let output = command.output().unwrap();
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let told = (output.status.code(), &answer["error"]["kind"], &answer["error"]["message"]);
-    assert_eq!(told, (Some(2), &json!("invalid_args"), &json!("line 2: not UTF-8")));
+    let output = (output.status.code(), &answer["error"]["kind"], &answer["error"]["message"]);
+    assert_eq!(output, (Some(2), &json!("invalid_args"), &json!("line 2: not UTF-8")));
     assert_eq!(sandbox.json(&["show", "plan-1"])["session"]["head_seq"], 6);
 }
 

@@ -166,17 +166,17 @@ fn piped(sandbox: &Sandbox, words: &[&str], text: &str) -> Ran {
 #[test]
 fn a_piped_text_is_sent_after_the_prompt() {
     let (sandbox, model) = scripted(&[], "");
-    let said = |words: &[&str], text: &str| {
+    let text = |words: &[&str], text: &str| {
         let ran = piped(&sandbox, words, text);
         assert_eq!((ran.code, &*ran.out), (0, "done\n"), "{ran:?}");
-        let requests = model.asked();
+        let requests = model.requests();
         requests.last().unwrap().last().unwrap().1.clone()
     };
     let joined = "what is wrong?\n\n  let a = 1;\nlet b = 2;";
-    assert_eq!(said(&["chat", "-p", "what is wrong?"], "  let a = 1;\nlet b = 2;\n"), joined);
-    assert_eq!(said(&["resume", "last", "-p", "and here?"], "c\n"), "and here?\n\nc");
-    assert_eq!(said(&["chat", "-p", "an empty pipe"], ""), "an empty pipe");
-    assert_eq!(said(&["chat"], " the text alone \n"), "the text alone");
+    assert_eq!(text(&["chat", "-p", "what is wrong?"], "  let a = 1;\nlet b = 2;\n"), joined);
+    assert_eq!(text(&["resume", "last", "-p", "and here?"], "c\n"), "and here?\n\nc");
+    assert_eq!(text(&["chat", "-p", "an empty pipe"], ""), "an empty pipe");
+    assert_eq!(text(&["chat"], " the text alone \n"), "the text alone");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_piped_text_that_no_model_takes_is_refused_and_nothing_stored() {
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.err.contains("the text that is piped in has more than 4194304 bytes"), "{ran:?}");
     assert!(ran.err.contains("--attach FILE"), "{ran:?}");
-    assert!(model.asked().is_empty() && !sandbox.store().exists());
+    assert!(model.requests().is_empty() && !sandbox.store().exists());
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_pipe_that_nobody_writes_to_is_waited_for_and_the_program_says_so() {
     // The program still receives text that arrives late.
     child.stdin.take().unwrap().write_all(b"late").unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert_eq!(model.asked()[0].last().unwrap().1, "hello\n\nlate");
+    assert_eq!(model.requests()[0].last().unwrap().1, "hello\n\nlate");
 }
 
 #[test]
@@ -254,11 +254,11 @@ fn an_imported_session_is_continued() {
     let file = root.join("testdata/plain/demo.jsonl");
     let file = if file.exists() { file } else { root.join("testdata/pi/demo.jsonl") };
     let before = std::fs::read(&file).unwrap();
-    let said = chat(&sandbox, &["--json", "chat", file.to_str().unwrap(), "-p", "Say hello."]);
+    let text = chat(&sandbox, &["--json", "chat", file.to_str().unwrap(), "-p", "Say hello."]);
     // Such a small model may not know when to stop.
-    let status = &last_line(&said)["status"];
-    assert!(*status == "success" || status["incomplete"].is_string(), "{said:?}");
-    let session = last_line(&said)["session_id"].as_str().unwrap().to_owned();
+    let status = &last_line(&text)["status"];
+    assert!(*status == "success" || status["incomplete"].is_string(), "{text:?}");
+    let session = last_line(&text)["session_id"].as_str().unwrap().to_owned();
     let replay = sandbox.ok(&["--json", "replay", &session]);
     let last: Value = serde_json::from_str(replay.lines().last().unwrap()).unwrap();
     assert_eq!(last["role"], "assistant");

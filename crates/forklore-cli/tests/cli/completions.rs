@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::sandbox::{Sandbox, ran, snapshot};
 
 /// Returns the completions of the last word in `words`.
-fn asked(sandbox: &Sandbox, shell: &str, words: &[&str]) -> String {
+fn candidates(sandbox: &Sandbox, shell: &str, words: &[&str]) -> String {
     let mut command = sandbox.command(&[&["--", "forklore"], words].concat());
     command
         .env("FORKLORE_COMPLETE", shell)
@@ -62,18 +62,18 @@ fn an_unknown_shell_is_refused() {
 #[test]
 fn sessions_and_labels_are_offered() {
     let sandbox = with_a_fork();
-    assert_eq!(asked(&sandbox, "bash", &["show", "@"]), "@plan-b\n@main");
-    assert_eq!(asked(&sandbox, "bash", &["show", "pl"]), "plan-2\nplan-1");
-    assert_eq!(asked(&sandbox, "bash", &["diff", "@main", "la"]), "last");
-    assert_eq!(asked(&sandbox, "bash", &["ver"]), "verify");
-    let fish = asked(&sandbox, "fish", &["show", "plan-1"]);
+    assert_eq!(candidates(&sandbox, "bash", &["show", "@"]), "@plan-b\n@main");
+    assert_eq!(candidates(&sandbox, "bash", &["show", "pl"]), "plan-2\nplan-1");
+    assert_eq!(candidates(&sandbox, "bash", &["diff", "@main", "la"]), "last");
+    assert_eq!(candidates(&sandbox, "bash", &["ver"]), "verify");
+    let fish = candidates(&sandbox, "fish", &["show", "plan-1"]);
     assert_eq!(fish.trim_end(), "plan-1\tPlan the release");
 }
 
 #[test]
 fn without_a_store_none_is_made() {
     let sandbox = Sandbox::new();
-    assert_eq!(asked(&sandbox, "bash", &["show", "pl"]), "");
+    assert_eq!(candidates(&sandbox, "bash", &["show", "pl"]), "");
     assert!(!sandbox.store().exists());
 }
 
@@ -90,7 +90,7 @@ fn hostile_names_are_not_offered_and_hostile_titles_escaped() {
         let ran = ran(sandbox.command(&[&["--workspace", &here], words].concat()));
         assert_eq!(ran.code, 0, "{ran:?}");
     }
-    let offered = asked(&sandbox, "fish", &["show", ""]);
+    let offered = candidates(&sandbox, "fish", &["show", ""]);
     assert!(offered.contains("plan-1\t") && offered.contains("red"), "{offered}");
     assert!(!offered.contains(['\u{1b}', '\u{202e}']), "{offered:?}");
     assert!(!offered.contains("@größe"), "{offered}");

@@ -85,15 +85,15 @@ fn what_is_imported_is_not_offered_again() {
     sandbox.ok(&[&["import"], paths.as_slice()].concat());
     let found = sandbox.json(&["import", "--discover"]);
     let agents = found["agents"].as_array().unwrap();
-    let standing: Vec<_> = agents
+    let live: Vec<_> = agents
         .iter()
         .map(|agent| (agent["agent"].as_str().unwrap(), agent["imported"] == agent["files"]))
         .collect();
     let all = ["Claude Code", "Codex", "Pi", "Gemini CLI", "opencode"].map(|name| (name, true));
-    assert_eq!(standing, all);
+    assert_eq!(live, all);
     assert!(agents.iter().all(|agent| agent["to_read"] == 0), "{agents:#?}");
     assert_eq!(found["command"], serde_json::Value::Null);
-    let told = sandbox.run(&["import", "--discover"]).err;
+    let output = sandbox.run(&["import", "--discover"]).err;
 
     // Only agents with new data are suggested.
     let mut file = fs::OpenOptions::new().append(true).open(first_file(&folders[2])).unwrap();
@@ -104,7 +104,7 @@ fn what_is_imported_is_not_offered_again() {
         sandbox.json(&["import", "--discover"])["command"],
         "forklore import ~/.pi/agent/sessions"
     );
-    snapshot!(format!("{told}---\n{grown}"));
+    snapshot!(format!("{output}---\n{grown}"));
 }
 
 fn first_file(folder: &Path) -> PathBuf {

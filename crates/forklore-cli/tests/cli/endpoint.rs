@@ -13,7 +13,7 @@ type Answer = dyn Fn(&Value) -> Result<String, u16> + Send + Sync;
 /// The server; it runs until the test ends.
 pub(crate) struct Endpoint {
     pub(crate) url: String,
-    asked: Arc<Mutex<Vec<String>>>,
+    requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Endpoint {
@@ -22,15 +22,15 @@ impl Endpoint {
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
-        let (kept, answer) = (asked.clone(), Arc::new(answer));
+        let requests: Arc<Mutex<Vec<String>>> = Arc::default();
+        let (kept, answer) = (requests.clone(), Arc::new(answer));
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let (kept, answer) = (kept.clone(), answer.clone());
                 thread::spawn(move || serve(&stream.unwrap(), &kept, &*answer));
             }
         });
-        Self { url, asked }
+        Self { url, requests }
     }
 
     /// Creates a server that answers every request with these bytes.
@@ -46,17 +46,17 @@ impl Endpoint {
                 let _ = stream.read(&mut buffer).and_then(|_| stream.write_all(answer.as_bytes()));
             }
         });
-        Self { url, asked: Arc::default() }
+        Self { url, requests: Arc::default() }
     }
 
     /// Creates a server that repeats the last message.
     pub(crate) fn echo() -> Self {
-        Self::answering(|request| Ok(format!("heard: {}", last_said(request))))
+        Self::answering(|request| Ok(format!("heard: {}", last_message(request))))
     }
 
     /// Returns the bodies of all requests so far, byte for byte.
-    pub(crate) fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
     }
 
     /// Returns the lines of a configuration that names this server.
@@ -69,12 +69,12 @@ impl Endpoint {
 }
 
 /// Returns the text of the last message of a request.
-pub(crate) fn last_said(request: &Value) -> String {
+pub(crate) fn last_message(request: &Value) -> String {
     let last = request["messages"].as_array().and_then(|messages| messages.last());
     last.and_then(|message| message["content"].as_str()).unwrap_or_default().to_owned()
 }
 
-fn serve(stream: &TcpStream, kept: &Mutex<Vec<String>>, answer: &Answer) {
+fn serve(stream: &TcpStream, stored: &Mutex<Vec<String>>, answer: &Answer) {
     let mut reader = BufReader::new(stream);
     loop {
         let mut length = 0;
@@ -94,7 +94,7 @@ fn serve(stream: &TcpStream, kept: &Mutex<Vec<String>>, answer: &Answer) {
         reader.read_exact(&mut body).unwrap();
         let body = String::from_utf8(body).unwrap();
         let request = serde_json::from_str(&body).unwrap();
-        kept.lock().unwrap().push(body);
+        stored.lock().unwrap().push(body);
         let (status, kind, text) = match answer(&request) {
             Ok(said) => (200, "text/event-stream", events(&said)),
             Err(status) => (status, "application/json", r#"{"error":{"message":"no"}}"#.to_owned()),
@@ -111,9 +111,9 @@ fn serve(stream: &TcpStream, kept: &Mutex<Vec<String>>, answer: &Answer) {
     }
 }
 
-fn events(said: &str) -> String {
+fn events(text: &str) -> String {
     let chunks = [
-        json!({"id": "c1", "choices": [{"index": 0, "delta": {"content": said}}]}),
+        json!({"id": "c1", "choices": [{"index": 0, "delta": {"content": text}}]}),
         json!({"id": "c1", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}),
         json!({"id": "c1", "choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 5,
             "prompt_tokens_details": {"cached_tokens": 80}}}),

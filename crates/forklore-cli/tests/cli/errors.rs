@@ -75,8 +75,8 @@ fn people_get_one_line_and_a_hint() {
         usage.err.lines().collect::<Vec<_>>(),
         ["error: unexpected argument '--nonsense' found", "  try: forklore fork --help"]
     );
-    let quiet = sandbox.run(&["show", "nobody", "-q"]);
-    assert_eq!(quiet.err, "error: session nobody does not exist\n");
+    let silent = sandbox.run(&["show", "nobody", "-q"]);
+    assert_eq!(silent.err, "error: session nobody does not exist\n");
 }
 
 #[test]
@@ -158,15 +158,15 @@ fn a_label_of_another_folder_is_found_by_what_the_error_says() {
         &["resume-in", "claude", "@plan-b"],
         &["inspect", "@plan-b"],
     ];
-    let told: Vec<_> = verbs.iter().map(|words| ran(sandbox.command(words))).collect();
-    for (words, ran) in verbs.iter().zip(&told) {
+    let messages: Vec<_> = verbs.iter().map(|words| ran(sandbox.command(words))).collect();
+    for (words, ran) in verbs.iter().zip(&messages) {
         assert_eq!((ran.code, &*ran.out), (2, ""), "{words:?}");
-        assert_eq!(ran.err, told[0].err, "{words:?}");
+        assert_eq!(ran.err, messages[0].err, "{words:?}");
     }
     let shown = ran(sandbox.command(&["show", "plan-2"]));
     assert_eq!(shown.code, 0, "{shown:?}");
     let json = ran(sandbox.command(&["--json", "show", "@plan-b"]));
-    snapshot!(format!("{}{}", told[0].err, json.out));
+    snapshot!(format!("{}{}", messages[0].err, json.out));
     assert_eq!(ran(sandbox.command(&["--all", "show", "@plan-b"])).code, 0);
 }
 

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::endpoint::{Endpoint, last_said};
+use crate::endpoint::{Endpoint, last_message};
 use crate::sandbox::{Ran, Sandbox, ran, snapshot};
 
 /// Creates a test environment with a plan and two models at an endpoint.
@@ -50,9 +50,9 @@ fn two_programs_explore_one_session_at_once() {
     let mut all = Vec::new();
     for running in running {
         let output = running.wait_with_output().unwrap();
-        let told = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(output.status.code(), Some(0), "{told}{:?}", output.stderr);
-        let answer: Value = serde_json::from_str(&told).unwrap();
+        let output = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output}{:?}", output.stderr);
+        let answer: Value = serde_json::from_str(&output).unwrap();
         for tried in answer["tries"].as_array().unwrap() {
             assert_eq!(tried["state"], "done", "{tried}");
         }
@@ -71,13 +71,13 @@ fn the_prompt_is_given_in_several_ways_and_once() {
     for words in [&["go", "on", "-n", "1"][..], &["-n1", "-p", "go on"], &["--prompt=go on", "-n1"]]
     {
         assert_eq!(explore(&sandbox, words).code, 0);
-        let asked: Value = serde_json::from_str(endpoint.asked().last().unwrap()).unwrap();
-        assert_eq!(last_said(&asked), "go on", "{words:?}");
+        let requests: Value = serde_json::from_str(endpoint.requests().last().unwrap()).unwrap();
+        assert_eq!(last_message(&requests), "go on", "{words:?}");
     }
     assert_eq!(explore(&sandbox, &["go on", "--prompt", "go"]).code, 2);
     assert_eq!(explore(&sandbox, &["-n", "2"]).code, 2);
     assert_eq!(explore(&sandbox, &[" ", "-n", "2"]).code, 2);
-    assert_eq!(endpoint.asked().len(), 3);
+    assert_eq!(endpoint.requests().len(), 3);
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn prompts_come_from_a_file_that_has_an_end() {
     let endpoint = Endpoint::echo();
     let sandbox = sandbox(&endpoint);
     let good = sandbox.file("good.txt", "one\n\n  two  \n");
-    let said = answer(&explore(&sandbox, &["--json", "--prompts", good.to_str().unwrap()]));
-    let prompts: Vec<_> = said["tries"].as_array().unwrap().iter().map(|t| &t["prompt"]).collect();
+    let text = answer(&explore(&sandbox, &["--json", "--prompts", good.to_str().unwrap()]));
+    let prompts: Vec<_> = text["tries"].as_array().unwrap().iter().map(|t| &t["prompt"]).collect();
     assert_eq!(prompts, ["one", "two"]);
     let long = sandbox.path().join("long.txt");
     std::fs::File::create(&long).unwrap().set_len(1 << 40).unwrap();
@@ -100,24 +100,24 @@ fn prompts_come_from_a_file_that_has_an_end() {
         .map(|path| explore(&sandbox, &["--prompts", path.to_str().unwrap()]));
     let none = explore(&sandbox, &["--prompts", sandbox.path().join("none.txt").to_str().unwrap()]);
     let all = bad.iter().chain([&none]);
-    let told: Vec<String> = all.map(|ran| format!("{} {}", ran.code, ran.err)).collect();
-    snapshot!(told.concat());
-    assert_eq!(endpoint.asked().len(), 2);
+    let output: Vec<String> = all.map(|ran| format!("{} {}", ran.code, ran.err)).collect();
+    snapshot!(output.concat());
+    assert_eq!(endpoint.requests().len(), 2);
 }
 
 #[test]
 fn what_came_of_it_is_compared() {
     let endpoint = Endpoint::answering(|request| {
-        let said = last_said(request);
-        if said.contains("fail") { Err(400) } else { Ok(format!("heard: {said}\nand more")) }
+        let text = last_message(request);
+        if text.contains("fail") { Err(400) } else { Ok(format!("heard: {text}\nand more")) }
     });
     let sandbox = sandbox(&endpoint);
     let seconds = |text: &str| {
         let time = |line: &str| line.find(" s  ").map(|at| line[..at].trim_end().to_owned());
         let lines = text.lines().map(|line| match time(line) {
             Some(before) => {
-                let kept = before.rfind(' ').unwrap();
-                format!("{}[t] s{}", &before[..=kept], &line[before.len() + 2..])
+                let stored = before.rfind(' ').unwrap();
+                format!("{}[t] s{}", &before[..=stored], &line[before.len() + 2..])
             }
             None => line.to_owned(),
         });
@@ -162,5 +162,5 @@ fn a_configuration_that_others_may_change_is_refused() {
         format!("{} {}", ran.code, ran.err)
     };
     snapshot!(tried(&path, 0o666) + &tried(&folder, 0o777));
-    assert!(endpoint.asked().is_empty());
+    assert!(endpoint.requests().is_empty());
 }

@@ -100,7 +100,7 @@ fn a_missing_key_is_reported_before_anything_is_stored() {
     assert_eq!(sandbox.json(&["branches", "here"])["branches"].as_array().unwrap().len(), 1);
     let shown = with(&["--json", "inspect", "here", "--request"]);
     assert_eq!((shown.code, &last_line(&shown)["messages"]), (0, &json!(1)));
-    assert!(endpoint.asked().is_empty());
+    assert!(endpoint.requests().is_empty());
 }
 
 #[test]

@@ -52,8 +52,8 @@ fn an_import_closes_with_a_table() {
     let two = std::fs::File::options().write(true).open(sandbox.path().join("chats/two.jsonl"));
     two.unwrap().set_modified(earlier).unwrap();
     sandbox.file("chats/notes.txt", "nothing of an agent\n");
-    let told = sandbox.run(&["import", "chats"]);
-    snapshot!(format!("{}{}---\n{}", told.out, told.err, sandbox.ok(&["list"])));
+    let reported = sandbox.run(&["import", "chats"]);
+    snapshot!(format!("{}{}---\n{}", reported.out, reported.err, sandbox.ok(&["list"])));
 }
 
 #[test]

@@ -16,10 +16,10 @@ const FORKS: &str = "SELECT ?branch ?index ?child {
 #[test]
 fn answers_are_tables_and_the_forms_of_the_w3c() {
     let sandbox = family();
-    let said = "SELECT ?text { ?turn fl:session ?s ; fl:text ?text }";
+    let text = "SELECT ?text { ?turn fl:session ?s ; fl:text ?text }";
     let shown = [
         sandbox.ok(&["sparql", FORKS]),
-        sandbox.ok(&["sparql", said, "--param", "s=session:@plan-b"]),
+        sandbox.ok(&["sparql", text, "--param", "s=session:@plan-b"]),
         sandbox.ok(&["sparql", FORKS, "plan-1", "--format", "csv"]),
         sandbox.ok(&["sparql", FORKS, "--format", "xml"]),
         sandbox.ok(&["sparql", "ASK { ?turn fl:role ?role }", "--param", "role=user"]),
@@ -80,8 +80,8 @@ fn a_graph_store_keeps_the_rules_of_trails() {
     assert_eq!(run(&["append", "plan-1", "--text", "plan A or plan B?"]).code, 0);
     assert_eq!(run(&["fork", "plan-1", "--id", "plan-b"]).code, 0);
     assert_eq!(run(&["delete", "plan-1", "--detach-children"]).code, 4);
-    let asked = run(&["sparql", "SELECT ?who { ?s fl:principal ?who }", "--format", "csv"]);
-    assert_eq!(asked.out, "who\r\ndid:web:ann.example\r\ndid:web:ann.example\r\n");
+    let requested = run(&["sparql", "SELECT ?who { ?s fl:principal ?who }", "--format", "csv"]);
+    assert_eq!(requested.out, "who\r\ndid:web:ann.example\r\ndid:web:ann.example\r\n");
 }
 
 /// Runs a command and returns its words, output and exit code.

@@ -24,9 +24,9 @@ fn hostile_ids_are_refused_before_any_read_and_never_echoed() {
             let (code, error) = sandbox.error(words);
             assert_eq!(code, 2, "{words:?}: {error}");
             let people = sandbox.run(words);
-            let told = format!("{error}{}{}", people.out, people.err);
-            assert!(name.len() < 3 || !told.contains(name), "{words:?}: {told}");
-            assert!(!told.contains(['\u{1b}', '\u{202e}']), "{words:?}: {told}");
+            let output = format!("{error}{}{}", people.out, people.err);
+            assert!(name.len() < 3 || !output.contains(name), "{words:?}: {output}");
+            assert!(!output.contains(['\u{1b}', '\u{202e}']), "{words:?}: {output}");
         }
     }
     let left: Vec<_> =
@@ -63,10 +63,10 @@ fn hostile_text_is_escaped_for_people_and_unchanged_for_pipes() {
         &["new", "--title", hostile],
     ] {
         let shown = sandbox.run(words);
-        let told = format!("{}{}", shown.out, shown.err);
+        let output = format!("{}{}", shown.out, shown.err);
         let raw =
-            told.chars().find(|c| matches!(c, '\u{1b}' | '\u{7}' | '\r' | '\u{202e}' | '\u{200b}'));
-        assert_eq!((shown.code, raw), (0, None), "{words:?}: {told}");
+            output.chars().find(|c| matches!(c, '\u{1b}' | '\u{7}' | '\r' | '\u{202e}' | '\u{200b}'));
+        assert_eq!((shown.code, raw), (0, None), "{words:?}: {output}");
     }
     let stored = sandbox.ok(&["--json", "log", "plan-1"]);
     assert!(stored.contains('\u{202e}') && stored.contains('\u{200b}'));

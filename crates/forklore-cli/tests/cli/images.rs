@@ -65,9 +65,9 @@ fn a_file_that_the_model_does_not_get_is_reported() {
     assert_eq!((ran.code, &*ran.out), (0, "done\n"), "{}", ran.err);
     assert!(ran.err.contains("the model is told of shot.png (image/png)"), "{}", ran.err);
     let note = "What is this?\n\n[attachment, not sent: shot.png (image/png)]";
-    assert_eq!(model.asked(), [[("user".to_owned(), note.to_owned())]]);
+    assert_eq!(model.requests(), [[("user".to_owned(), note.to_owned())]]);
     let gone = chat(&sandbox, &["chat", "-p", "And this?", "--attach", "no such file"]);
     assert_eq!((gone.code, &*gone.out), (2, ""));
     snapshot!(gone.err);
-    assert_eq!(model.asked().len(), 1);
+    assert_eq!(model.requests().len(), 1);
 }

@@ -25,10 +25,10 @@ fn every_command_has_a_page() {
     let mut pages: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap()).collect();
     pages.sort_by_key(fs::DirEntry::file_name);
     let names: Vec<_> = pages.iter().map(|page| page.file_name().into_string().unwrap()).collect();
-    let mut told: Vec<_> =
+    let mut messages: Vec<_> =
         answer["pages"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
-    told.sort_unstable();
-    assert_eq!(names, told);
+    messages.sort_unstable();
+    assert_eq!(names, messages);
     assert_eq!(names.len(), 34, "{names:?}");
     for (page, name) in pages.iter().zip(&names) {
         let text = fs::read_to_string(page.path()).unwrap();

@@ -44,9 +44,9 @@ fn what_is_lost_is_named_and_the_rest_keeps_its_numbers() {
     let (code, answer) = repair(&sandbox, "saved.db");
     assert_eq!(code, 6, "{answer}");
     let lost = answer["lost"].as_array().unwrap();
-    let told: Vec<_> =
+    let messages: Vec<_> =
         lost.iter().map(|one| (&one["what"], &one["session_id"], &one["seq"])).collect();
-    assert_eq!(told, [(&json!("data"), &json!("plan-1"), &json!(0))], "{answer}");
+    assert_eq!(messages, [(&json!("data"), &json!("plan-1"), &json!(0))], "{answer}");
     let saved = log(&sandbox, "sqlite:saved.db", "plan-1");
     assert_eq!(saved[0]["type"], "x.lost");
     assert_eq!(saved[0]["class"], "conversation");
@@ -75,10 +75,10 @@ fn a_store_of_an_unknown_kind_is_no_path() {
 #[test]
 fn nothing_is_ever_overwritten() {
     let sandbox = damaged("SELECT 1");
-    let kept = sandbox.file("notes.txt", "my notes");
+    let stored = sandbox.file("notes.txt", "my notes");
     let (code, error) = sandbox.error(&["verify", "--repair", "notes.txt"]);
     assert_eq!((code, &error["kind"]), (4, &json!("already_exists")), "{error}");
-    assert_eq!(std::fs::read_to_string(kept).unwrap(), "my notes");
+    assert_eq!(std::fs::read_to_string(stored).unwrap(), "my notes");
     let (code, error) = sandbox.error(&["verify", "--repair", "memory:"]);
     assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{error}");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::endpoint::{Endpoint, last_said};
+use crate::endpoint::{Endpoint, last_message};
 use crate::sandbox::{Ran, Sandbox, WORKSPACE, ran, snapshot};
 
 /// Creates a plan and two models: one that cannot be called, and the small one at `url`.
@@ -37,11 +37,11 @@ fn its_tokens_are_counted_by_a_server_that_counts() {
     let server = forklore_smollm::Server::start().unwrap();
     let sandbox = sandbox(&server.anthropic());
     let words = ["--json", "--request", "--model", "here", "--fork", "turn:1", "--count"];
-    let told: Value = serde_json::from_str(&inspect(&sandbox, &words).out).unwrap();
-    assert_eq!(told["tokens"]["estimated"], false, "{told}");
-    assert_eq!(told["fork"]["tokens"], told["tokens"], "nothing is said in the fork yet");
-    assert!(told["fork"]["bytes"].as_u64() > Some(50), "{told}");
-    assert_eq!(told["body"]["model"], forklore_smollm::MODEL);
+    let output: Value = serde_json::from_str(&inspect(&sandbox, &words).out).unwrap();
+    assert_eq!(output["tokens"]["estimated"], false, "{output}");
+    assert_eq!(output["fork"]["tokens"], output["tokens"], "nothing is said in the fork yet");
+    assert!(output["fork"]["bytes"].as_u64() > Some(50), "{output}");
+    assert_eq!(output["body"]["model"], forklore_smollm::MODEL);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn real_tools() -> String {
 #[test]
 fn what_is_shown_is_what_a_turn_sends_byte_for_byte() {
     let endpoint = Endpoint::answering(|request| {
-        if last_said(request).contains("fail") { Err(400) } else { Ok("well".to_owned()) }
+        if last_message(request).contains("fail") { Err(400) } else { Ok("well".to_owned()) }
     });
     let sandbox = Sandbox::with_a_plan();
     let model = endpoint.model("one") + "max_output_tokens = 77\ntemperature = 0.5\n";
@@ -80,17 +80,17 @@ fn what_is_shown_is_what_a_turn_sends_byte_for_byte() {
     sandbox.file("config.toml", &format!("system = \"Be brief.\"\n{model}{}{rest}", real_tools()));
     assert_eq!(run(&sandbox, &["chat", "-p", "hello"]).code, 0);
     assert_ne!(run(&sandbox, &["resume", "last", "-p", "fail now"]).code, 0);
-    let sent = endpoint.asked().pop().unwrap();
+    let sent = endpoint.requests().pop().unwrap();
     assert!(sent.contains("\"every__get-sum\"") && sent.contains("\"delegate\""), "{sent}");
     let shown = run(&sandbox, &["inspect", "last", "--request", "--json"]);
     assert_eq!(shown.code, 0, "{shown:?}");
     let shown: std::collections::BTreeMap<String, Box<serde_json::value::RawValue>> =
         serde_json::from_str(&shown.out).unwrap();
     assert_eq!(shown["body"].get(), sent);
-    let told: Value = serde_json::from_str(&sent).unwrap();
-    assert_eq!(shown["tools"].get(), told["tools"].as_array().unwrap().len().to_string());
+    let answer: Value = serde_json::from_str(&sent).unwrap();
+    assert_eq!(shown["tools"].get(), answer["tools"].as_array().unwrap().len().to_string());
     // The command sent no request.
-    assert_eq!(endpoint.asked().len(), 2);
+    assert_eq!(endpoint.requests().len(), 2);
 
     let without = run(&sandbox, &["inspect", "last", "--request", "--no-tools"]);
     assert!(without.out.contains("tools      left out"), "{without:?}");
@@ -118,21 +118,21 @@ fn a_model_summarises_only_the_branchs_own_part() {
     let say = |text: &str| sandbox.ok(&["append", "branch", "--text", text]);
     let bring =
         || run(&sandbox, &["--json", "bring", "branch", "--into", "plan-1", "--summarize=model"]);
-    let told = |ran: &Ran| serde_json::from_str::<Value>(&ran.out).unwrap();
+    let output = |ran: &Ran| serde_json::from_str::<Value>(&ran.out).unwrap();
     let transcript = |request: &str| {
-        let said = last_said(&serde_json::from_str(request).unwrap());
-        let (_, transcript) = said.split_once("<transcript>\n").unwrap();
+        let text = last_message(&serde_json::from_str(request).unwrap());
+        let (_, transcript) = text.split_once("<transcript>\n").unwrap();
         transcript.to_owned()
     };
     say("I would try winnow");
-    let first = told(&bring());
+    let first = output(&bring());
     assert_eq!(
         (&first["recorded"], &first["strategy"]),
         (&true.into(), &"model_summary_v1".into())
     );
     assert_eq!((&first["from_index"], &first["to_index"]), (&4.into(), &5.into()));
-    let asked = endpoint.asked();
-    assert_eq!(transcript(&asked[0]), "[person] I would try winnow\n</transcript>");
+    let requests = endpoint.requests();
+    assert_eq!(transcript(&requests[0]), "[person] I would try winnow\n</transcript>");
     // A summary without a model covers the same part.
     sandbox.ok(&["fork", "plan-1", "--id", "other"]);
     let without = sandbox.json(&["bring", "branch", "--into", "other", "--dry-run"]);
@@ -141,16 +141,16 @@ fn a_model_summarises_only_the_branchs_own_part() {
     let without = sandbox.json(&["bring", "branch", "--into", "third"]);
     assert_eq!((&without["from_index"], &without["to_index"]), (&4.into(), &5.into()));
     // Bringing the same again sends no request, and only what is new is sent.
-    assert_eq!(told(&bring())["existing"], true);
-    assert_eq!(endpoint.asked().len(), 1);
+    assert_eq!(output(&bring())["existing"], true);
+    assert_eq!(endpoint.requests().len(), 1);
     say("and it was fast");
-    let more = told(&bring());
+    let more = output(&bring());
     assert_eq!((&more["from_index"], &more["to_index"]), (&5.into(), &6.into()));
-    assert_eq!(transcript(&endpoint.asked()[1]), "[person] and it was fast\n</transcript>");
+    assert_eq!(transcript(&endpoint.requests()[1]), "[person] and it was fast\n</transcript>");
     // If there is nothing to bring, no request is sent either.
     sandbox.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "empty"]);
     let nothing = run(&sandbox, &["bring", "empty", "--into", "plan-1", "--summarize=model"]);
-    assert_eq!((nothing.code, endpoint.asked().len()), (2, 2), "{nothing:?}");
+    assert_eq!((nothing.code, endpoint.requests().len()), (2, 2), "{nothing:?}");
 }
 
 #[test]
@@ -165,11 +165,11 @@ fn a_fork_with_a_models_summary_leaves_the_parent_unchanged_and_calls_the_model_
     let parent = || (sandbox.ok(&["--json", "log", "plan-1"]), sandbox.json(&["show", "plan-1"]));
     let before = parent();
     assert_ne!(fork("turn:9").code, 0);
-    assert_eq!((endpoint.asked().len(), parent()), (0, before.clone()));
+    assert_eq!((endpoint.requests().len(), parent()), (0, before.clone()));
     assert_eq!(fork("turn:1").code, 0);
     let again = fork("turn:1");
     let again: Value = serde_json::from_str(&again.out).unwrap();
-    assert_eq!((&again["existing"], endpoint.asked().len()), (&true.into(), 1));
+    assert_eq!((&again["existing"], endpoint.requests().len()), (&true.into(), 1));
     assert_eq!(parent(), before);
     let own = sandbox.ok(&["--json", "log", "kid", "--own"]);
     let kinds: Vec<Value> = own.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

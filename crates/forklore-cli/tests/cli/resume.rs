@@ -55,14 +55,14 @@ fn the_file_is_put_where_the_agent_looks_for_it() {
         let dry = sandbox.json(&[&words[..], &["--dry-run"]].concat());
         let path = Path::new(dry["path"].as_str().unwrap());
         assert!(!path.exists() && path.starts_with(sandbox.path().join("home")), "{dry}");
-        let told = sandbox.json(&words);
-        let path = Path::new(told["path"].as_str().unwrap());
+        let answer = sandbox.json(&words);
+        let path = Path::new(answer["path"].as_str().unwrap());
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(path), mode(path.parent().unwrap())), (0o600, 0o700), "{told}");
-        assert!(told["start"][0].as_str().unwrap().starts_with("cd /demo && "), "{told}");
-        assert_eq!((&told["cwd"], &dry["events"]), (&json!("/demo"), &told["events"]));
+        assert_eq!((mode(path), mode(path.parent().unwrap())), (0o600, 0o700), "{answer}");
+        assert!(answer["start"][0].as_str().unwrap().starts_with("cd /demo && "), "{answer}");
+        assert_eq!((&answer["cwd"], &dry["events"]), (&json!("/demo"), &answer["events"]));
         let other = sandbox.json(&words);
-        assert_ne!(other["path"], told["path"], "a second session has a file of its own");
+        assert_ne!(other["path"], answer["path"], "a second session has a file of its own");
     }
     snapshot!(sandbox.ok(&["resume-in", "claude", "plan-1", "--home", "there", "--at", "turn:1"]));
 }
@@ -92,8 +92,8 @@ fn a_folder_too_long_to_be_a_name_is_refused_before_anything_is_written() {
         for words in [&["resume-in", "pi", &name][..], &["resume-in", "pi", &name, "--dry-run"]] {
             let (code, error) = sandbox.error(words);
             assert_eq!((code, &error["kind"]), (2, &json!("invalid_args")), "{error}");
-            let told = "pi names its sessions' folder after the one it works in, whose ";
-            assert!(error["message"].as_str().unwrap().starts_with(told), "{error}");
+            let text = "pi names its sessions' folder after the one it works in, whose ";
+            assert!(error["message"].as_str().unwrap().starts_with(text), "{error}");
         }
         assert!(!sandbox.path().join("home/.pi").exists());
         // Agents that shorten the name, or another workspace, accept the session.
@@ -109,7 +109,7 @@ fn sec_s08_what_a_folder_says_of_itself_leads_nowhere_else() {
     let sandbox = Sandbox::with_a_plan();
     std::fs::create_dir_all(sandbox.path().join("gem/tmp")).unwrap();
     sandbox.file("gem/projects.json", r#"{"projects":{"/demo":"../../outside"}}"#);
-    let told = sandbox.json(&["resume-in", "gemini", "plan-1", "--home", "gem"]);
-    assert!(told["path"].as_str().unwrap().starts_with("gem/tmp/demo/chats/"), "{told}");
+    let answer = sandbox.json(&["resume-in", "gemini", "plan-1", "--home", "gem"]);
+    assert!(answer["path"].as_str().unwrap().starts_with("gem/tmp/demo/chats/"), "{answer}");
     assert!(!sandbox.path().join("outside").exists());
 }

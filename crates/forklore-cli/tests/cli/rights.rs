@@ -83,12 +83,12 @@ fn a_file_that_may_not_be_read_is_named_and_the_others_are_imported() {
     mode("sessions/closed", 0o700);
 
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let mut ids: Vec<_> = told["sessions"].as_array().unwrap().iter().collect();
+    let output: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut ids: Vec<_> = output["sessions"].as_array().unwrap().iter().collect();
     ids.sort_by_key(|session| session["session_id"].to_string());
     let ids: Vec<_> = ids.into_iter().map(|session| &session["session_id"]).collect();
     assert_eq!(ids, [&json!("good"), &json!("late")]);
-    let mut problems: Vec<_> = told["problems"].as_array().unwrap().iter().collect();
+    let mut problems: Vec<_> = output["problems"].as_array().unwrap().iter().collect();
     problems.sort_by_key(|problem| problem["path"].to_string());
     let folder = sandbox.path().canonicalize().unwrap().join("sessions");
     let expected = ["bad.jsonl", "closed"].map(|name| {

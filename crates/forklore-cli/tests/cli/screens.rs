@@ -158,8 +158,8 @@ fn stats_tell_what_a_fork_inherits_and_whose_price_nobody_knows() {
         sandbox.ok(&["stats", "plan-1", "--family"]),
         sandbox.ok(&["stats", "plan-b"]),
     ];
-    let told = sandbox.json(&["stats", "plan-d"]);
-    assert_eq!(told["inherited_usage"]["input"], 120);
+    let answer = sandbox.json(&["stats", "plan-d"]);
+    assert_eq!(answer["inherited_usage"]["input"], 120);
     assert_eq!(sandbox.json(&["stats", "plan-1"]).get("inherited_usage"), None);
     snapshot!(answers.join("---\n"));
 }
@@ -258,7 +258,7 @@ fn a_long_log_has_one_heading() {
     let log = sandbox.ok(&["log", "plan-1"]);
     assert_eq!(log.lines().count(), 508);
     assert_eq!(log.lines().filter(|line| line.contains("TYPE")).count(), 1);
-    let places: std::collections::BTreeSet<_> =
+    let locations: std::collections::BTreeSet<_> =
         log.lines().skip(1).map(|line| line.find('{')).collect();
-    assert_eq!(places.len(), 1, "the parts of the table stand below each other");
+    assert_eq!(locations.len(), 1, "the parts of the table stand below each other");
 }

@@ -24,19 +24,19 @@ pub(crate) enum Answer {
 /// The model. After the end of its script it answers `done`.
 pub(crate) struct Scripted {
     address: String,
-    asked: Arc<Mutex<Vec<Value>>>,
+    requests: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Scripted {
     pub(crate) fn start(answers: &[Answer]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}/v1", listener.local_addr().unwrap());
-        let asked = Arc::new(Mutex::new(Vec::new()));
+        let requests = Arc::new(Mutex::new(Vec::new()));
         let answers = Arc::new(Mutex::new(answers.iter().copied().collect::<VecDeque<_>>()));
-        let heard = asked.clone();
+        let received = requests.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let (heard, answers) = (heard.clone(), answers.clone());
+                let (heard, answers) = (received.clone(), answers.clone());
                 std::thread::spawn(move || {
                     // The client may be gone before it has sent the whole request.
                     let Some(request) = request(&stream) else { return };
@@ -46,7 +46,7 @@ impl Scripted {
                 });
             }
         });
-        Self { address, asked }
+        Self { address, requests }
     }
 
     /// Returns the configuration that names this model.
@@ -59,17 +59,17 @@ impl Scripted {
 
     /// Returns the bodies of the requests so far.
     pub(crate) fn bodies(&self) -> Vec<Value> {
-        self.asked.lock().unwrap().clone()
+        self.requests.lock().unwrap().clone()
     }
 
     /// Returns the messages of each request so far, as pairs of role and text.
-    pub(crate) fn asked(&self) -> Vec<Vec<(String, String)>> {
+    pub(crate) fn requests(&self) -> Vec<Vec<(String, String)>> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let messages = |body: &Value| {
             let messages = body["messages"].as_array().unwrap().iter();
             messages.map(|said| (text(&said["role"]), text(&said["content"]))).collect()
         };
-        self.asked.lock().unwrap().iter().map(messages).collect()
+        self.requests.lock().unwrap().iter().map(messages).collect()
     }
 }
 

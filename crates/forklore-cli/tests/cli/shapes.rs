@@ -115,9 +115,9 @@ fn bring_reports_what_it_recorded_and_where() {
     let planned = sandbox.json(&[&bring[..], &["--dry-run"]].concat());
     let brought = sandbox.json(&bring);
     let again = sandbox.json(&bring);
-    let told = sandbox.json(&["inspect", "plan-1"]);
-    let told = told["messages"].as_array().unwrap().last().unwrap().clone();
-    snapshot!([planned, brought, again, told].iter().map(pretty).collect::<Vec<_>>().join("\n"));
+    let answer = sandbox.json(&["inspect", "plan-1"]);
+    let reported = answer["messages"].as_array().unwrap().last().unwrap().clone();
+    snapshot!([planned, brought, again, reported].iter().map(pretty).collect::<Vec<_>>().join("\n"));
 }
 
 #[test]

@@ -55,12 +55,12 @@ fn codex_is_given_a_file_that_begins_in_the_original() {
 
     let dry = sandbox.json(&[&words[..], &["--dry-run"]].concat());
     assert_eq!((files(&home) == before, &dry["dry_run"]), (true, &json!(true)));
-    let told = [sandbox.json(&words), sandbox.json(&words)];
+    let answer = [sandbox.json(&words), sandbox.json(&words)];
     let mut after = files(&home);
-    for told in &told {
-        let path = Path::new(told["path"].as_str().unwrap());
+    for reported in &answer {
+        let path = Path::new(reported["path"].as_str().unwrap());
         let written = after.remove(path).expect("a new file for each");
-        assert_eq!(told["events"], json!(1), "only what was written here");
+        assert_eq!(reported["events"], json!(1), "only what was written here");
         let begun = first_line(&written);
         let base = &begun["payload"]["history_base"];
         // Exactly the original up to the last record before the fork.
@@ -73,9 +73,9 @@ fn codex_is_given_a_file_that_begins_in_the_original() {
         assert_eq!(last["ordinal"].as_u64(), Some(end - 1));
         assert_eq!(begun["ordinal"].as_u64(), Some(end));
         let id = begun["payload"]["id"].as_str().unwrap();
-        let start = told["start"][0].as_str().unwrap();
+        let start = reported["start"][0].as_str().unwrap();
         assert!(start.ends_with(&format!("codex resume {id}")), "{start}");
-        assert!(path.to_str().unwrap().ends_with(&format!("-{id}.jsonl")), "{told}");
+        assert!(path.to_str().unwrap().ends_with(&format!("-{id}.jsonl")), "{reported}");
 
         // forklore imports it as a branch that shares its history.
         let read = sandbox.json(&["import", path.to_str().unwrap()]);

@@ -78,10 +78,10 @@ impl Running {
     }
 
     /// Reads until the output contains `told`.
-    fn until(mut self, told: &str) -> Self {
-        while !self.read.contains(told) {
+    fn until(mut self, screen: &str) -> Self {
+        while !self.read.contains(screen) {
             let more = self.lines.read_line(&mut self.read).unwrap();
-            assert!(more > 0, "{told} was not told:\n{}", self.read);
+            assert!(more > 0, "{screen} was not told:\n{}", self.read);
         }
         self
     }
@@ -107,7 +107,7 @@ fn replayed(sandbox: &Sandbox, session: &str) -> Vec<(String, String)> {
     records.map(|record| (text(&record["role"]), text(&record["content"]))).collect()
 }
 
-fn said(role: &str, text: &str) -> (String, String) {
+fn message(role: &str, text: &str) -> (String, String) {
     (role.to_owned(), text.to_owned())
 }
 
@@ -127,11 +127,11 @@ fn a_signal_before_the_first_token_leaves_the_prompt() {
         let model = Scripted::start(&[Answer::Silence, Answer::Says("here I am")]);
         config(&sandbox, &model.config());
         let turn = Running::start(&sandbox, &["chat", "-p", "hello"]).until("provider:request");
-        wait_until("request", || model.asked().len() == 1);
+        wait_until("request", || model.requests().len() == 1);
         turn.send(signal);
         let ran = turn.ended();
         assert_eq!(ran.code, code, "{ran:?}");
-        assert_eq!(replayed(&sandbox, "last"), [said("user", "hello")]);
+        assert_eq!(replayed(&sandbox, "last"), [message("user", "hello")]);
         is_free(&sandbox, "last");
         let more = ran_with(&sandbox, &["chat", "last", "-p", "and?"]);
         assert_eq!((more.code, &*more.out), (0, "here I am\n"), "{more:?}");
@@ -156,16 +156,16 @@ fn a_signal_in_the_middle_of_an_answer_loses_nothing() {
                 (&answer["status"], &answer["text"]),
                 (&"cancelled".into(), &"One, two,".into())
             );
-            let kept = [said("user", "count"), said("assistant", "One, two,")];
-            assert_eq!(replayed(&sandbox, "talk"), kept);
+            let expected = [message("user", "count"), message("assistant", "One, two,")];
+            assert_eq!(replayed(&sandbox, "talk"), expected);
             let log = sandbox.ok(&["--json", "log", "talk"]);
             let last: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
             assert_eq!(last["data"]["partial"], true);
             is_free(&sandbox, "talk");
             let more = ran_with(&sandbox, &["resume", "talk", "--continue"]);
             assert_eq!((more.code, &*more.out), (0, "three.\n"), "{more:?}");
-            let on = said("user", "[Your last answer was cut off. Go on from where it stopped.]");
-            assert_eq!(model.asked()[1], [&kept[..], &[on]].concat());
+            let on = message("user", "[Your last answer was cut off. Go on from where it stopped.]");
+            assert_eq!(model.requests()[1], [&expected[..], &[on]].concat());
             let over = ran_with(&sandbox, &["resume", "talk", "--continue"]);
             assert_eq!(over.code, 2, "{over:?}");
             assert!(over.err.contains("no turn that was interrupted"), "{}", over.err);
@@ -228,7 +228,7 @@ fn signals_end_a_program_whose_servers_do_not_start() {
         let ran = turn.ended();
         assert_eq!(ran.code, 143, "{ran:?}");
         wait_until("end of the server", || !is_there(crate::signals::server(&sandbox)));
-        assert!(model.asked().is_empty());
+        assert!(model.requests().is_empty());
     }
 }
 
@@ -252,7 +252,7 @@ fn a_signal_while_exploring_keeps_what_each_has() {
         config(&sandbox, &model.config());
         let words = ["explore", "talk", "-n", "2", "--prompt", "and?"];
         let exploring = Running::start(&sandbox, &words);
-        wait_until("two requests", || model.asked().len() == 2);
+        wait_until("two requests", || model.requests().len() == 2);
         // A fork has something to store once its answer has begun. The test only sees the requests,
         // so a fork may contain only its prompt.
         exploring.send(signal);
@@ -263,8 +263,8 @@ fn a_signal_while_exploring_keeps_what_each_has() {
             assert_eq!(tried["state"], "interrupted", "{tried}");
             let fork = tried["session_id"].as_str().unwrap();
             is_free(&sandbox, fork);
-            let kept = replayed(&sandbox, fork);
-            assert_eq!(kept[..2], [said("user", "hello"), said("user", "and?")]);
+            let stored = replayed(&sandbox, fork);
+            assert_eq!(stored[..2], [message("user", "hello"), message("user", "and?")]);
         }
     }
 }
@@ -277,12 +277,12 @@ fn a_session_whose_holder_was_killed_is_free_at_once() {
     config(&sandbox, &model.config());
     let turn = Running::start(&sandbox, &["chat", "talk", "-p", "count"]);
     let turn = turn.until("content_block:delta");
-    let held = ran_with(&sandbox, &["resume", "talk", "-p", "me too"]);
-    assert_eq!(held.code, 4, "{held:?}");
+    let pin = ran_with(&sandbox, &["resume", "talk", "-p", "me too"]);
+    assert_eq!(pin.code, 4, "{pin:?}");
     let holder = format!("held by forklore chat (process {}, ", turn.child.id());
-    assert!(held.err.contains(&holder), "{}", held.err);
-    assert!(held.err.contains("it is free in "), "{}", held.err);
-    assert!(held.err.contains("try: forklore resume talk --wait"), "{}", held.err);
+    assert!(pin.err.contains(&holder), "{}", pin.err);
+    assert!(pin.err.contains("it is free in "), "{}", pin.err);
+    assert!(pin.err.contains("try: forklore resume talk --wait"), "{}", pin.err);
     let waited = ran_with(&sandbox, &["resume", "talk", "-p", "me too", "--wait=1"]);
     assert_eq!(waited.code, 4, "{waited:?}");
     turn.send(Signal::KILL);

@@ -64,18 +64,18 @@ fn stored(sandbox: &Sandbox) -> Vec<(String, String)> {
     let log = sandbox.ok(&["--json", "log", "last"]);
     let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let told = events.filter(|event| event["type"] != "provider_usage").map(|event| {
+    let text = events.filter(|event| event["type"] != "provider_usage").map(|event| {
         let data = &event["data"];
-        let said = if data["partial"] == true { "partial: " } else { "" };
+        let text = if data["partial"] == true { "partial: " } else { "" };
         let words = [&data["content"], &data["name"], &data["decision"]].map(text);
-        (text(&event["type"]), format!("{said}{}", words.concat()))
+        (text(&event["type"]), format!("{text}{}", words.concat()))
     });
     assert_eq!(sandbox.json(&["show", "last"])["session"]["status"], "idle");
-    told.collect()
+    text.collect()
 }
 
-fn event(kind: &str, said: &str) -> (String, String) {
-    (kind.to_owned(), said.to_owned())
+fn event(kind: &str, text: &str) -> (String, String) {
+    (kind.to_owned(), text.to_owned())
 }
 
 #[test]
@@ -88,8 +88,8 @@ fn ctrl_c_interrupts_a_turn_and_the_next_one_works() {
     ctrl_c(&terminal);
     let screen = terminal.ready("main>");
     assert!(screen.contains("interrupted; what was said is kept"), "{screen}");
-    let kept = [event("user_message", "count"), event("assistant_message", "partial: One, two,")];
-    assert_eq!(stored(&sandbox), kept);
+    let expected = [event("user_message", "count"), event("assistant_message", "partial: One, two,")];
+    assert_eq!(stored(&sandbox), expected);
     let next = terminal.line("and?", "main>");
     assert!(next.contains("three."), "{next}");
     // At the prompt, pressing Ctrl-C twice ends the program.
@@ -192,13 +192,13 @@ fn signals_end_a_conversation_in_order_wherever_it_is() {
         send(process(&terminal), signal);
         ended(&terminal, code);
         assert!(!is_there(server), "the server runs on");
-        let kept = [
+        let expected = [
             event("user_message", "hi"),
             event("assistant_message", "hello"),
             event("user_message", "count"),
             event("assistant_message", "partial: One, two,"),
         ];
-        assert_eq!(stored(&sandbox), kept);
+        assert_eq!(stored(&sandbox), expected);
         // The lines that were typed are in the history of the next conversation.
         let remembered = sandbox.path().join("home/.local/share/forklore/chat-history");
         let remembered = std::fs::read_to_string(remembered).unwrap();
@@ -234,15 +234,15 @@ fn signals_end_a_conversation_that_asks_about_a_call() {
         terminal.until("question", |screen| screen.contains("May it? [y]es"));
         send(process(&terminal), signal);
         ended(&terminal, code);
-        let kept = [
+        let expected = [
             event("user_message", "echo it"),
             event("tool_call", "all__echo"),
             event("permission_decision", "denied"),
             event("tool_result", "Denied"),
         ];
         let stored = stored(&sandbox);
-        assert_eq!(stored[..2], kept[..2], "{stored:?}");
+        assert_eq!(stored[..2], expected[..2], "{stored:?}");
         let kinds: Vec<&str> = stored.iter().map(|(kind, _)| kind.as_str()).collect();
-        assert_eq!(kinds, kept.each_ref().map(|(kind, _)| kind.as_str()), "{stored:?}");
+        assert_eq!(kinds, expected.each_ref().map(|(kind, _)| kind.as_str()), "{stored:?}");
     }
 }

@@ -70,8 +70,8 @@ fn a_closed_pipe_ends_quietly() {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!((output.status.code(), &*told), (Some(0), ""), "{words:?}");
+        let output = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), &*output), (Some(0), ""), "{words:?}");
     }
 }
 
@@ -100,8 +100,8 @@ fn what_stands_before_damage_is_printed_before_the_error() {
     ] {
         let ran = sandbox.run(&[&["--json"], words].concat());
         let (printed, told) = ran.out.trim_end().rsplit_once('\n').unwrap();
-        let told: Value = serde_json::from_str(told).unwrap();
-        assert_eq!((ran.code, &told["error"]["kind"]), (6, &Value::from("corrupt")), "{ran:?}");
+        let answer: Value = serde_json::from_str(told).unwrap();
+        assert_eq!((ran.code, &answer["error"]["kind"]), (6, &Value::from("corrupt")), "{ran:?}");
         assert_eq!(printed.lines().count(), lines, "{words:?}: {printed}");
         let diff = printed.contains("\"only_b\":[{") && !printed.contains("]}");
         assert_eq!(diff, words[0] == "diff", "{printed}");
@@ -151,8 +151,8 @@ fn an_answer_that_cannot_be_written_is_an_error_whatever_the_verb() {
             let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
             let output = sandbox.command(&words).stdout(full).stderr(Stdio::piped()).output();
             let output = output.unwrap();
-            let told = String::from_utf8(output.stderr).unwrap();
-            assert_eq!((output.status.code(), &*told), (Some(1), refused), "{words:?}");
+            let output = String::from_utf8(output.stderr).unwrap();
+            assert_eq!((output.status.code(), &*output), (Some(1), refused), "{words:?}");
         }
     }
 }

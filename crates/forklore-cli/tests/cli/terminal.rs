@@ -53,8 +53,8 @@ impl<'a> Terminal<'a> {
                 command.env(name, value);
             }
         }
-        let kept = ["PATH", "LD_LIBRARY_PATH"];
-        command.envs(kept.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        let expected = ["PATH", "LD_LIBRARY_PATH"];
+        command.envs(expected.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         command
             .env_remove("COLUMNS")
             .env("TERM", "xterm-256color")
@@ -103,7 +103,7 @@ impl<'a> Terminal<'a> {
 }
 
 /// Writes the screen to the folder for captures, if there is one.
-fn keep(name: &str, screen: &str) {
+fn save(name: &str, screen: &str) {
     if let Some(folder) = std::env::var_os("FORKLORE_CAPTURES") {
         std::fs::write(Path::new(&folder).join(name), format!("{screen}\n")).unwrap();
     }
@@ -121,23 +121,23 @@ fn one_forks_explores_brings_and_resumes_at_a_terminal() {
     talk.push(terminal.line("Name three fruits.", "fruits>"));
     talk.push(terminal.line("/back", "main>"));
     talk.push(terminal.line("Name three birds.", "main>"));
-    keep("talk.txt", &talk.join("\n"));
+    save("talk.txt", &talk.join("\n"));
     let turns = terminal.line("/turns", "main>");
     assert!(turns.contains("Name three birds."), "{turns}");
-    keep("turns.txt", &turns);
+    save("turns.txt", &turns);
     let brought = terminal.line("/bring fruits", "main>");
     assert!(brought.contains("Brought fruits into main"), "{brought}");
     let again = terminal.line("/bring fruits", "main>");
     assert!(again.contains("Was brought already"), "{again}");
-    keep("bring.txt", &brought);
+    save("bring.txt", &brought);
     let explored =
         terminal.line("/explore Say that in one word. -n 4 --judge 'wc -c' --jobs 1", "main>");
     for label in ["try-1", "try-2", "try-3", "try-4"] {
         assert!(explored.contains(label), "{explored}");
     }
-    keep("explore.txt", &explored);
+    save("explore.txt", &explored);
     let tree = terminal.line("/tree", "main>");
-    keep("tree.txt", &tree);
+    save("tree.txt", &tree);
     assert!(tree.contains("fruits") && tree.contains("try-4"), "{tree}");
     terminal.tmux(&["send-keys", "-l", "/quit"]).status().unwrap();
     terminal.tmux(&["send-keys", "Enter"]).status().unwrap();
@@ -153,7 +153,7 @@ fn resumed(sandbox: &Sandbox) {
     terminal.ready("fruits>");
     let mut resumed = vec![terminal.line("Name one more.", "fruits>")];
     resumed.push(terminal.line("/turns", "fruits>"));
-    keep("resume.txt", &resumed.join("\n"));
+    save("resume.txt", &resumed.join("\n"));
     let branches = sandbox.json(&["branches", "@fruits"]);
     let labels: Vec<&str> = branches["branches"]
         .as_array()
@@ -164,9 +164,9 @@ fn resumed(sandbox: &Sandbox) {
     assert_eq!(labels.len(), 6, "{labels:?}");
     let log = sandbox.ok(&["--json", "log", "@main"]);
     let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let told: Vec<Value> = events.filter(|event| event["type"] == "branch_summary").collect();
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0]["data"]["brought_from"], "fruits");
+    let text: Vec<Value> = events.filter(|event| event["type"] == "branch_summary").collect();
+    assert_eq!(text.len(), 1);
+    assert_eq!(text[0]["data"]["brought_from"], "fruits");
     let replay = sandbox.ok(&["--json", "replay", "@fruits"]);
     assert_eq!(replay.lines().count(), 6);
 }
@@ -187,8 +187,8 @@ fn one_sums_up_and_delegates_at_a_terminal() {
     assert_eq!(log.matches("subagent_event").count(), 2, "{log}");
     terminal.line(&format!("/switch @{label}"), &format!("{label}>"));
     terminal.line("/back", "main>");
-    let asked = terminal.tmux(&["send-keys", "-l", "/summarize"]).status().unwrap();
-    assert!(asked.success() && terminal.tmux(&["send-keys", "Enter"]).status().unwrap().success());
+    let requested = terminal.tmux(&["send-keys", "-l", "/summarize"]).status().unwrap();
+    assert!(requested.success() && terminal.tmux(&["send-keys", "Enter"]).status().unwrap().success());
     let screen = terminal.until("summary", |screen| {
         let last = screen.lines().last().unwrap_or_default();
         last.starts_with("fork-") && last.ends_with('>')
@@ -205,8 +205,8 @@ fn lines_that_come_at_once_are_read_one_by_one() {
     terminal.ready("main>");
     let lines = "/model\n/branches\n/help\n";
     assert!(terminal.tmux(&["send-keys", "-l", lines]).status().unwrap().success());
-    let heard = ["main> /model", "main> /branches", "main> /help"];
+    let received = ["main> /model", "main> /branches", "main> /help"];
     terminal.until("all lines", |screen| {
-        heard.iter().all(|line| screen.contains(line)) && screen.lines().last() == Some("main>")
+        received.iter().all(|line| screen.contains(line)) && screen.lines().last() == Some("main>")
     });
 }

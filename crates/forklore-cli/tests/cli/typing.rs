@@ -45,9 +45,9 @@ fn pastes(sandbox: &Sandbox, terminal: &Terminal<'_>, text: &str) {
 }
 
 /// Returns the last message of each request.
-fn last_said(model: &Scripted) -> Vec<String> {
+fn last_messages(model: &Scripted) -> Vec<String> {
     let last = |request: &Vec<(String, String)>| request.last().unwrap().1.clone();
-    model.asked().iter().map(last).collect()
+    model.requests().iter().map(last).collect()
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn an_interruption_puts_lines_back_into_the_prompt() {
     assert_eq!(since, waited);
     keys(&terminal, &["Enter"]);
     terminal.until("answer", |screen| screen.ends_with("three.\nmain>"));
-    assert_eq!(last_said(&model), ["count", "and then?\nnot yet"]);
+    assert_eq!(last_messages(&model), ["count", "and then?\nnot yet"]);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn lines_typed_during_an_answer_are_sent_after_it() {
     terminal.until("call", |screen| screen.contains("→ all__trigger"));
     says(&terminal, "and then?");
     terminal.until("both", |screen| screen.ends_with("two.\nmain>"));
-    assert_eq!(last_said(&model).last().unwrap(), "and then?");
+    assert_eq!(last_messages(&model).last().unwrap(), "and then?");
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn ctrl_c_over_a_text_keeps_it_in_the_history_and_does_not_leave() {
     terminal.until("note", |screen| screen.ends_with("the up arrow has what you typed\nmain>"));
     keys(&terminal, &["Up", "Enter"]);
     terminal.until("answer", |screen| screen.ends_with("one.\nmain>"));
-    assert_eq!(last_said(&model), ["half a line"]);
+    assert_eq!(last_messages(&model), ["half a line"]);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_pasted_text_is_one_message_whenever_it_comes() {
     terminal.until("text", |screen| screen.ends_with("main> first line\n/tree\nthird line"));
     keys(&terminal, &["Enter"]);
     terminal.until("answer", |screen| screen.ends_with("three.\nmain>"));
-    assert_eq!(last_said(&model), [text, "wait", text]);
+    assert_eq!(last_messages(&model), [text, "wait", text]);
 }
 
 #[test]
@@ -166,27 +166,27 @@ fn calls_of_a_real_server_need_approval() {
         Answer::Says("four."),
     ]);
     let terminal = talking(&sandbox, "asked", &model, &tools(&sandbox));
-    let asked = |count: usize| {
+    let question = |count: usize| {
         terminal.until("question", |screen| {
             screen.matches(MAY_IT).count() == count && screen.ends_with(MAY_IT)
         })
     };
     says(&terminal, "first");
-    let screen = asked(1);
+    let screen = question(1);
     assert!(screen.contains("→ all__echo {\"message\": \"here\"}\nMay it?"), "{screen}");
     // An invalid answer repeats the question.
     says(&terminal, "well");
-    asked(2);
+    question(2);
     says(&terminal, "y");
     let screen = terminal.ready("main>");
     assert!(screen.contains(": y\n") && screen.contains("  Echo: here\none.\n"), "{screen}");
     says(&terminal, "second");
-    asked(3);
+    question(3);
     says(&terminal, "n");
     let screen = terminal.until("answer", |screen| screen.ends_with("two.\n1 call\nmain>"));
     assert!(screen.contains("the user said no"), "{screen}");
     says(&terminal, "third");
-    asked(4);
+    question(4);
     says(&terminal, "always");
     terminal.until("answer", |screen| screen.ends_with("three.\n1 call\nmain>"));
     let fourth = terminal.line("fourth", "main>");
@@ -230,8 +230,8 @@ fn the_second_conversation_is_offered_a_fork() {
     second.ready("main>");
     says(&second, "me too");
     let question = "Go on in a fork of it, or wait? [Y/n/w]";
-    let told = second.until("question", |screen| screen.ends_with(question));
-    assert!(told.contains("error: session main is running, held by "), "{told}");
+    let screen = second.until("question", |screen| screen.ends_with(question));
+    assert!(screen.contains("error: session main is running, held by "), "{screen}");
     says(&second, "n");
     let left = second.ready("main>");
     assert!(left.contains("what you said was not stored; the up arrow has it"), "{left}");

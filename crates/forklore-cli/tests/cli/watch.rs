@@ -266,19 +266,19 @@ fn two_watches_of_one_store_do_not_hurt_each_other() {
     while sandbox.run(&["restore", "one"]).out != whole {
         std::thread::sleep(Duration::from_millis(100));
     }
-    let mut told = 0;
+    let mut reported = 0;
     for watch in watches {
         let mut command = Command::new("kill");
         assert!(command.args(["-TERM", &watch.child.id().to_string()]).status().unwrap().success());
         while let Ok(line) = watch.lines.recv() {
             match line["event"].as_str() {
-                Some("imported") => told += line["events"].as_u64().unwrap(),
+                Some("imported") => reported += line["events"].as_u64().unwrap(),
                 Some("stopped") => break,
                 _ => panic!("{line}"),
             }
         }
     }
-    assert_eq!(told, 40, "each event was imported by one of them");
+    assert_eq!(reported, 40, "each event was imported by one of them");
     assert_eq!(sessions(&sandbox), 1);
 }
 
@@ -308,8 +308,8 @@ fn sidecar_files_are_stored_as_they_come() {
     assert_eq!(watch.next("imported")["sessions"], json!(["s"]));
     let result = folder.join("s/tool-results/toolu_1.txt");
     fs::write(&result, "found").unwrap();
-    let kept = watch.next("kept");
-    let shape = (&kept["dialect"], &kept["session"], &kept["bytes"]);
+    let stored = watch.next("kept");
+    let shape = (&stored["dialect"], &stored["session"], &stored["bytes"]);
     assert_eq!(shape, (&json!("claude"), &json!("s"), &json!(5)));
     append(&result, " more");
     assert_eq!(watch.next("kept")["bytes"], json!(5));

@@ -52,18 +52,18 @@ fn sweep(scene: &Scene<'_>, unneeded: &[Attachment]) -> Swept {
 
 pub(super) fn bytes_come_back(scene: &Scene<'_>) {
     let given = bytes(1, 1_000);
-    let held = put(scene, &given);
-    assert_eq!((held.id, held.bytes, held.new), (named(&given), 1_000, true));
-    assert_eq!(read(scene, &held.id).unwrap(), given);
-    let found = scene.attachments().find(&held.id).unwrap().unwrap();
-    assert_eq!((found.id, found.bytes), (held.id, 1_000));
+    let pin = put(scene, &given);
+    assert_eq!((pin.id, pin.bytes, pin.new), (named(&given), 1_000, true));
+    assert_eq!(read(scene, &pin.id).unwrap(), given);
+    let found = scene.attachments().find(&pin.id).unwrap().unwrap();
+    assert_eq!((found.id, found.bytes), (pin.id, 1_000));
 }
 
 pub(super) fn no_bytes_are_an_attachment_too(scene: &Scene<'_>) {
-    let held = put(scene, b"");
-    assert_eq!((held.id, held.bytes), (named(b""), 0));
-    assert_eq!(read(scene, &held.id).unwrap(), b"");
-    assert_eq!(listed(scene), [(held.id, 0)]);
+    let pin = put(scene, b"");
+    assert_eq!((pin.id, pin.bytes), (named(b""), 0));
+    assert_eq!(read(scene, &pin.id).unwrap(), b"");
+    assert_eq!(listed(scene), [(pin.id, 0)]);
 }
 
 pub(super) fn the_same_bytes_are_stored_once(scene: &Scene<'_>) {
@@ -92,9 +92,9 @@ impl Read for InPieces<'_> {
 pub(super) fn a_long_one_comes_back_whole(scene: &Scene<'_>) {
     let given = bytes(2, (5 << 20) + 13);
     let mut pieces = InPieces { rest: &given, most: 0 };
-    let held = scene.attachments().put(&mut pieces, NO_LIMIT).unwrap();
-    assert_eq!((held.id, held.bytes), (named(&given), given.len() as u64));
-    assert!(read(scene, &held.id).unwrap() == given, "other bytes came back");
+    let pin = scene.attachments().put(&mut pieces, NO_LIMIT).unwrap();
+    assert_eq!((pin.id, pin.bytes), (named(&given), given.len() as u64));
+    assert!(read(scene, &pin.id).unwrap() == given, "other bytes came back");
 }
 
 pub(super) fn one_byte_too_many_is_refused_and_leaves_nothing(scene: &Scene<'_>) {
@@ -102,8 +102,8 @@ pub(super) fn one_byte_too_many_is_refused_and_leaves_nothing(scene: &Scene<'_>)
     let refused = scene.attachments().put(&mut &given[..], 1_000).unwrap_err();
     assert!(matches!(&refused, Error::Invalid(why) if why.contains("1000")), "{refused}");
     assert_eq!((listed(scene), read(scene, &named(&given))), (vec![], None));
-    let held = scene.attachments().put(&mut &given[..1_000], 1_000).unwrap();
-    assert_eq!(listed(scene), [(held.id, 1_000)]);
+    let pin = scene.attachments().put(&mut &given[..1_000], 1_000).unwrap();
+    assert_eq!(listed(scene), [(pin.id, 1_000)]);
 }
 
 /// A reader that fails after the given number of bytes.
@@ -126,7 +126,7 @@ pub(super) fn a_reader_that_fails_leaves_nothing(scene: &Scene<'_>) {
 }
 
 pub(super) fn what_was_never_put_is_not_there(scene: &Scene<'_>) {
-    let _held = put(scene, b"something else");
+    let _pin = put(scene, b"something else");
     let id = named(b"nothing");
     assert_eq!(read(scene, &id), None);
     assert_eq!(scene.attachments().find(&id).unwrap(), None);
@@ -139,12 +139,12 @@ pub(super) fn a_list_tells_all_of_them_in_order(scene: &Scene<'_>) {
         (0..40).map(|len| put(scene, &bytes(4, len))).map(|held| (held.id, held.bytes)).collect();
     given.sort_unstable();
     assert_eq!(listed(scene), given);
-    let held = put(scene, b"held");
-    let told = |id| list(scene).into_iter().find(|one| one.id == id).unwrap().pinned;
-    assert!(told(held.id));
-    let id = held.id;
-    drop(held);
-    assert!(!told(id));
+    let pin = put(scene, b"held");
+    let report = |id| list(scene).into_iter().find(|one| one.id == id).unwrap().pinned;
+    assert!(report(pin.id));
+    let id = pin.id;
+    drop(pin);
+    assert!(!report(id));
 }
 
 pub(super) fn a_sweep_removes_what_was_listed_and_nothing_else(scene: &Scene<'_>) {
@@ -164,9 +164,9 @@ pub(super) fn a_sweep_spares_what_is_pinned(scene: &Scene<'_>) {
     let second = scene.attachments().pin(&first.id).unwrap().unwrap();
     assert_eq!((second.id, second.bytes, second.new), (first.id, 4, false));
     let id = first.id;
-    for held in [first, second] {
+    for pin in [first, second] {
         assert_eq!(sweep(scene, &list(scene)), Swept::default());
-        drop(held);
+        drop(pin);
     }
     assert_eq!(sweep(scene, &list(scene)), Swept { attachments: 1, bytes: 4 });
     assert_eq!(read(scene, &id), None);

@@ -70,11 +70,11 @@ pub(super) fn dialect_and_type_come_back(scene: &Scene<'_>) {
     let draft = user("hi").dialect("claude");
     scene.root("a", vec![draft, Draft::new("file-history.snapshot", "{}").dialect("pi")]);
     let log = scene.log("a");
-    let said: Vec<_> = log
+    let texts: Vec<_> = log
         .iter()
         .map(|stored| (stored.event.kind.as_str(), stored.event.dialect.as_deref()))
         .collect();
-    assert_eq!(said, [("user_message", Some("claude")), ("file-history.snapshot", Some("pi"))]);
+    assert_eq!(texts, [("user_message", Some("claude")), ("file-history.snapshot", Some("pi"))]);
 }
 
 /// Removes from a header what may differ between two children of one parent.
@@ -86,9 +86,9 @@ pub(super) fn share_and_copy_read_the_same(scene: &Scene<'_>) {
     super::read::three_generations(scene);
     let other = Scene::new(scene.factory);
     super::read::three_generations(&other);
-    for kept in [0, 1, 8, 9, 10, 20, 28, 29] {
-        let child = format!("d{kept}");
-        let new = scene.child_draft("c", &child, kept, Strategy::ShareV1, rich());
+    for inheritable in [0, 1, 8, 9, 10, 20, 28, 29] {
+        let child = format!("d{inheritable}");
+        let new = scene.child_draft("c", &child, inheritable, Strategy::ShareV1, rich());
         let mut copied = new.clone();
         copied.from.iter_mut().for_each(|from| from.strategy = Strategy::ReplayV1);
         let shared = scene.store().create(new).unwrap();
@@ -96,13 +96,13 @@ pub(super) fn share_and_copy_read_the_same(scene: &Scene<'_>) {
         assert_eq!(comparable(shared), comparable(copied));
         assert_eq!(scene.log(&child), other.log(&child));
         let far = scene.header(&child).counts;
-        let places = [
+        let positions = [
             At::Seq(7),
             At::Inheritable(far.inheritable),
             At::Index(far.index / 2),
             At::Turn(far.turns),
         ];
-        for at in places {
+        for at in positions {
             for query in [forward(at.clone(), 4, true), backward(at, 4, false)] {
                 assert_eq!(scene.pages(&child, &query), other.pages(&child, &query), "{query:?}");
             }

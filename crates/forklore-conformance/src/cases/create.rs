@@ -23,8 +23,8 @@ pub(super) fn events_come_back_in_order_with_their_origin(scene: &Scene<'_>) {
     let events = new.events.clone();
     scene.store().create(new).unwrap();
     let log = scene.log("a");
-    let places: Vec<_> = log.iter().map(|stored| (stored.seq, stored.origin.seq)).collect();
-    assert_eq!(places, [(0, 0), (1, 1), (2, 2), (3, 3)]);
+    let positions: Vec<_> = log.iter().map(|stored| (stored.seq, stored.origin.seq)).collect();
+    assert_eq!(positions, [(0, 0), (1, 1), (2, 2), (3, 3)]);
     assert!(log.iter().all(|stored| stored.origin.session_id == id("a")));
     assert_eq!(log.into_iter().map(|stored| stored.event).collect::<Vec<_>>(), events);
 }
@@ -49,12 +49,12 @@ pub(super) fn the_header_has_what_was_given(scene: &Scene<'_>) {
     let bytes: usize = new.events.iter().map(|event| event.data.get().len()).sum();
     assert_eq!(header.own_bytes, bytes as u64);
     let created = new.created;
-    let said = NewSession { from: None, ..new }.header(None, Counts::default(), created);
+    let header = NewSession { from: None, ..new }.header(None, Counts::default(), created);
     let counted = forklore_core::Header {
         counts: header.counts,
         own_events: header.own_events,
         own_bytes: header.own_bytes,
-        ..said
+        ..header
     };
     assert_eq!(header, counted);
     assert_eq!(scene.header("a"), header);
@@ -112,8 +112,8 @@ pub(super) fn a_refused_create_leaves_nothing(scene: &Scene<'_>) {
     scene.root("a", vec![user("hi")]);
     let mut child = scene.child_draft("a", "b", 1, Strategy::ReplayV1, vec![assistant("hello")]);
     child.label = label("main");
-    let taken = Error::LabelInUse { label: label("main"), by: id("a") };
-    refused(scene.store().create(child.clone()), &taken);
+    let outcome = Error::LabelInUse { label: label("main"), by: id("a") };
+    refused(scene.store().create(child.clone()), &outcome);
     refused(scene.store().header(&id("b")), &Error::NotFound(id("b")));
     assert_eq!(scene.remove(&["a"], Children::Refuse).unwrap().retained_segments, 0);
     scene.root("b", vec![user("now a root")]);
@@ -139,8 +139,8 @@ pub(super) fn the_cut_is_stored_as_given(scene: &Scene<'_>) {
         panic!("a child has a beginning")
     };
     let header = scene.store().create(new).unwrap();
-    let said = (header.cut, header.strategy, header.tool_calls);
-    assert_eq!(said, (Some(cut), Some(strategy), Some(tool_calls)));
+    let recorded = (header.cut, header.strategy, header.tool_calls);
+    assert_eq!(recorded, (Some(cut), Some(strategy), Some(tool_calls)));
     assert_eq!(
         scene.header("b").cut.map(|cut| (cut.inheritable, cut.seq, cut.message)),
         Some((3, Some(2), Some(2)))

@@ -8,9 +8,9 @@ use forklore_store::error::Error;
 use forklore_store::port::{At, LogEntry};
 
 /// Returns the inheritable events before a cut, renumbered, with their origins.
-fn prefix(log: &[LogEntry], kept: u64) -> Vec<LogEntry> {
+fn prefix(log: &[LogEntry], inheritable: u64) -> Vec<LogEntry> {
     let inherited = log.iter().filter(|stored| stored.event.class.is_inherited());
-    let renumbered = (1..).zip(inherited.take(usize::try_from(kept).unwrap()));
+    let renumbered = (1..).zip(inherited.take(usize::try_from(inheritable).unwrap()));
     renumbered.map(|(seq, stored)| LogEntry { seq, ..stored.clone() }).collect()
 }
 
@@ -25,8 +25,8 @@ pub(super) fn a_fork_keeps_what_stands_before_the_cut(scene: &Scene<'_>) {
 
 pub(super) fn a_cut_behind_the_end_is_refused(scene: &Scene<'_>) {
     scene.root("a", rich());
-    for kept in [13, 1000, u64::MAX] {
-        let child = scene.child_draft("a", "b", kept, Strategy::ShareV1, vec![]);
+    for inheritable in [13, 1000, u64::MAX] {
+        let child = scene.child_draft("a", "b", inheritable, Strategy::ShareV1, vec![]);
         assert!(matches!(scene.store().create(child), Err(Error::Invalid(_))));
         refused(scene.store().header(&id("b")), &Error::NotFound(id("b")));
     }
@@ -57,28 +57,28 @@ pub(super) fn a_cut_at_the_start_keeps_nothing(scene: &Scene<'_>) {
 pub(super) fn every_cut_keeps_its_prefix(scene: &Scene<'_>) {
     scene.root("a", rich());
     let log = scene.log("a");
-    for kept in 0..=12 {
-        let child = format!("b{kept}");
-        let header = scene.fork("a", &child, kept, vec![]);
+    for inheritable in 0..=12 {
+        let child = format!("b{inheritable}");
+        let header = scene.fork("a", &child, inheritable, vec![]);
         let mut got = scene.log(&child);
         assert_eq!(got.remove(0).event.kind.as_str(), "session_fork");
-        assert_eq!(got, prefix(&log, kept));
+        assert_eq!(got, prefix(&log, inheritable));
         assert_eq!(header.inherited, got.last().map(|stored| stored.counts).unwrap_or_default());
-        assert_eq!(header.head_seq(), i64::try_from(kept).unwrap());
+        assert_eq!(header.head_seq(), i64::try_from(inheritable).unwrap());
     }
 }
 
 pub(super) fn every_cut_inside_an_ancestors_part_keeps_its_prefix(scene: &Scene<'_>) {
     super::read::three_generations(scene);
     let log = scene.log("c");
-    let kept = scene.header("c").counts.inheritable;
-    for kept in 0..=kept {
-        let child = format!("d{kept}");
-        scene.fork("c", &child, kept, vec![user("on")]);
+    let inheritable = scene.header("c").counts.inheritable;
+    for inheritable in 0..=inheritable {
+        let child = format!("d{inheritable}");
+        scene.fork("c", &child, inheritable, vec![user("on")]);
         let mut got = scene.log(&child);
         let (fork, tail) = (got.remove(0), got.pop().unwrap());
-        assert_eq!((fork.seq, tail.seq), (0, kept + 1));
-        assert_eq!(got, prefix(&log, kept));
+        assert_eq!((fork.seq, tail.seq), (0, inheritable + 1));
+        assert_eq!(got, prefix(&log, inheritable));
     }
 }
 

@@ -114,7 +114,7 @@ pub(super) fn a_tombstone_retains_its_lineage_and_cost(scene: &Scene<'_>) {
     scene.store().remove(&[id("b")], Children::Refuse, now).unwrap();
     let stone = scene.header("b");
     assert_eq!(stone.deleted, Some(Tombstone { deleted: now }));
-    let place = |header: &forklore_core::Header| {
+    let position = |header: &forklore_core::Header| {
         let lineage = (header.id.clone(), header.parent_id.clone(), header.root_id.clone());
         (
             lineage,
@@ -126,7 +126,7 @@ pub(super) fn a_tombstone_retains_its_lineage_and_cost(scene: &Scene<'_>) {
             header.depth,
         )
     };
-    assert_eq!(place(&stone), place(&living));
+    assert_eq!(position(&stone), position(&living));
     assert_eq!((stone.title, stone.metadata, stone.config, stone.lease), (None, None, None, None));
 }
 
@@ -170,14 +170,14 @@ pub(super) fn one_leased_session_refuses_the_whole_set(scene: &Scene<'_>) {
     scene.fork("a", "b", 2, turns(1));
     scene.fork("b", "c", 4, vec![]);
     let all = ["c", "b", "a"];
-    for held in all {
-        scene.hold(held, "run1", LONG).unwrap();
+    for leased in all {
+        scene.hold(leased, "run1", LONG).unwrap();
         let before = all.map(|session| (scene.header(session), scene.log(session)));
-        let error = Error::Leased { session: id(held), owner: "run1".into() };
+        let error = Error::Leased { session: id(leased), owner: "run1".into() };
         refused(scene.remove(&all, Children::Refuse), &error);
         refused(scene.remove(&all, Children::Retain), &error);
         assert_eq!(all.map(|session| (scene.header(session), scene.log(session))), before);
-        scene.change(held, &Change::Release { owner: "run1".into() });
+        scene.change(leased, &Change::Release { owner: "run1".into() });
     }
     let removed = scene.remove(&all, Children::Refuse).unwrap();
     assert_eq!(removed, Removed { deleted: all.map(id).to_vec(), retained_segments: 0 });

@@ -9,9 +9,9 @@ use forklore_store::port::{At, Changed, Children};
 
 pub(super) fn every_read_stays_the_same(scene: &Scene<'_>) {
     super::read::three_generations(scene);
-    let places = || [At::Seq(0), At::Seq(20), At::Inheritable(9), At::Index(10), At::Turn(3)];
+    let positions = || [At::Seq(0), At::Seq(20), At::Inheritable(9), At::Index(10), At::Turn(3)];
     let read = || {
-        let queries = places()
+        let queries = positions()
             .into_iter()
             .flat_map(|at| [forward(at.clone(), 3, false), backward(at, 5, true)]);
         queries.map(|query| scene.pages("c", &query)).collect::<Vec<_>>()

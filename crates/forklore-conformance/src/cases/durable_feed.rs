@@ -70,9 +70,9 @@ pub(super) fn writers_of_two_handles_leave_no_gap(scene: &mut Scene<'_>) {
 pub(super) fn a_feed_whose_store_is_deleted_ends(scene: &mut Scene<'_>) {
     scene.root("a", turns(1));
     let since = Follower::now(scene).position();
-    let place = scene.take_test_store();
+    let test_store = scene.take_test_store();
     let wait = || scene.store().changes(&since, 0, LONG);
-    let (ended, ()) = race(wait, || drop(place));
+    let (ended, ()) = race(wait, || drop(test_store));
     assert!(matches!(ended, Err(Error::StoreGone { .. })), "{ended:?}");
     let again = scene.store().changes(&Since::Beginning, 0, NO_TIME);
     assert!(matches!(again, Err(Error::StoreGone { .. })), "{again:?}");

@@ -60,8 +60,8 @@ pub(super) fn an_expired_lease_holds_nobody_off(scene: &Scene<'_>) {
     scene.hold("a", "run1", SignedDuration::ZERO).unwrap();
     refused(scene.store().append(&id("a"), by(scene, Some("run1"))), &lost("run1"));
     scene.store().append(&id("a"), by(scene, None)).unwrap();
-    let taken = scene.hold("a", "run2", LONG).unwrap().header.lease;
-    assert_lease(scene, taken.as_ref(), "run2", 2);
+    let lease = scene.hold("a", "run2", LONG).unwrap().header.lease;
+    assert_lease(scene, lease.as_ref(), "run2", 2);
 }
 
 pub(super) fn a_lease_ends_at_the_moment_it_names(scene: &Scene<'_>) {
@@ -85,9 +85,9 @@ pub(super) fn a_writer_whose_clock_is_a_day_wrong_keeps_and_breaks_no_lease(scen
         let append = |owner: Option<&str>| scene.store().append(&id(name), skewed(owner));
         // Another runtime's lease is active.
         scene.hold(name, "run1", LONG).unwrap();
-        let held = Error::Leased { session: id(name), owner: "run1".into() };
-        refused(append(None), &held);
-        refused(scene.remove_at(&[name], now), &held);
+        let pin = Error::Leased { session: id(name), owner: "run1".into() };
+        refused(append(None), &pin);
+        refused(scene.remove_at(&[name], now), &pin);
         append(Some("run1")).unwrap();
         // The lease has expired.
         scene.hold(name, "run1", SignedDuration::ZERO).unwrap();
@@ -120,8 +120,8 @@ pub(super) fn taking_it_again_begins_a_turn(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     scene.hold("a", "run1", SignedDuration::ZERO).unwrap();
     scene.append("a", turns(1));
-    let taken = scene.hold("a", "run1", LONG).unwrap().header.lease;
-    assert_eq!(taken.map(|lease| lease.began_at), Some(3));
+    let lease = scene.hold("a", "run1", LONG).unwrap().header.lease;
+    assert_eq!(lease.map(|lease| lease.began_at), Some(3));
 }
 
 pub(super) fn release_gives_it_back(scene: &Scene<'_>) {

@@ -108,9 +108,9 @@ pub(super) fn a_deep_chain_loads_every_part(scene: &Scene<'_>) {
     let mut want = vec!["session_fork".to_owned()];
     want.extend((0..=150).map(|depth| format!("t{depth}")));
     assert_eq!(scene.texts("s150"), want);
-    for kept in [1, 15, 16, 17, 32, 33, 75, 150] {
-        let child = format!("inside{kept}");
-        scene.fork("s150", &child, kept as u64, vec![]);
-        assert_eq!(scene.texts(&child), want[..=kept]);
+    for inheritable in [1, 15, 16, 17, 32, 33, 75, 150] {
+        let child = format!("inside{inheritable}");
+        scene.fork("s150", &child, inheritable as u64, vec![]);
+        assert_eq!(scene.texts(&child), want[..=inheritable]);
     }
 }

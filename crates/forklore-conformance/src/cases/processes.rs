@@ -99,10 +99,10 @@ pub(super) fn processes_fork_while_another_writes(scene: &Scene<'_>) {
         }
         Some(writer) => {
             for round in 0..15 {
-                let kept = scene.header("a").counts.inheritable;
+                let inheritable = scene.header("a").counts.inheritable;
                 let child = format!("b-{writer}-{round}");
-                scene.fork("a", &child, kept, turns(1));
-                assert_eq!(scene.log(&child).len() as u64, kept + 3);
+                scene.fork("a", &child, inheritable, turns(1));
+                assert_eq!(scene.log(&child).len() as u64, inheritable + 3);
             }
         }
         None => {

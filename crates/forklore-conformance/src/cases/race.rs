@@ -103,8 +103,8 @@ pub(super) fn of_two_equal_labels_one_wins(scene: &Scene<'_>) {
             changed.map(|changed| changed.header.id)
         };
         let (won, told) = one_winner(race(|| give("b"), || give("c")));
-        let taken = Error::LabelInUse { label: name.clone(), by: won.clone() };
-        assert_eq!(format!("{told:?}"), format!("{taken:?}"));
+        let in_use = Error::LabelInUse { label: name.clone(), by: won.clone() };
+        assert_eq!(format!("{told:?}"), format!("{in_use:?}"));
         assert_eq!(scene.header(won.as_str()).label, name);
     }
 }
@@ -115,8 +115,8 @@ pub(super) fn of_two_runtimes_one_gets_the_lease(scene: &Scene<'_>) {
         let hold = |owner: &str| scene.hold("a", owner, LONG);
         let (won, told) = one_winner(race(|| hold("one"), || hold("two")));
         let owner = won.header.lease.unwrap().owner;
-        let held = Error::Leased { session: id("a"), owner: owner.clone() };
-        assert_eq!(format!("{told:?}"), format!("{held:?}"));
+        let leased = Error::Leased { session: id("a"), owner: owner.clone() };
+        assert_eq!(format!("{told:?}"), format!("{leased:?}"));
         scene.change("a", &Change::Release { owner });
     }
 }
@@ -149,10 +149,10 @@ pub(super) fn a_fork_and_a_delete_that_keeps_children(scene: &Scene<'_>) {
         let new = scene.child_draft(&parent, &child, 4, Strategy::ShareV1, vec![]);
         let (forked, deleted) =
             race(|| scene.store().create(new), || scene.remove(&[&parent], Children::Retain));
-        let kept = deleted.unwrap().retained_segments;
+        let retained = deleted.unwrap().retained_segments;
         match forked {
             Ok(_) => {
-                assert_eq!(kept, 1);
+                assert_eq!(retained, 1);
                 assert_eq!(scene.texts(&child), ["session_fork", "q1", "a1", "q2", "a2"]);
             }
             Err(told) => assert!(matches!(told, Error::Deleted(_)), "{told:?}"),

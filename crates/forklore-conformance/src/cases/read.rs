@@ -16,12 +16,12 @@ pub(super) fn three_generations(scene: &Scene<'_>) {
 
 fn each_position(log: &[LogEntry]) -> Vec<At> {
     let counts = counts_of(log);
-    let mut places: Vec<_> = (0..=log.len() as u64 + 1).map(At::Seq).collect();
-    places.extend((0..=counts.inheritable + 1).map(At::Inheritable));
-    places.extend((0..=counts.index + 1).map(At::Index));
-    places.extend((0..=counts.turns + 1).map(At::Turn));
-    places.extend(log.iter().map(|stored| At::Id(stored.event.id.clone())));
-    places
+    let mut positions: Vec<_> = (0..=log.len() as u64 + 1).map(At::Seq).collect();
+    positions.extend((0..=counts.inheritable + 1).map(At::Inheritable));
+    positions.extend((0..=counts.index + 1).map(At::Index));
+    positions.extend((0..=counts.turns + 1).map(At::Turn));
+    positions.extend(log.iter().map(|stored| At::Id(stored.event.id.clone())));
+    positions
 }
 
 /// Computes from the whole log what a query must return.

@@ -67,8 +67,8 @@ fn say(word: &str) {
 /// Starts another process, waits until it prints `word`, runs `then`, and kills the process.
 fn with_other(scene: &Scene<'_>, case: &str, word: &str, then: impl FnOnce()) {
     let mut other = scene.start(super::number(case), word);
-    let said = BufReader::new(other.stdout.take().unwrap()).lines().map(Result::unwrap);
-    assert!(said.into_iter().any(|line| line == word), "the other process ended");
+    let lines = BufReader::new(other.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.into_iter().any(|line| line == word), "the other process ended");
     then();
     other.kill().unwrap();
     other.wait().unwrap();
@@ -77,8 +77,8 @@ fn with_other(scene: &Scene<'_>, case: &str, word: &str, then: impl FnOnce()) {
 pub(super) fn a_put_that_is_killed_leaves_nothing_under_a_name(scene: &Scene<'_>) {
     let given = bytes(9, LONG);
     if scene.argument().is_some() {
-        let held = scene.attachments().put(&mut Stuck(&given[..]), u64::MAX);
-        panic!("it ended: {held:?}");
+        let pin = scene.attachments().put(&mut Stuck(&given[..]), u64::MAX);
+        panic!("it ended: {pin:?}");
     }
     let case = "a_put_that_is_killed_leaves_nothing_under_a_name";
     with_other(scene, case, "stuck", || {
@@ -95,7 +95,7 @@ pub(super) fn a_put_that_is_killed_leaves_nothing_under_a_name(scene: &Scene<'_>
 
 pub(super) fn what_another_process_holds_is_not_swept(scene: &Scene<'_>) {
     if scene.argument().is_some() {
-        let _held = put(scene, b"held elsewhere");
+        let _pin = put(scene, b"held elsewhere");
         say("held");
         loop {
             std::thread::park();

@@ -155,8 +155,8 @@ fn found_and_read_back(store: &dyn Store, source: SourceId, found: &[Source], ev
         assert_eq!(store.sources(&by).unwrap(), *found);
     }
     assert_eq!(store.sources(&FindSource::Path("/other".into())).unwrap(), []);
-    let kept = SourceSpan::Other(b"kept".to_vec());
-    assert_eq!(store.source_spans(source, 0).unwrap(), Some(vec![kept, events]));
+    let spans = SourceSpan::Other(b"kept".to_vec());
+    assert_eq!(store.source_spans(source, 0).unwrap(), Some(vec![spans, events]));
     assert_eq!(store.source_spans(source, 1).unwrap(), Some(vec![SourceSpan::Gone(3)]));
     assert_eq!(store.source_spans(source, 2).unwrap(), None);
 }
@@ -184,8 +184,8 @@ pub(super) fn a_refused_step_leaves_nothing(scene: &Scene<'_>) {
     assert_eq!(store.header(&id("s")).unwrap().title, None);
     assert!(matches!(store.header(&id("t")), Err(Error::NotFound(_))));
     assert_eq!(store.locate_record(source, 1).unwrap(), None);
-    let taken = step(Target::State { id: source, offset: 10 }, "/f", 20, vec![create("S")]);
-    assert!(matches!(import(store, taken), Err(Error::IdInUse(_))));
+    let stale = step(Target::State { id: source, offset: 10 }, "/f", 20, vec![create("S")]);
+    assert!(matches!(import(store, stale), Err(Error::IdInUse(_))));
 }
 
 pub(super) fn what_a_step_writes_is_in_the_feed(scene: &Scene<'_>) {
@@ -232,18 +232,18 @@ pub(super) fn a_stale_step_is_refused(scene: &Scene<'_>) {
 
 pub(super) fn the_later_record_counts(scene: &Scene<'_>) {
     let store = scene.store();
-    let place = |position| RecordLocation::own(3, position);
+    let location = |position| RecordLocation::own(3, position);
     let mut first = step(new(), "/f", 10, vec![create("s")]);
-    first.locations = vec![(u64::MAX, place(0)), (0, place(1)), (u64::MAX, place(2))];
+    first.locations = vec![(u64::MAX, location(0)), (0, location(1)), (u64::MAX, location(2))];
     let source = import(store, first).unwrap();
-    assert_eq!(store.locate_record(source, u64::MAX).unwrap(), Some(place(2)));
-    assert_eq!(store.locate_record(source, 0).unwrap(), Some(place(1)));
+    assert_eq!(store.locate_record(source, u64::MAX).unwrap(), Some(location(2)));
+    assert_eq!(store.locate_record(source, 0).unwrap(), Some(location(1)));
     assert_eq!(store.locate_record(source, 1).unwrap(), None);
     let mut second = step(Target::State { id: source, offset: 10 }, "/f", 20, Vec::new());
-    second.locations = vec![(0, place(9))];
+    second.locations = vec![(0, location(9))];
     import(store, second).unwrap();
-    assert_eq!(store.locate_record(source, 0).unwrap(), Some(place(9)));
-    assert_eq!(store.locate_record(source, u64::MAX).unwrap(), Some(place(2)));
+    assert_eq!(store.locate_record(source, 0).unwrap(), Some(location(9)));
+    assert_eq!(store.locate_record(source, u64::MAX).unwrap(), Some(location(2)));
     assert_eq!(store.locate_record(SourceId(source.0 + 1), 0).unwrap(), None);
 }
 
@@ -257,14 +257,14 @@ pub(super) fn records_of_many_steps_are_found(scene: &Scene<'_>) {
     let mut n = 0;
     for (at, len) in [(1, 1_u64), (2, 700), (3, 3_000), (4, 900), (5, 300), (6, 2_000)] {
         let mut next = step(Target::State { id: source, offset: at }, "/f", at + 1, Vec::new());
-        let places = (n..n + len).map(|n| (key(n), RecordLocation::own(1, n)));
-        next.locations = places.collect();
+        let locations = (n..n + len).map(|n| (key(n), RecordLocation::own(1, n)));
+        next.locations = locations.collect();
         n += len;
         source = import(store, next).unwrap();
     }
     for at in 0..n {
-        let place = RecordLocation::own(1, at);
-        assert_eq!(store.locate_record(source, key(at)).unwrap(), Some(place), "{at}");
+        let location = RecordLocation::own(1, at);
+        assert_eq!(store.locate_record(source, key(at)).unwrap(), Some(location), "{at}");
     }
     assert_eq!(store.locate_record(source, key(n + 1)).unwrap(), None);
 }
@@ -296,8 +296,8 @@ pub(super) fn a_copy_is_linked(scene: &Scene<'_>) {
     let copy_of = CopyOf { session_id: id("t"), index: 3 };
     let link = change("s", Change::CopyOf(Some(copy_of.clone())));
     let mut second = step(new(), "/g", 10, vec![create("t"), link]);
-    let place = RecordLocation { session: 0, position: 7, inherited: true };
-    second.locations = vec![(1, place)];
+    let location = RecordLocation { session: 0, position: 7, inherited: true };
+    second.locations = vec![(1, location)];
     let inherited = SourceSpan::Inherited { session: 0, seq: 1, count: 2, end: LineEnd::Lf };
     let patched = SourceSpan::Patched {
         session: 0,
@@ -310,7 +310,7 @@ pub(super) fn a_copy_is_linked(scene: &Scene<'_>) {
     second.ranges = vec![inherited.clone(), patched.clone()];
     let source = import(store, second).unwrap();
     assert_eq!(store.header(&id("s")).unwrap().copy_of, Some(copy_of));
-    assert_eq!(store.locate_record(source, 1).unwrap(), Some(place));
+    assert_eq!(store.locate_record(source, 1).unwrap(), Some(location));
     assert_eq!(store.source_spans(source, 0).unwrap(), Some(vec![inherited.clone(), patched]));
     store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
     assert_eq!(store.source_spans(source, 0).unwrap(), Some(vec![inherited, SourceSpan::Gone(2)]));
@@ -336,9 +336,9 @@ pub(super) fn a_delete_erases_stored_bytes(scene: &Scene<'_>) {
 }
 
 fn sidecar(path: &str, of: &str) -> Step {
-    let mut beside = step(new(), path, 4, Vec::new());
-    beside.sidecar = Some(of.into());
-    beside
+    let mut sidecar = step(new(), path, 4, Vec::new());
+    sidecar.sidecar = Some(of.into());
+    sidecar
 }
 
 fn sidecars_of(store: &dyn Store, of: &str) -> Vec<SourceId> {
@@ -377,15 +377,15 @@ pub(super) fn a_delete_erases_sidecars(scene: &Scene<'_>) {
     let stays = import(store, sidecar("/g.d/a", "/g")).unwrap();
     // The file gets a second path, and another file is imported next to that one too.
     let first = store.sources(&FindSource::Session(id("s"))).unwrap().remove(0).id;
-    let known = Target::State { id: first, offset: 10 };
-    import(store, step(known, "/h", 20, Vec::new())).unwrap();
+    let state = Target::State { id: first, offset: 10 };
+    import(store, step(state, "/h", 20, Vec::new())).unwrap();
     let there = import(store, sidecar("/h.d/a", "/h")).unwrap();
     store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
     for source in [gone, there] {
         assert_eq!(store.source_spans(source, 0).unwrap(), Some(vec![SourceSpan::Gone(4)]));
     }
-    let kept = Some(vec![SourceSpan::Other(b"kept".to_vec())]);
-    assert_eq!(store.source_spans(stays, 0).unwrap(), kept);
+    let spans = Some(vec![SourceSpan::Other(b"kept".to_vec())]);
+    assert_eq!(store.source_spans(stays, 0).unwrap(), spans);
 }
 
 pub(super) fn no_sidecar_is_stored_for_a_deleted_session(scene: &Scene<'_>) {

@@ -114,7 +114,7 @@ pub(super) fn a_refused_write_leaves_nothing_of_the_others(scene: &Scene<'_>) {
         ]
     };
     let before = everything(scene);
-    let taken = create(scene.draft("B", vec![]));
+    let duplicate = create(scene.draft("B", vec![]));
     let late = Error::Conflict { session: id("a"), expected: 3, head: 4 };
     let has_children =
         Error::HasChildren { session: id("a"), count: 1, children: vec![id("fork")] };
@@ -123,7 +123,7 @@ pub(super) fn a_refused_write_leaves_nothing_of_the_others(scene: &Scene<'_>) {
         (append(scene, "a", 3), late),
         (append(scene, "nobody", 0), Error::NotFound(id("nobody"))),
         (append(scene, "z", 1), Error::Deleted(id("z"))),
-        (taken, Error::IdInUse(id("B"))),
+        (duplicate, Error::IdInUse(id("B"))),
         (change("b", Change::Release { owner: "run1".into() }), lost),
         (remove(scene, &["copy", "a"]), has_children),
     ] {

@@ -13,9 +13,9 @@ fn comes_back(scene: &Scene<'_>, payloads: &[String]) {
         Draft::new("x.payload", data.as_str()).class(class)
     });
     scene.root("a", drafts.collect());
-    let kept = payloads.len() as u64;
-    scene.fork("a", "shared", kept, vec![]);
-    scene.copy("a", "copied", kept, vec![]);
+    let count = payloads.len() as u64;
+    scene.fork("a", "shared", count, vec![]);
+    scene.copy("a", "copied", count, vec![]);
     for (session, skip) in [("a", 0), ("shared", 1), ("copied", 1)] {
         let log = scene.log(session);
         let read: Vec<_> = log[skip..].iter().map(|stored| stored.event.data.get()).collect();

@@ -67,8 +67,8 @@ impl Call {
     }
 }
 
-pub(super) fn answer<T>(result: Result<T>, said: impl FnOnce(T) -> Answer) -> Answer {
-    result.map_or_else(|error| Answer::Refused(refusal(error)), said)
+pub(super) fn answer<T>(result: Result<T>, to_answer: impl FnOnce(T) -> Answer) -> Answer {
+    result.map_or_else(|error| Answer::Refused(refusal(error)), to_answer)
 }
 
 /// Formats an error as the model can predict it: all fields, but no message texts that differ by

@@ -36,24 +36,24 @@ pub(super) fn compare(scene: &Scene<'_>, model: &Model, logs: Logs<'_>) -> Resul
     let mut buried: Vec<_> = buried.into_iter().map(Session::header).collect();
     dead.sort_by(|a, b| a.id.cmp(&b.id));
     buried.sort_by(|a, b| a.id.cmp(&b.id));
-    let places = |headers: Vec<Header>| headers.into_iter().map(identity).collect::<Vec<_>>();
-    same("the list of the dead", &places(dead), &places(buried))?;
-    for told in living {
-        if logs == Logs::All || logs == Logs::Of(told.id()) {
-            let header = scene.store().header(told.id()).map_err(|error| error.to_string())?;
-            same("the header", &timeless(header), &timeless(told.header()))?;
-            same("the log", &log(scene, told)?, &told.log())?;
+    let identities = |headers: Vec<Header>| headers.into_iter().map(identity).collect::<Vec<_>>();
+    same("the list of the dead", &identities(dead), &identities(buried))?;
+    for session in living {
+        if logs == Logs::All || logs == Logs::Of(session.id()) {
+            let header = scene.store().header(session.id()).map_err(|error| error.to_string())?;
+            same("the header", &timeless(header), &timeless(session.header()))?;
+            same("the log", &log(scene, session)?, &session.log())?;
         }
     }
     Ok(())
 }
 
-fn log(scene: &Scene<'_>, told: &Session) -> Result<Vec<LogEntry>, String> {
+fn log(scene: &Scene<'_>, session: &Session) -> Result<Vec<LogEntry>, String> {
     let mut all = Vec::new();
     loop {
         let query = forward(At::Seq(all.len() as u64), 1000, false);
-        let page = scene.store().read(told.id(), &query);
-        let page = page.map_err(|error| format!("{}: {error}", told.id()))?;
+        let page = scene.store().read(session.id(), &query);
+        let page = page.map_err(|error| format!("{}: {error}", session.id()))?;
         all.extend(page.events);
         if !page.more {
             return Ok(all);

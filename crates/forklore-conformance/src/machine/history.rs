@@ -199,12 +199,12 @@ impl<'f> History<'f> {
         let parent = self.session(from.0);
         let most = self.pick(from.0).map_or(0, Session::inheritable_count);
         // Rarely picks a position after the end, which the store must reject.
-        let kept =
+        let inheritable =
             if from.1 < 8 { most + 1 + u64::from(from.1) } else { u64::from(from.1) % (most + 1) };
         let strategy =
             if matches!(how, How::Copy) { Strategy::ReplayV1 } else { Strategy::ShareV1 };
         let child = format!("child-{}", self.made);
-        let new = self.scene.child_draft(parent.as_str(), &child, kept, strategy, drafts(tail));
+        let new = self.scene.child_draft(parent.as_str(), &child, inheritable, strategy, drafts(tail));
         let label = name.map_or(new.label.clone(), |name| label(&format!("name-{name}")));
         let kind = if matches!(how, How::Delegate) { SessionKind::Delegate } else { new.kind };
         Call::Create(Box::new(NewSession { label, kind, ..new }))

@@ -173,15 +173,15 @@ impl Model {
         if self.sessions.iter().any(|told| told.id().fold() == new.id.fold()) {
             return Err(Error::IdInUse(new.id.clone()));
         }
-        let mut said = new.header(None, Counts::default(), new.created);
+        let mut header = new.header(None, Counts::default(), new.created);
         let mut prefix = Vec::new();
         if let Some(from) = &new.from {
             let parent = &self.sessions[self.living(&from.parent)?];
             if from.cut.inheritable > parent.inheritable_count() {
                 return Err(Error::Invalid("the cut lies behind the end".into()));
             }
-            said.root_id = parent.header.root_id.clone();
-            said.depth = parent.header.depth + 1;
+            header.root_id = parent.header.root_id.clone();
+            header.depth = parent.header.depth + 1;
             if new.kind == SessionKind::Branch {
                 prefix =
                     parent.inheritable().take(from.cut.inheritable as usize).cloned().collect();
@@ -190,23 +190,23 @@ impl Model {
                 prefix.iter_mut().for_each(|line| line.needed_by = new.id.clone());
             }
         }
-        self.label_is_free(&said.root_id, &said)?;
-        let mut told = Session { header: said, prefix, own: Vec::new() };
+        self.label_is_free(&header.root_id, &header)?;
+        let mut session = Session { header, prefix, own: Vec::new() };
         // `session_fork` comes first. The prefix goes between it and the tail.
-        let prefix = std::mem::take(&mut told.prefix);
+        let prefix = std::mem::take(&mut session.prefix);
         let (fork, tail) = new.events.split_at(usize::from(new.from.is_some()));
-        told.write(fork);
-        told.prefix = prefix;
-        told.write(tail);
-        let header = told.header();
-        self.sessions.push(told);
+        session.write(fork);
+        session.prefix = prefix;
+        session.write(tail);
+        let header = session.header();
+        self.sessions.push(session);
         Ok(header)
     }
 
     fn append(&mut self, session: &SessionId, append: &Append) -> Result<Appended> {
         let at = self.living(session)?;
-        let told = &mut self.sessions[at];
-        let (head, count) = (told.head(), append.events.len() as i64);
+        let session = &mut self.sessions[at];
+        let (head, count) = (session.head(), append.events.len() as i64);
         if count == 0 {
             return Err(Error::Invalid("no events".into()));
         }
@@ -217,7 +217,7 @@ impl Model {
             repeated,
         };
         if let Some(expected) = append.expect.filter(|expected| (-1..head).contains(expected)) {
-            let behind: Vec<_> = told
+            let behind: Vec<_> = session
                 .lines()
                 .skip((expected + 1) as usize)
                 .take(count as usize)
@@ -227,7 +227,7 @@ impl Model {
                 return Ok(answer(expected + 1, head, true));
             }
         }
-        match (told.holder(), append.owner.as_deref()) {
+        match (session.holder(), append.owner.as_deref()) {
             (Some(holder), None) => {
                 return Err(Error::Leased { session: session.clone(), owner: holder.into() });
             }
@@ -242,13 +242,13 @@ impl Model {
             }
             _ => {}
         }
-        told.write(&append.events);
+        session.write(&append.events);
         let Usage { input, output, cached, cost } = append.usage;
-        told.header.usage.input += input;
-        told.header.usage.output += output;
-        told.header.usage.cached += cached;
-        told.header.usage.cost += cost;
-        told.header.updated = append.now;
+        session.header.usage.input += input;
+        session.header.usage.output += output;
+        session.header.usage.cached += cached;
+        session.header.usage.cost += cost;
+        session.header.updated = append.now;
         Ok(answer(head + 1, head + count, false))
     }
 
@@ -260,44 +260,44 @@ impl Model {
             self.label_is_free(&header.root_id, &header)?;
         }
         let head = self.sessions[at].head();
-        let told = &mut self.sessions[at];
+        let session = &mut self.sessions[at];
         match change {
-            Change::Label(label) => told.header.label = label.clone(),
-            Change::Title(title) => told.header.title = title.clone(),
-            Change::Leaf(leaf) => told.header.leaf = leaf.clone(),
-            Change::CopyOf(copy_of) => told.header.copy_of = copy_of.clone(),
+            Change::Label(label) => session.header.label = label.clone(),
+            Change::Title(title) => session.header.title = title.clone(),
+            Change::Leaf(leaf) => session.header.leaf = leaf.clone(),
+            Change::CopyOf(copy_of) => session.header.copy_of = copy_of.clone(),
             Change::Hold { owner, lasts } => {
-                let holder = told.holder();
+                let holder = session.holder();
                 if let Some(other) = holder.filter(|holder| holder != owner) {
                     return Err(Error::Leased { session: session.clone(), owner: other.into() });
                 }
-                let began = told.header.lease.as_ref().map(|lease| lease.began_at);
+                let began = session.header.lease.as_ref().map(|lease| lease.began_at);
                 let began_at = began.filter(|_| holder.is_some()).unwrap_or(head);
                 let expires = if lasts.is_zero() { Timestamp::MIN } else { NEVER };
-                told.header.lease = Some(Lease { owner: owner.clone(), expires, began_at });
+                session.header.lease = Some(Lease { owner: owner.clone(), expires, began_at });
             }
             Change::Release { owner } => {
-                if told.header.lease.as_ref().is_none_or(|lease| lease.owner != *owner) {
+                if session.header.lease.as_ref().is_none_or(|lease| lease.owner != *owner) {
                     let owner = owner.clone();
                     return Err(Error::LeaseLost { session: session.clone(), owner });
                 }
-                told.header.lease = None;
+                session.header.lease = None;
             }
             Change::Detach => {
-                told.header.detached = true;
-                for line in told.prefix.iter_mut().filter(|line| line.needed_by != *session) {
+                session.header.detached = true;
+                for line in session.prefix.iter_mut().filter(|line| line.needed_by != *session) {
                     line.needed_by = session.clone();
                     copied_events += 1;
                 }
             }
         }
-        Ok(Changed { header: told.header(), copied_events })
+        Ok(Changed { header: session.header(), copied_events })
     }
 
     fn remove(&mut self, ids: &[SessionId], children: Children, now: Timestamp) -> Result<Removed> {
         for id in ids {
-            let told = &self.sessions[self.find(id)?];
-            if let Some(owner) = told.holder() {
+            let session = &self.sessions[self.find(id)?];
+            if let Some(owner) = session.holder() {
                 return Err(Error::Leased { session: id.clone(), owner: owner.into() });
             }
             let builds_on = |child: &&Session| {
@@ -309,7 +309,7 @@ impl Model {
             };
             let left: Vec<_> =
                 self.living_sessions().filter(builds_on).map(|child| child.id().clone()).collect();
-            if children == Children::Refuse && !told.is_deleted() && !left.is_empty() {
+            if children == Children::Refuse && !session.is_deleted() && !left.is_empty() {
                 return Err(Error::HasChildren {
                     session: id.clone(),
                     count: left.len(),
@@ -320,9 +320,9 @@ impl Model {
         let mut deleted = Vec::new();
         for id in ids {
             let Ok(at) = self.living(id) else { continue };
-            let said = &mut self.sessions[at].header;
-            said.deleted = Some(Tombstone { deleted: now });
-            said.lease = None;
+            let header = &mut self.sessions[at].header;
+            header.deleted = Some(Tombstone { deleted: now });
+            header.lease = None;
             deleted.push(id.clone());
         }
         let needed = |id: &&SessionId| {

@@ -17,14 +17,14 @@ impl Engine {
     /// Removes the attachments that no event mentions. Retains those that an event is about to
     /// name: added or pinned since the sweep began, or still pinned.
     pub(crate) fn sweep_attachments(&self) -> Result<Swept> {
-        let Some(kept) = &self.attachments else { return Ok(Swept::default()) };
-        let mut unneeded = kept.store().list()?;
+        let Some(attachments) = &self.attachments else { return Ok(Swept::default()) };
+        let mut unneeded = attachments.store().list()?;
         unneeded.retain(|attachment| !attachment.pinned);
         if !unneeded.is_empty() {
             let mentioned = self.mentioned()?;
             unneeded.retain(|attachment| !mentioned.contains(&attachment.id));
         }
-        Ok(kept.store().sweep(&unneeded)?)
+        Ok(attachments.store().sweep(&unneeded)?)
     }
 
     /// Returns every attachment that an event of a session mentions. Concurrent writers pin what
@@ -32,7 +32,7 @@ impl Engine {
     /// that inherited them.
     fn mentioned(&self) -> Result<HashSet<AttachmentId>> {
         let (mut found, mut read) = (HashSet::new(), HashSet::new());
-        let mut in_vain = 0;
+        let mut failures = 0;
         loop {
             let mut unread = self.store.sessions(&Filter::default(), None, 0)?.all()?;
             unread.retain(|header| !read.contains(&header.id));
@@ -52,8 +52,8 @@ impl Engine {
                 }
             }
             // A session that is listed repeatedly but never found is damage.
-            in_vain = if read.len() == before { in_vain + 1 } else { 0 };
-            if let Some(error) = gone.filter(|_| in_vain == TRIES) {
+            failures = if read.len() == before { failures + 1 } else { 0 };
+            if let Some(error) = gone.filter(|_| failures == TRIES) {
                 return Err(error.into());
             }
         }
@@ -94,8 +94,8 @@ impl Engine {
 
     fn wrong_with(&self, id: &AttachmentId) -> Option<(ErrorKind, String)> {
         let missing = || (ErrorKind::NotFound, format!("the attachment {id} is missing"));
-        let Some(kept) = &self.attachments else { return Some(missing()) };
-        match check(&**kept.store(), id) {
+        let Some(attachments) = &self.attachments else { return Some(missing()) };
+        match check(&**attachments.store(), id) {
             Ok(Some(_)) => None,
             Ok(None) => Some(missing()),
             Err(error) => Some((error.kind(), error.to_string())),

@@ -30,8 +30,8 @@ impl StoredAttachments {
     fn sound_bytes(&self, id: &AttachmentId) -> Option<u64> {
         let found = self.store.find(id).ok()??;
         let read = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = read().get(id).copied().filter(|(version, _)| *version == found.version);
-        let is_sound = match known {
+        let checked = read().get(id).copied().filter(|(version, _)| *version == found.version);
+        let is_sound = match checked {
             Some((_, is_sound)) => is_sound,
             None => {
                 let is_sound = check(&*self.store, id).is_ok_and(|bytes| bytes.is_some());

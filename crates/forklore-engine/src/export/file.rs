@@ -67,8 +67,8 @@ impl Engine {
     /// Returns the names of the agents whose files can be written.
     #[must_use]
     pub fn agents_to_export_to(&self) -> Vec<&'static str> {
-        let known = self.agent_formats().0.iter().filter(|dialect| dialect.export().is_some());
-        known.map(|dialect| dialect.name()).collect()
+        let exporters = self.agent_formats().0.iter().filter(|dialect| dialect.export().is_some());
+        exporters.map(|dialect| dialect.name()).collect()
     }
 
     fn no_export(&self) -> Error {

@@ -42,9 +42,9 @@ impl Engine {
     /// - `permission_denied`: a requested permission is not in the parent's ceiling.
     /// - `already_exists`: the id belongs to another session, or the label is in use.
     pub fn fork(&self, request: &Fork) -> Result<Forked> {
-        let asked = [Some(&request.parent), request.id.as_ref()].into_iter().flatten();
-        let asked: Vec<_> = asked.cloned().collect();
-        let mut headers = self.store.headers(&asked)?.into_iter();
+        let named = [Some(&request.parent), request.id.as_ref()].into_iter().flatten();
+        let named: Vec<_> = named.cloned().collect();
+        let mut headers = self.store.headers(&named)?.into_iter();
         let missing = || StoreError::NotFound(request.parent.clone());
         let parent = living(headers.next().ok_or_else(missing)??)?;
         let plan = Plan::make(self, &parent, request)?;

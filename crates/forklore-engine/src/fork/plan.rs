@@ -112,12 +112,12 @@ impl Plan {
             ToolCallPolicy::Remove | ToolCallPolicy::Verbatim => {
                 let moved = engine.cut_without_open_calls(parent, &self.cut)?;
                 if moved.inheritable == 0 {
-                    let asked = at.cloned().unwrap_or(Selector::End);
-                    return Err(Error::nothing_to_fork(&parent.id, &asked));
+                    let requested = at.cloned().unwrap_or(Selector::End);
+                    return Err(Error::nothing_to_fork(&parent.id, &requested));
                 }
-                let asked = std::mem::replace(&mut self.cut, moved);
-                self.adjusted_from.get_or_insert_with(|| asked.clone());
-                self.requested = Some(asked);
+                let requested = std::mem::replace(&mut self.cut, moved);
+                self.adjusted_from.get_or_insert_with(|| requested.clone());
+                self.requested = Some(requested);
             }
         }
         Ok(())
@@ -154,13 +154,13 @@ fn check(request: &Fork) -> Result<()> {
 }
 
 fn permissions(parent: &Header, request: &Fork) -> Result<Option<BTreeSet<String>>> {
-    let Some(asked) = &request.permissions else { return Ok(parent.permissions.clone()) };
+    let Some(requested) = &request.permissions else { return Ok(parent.permissions.clone()) };
     if let Some(ceiling) = &parent.permissions
-        && let Some(beyond) = asked.difference(ceiling).next()
+        && let Some(beyond) = requested.difference(ceiling).next()
     {
         return Err(Error::Permission(beyond.clone()));
     }
-    Ok(Some(asked.clone()))
+    Ok(Some(requested.clone()))
 }
 
 impl Engine {

@@ -16,8 +16,8 @@ pub(crate) fn of_event(engine: &Engine, event: &Event) -> Vec<Message> {
             None => compaction_messages(&event.data),
             Some(dialect) => {
                 let dialect = engine.agent_formats().named(dialect);
-                let said = dialect.map(|dialect| dialect.instead(&event.data.readable()));
-                said.filter(|said| !said.is_empty()).unwrap_or_else(|| vec![engine.message(event)])
+                let replacement = dialect.map(|dialect| dialect.instead(&event.data.readable()));
+                replacement.filter(|said| !said.is_empty()).unwrap_or_else(|| vec![engine.message(event)])
             }
         },
         Class::Context => match engine.edit(event) {

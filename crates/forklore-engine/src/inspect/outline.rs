@@ -97,10 +97,10 @@ impl Outline {
     ) -> Result<()> {
         let event = &stored.event;
         self.note_model(event);
-        let said = messages::of_event(engine, event);
+        let messages = messages::of_event(engine, event);
         if event.class == Class::Context && event.kind == EventType::HISTORY_COMPACTION {
             match self.covered(engine, session, stored)? {
-                Some(covered) => self.compact(stored.seq, &said, &covered),
+                Some(covered) => self.compact(stored.seq, &messages, &covered),
                 None => self.exclude(event.kind.as_str()),
             }
             return Ok(());
@@ -108,12 +108,12 @@ impl Outline {
         if let Some(edit) = engine.edit(event) {
             return self.edit(engine, session, stored, edit);
         }
-        if said.is_empty() {
+        if messages.is_empty() {
             self.exclude(event.kind.as_str());
         }
         let conversation = event.class.is_conversation();
         let index = conversation.then(|| stored.counts.index.saturating_sub(1));
-        for (number, message) in (0..).zip(&said) {
+        for (number, message) in (0..).zip(&messages) {
             let starts_turn = event.effect.starts_turn;
             let item = Item::of(message, (stored.seq, number), index);
             self.items.push(Item { starts_turn, ..item });
@@ -135,17 +135,17 @@ impl Outline {
     ) -> Result<()> {
         let target = self.seq_of(engine, session, &edit.target, stored.seq)?;
         let is_target = |item: &Item| target == Some(item.edits.unwrap_or(item.seq));
-        let place = self.items.iter().position(|item| !item.covers() && is_target(item));
-        let Some(place) = place else {
+        let index = self.items.iter().position(|item| !item.covers() && is_target(item));
+        let Some(index) = index else {
             self.exclude(stored.event.kind.as_str());
             return Ok(());
         };
         let Some(content) = edit.instead else {
-            let gone = self.items.remove(place);
+            let gone = self.items.remove(index);
             self.exclude(kind_of(gone.role));
             return Ok(());
         };
-        if let Some(item) = self.items.get_mut(place) {
+        if let Some(item) = self.items.get_mut(index) {
             let edited = Message { role: item.role, content };
             let (index, starts_turn) = (item.index, item.starts_turn);
             let new = Item::of(&edited, (stored.seq, 0), index);
@@ -170,26 +170,26 @@ impl Outline {
             None => None,
             Some(Covers::AllBefore) => Some(Covered::First(self.items.len())),
             Some(Covers::Before(id)) => {
-                let kept = self.seq_of(engine, session, &id, stored.seq)?;
-                let place = self
+                let first_retained = self.seq_of(engine, session, &id, stored.seq)?;
+                let index = self
                     .items
                     .iter()
-                    .position(|item| !item.instead && kept.is_some_and(|kept| item.seq >= kept));
-                Some(Covered::First(place.unwrap_or(self.items.len())))
+                    .position(|item| !item.instead && first_retained.is_some_and(|kept| item.seq >= kept));
+                Some(Covered::First(index.unwrap_or(self.items.len())))
             }
             Some(Covers::BeforeIndex(place)) => {
                 // In the session that first wrote them, records have the same position as in their
                 // file.
-                let is_kept = |stored: &LogEntry| stored.origin.seq >= place;
-                Some(Covered::First(self.inherited_from(engine, session, &is_kept)?))
+                let is_retained = |stored: &LogEntry| stored.origin.seq >= place;
+                Some(Covered::First(self.inherited_from(engine, session, &is_retained)?))
             }
             Some(Covers::Through(last)) => {
-                let is_kept = |stored: &LogEntry| {
+                let is_retained = |stored: &LogEntry| {
                     let data = &stored.event.data;
                     let number = dialect.and_then(|dialect| dialect.number(data));
                     number.is_none_or(|number| number > last)
                 };
-                Some(Covered::First(self.inherited_from(engine, session, &is_kept)?))
+                Some(Covered::First(self.inherited_from(engine, session, &is_retained)?))
             }
         })
     }
@@ -203,8 +203,8 @@ impl Outline {
         is_inherited: &dyn Fn(&LogEntry) -> bool,
     ) -> Result<usize> {
         let mut from = self.items.len();
-        let told = self.items.iter().enumerate().rev().filter(|(_, item)| !item.instead);
-        for (at, item) in told {
+        let visible = self.items.iter().enumerate().rev().filter(|(_, item)| !item.instead);
+        for (at, item) in visible {
             let at_item = At::Seq(item.seq);
             let query = Query { at: at_item, direction: Direction::Forward, limit: 1, bare: false };
             let found = engine.store().read(session, &query)?.events;
@@ -217,7 +217,7 @@ impl Outline {
     }
 
     /// Replaces the messages that a compaction covers by the compaction's own.
-    fn compact(&mut self, seq: u64, said: &[Message], covered: &Covered) {
+    fn compact(&mut self, seq: u64, messages: &[Message], covered: &Covered) {
         let mut items = std::mem::take(&mut self.items).into_iter().enumerate().peekable();
         while let Some((_, item)) = items.next_if(|(at, item)| covered.begins_behind(*at, item)) {
             self.items.push(item);
@@ -226,7 +226,7 @@ impl Outline {
             Covered::Indexes(indexes) => indexes.start,
             Covered::First(_) => 0,
         };
-        self.items.extend((0..).zip(said).map(|(number, message)| {
+        self.items.extend((0..).zip(messages).map(|(number, message)| {
             let item = Item::of(message, (seq, number), Some(index));
             Item { instead: true, ..item }
         }));

@@ -99,13 +99,13 @@ impl Messages {
     fn read(&mut self, item: &Item) -> Result<Message> {
         let number = usize::try_from(item.number).unwrap_or(usize::MAX);
         if !item.instead {
-            let said = loop {
+            let messages = loop {
                 match self.events.next().transpose()? {
                     Some(stored) if stored.seq < item.seq => {}
                     found => break self.messages_of(found, item.seq)?,
                 }
             };
-            return said.into_iter().nth(number).ok_or_else(|| self.missing(item.seq));
+            return messages.into_iter().nth(number).ok_or_else(|| self.missing(item.seq));
         }
         if self.compaction.as_ref().is_none_or(|(seq, _)| *seq != item.seq) {
             let at = At::Seq(item.seq);
@@ -113,8 +113,8 @@ impl Messages {
             let found = self.engine.store().read(&self.session, &query)?.events.pop();
             self.compaction = Some((item.seq, self.messages_of(found, item.seq)?));
         }
-        let said = self.compaction.as_ref().and_then(|(_, said)| said.get(number));
-        said.cloned().ok_or_else(|| self.missing(item.seq))
+        let messages = self.compaction.as_ref().and_then(|(_, said)| said.get(number));
+        messages.cloned().ok_or_else(|| self.missing(item.seq))
     }
 
     /// Returns the messages of the event with this seq, which the outline found before.

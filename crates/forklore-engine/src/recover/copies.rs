@@ -99,10 +99,10 @@ mod tests {
         for (seq, at) in [(0, 11), (1, 12), (3, 13), (4, 14), (5, 15)] {
             copies.add(seq, &b, at);
         }
-        let places: Vec<_> = (0..8).map(|seq| copies.locate(seq)).collect();
+        let located: Vec<_> = (0..8).map(|seq| copies.locate(seq)).collect();
         let (of_a, of_b) = (|at| Some((&a, at)), |at| Some((&b, at)));
         let expected = [of_a(1), of_a(2), None, of_a(3), of_b(14), of_a(5), of_a(6), None];
-        assert_eq!(places, expected);
+        assert_eq!(located, expected);
         assert_eq!(copies.runs.len(), 4);
     }
 }

@@ -33,8 +33,8 @@ impl Engine {
     /// `already_exists` if `into` has a session; also any store failure that is not damage.
     pub fn recover(&self, into: &Engine) -> Result<Recovery> {
         let all = Filter { deleted: true, ..Filter::default() };
-        let held = into.store.sessions(&all, None, 1)?;
-        if !held.sound.is_empty() || !held.damaged.is_empty() {
+        let present = into.store.sessions(&all, None, 1)?;
+        if !present.sound.is_empty() || !present.damaged.is_empty() {
             return Err(Error::NotEmpty);
         }
         let mut report = Recovery::default();

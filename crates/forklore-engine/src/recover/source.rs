@@ -48,17 +48,17 @@ impl FileSources {
         let (Ok(sources), Ok(_)) = (from.sources(), into.sources()) else {
             return Ok(found);
         };
-        let mut known = BTreeMap::new();
+        let mut by_path = BTreeMap::new();
         for id in family.ids() {
             match sources.sources(&FindSource::Session(id.clone())) {
-                Ok(of) => known.extend(of.into_iter().map(|source| (source.id, source))),
+                Ok(of) => by_path.extend(of.into_iter().map(|source| (source.id, source))),
                 Err(error) if is_damage(&error) => {
                     report.lose(LostKind::Source, Some(&id), None, &error);
                 }
                 Err(error) => return Err(error.into()),
             }
         }
-        for source in known.into_values() {
+        for source in by_path.into_values() {
             let first = source.sessions.first().map(|session| session.id.clone());
             match File::of(from, sources, family, source) {
                 Ok(file) => found.add(file),
@@ -107,9 +107,9 @@ impl FileSources {
         let Some(file) = self.of.get(id).and_then(|at| self.files.get_mut(*at)) else {
             return Ok(Some(append));
         };
-        let told = file.source.sessions.iter().find(|session| session.id == *id);
+        let recorded = file.source.sessions.iter().find(|session| session.id == *id);
         let written = file.written.entry(id.clone()).or_default();
-        let left = told.map_or(0, |session| session.events.saturating_sub(*written));
+        let left = recorded.map_or(0, |session| session.events.saturating_sub(*written));
         let cut = append.events.len().min(usize::try_from(left).unwrap_or(usize::MAX));
         let rest = append.events.split_off(cut);
         let later = Append { events: rest, ..append.clone() };
@@ -132,8 +132,8 @@ impl FileSources {
             for ranges in std::mem::take(&mut file.ranges) {
                 file.step(into, Vec::new(), ranges, Vec::new(), None)?;
             }
-            for places in std::mem::take(&mut file.locations).chunks(4_000) {
-                file.step(into, Vec::new(), Vec::new(), places.to_vec(), None)?;
+            for locations in std::mem::take(&mut file.locations).chunks(4_000) {
+                file.step(into, Vec::new(), Vec::new(), locations.to_vec(), None)?;
             }
             for seen in file.source.paths.clone() {
                 file.step(into, Vec::new(), Vec::new(), Vec::new(), Some(seen))?;
@@ -165,7 +165,7 @@ impl FileSources {
                 }
                 error => Err(error),
             };
-            let beside = match from.sidecars_of(&file.source) {
+            let sidecar = match from.sidecars_of(&file.source) {
                 Ok(beside) => beside,
                 Err(error) => {
                     lose(error)?;
@@ -174,7 +174,7 @@ impl FileSources {
             };
             let mut saved = 0;
             // Earlier revisions first.
-            for source in beside.into_iter().rev().filter(|source| done.insert(source.id)) {
+            for source in sidecar.into_iter().rev().filter(|source| done.insert(source.id)) {
                 match File::save_sidecar(from, into, &file.source, source) {
                     Ok(whole) => saved += u64::from(whole),
                     Err(error) => lose(error)?,
@@ -196,7 +196,7 @@ impl File {
         while let Some(step) = sources.source_spans(source.id, ranges.len() as u64)? {
             ranges.push(step);
         }
-        let Some(places) = sources.record_locations(source.id)? else {
+        let Some(locations) = sources.record_locations(source.id)? else {
             let message = "the store does not tell where the records of a file stand";
             return Err(Error::Unsupported(message.into()));
         };
@@ -213,7 +213,7 @@ impl File {
         Ok(Self {
             source,
             ranges,
-            locations: places,
+            locations,
             made: None,
             sidecar_of: None,
             written: HashMap::new(),
@@ -228,15 +228,15 @@ impl File {
             return Ok(false);
         }
         from.restore_source(source.clone(), &mut io::sink())?;
-        let beside = own.paths.iter().map(|seen| seen.path.clone());
-        let beside = beside.into_iter().find(|path| source.names.contains(&sidecar_key(path)));
+        let sidecar = own.paths.iter().map(|seen| seen.path.clone());
+        let sidecar = sidecar.into_iter().find(|path| source.names.contains(&sidecar_key(path)));
         let (made, written, id) = (None, HashMap::new(), source.id);
         let mut file = Self {
             source,
             ranges: Vec::new(),
             locations: Vec::new(),
             made,
-            sidecar_of: beside,
+            sidecar_of: sidecar,
             written,
         };
         file.step(into, Vec::new(), Vec::new(), Vec::new(), None)?;
@@ -276,7 +276,7 @@ impl File {
         let (native_id, read) = (native_id.clone(), read.clone());
         let names = if self.made.is_none() { names.clone() } else { Vec::new() };
         let last = true;
-        let beside = self.sidecar_of.clone();
+        let sidecar = self.sidecar_of.clone();
         let step = SourceStep {
             target,
             native_id,
@@ -284,7 +284,7 @@ impl File {
             ranges,
             locations,
             names,
-            sidecar: beside,
+            sidecar,
             read,
             last,
         };

@@ -168,12 +168,12 @@ impl Restoring<'_> {
     /// for the next event.
     fn spread_event(&mut self, id: &SessionId, seq: u64) -> Result<LogEntry> {
         let next = self.prefetched.take().filter(|(of, _)| of == id);
-        let mut read_ahead = next.map(|(_, read_ahead)| read_ahead).unwrap_or_default();
-        if read_ahead.front().is_none_or(|next| next.seq != seq) {
-            read_ahead = self.page(id, seq, PREFETCH_EVENTS)?.into();
+        let mut prefetched = next.map(|(_, read_ahead)| read_ahead).unwrap_or_default();
+        if prefetched.front().is_none_or(|next| next.seq != seq) {
+            prefetched = self.page(id, seq, PREFETCH_EVENTS)?.into();
         }
-        let event = read_ahead.pop_front().ok_or_else(|| damaged(Some(id), "no event"))?;
-        self.prefetched = Some((id.clone(), read_ahead));
+        let event = prefetched.pop_front().ok_or_else(|| damaged(Some(id), "no event"))?;
+        self.prefetched = Some((id.clone(), prefetched));
         Ok(event)
     }
 

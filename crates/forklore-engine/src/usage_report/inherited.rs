@@ -29,19 +29,19 @@ impl Engine {
                 if stored.seq > until && !(is_aside && stored.event.ts <= reader.created) {
                     break;
                 }
-                let Some(spent) = self.call_usage(&stored) else { continue };
-                match spent.call {
+                let Some(usage) = self.call_usage(&stored) else { continue };
+                match usage.call {
                     // The writers are visited from the newest to the oldest, so the first report
                     // found of a call is from the session that reported it last.
                     Some(call) => {
-                        let told = calls
+                        let recorded = calls
                             .entry(key(&(stored.event.dialect, call)))
-                            .or_insert((writer.id.clone(), spent.usage));
-                        if told.0 == writer.id {
-                            told.1 = spent.usage;
+                            .or_insert((writer.id.clone(), usage.usage));
+                        if recorded.0 == writer.id {
+                            recorded.1 = usage.usage;
                         }
                     }
-                    None => usage += spent.usage,
+                    None => usage += usage.usage,
                 }
             }
             reader = writer;
@@ -53,10 +53,10 @@ impl Engine {
     /// Returns the session that wrote the last inherited event, and the event's seq there. Returns
     /// `None` if nothing is inherited or the writer was deleted.
     fn writer_before(&self, header: &Header) -> Result<Option<(Header, u64)>> {
-        let kept = header.inherited.inheritable;
+        let inheritable = header.inherited.inheritable;
         let query =
-            Query { at: At::Seq(kept), direction: Direction::Forward, limit: 1, bare: true };
-        let last = match kept {
+            Query { at: At::Seq(inheritable), direction: Direction::Forward, limit: 1, bare: true };
+        let last = match inheritable {
             0 => return Ok(None),
             _ => self.store().read(&header.id, &query)?.events.into_iter().next(),
         };

@@ -145,11 +145,11 @@ fn a_missing_one_reads_missing_and_fails_nothing(world: &World) {
     let named = world.engine.attachments(&session).unwrap();
     assert_eq!((named[0].missing, named[0].bytes), (true, None));
     let message = format!("the attachment {reference} is missing (x)");
-    let told = problem(0, reference.parse().unwrap(), ErrorKind::NotFound, message);
-    assert_eq!(world.engine.verify(None).unwrap().problems, std::slice::from_ref(&told));
+    let problem = problem(0, reference.parse().unwrap(), ErrorKind::NotFound, message);
+    assert_eq!(world.engine.verify(None).unwrap().problems, std::slice::from_ref(&problem));
 
     let attached = attach(world, "a", b"some bytes", "shot.png");
-    let mut wrong = vec![told];
+    let mut wrong = vec![problem];
     if let Some(file) = world.file_of(&attached.id) {
         std::fs::write(&file, b"other byte").unwrap();
         assert_eq!(last_parts(world, &session)[1], part(&attached, "shot.png", true));
@@ -227,10 +227,10 @@ fn a_gc_takes_what_no_event_names(world: &World) {
     let late = Attach { expect: Some(7), ..Attach::default() };
     let refused = world.engine.attach(&session, &mut &b"never named"[..], &late).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
-    let kept = attach(world, "a", b"named", "n");
+    let attachment = attach(world, "a", b"named", "n");
     let freed = world.engine.gc().unwrap();
     assert_eq!((freed.attachments, freed.freed_bytes >= 11), (1, true));
-    assert_eq!(read(world, &kept.id).unwrap(), b"named");
+    assert_eq!(read(world, &attachment.id).unwrap(), b"named");
     assert_eq!(world.engine.gc().unwrap().attachments, 0);
 }
 
@@ -253,19 +253,19 @@ fn a_gc_keeps_what_only_a_prefix_names(world: &World) {
 
 fn a_gc_keeps_what_is_about_to_be_named(world: &World) {
     world.session("a", "");
-    let held = world.engine.put_attachment(&mut &b"soon"[..], 100).unwrap();
+    let pin = world.engine.put_attachment(&mut &b"soon"[..], 100).unwrap();
     assert_eq!(world.engine.gc().unwrap().attachments, 0);
-    assert_eq!(read(world, &held.id).unwrap(), b"soon");
-    let soon = held.id;
-    drop(held);
+    assert_eq!(read(world, &pin.id).unwrap(), b"soon");
+    let soon = pin.id;
+    drop(pin);
     assert_eq!(world.engine.gc().unwrap().attachments, 1);
     assert_eq!(read(world, &soon), Err(ErrorKind::NotFound));
 }
 
 fn a_gc_keeps_what_any_text_mentions(world: &World) {
     let session = world.session("a", "");
-    let kept = world.engine.put_attachment(&mut &b"bytes"[..], 100).unwrap().id;
-    let data = Data::parse(&format!(r#"{{"files":["{kept}"]}}"#)).unwrap();
+    let attachment = world.engine.put_attachment(&mut &b"bytes"[..], 100).unwrap().id;
+    let data = Data::parse(&format!(r#"{{"files":["{attachment}"]}}"#)).unwrap();
     let event = NewEvent::new("x.files".parse().unwrap(), data);
     world.engine.append(&session, &event.into()).unwrap();
     assert_eq!(world.engine.gc().unwrap().attachments, 0);
@@ -273,7 +273,7 @@ fn a_gc_keeps_what_any_text_mentions(world: &World) {
     assert_eq!(world.engine.attachments(&session).unwrap(), []);
     let at: Selector = cut("start");
     world.engine.fork(&Fork::of(session).at(at)).unwrap();
-    assert_eq!(read(world, &kept).unwrap(), b"bytes");
+    assert_eq!(read(world, &attachment).unwrap(), b"bytes");
 }
 
 /// Runs `work` while another thread runs `gc` repeatedly.
@@ -343,6 +343,6 @@ fn what_is_saved_into_a_new_store_is_sound(world: &World) {
     assert_eq!(salvage.lost.len(), usize::from(lost.is_some()));
     assert_eq!(read(&into, &sound.id).unwrap(), b"sound");
     assert_eq!(into.engine.load(&id("a")).unwrap().events.len(), 2);
-    let told = into.engine.verify(None).unwrap().problems;
-    assert_eq!(told.len(), salvage.lost.len());
+    let problem = into.engine.verify(None).unwrap().problems;
+    assert_eq!(problem.len(), salvage.lost.len());
 }

@@ -67,9 +67,9 @@ fn the_outcome_stands_behind_the_head_and_changes_no_history(world: &World) {
     let header = world.header("b");
     assert_eq!(header.counts.index, 3);
     let messages = world.engine.inspect(&id("b")).unwrap().messages;
-    let told = messages.last().unwrap().plain_text();
-    assert!(told.starts_with(&format!("[What was done on the branch {}]\n", brought.label)));
-    assert!(told.ends_with("[Its last answer]\na3"), "{told}");
+    let outcome = messages.last().unwrap().plain_text();
+    assert!(outcome.starts_with(&format!("[What was done on the branch {}]\n", brought.label)));
+    assert!(outcome.ends_with("[Its last answer]\na3"), "{outcome}");
 }
 
 fn the_model_reads_prose_with_the_answer_once(world: &World) {
@@ -162,8 +162,8 @@ fn of_two_at_once_one_is_recorded(world: &World) {
 
 fn a_model_may_tell_it(world: &World) {
     family(world);
-    let told = by_model("it took winnow", &[]);
-    let brought = world.engine.bring(&Bring { summarize: told, ..bring("a", "b") }).unwrap();
+    let reported = by_model("it took winnow", &[]);
+    let brought = world.engine.bring(&Bring { summarize: reported, ..bring("a", "b") }).unwrap();
     assert_eq!(brought.strategy, "model_summary_v1");
     let data = last_data(world, "b");
     assert_eq!((&data["summary"], &data["model"]), (&json!("it took winnow"), &json!("small")));
@@ -227,17 +227,17 @@ fn a_dry_run_writes_nothing_and_agrees(world: &World) {
 fn the_summarised_part_is_the_recorded_part(world: &World) {
     family(world);
     let part = |part| Bring { part: Some(part), ..bring("a", "b") };
-    let said = |request: Bring| Bring { summarize: by_model("it tried x", &[]), ..request };
+    let message = |request: Bring| Bring { summarize: by_model("it tried x", &[]), ..request };
     // The branch has continued since the part to bring was determined.
     world.write("a", "u5 a5");
-    let told = world.engine.bring(&said(part(2..6))).unwrap();
-    assert_eq!((told.recorded, told.from_index, told.to_index), (true, 2, 6));
-    assert_eq!((told.strategy.as_str(), told.answer.as_deref()), ("model_summary_v1", Some("a3")));
+    let outcome = world.engine.bring(&message(part(2..6))).unwrap();
+    assert_eq!((outcome.recorded, outcome.from_index, outcome.to_index), (true, 2, 6));
+    assert_eq!((outcome.strategy.as_str(), outcome.answer.as_deref()), ("model_summary_v1", Some("a3")));
     // A part that was brought is not brought again, not even with another strategy.
     let again = world.engine.bring(&part(2..6)).unwrap();
     assert_eq!(
         (again.existing, again.strategy.as_str(), &again.event_id),
-        (true, "model_summary_v1", &told.event_id)
+        (true, "model_summary_v1", &outcome.event_id)
     );
     let rest = world.engine.bring(&bring("a", "b")).unwrap();
     assert_eq!((rest.recorded, rest.from_index, rest.to_index), (true, 6, 8));
@@ -252,11 +252,11 @@ fn the_summarised_part_is_the_recorded_part(world: &World) {
 }
 
 /// Returns whether marks were computed, and the marks of each session in the tree that has any.
-fn told(world: &World) -> (bool, Vec<(String, Vec<BroughtMark>)>) {
+fn marks(world: &World) -> (bool, Vec<(String, Vec<BroughtMark>)>) {
     let mut trees = world.engine.tree(&TreeRequest::default()).unwrap();
     let looked = world.engine.mark_brought(&mut trees);
-    let told = trees.nodes.into_iter().map(|node| (node.session_id.to_string(), node.brought));
-    (looked, told.filter(|(_, brought)| !brought.is_empty()).collect())
+    let reported = trees.nodes.into_iter().map(|node| (node.session_id.to_string(), node.brought));
+    (looked, reported.filter(|(_, brought)| !brought.is_empty()).collect())
 }
 
 fn a_tree_names_who_brought_what_to_whom(world: &World) {
@@ -264,14 +264,14 @@ fn a_tree_names_who_brought_what_to_whom(world: &World) {
     // Neither a summary at a fork nor an inherited summary is a mark.
     let summed = Fork { summarize: Some(Summarize::Deterministic), ..Fork::of(id("m")) };
     world.engine.fork(&summed).unwrap();
-    assert_eq!(told(world), (true, vec![]));
+    assert_eq!(marks(world), (true, vec![]));
     let first = world.engine.bring(&bring("a", "b")).unwrap();
     world.fork("b", "", "c");
     let second = world.engine.bring(&bring("a", "m")).unwrap();
     let of_a = |seq| vec![BroughtMark { seq, session_id: id("a"), label: first.label.to_string() }];
     let mut expected = vec![("b".to_owned(), of_a(first.seq)), ("m".to_owned(), of_a(second.seq))];
     expected.sort_by(|a, b| a.0.cmp(&b.0));
-    let (looked, mut found) = told(world);
+    let (looked, mut found) = marks(world);
     found.sort_by(|a, b| a.0.cmp(&b.0));
     assert_eq!((looked, found), (true, expected));
 }
@@ -286,5 +286,5 @@ fn large_trees_are_not_looked_through(world: &World) {
             .append(&id("m"), &AppendRequest { events: many(), ..Default::default() })
             .unwrap();
     }
-    assert_eq!(told(world), (false, vec![]));
+    assert_eq!(marks(world), (false, vec![]));
 }

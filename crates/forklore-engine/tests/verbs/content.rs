@@ -69,8 +69,8 @@ fn the_models_view_sees_prefix_and_tail(world: &World) {
     world.fork("p", "turn:1", "c");
     world.write("c", "u9");
     let seen = world.engine.inspect(&id("c")).unwrap();
-    let said: Vec<String> = seen.messages.iter().map(forklore_core::Message::plain_text).collect();
-    assert_eq!(said, ["s0", "u1", "a1", "u9"]);
+    let texts: Vec<String> = seen.messages.iter().map(forklore_core::Message::plain_text).collect();
+    assert_eq!(texts, ["s0", "u1", "a1", "u9"]);
 }
 
 fn the_parents_bytes_are_unchanged(world: &World) {
@@ -185,9 +185,9 @@ fn a_class_is_stored_with_the_event(world: &World) {
 fn a_compactions_range_survives_three_forks(world: &World) {
     world.session("p", "u1 a1 $ u2 a2 k:0-3 u3 a3");
     let before = world.engine.inspect(&id("p")).unwrap();
-    let said: Vec<String> =
+    let texts: Vec<String> =
         before.messages.iter().map(forklore_core::Message::plain_text).collect();
-    assert_eq!(said, ["short", "a2", "u3", "a3"]);
+    assert_eq!(texts, ["short", "a2", "u3", "a3"]);
     for (parent, child) in [("p", "c1"), ("c1", "c2"), ("c2", "c3")] {
         world.fork(parent, "", child);
         assert_eq!(world.engine.inspect(&id(child)).unwrap().messages, before.messages);

@@ -37,8 +37,8 @@ fn a_follower_waits_for_the_next_commit(world: &World) {
     world.session("p", "u1");
     let mut follower = world.engine.follow(&id("p")).unwrap();
     std::thread::scope(|threads| {
-        let heard = threads.spawn(move || follower.next_change().unwrap().head_seq);
+        let received = threads.spawn(move || follower.next_change().unwrap().head_seq);
         world.write("p", "a1");
-        assert_eq!(heard.join().unwrap(), 1);
+        assert_eq!(received.join().unwrap(), 1);
     });
 }

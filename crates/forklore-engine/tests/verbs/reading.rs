@@ -19,7 +19,7 @@ on_every_store!(
     stats_count_shared_bytes_and_usage_once,
 );
 
-fn said(world: &World, name: &str, up_to: Option<&str>) -> Vec<String> {
+fn texts(world: &World, name: &str, up_to: Option<&str>) -> Vec<String> {
     let up_to = up_to.map(cut);
     let records = world.engine.replay(&id(name), up_to.as_ref()).unwrap();
     records
@@ -37,10 +37,10 @@ fn replay_changes_nothing_and_up_to_bounds_it(world: &World) {
     world.session("p", "u1 a1 w k:0-2 u2 $ a2");
     world.fork("p", "", "c");
     let before = (world.printed("c"), world.header("c"), world.engine.stats(None).unwrap());
-    assert_eq!(said(world, "c", None), ["0:u1", "1:a1", "2:u2", "3:a2"]);
-    assert_eq!(said(world, "c", Some("turn:1")), ["0:u1", "1:a1"]);
-    assert_eq!(said(world, "c", Some("message:2")), ["0:u1", "1:a1", "2:u2"]);
-    assert_eq!(said(world, "c", Some("start")), Vec::<String>::new());
+    assert_eq!(texts(world, "c", None), ["0:u1", "1:a1", "2:u2", "3:a2"]);
+    assert_eq!(texts(world, "c", Some("turn:1")), ["0:u1", "1:a1"]);
+    assert_eq!(texts(world, "c", Some("message:2")), ["0:u1", "1:a1", "2:u2"]);
+    assert_eq!(texts(world, "c", Some("start")), Vec::<String>::new());
     assert_eq!((world.printed("c"), world.header("c"), world.engine.stats(None).unwrap()), before);
 }
 

@@ -71,14 +71,14 @@ fn what_is_in_other_folders_is_named(world: &World) {
     world.fork("aaaa-1111", "", "cccc-3333");
     world.engine.label(&id("cccc-3333"), &"idea".parse().unwrap()).unwrap();
     let shown = "cccc-3333".to_owned();
-    let told =
+    let reported =
         "no session of this folder fits the label idea, but cccc-3333 of /demo does".to_owned();
-    assert_eq!(from("@idea"), (told, vec![shown.clone()]));
+    assert_eq!(from("@idea"), (reported, vec![shown.clone()]));
     assert_eq!(from("@idea@main").1, std::slice::from_ref(&shown));
     world.pass(5);
     world.write("cccc-3333", "a1");
-    let told = "no session of this folder fits last, but cccc-3333 of /demo does".to_owned();
-    assert_eq!(from("last"), (told, vec![shown.clone()]));
+    let text = "no session of this folder fits last, but cccc-3333 of /demo does".to_owned();
+    assert_eq!(from("last"), (text, vec![shown.clone()]));
     world.pass(5);
     let strange = Workspace::new("/tmp/\u{1b}[31m\nrm -rf x");
     let root = world.engine.create(&Create::in_workspace(strange)).unwrap().id;

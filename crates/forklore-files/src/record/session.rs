@@ -105,10 +105,10 @@ impl SessionLine {
 
     /// Returns the line of a deleted session once its events after the inheritable one `kept` are
     /// erased.
-    pub(crate) fn trimmed_to(mut self, kept: u64) -> Self {
+    pub(crate) fn trimmed_to(mut self, inheritable: u64) -> Self {
         self.session.metadata = None;
         self.session.config = None;
-        self.trimmed = Some(kept);
+        self.trimmed = Some(inheritable);
         self
     }
 }

@@ -77,8 +77,8 @@ impl Index {
 
     fn add(&mut self, text: &str, at: (u64, u64)) -> Result<(), String> {
         if let Ok(Forgotten { forgotten }) = serde_json::from_str(text) {
-            if let Some(held) = self.entry_mut(forgotten) {
-                held.forgotten = held.steps.len();
+            if let Some(entry) = self.entry_mut(forgotten) {
+                entry.forgotten = entry.steps.len();
             }
             return Ok(());
         }
@@ -108,9 +108,9 @@ impl Index {
 
     fn grow(&mut self, step: &StepLine, read: Progress, at: (u64, u64)) -> Result<(), String> {
         let number = step.source;
-        let held = self.sources.get_mut(usize::try_from(number).unwrap_or(usize::MAX));
-        let held = held.ok_or_else(|| format!("there is no source {number}"))?;
-        let source = &mut held.source;
+        let entry = self.sources.get_mut(usize::try_from(number).unwrap_or(usize::MAX));
+        let entry = entry.ok_or_else(|| format!("there is no source {number}"))?;
+        let source = &mut entry.source;
         source.native_id.clone_from(&step.native_id);
         source.read = read;
         let seen = step.seen();
@@ -131,12 +131,12 @@ impl Index {
             }
         }
         if step.has_ranges() {
-            held.steps.push(at);
+            entry.steps.push(at);
         }
-        held.locations.extend(step.locations());
+        entry.locations.extend(step.locations());
         for name in &step.names {
-            if let Err(at) = held.source.names.binary_search(name) {
-                held.source.names.insert(at, *name);
+            if let Err(at) = entry.source.names.binary_search(name) {
+                entry.source.names.insert(at, *name);
                 self.names.entry(*name).or_default().push(number);
             }
         }
@@ -182,16 +182,16 @@ impl Index {
 
     /// Returns the locations of all records of a source.
     pub(crate) fn locations(&self, number: u64) -> Option<Vec<(RecordKey, RecordLocation)>> {
-        let places = &self.entry(number)?.locations;
-        Some(places.iter().map(|(key, place)| (*key, *place)).collect())
+        let locations = &self.entry(number)?.locations;
+        Some(locations.iter().map(|(key, place)| (*key, *place)).collect())
     }
 
     /// Returns the offset and length of the line of a step with ranges, and whether its stored
     /// bytes are removed from view.
     pub(super) fn step(&self, number: u64, step: u64) -> Option<(u64, u64, bool)> {
-        let held = self.entry(number)?;
+        let entry = self.entry(number)?;
         let step = usize::try_from(step).ok()?;
-        held.steps.get(step).map(|(at, len)| (*at, *len, step < held.forgotten))
+        entry.steps.get(step).map(|(at, len)| (*at, *len, step < entry.forgotten))
     }
 
     pub(super) fn generation(&self) -> u64 {

@@ -178,7 +178,7 @@ impl StepLine {
             }),
             Target::State { .. } => None,
         };
-        let beside = step.sidecar.as_deref().map(sidecar_key);
+        let sidecar = step.sidecar.as_deref().map(sidecar_key);
         let session = |(at, known): (&usize, &SourceSession)| (*at, known.id.clone(), known.events);
         let locations = |inherited| {
             let those =
@@ -199,7 +199,7 @@ impl StepLine {
             ranges: step.ranges.iter().map(RangeRecord::of).collect(),
             locations: locations(false),
             inherited: locations(true),
-            names: step.names.iter().copied().chain(beside).collect(),
+            names: step.names.iter().copied().chain(sidecar).collect(),
         }
     }
 
@@ -249,8 +249,8 @@ fn placed(
     list: &[(RecordKey, u32, u64)],
     inherited: bool,
 ) -> impl Iterator<Item = (RecordKey, RecordLocation)> {
-    let place = move |session, position| RecordLocation { session, position, inherited };
-    list.iter().map(move |(key, session, position)| (*key, place(*session, *position)))
+    let location = move |session, position| RecordLocation { session, position, inherited };
+    list.iter().map(move |(key, session, position)| (*key, location(*session, *position)))
 }
 
 impl RangeRecord {

@@ -145,16 +145,16 @@ fn a_fork_is_as_small_in_a_deep_family_as_in_a_young_one() {
     let make = || handle(&store);
     let scene = Scene::new(&make);
     scene.root("s0", turns(20));
-    let mut kept = 40;
+    let mut stored = 40;
     for depth in 1..100 {
-        scene.fork(&format!("s{}", depth - 1), &format!("s{depth}"), kept, vec![user("on")]);
-        kept += 1;
+        scene.fork(&format!("s{}", depth - 1), &format!("s{depth}"), stored, vec![user("on")]);
+        stored += 1;
     }
     let size = |name: &str| std::fs::metadata(scratch.file(name)).unwrap().len();
     let largest = (1..100).map(|depth| size(&format!("s{depth}"))).max().unwrap();
     assert!(largest < 4_000, "{largest} bytes");
     // Cuts at the end, in the middle, and far back, where an ancestor's first line has the spans.
-    for (child, at) in [("end", kept), ("middle", 90), ("far", 45), ("first", 1), ("start", 0)] {
+    for (child, at) in [("end", stored), ("middle", 90), ("far", 45), ("first", 1), ("start", 0)] {
         scene.fork("s99", child, at, vec![]);
         assert!(size(child) < 4_000, "{child}: {} bytes", size(child));
         let (log, parent) = (scene.log(child), scene.log("s99"));

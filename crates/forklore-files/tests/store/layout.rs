@@ -87,6 +87,6 @@ fn the_indexes_can_be_lost() {
     let problems = scene.store().verify(None).unwrap().problems;
     assert_eq!(problems.len(), 4, "{problems:?}");
     scene.append("b", turns(1));
-    let taken = scene.draft("A", vec![]);
-    assert!(matches!(scene.store().create(taken), Err(forklore_store::Error::IdInUse(_))));
+    let outcome = scene.draft("A", vec![]);
+    assert!(matches!(scene.store().create(outcome), Err(forklore_store::Error::IdInUse(_))));
 }

@@ -41,8 +41,8 @@ fn a_tail_torn_at_any_byte_is_cut_back_and_saved() {
     scene.append("a", vec![user("three")]);
     assert_eq!(scene.texts("a"), ["q1", "a1", "three"]);
     let aside: Vec<_> = fs::read_dir(scratch.root().join("aside")).unwrap().collect();
-    let kept = fs::read(aside[0].as_ref().unwrap().path()).unwrap();
-    assert_eq!(kept, longer[whole.len()..longer.len() - 7]);
+    let stored = fs::read(aside[0].as_ref().unwrap().path()).unwrap();
+    assert_eq!(stored, longer[whole.len()..longer.len() - 7]);
     assert_eq!(after.len(), 4);
     scene.assert_sound();
 }
@@ -104,19 +104,19 @@ fn an_event_removed_from_the_middle_is_missed() {
     scene.fork("a", "b", 8, vec![]);
     let whole = fs::read_to_string(scratch.file("a")).unwrap();
     let lines: Vec<_> = whole.lines().collect();
-    for taken in 1..=8 {
-        let place_of = lines[..taken].iter().map(|line| line.len() + 1).sum::<usize>();
+    for outcome in 1..=8 {
+        let location_of = lines[..outcome].iter().map(|line| line.len() + 1).sum::<usize>();
         let mut left = lines.clone();
         // The file keeps its length, so that only the event shows that something is missing.
-        let filler = " ".repeat(left[taken].len());
-        left[taken] = &filler;
+        let filler = " ".repeat(left[outcome].len());
+        left[outcome] = &filler;
         fs::write(scratch.file("a"), left.join("\n") + "\n").unwrap();
         for session in ["a", "b"] {
             let error = scene.store().read(&session.parse().unwrap(), &everything()).unwrap_err();
             let kinds = [ErrorKind::Corrupt, ErrorKind::MissingAncestor];
             assert!(kinds.contains(&error.kind()), "{error}");
-            let told = session == "b" || error.to_string().contains(&format!("byte {place_of} "));
-            assert!(told, "{error}, not byte {place_of}");
+            let output = session == "b" || error.to_string().contains(&format!("byte {location_of} "));
+            assert!(output, "{error}, not byte {location_of}");
         }
     }
 }

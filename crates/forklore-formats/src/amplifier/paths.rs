@@ -23,8 +23,8 @@ pub(super) fn is_in_sessions(path: &Path) -> bool {
 /// Returns the transcript that another file in the same directory belongs to. Outside a `sessions`
 /// directory, only the files that Amplifier always writes count as part of the session.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
-    let known = path.file_name().is_some_and(|it| it == "metadata.json" || it == "events.jsonl");
-    let one_of_its = !is_transcript(path) && (known || is_in_sessions(path));
+    let is_amplifier = path.file_name().is_some_and(|it| it == "metadata.json" || it == "events.jsonl");
+    let one_of_its = !is_transcript(path) && (is_amplifier || is_in_sessions(path));
     one_of_its.then(|| path.with_file_name("transcript.jsonl"))
 }
 
@@ -73,17 +73,17 @@ pub(super) fn metadata_facts(document: &str) -> FileFacts {
         name: Text<'a>,
     }
     let mut plainer = String::new();
-    let Ok(told) = fields::<Metadata<'_>>(document, &mut plainer) else {
+    let Ok(metadata) = fields::<Metadata<'_>>(document, &mut plainer) else {
         return FileFacts::default();
     };
-    let forked = told.forked_from_turn.0.is_some() || told.forked_at.get().is_some();
-    let parent = told.parent_id.to_owned().filter(|parent| !parent.is_empty());
+    let forked = metadata.forked_from_turn.0.is_some() || metadata.forked_at.get().is_some();
+    let parent = metadata.parent_id.to_owned().filter(|parent| !parent.is_empty());
     let (copied_from, caller) = if forked { (parent, None) } else { (None, parent) };
     FileFacts {
-        native_id: told.session_id.to_owned().filter(|id| !id.is_empty()),
-        cwd: told.working_dir.to_owned(),
-        title: told.name.to_owned(),
-        created: time::from_text(&told.created),
+        native_id: metadata.session_id.to_owned().filter(|id| !id.is_empty()),
+        cwd: metadata.working_dir.to_owned(),
+        title: metadata.name.to_owned(),
+        created: time::from_text(&metadata.created),
         copied_from,
         caller,
         ..FileFacts::default()

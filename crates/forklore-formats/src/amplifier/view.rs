@@ -88,8 +88,8 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     };
     for call in calls {
         // A call that is among the blocks already is the same call.
-        let known = |part: &Part| matches!(part, Part::ToolCall { id, .. } if *id == call.id);
-        if !parts.iter().any(known) {
+        let is_call = |part: &Part| matches!(part, Part::ToolCall { id, .. } if *id == call.id);
+        if !parts.iter().any(is_call) {
             parts.push(called(call));
         }
     }

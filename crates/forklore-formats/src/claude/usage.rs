@@ -62,7 +62,7 @@ mod tests {
     fn counts_that_cannot_be_are_as_large_as_can_be() {
         let tokens = format!("{{\"input_tokens\":{0},\"cache_read_input_tokens\":{0}}}", u64::MAX);
         let record = format!("{{\"message\":{{\"id\":\"m\",\"usage\":{tokens}}}}}");
-        let spent = call_usage(&Data::parse(&record).unwrap()).unwrap();
-        assert_eq!(spent.usage.input, u64::MAX);
+        let usage = call_usage(&Data::parse(&record).unwrap()).unwrap();
+        assert_eq!(usage.usage.input, u64::MAX);
     }
 }

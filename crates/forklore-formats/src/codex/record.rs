@@ -104,7 +104,7 @@ impl Reader {
     }
 
     fn sort(&mut self, kind: &str, item: &Item<'_>) -> (Sorted, Usage) {
-        let spent = match kind {
+        let usage = match kind {
             "response_item" => return (sort::item(item), Usage::default()),
             "compacted" => {
                 let compaction = sort::own(EventType::HISTORY_COMPACTION, Effect::default());
@@ -121,7 +121,7 @@ impl Reader {
             kind => return (sort::other(kind), Usage::default()),
         };
         let name = item.kind.get().unwrap_or(kind);
-        match spent {
+        match usage {
             Some(usage) => (sort::own(EventType::PROVIDER_USAGE, Effect::default()), usage),
             // It repeats usage that was counted already.
             None => (sort::extension(name, Class::Audit), Usage::default()),
@@ -233,9 +233,9 @@ impl Reader {
     /// Removes the last `turns` turns and returns the record before them.
     fn rolled_back(&mut self, turns: u64) -> Parent {
         let turns = usize::try_from(turns).unwrap_or(usize::MAX);
-        let kept = self.turns.len().saturating_sub(turns);
-        let Some(before) = self.turns.get(kept).copied() else { return Parent::Previous };
-        self.undo.turns = Some((kept, self.turns.split_off(kept)));
+        let remaining = self.turns.len().saturating_sub(turns);
+        let Some(before) = self.turns.get(remaining).copied() else { return Parent::Previous };
+        self.undo.turns = Some((remaining, self.turns.split_off(remaining)));
         self.counts.before_task = None;
         self.counts.resumed = Some((self.counts.next.saturating_add(1), before));
         match before.checked_sub(1) {

@@ -65,14 +65,14 @@ pub(super) fn by_call(
     usage: Tokens,
     thread: Option<Tokens>,
 ) -> Option<Usage> {
-    let spent = Total::from(usage);
+    let usage = Total::from(usage);
     let sum = |last_total: &Total| Total {
-        input: last_total.input.saturating_add(spent.input),
-        cached: last_total.cached.saturating_add(spent.cached),
-        output: last_total.output.saturating_add(spent.output),
+        input: last_total.input.saturating_add(usage.input),
+        cached: last_total.cached.saturating_add(usage.cached),
+        output: last_total.output.saturating_add(usage.output),
     };
     *last_total = thread.map(Total::from).or_else(|| last_total.as_ref().map(sum));
-    spent.usage()
+    usage.usage()
 }
 
 /// Returns the usage in a `token_count` that was not counted yet: that of its last call, if the

@@ -72,20 +72,20 @@ struct Function<'a> {
 pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     let shown: RecordFields<'_> = data.read().ok()?;
     let content = shown.content.or(shown.parts);
-    let said = || content.map(parts).unwrap_or_default().into_iter().map(|raw| part(raw, &shown));
+    let parts = || content.map(parts).unwrap_or_default().into_iter().map(|raw| part(raw, &shown));
     let calls = || shown.tool_calls.map(elements).unwrap_or_default();
     let (role, parts) = match kind.as_str() {
-        "user_message" => (Role::User, said().collect()),
+        "user_message" => (Role::User, parts().collect()),
         "assistant_message" => {
             let thoughts = shown.thoughts.map(elements::<Thought>).unwrap_or_default();
             let thoughts = thoughts.into_iter().map(|thought| thought.part(&shown));
             let calls = calls().into_iter().flat_map(ToolCall::parts);
-            (Role::Assistant, thoughts.chain(said()).chain(calls).collect())
+            (Role::Assistant, thoughts.chain(parts()).chain(calls).collect())
         }
         "tool_call" => (Role::Assistant, calls().into_iter().flat_map(ToolCall::parts).collect()),
         "tool_result" => {
             let results = calls().into_iter().filter_map(|call| call.result_part());
-            let output_fields = said().filter(|part| matches!(part, Part::ToolResult { .. }));
+            let output_fields = parts().filter(|part| matches!(part, Part::ToolResult { .. }));
             (Role::Tool, output_fields.chain(results).collect())
         }
         _ => return None,
@@ -163,14 +163,14 @@ impl ToolCall<'_> {
             return None;
         }
         let pieces = self.result.map(elements::<Piece<'_>>).unwrap_or_default();
-        let said = match &*pieces {
+        let parts = match &*pieces {
             [Piece { response: Some(response), .. }] => response.response,
             _ => self.result,
         };
         Some(Part::ToolResult {
             call_id: self.id(),
             name: Some(self.name.clone()),
-            content: verbatim(said),
+            content: verbatim(parts),
             is_error: matches!(self.status.as_deref(), Some("error" | "cancelled")),
             synthetic: false,
         })

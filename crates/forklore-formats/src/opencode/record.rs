@@ -84,14 +84,14 @@ impl Reader {
             records.extend(range.and_then(|range| Some((range, self.add(tip, message)?))));
         }
         let info = found.field("info").map(OwnMessage::of_info).unwrap_or_default().info.0;
-        let place = found.field("info").and_then(|raw| {
+        let index = found.field("info").and_then(|raw| {
             let fields: Object<Reverted<'_>> = serde_json::from_str(raw.get()).ok()?;
             range(text, fields.0.revert?.get())
         });
-        if let Some(place) = place
+        if let Some(index) = index
             && let Some(record) = self.revert(info.revert.0.message_id.get())
         {
-            records.push((place, record));
+            records.push((index, record));
         }
         Line::Several(Several { records, facts: facts(&info), damage: found.damage.clone() })
     }

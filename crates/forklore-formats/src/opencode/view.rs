@@ -94,12 +94,12 @@ fn part(raw: &RawValue, info: &Info) -> Vec<Part> {
 fn call(id: String, name: String, state: Option<&State<'_>>) -> Vec<Part> {
     let input = state.and_then(|state| state.input).map_or("{}", RawValue::get);
     let failed = state.is_some_and(|state| state.status.as_deref() == Some("error"));
-    let said = state.and_then(|state| match state.status.as_deref() {
+    let output = state.and_then(|state| match state.status.as_deref() {
         Some("completed") => Some(state.output),
         Some("error") => Some(state.error),
         _ => None,
     });
-    let result = said.map(|said| Part::ToolResult {
+    let result = output.map(|said| Part::ToolResult {
         call_id: id.clone(),
         name: Some(name.clone()),
         content: Data::from_checked(said.map_or("\"\"", RawValue::get)),

@@ -167,11 +167,11 @@ fn calls(kind: &EventType, message: &MessageFields<'_>) -> Vec<CallStep> {
     blocks.filter_map(|block| opened(&block.id, &block.name)).collect()
 }
 
-fn usage(spent: &UsageFields) -> Usage {
+fn usage(fields: &UsageFields) -> Usage {
     Usage {
-        input: spent.input.count(),
-        output: spent.output.count(),
-        cached: spent.cache_read.count(),
-        cost: spent.cost.0.total.0,
+        input: fields.input.count(),
+        output: fields.output.count(),
+        cached: fields.cache_read.count(),
+        cost: fields.cost.0.total.0,
     }
 }

@@ -133,8 +133,8 @@ impl LineReader for Reader {
 }
 
 fn record(kind: &str, fields: &Fields<'_>, facts: FileFacts) -> Record {
-    let known = kind.parse::<EventType>().ok().filter(EventType::is_own);
-    let kind = known.unwrap_or_else(|| EventType::extension(super::NAME, kind));
+    let own_type = kind.parse::<EventType>().ok().filter(EventType::is_own);
+    let kind = own_type.unwrap_or_else(|| EventType::extension(super::NAME, kind));
     let about = &fields.data.0;
     let is_usage = kind == EventType::PROVIDER_USAGE;
     Record {

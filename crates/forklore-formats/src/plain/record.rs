@@ -134,8 +134,8 @@ fn calls(fields: &Fields<'_>) -> Vec<CallStep> {
         }
         _ => None,
     });
-    let beside = fields.tool_calls.blocks().iter();
-    let beside = beside.filter_map(|call| opened(&call.id, &call.function.0.name));
+    let calls = fields.tool_calls.blocks().iter();
+    let calls = calls.filter_map(|call| opened(&call.id, &call.function.0.name));
     let closes = fields.tool_call_id.to_owned().map(CallStep::Close);
-    in_content.chain(beside).chain(closes).collect()
+    in_content.chain(calls).chain(closes).collect()
 }

@@ -90,9 +90,9 @@ fn content(raw: Option<&RawValue>) -> Option<Content> {
     if let Content::Parts(parts) = &mut content {
         for part in parts {
             if let Part::Other { value } = part
-                && let Some(known) = block(value)
+                && let Some(block) = block(value)
             {
-                *part = known;
+                *part = block;
             }
         }
     }

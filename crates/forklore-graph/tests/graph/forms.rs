@@ -28,13 +28,13 @@ fn assert_every_form_says(quads: &[Quad]) {
         let out = written(quads, format);
         let read = RdfParser::from_format(format.rdf()).for_slice(&out);
         let read: BTreeSet<String> = read.map(|quad| quad.unwrap().to_string()).collect();
-        let said = quads.iter().cloned().map(|mut quad| {
+        let text = quads.iter().cloned().map(|mut quad| {
             if !format.rdf().supports_datasets() {
                 quad.graph_name = GraphName::DefaultGraph;
             }
             quad.to_string()
         });
-        assert_eq!(read, said.collect(), "{word}");
+        assert_eq!(read, text.collect(), "{word}");
     }
 }
 

@@ -15,5 +15,5 @@ mod python;
 mod queries;
 mod refused;
 mod shared;
-mod standing;
+mod live_graph;
 mod trails;

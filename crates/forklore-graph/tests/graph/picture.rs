@@ -31,9 +31,9 @@ fn x(index: &str) -> usize {
     LEFT + STEP * index.parse::<usize>().unwrap()
 }
 
-fn text(out: &mut String, x: usize, y: usize, class: &str, said: &str) {
-    let said = said.replace('&', "&amp;").replace('<', "&lt;");
-    writeln!(out, "<text x=\"{x}\" y=\"{y}\" class=\"{class}\">{said}</text>").unwrap();
+fn text(out: &mut String, x: usize, y: usize, class: &str, text: &str) {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;");
+    writeln!(out, "<text x=\"{x}\" y=\"{y}\" class=\"{class}\">{text}</text>").unwrap();
 }
 
 /// Draws each session as a lane and each turn as a dot at its index.

@@ -46,12 +46,12 @@ fn rdflib_reads_the_same_in_every_form_and_pyshacl_finds_nothing_wrong() {
     for word in Format::WORDS {
         put(folder.path(), &format!("graph.{word}"), &all, word.parse().unwrap());
     }
-    let said = read(folder.path());
+    let text = read(folder.path());
     for word in Format::WORDS {
-        assert_eq!(said["triples"][word], all.len(), "{word}");
-        assert_eq!(said["same"][word], true, "{word}");
+        assert_eq!(text["triples"][word], all.len(), "{word}");
+        assert_eq!(text["same"][word], true, "{word}");
     }
-    assert_eq!(said["conforms"], true, "{}", said["report"]);
+    assert_eq!(text["conforms"], true, "{}", text["report"]);
 }
 
 #[test]
@@ -77,9 +77,9 @@ fn pyshacl_names_circles_vanished_parents_and_turns_without_an_index() {
     for word in Format::WORDS {
         put(folder.path(), &format!("graph.{word}"), &all, word.parse().unwrap());
     }
-    let said = read(folder.path());
-    assert_eq!(said["conforms"], false);
-    let report = said["report"].as_str().unwrap();
+    let text = read(folder.path());
+    assert_eq!(text["conforms"], false);
+    let report = text["report"].as_str().unwrap();
     for wrong in ["run in a circle", "The parent session is not in the graph.", "fl:index"] {
         assert!(report.contains(wrong), "{wrong}: {report}");
     }

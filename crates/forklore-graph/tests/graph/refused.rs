@@ -15,7 +15,7 @@ fn ask(text: &str, parameters: &[(&str, &str)]) -> Result<Answer, QueryError> {
     graph(&grown()).answer(&Query { text, parameters, limit: 3, timeout })
 }
 
-fn said(text: &str) -> Term {
+fn literal(text: &str) -> Term {
     term(text).unwrap()
 }
 
@@ -32,8 +32,8 @@ fn invalid_sparql_is_reported_with_its_position() {
     };
     assert_eq!((line, column), (2, 17));
     assert_eq!(refusal("").0, ErrorKind::InvalidArgs);
-    let said = "the query is not SPARQL at line 1, column 34: the prefix is not declared";
-    assert_eq!(refusal("SELECT ?a WHERE { ?a nobody:knows ?b }").1, said);
+    let text = "the query is not SPARQL at line 1, column 34: the prefix is not declared";
+    assert_eq!(refusal("SELECT ?a WHERE { ?a nobody:knows ?b }").1, text);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_parameter_is_a_value_and_no_text() {
         panic!("it selects")
     };
     assert_eq!(variables.len(), 1);
-    assert_eq!(rows, [[Some(said("winnow"))]]);
+    assert_eq!(rows, [[Some(literal("winnow"))]]);
 }
 
 #[test]
@@ -75,31 +75,31 @@ fn parameters_reach_into_every_part_of_a_query() {
         _ => panic!("it selects"),
     };
     let counted = "SELECT (COUNT(*) AS ?n) { ?turn fl:branch ?x }";
-    assert_eq!(rows(counted, "plan-a-2"), [[Some(said("3"))]]);
+    assert_eq!(rows(counted, "plan-a-2"), [[Some(literal("3"))]]);
     let grouped =
         "SELECT ?role (COUNT(*) AS ?n) { ?t fl:branch ?x ; fl:role ?role } GROUP BY ?role";
-    assert_eq!(rows(grouped, "helper"), [[Some(said("user")), Some(said("1"))]]);
+    assert_eq!(rows(grouped, "helper"), [[Some(literal("user")), Some(literal("1"))]]);
     let filtered = "SELECT ?n { ?t fl:index ?n ; fl:branch \"main\" FILTER(?n < ?x) } ORDER BY ?n";
-    assert_eq!(rows(filtered, "2"), [[Some(said("0"))], [Some(said("1"))]]);
+    assert_eq!(rows(filtered, "2"), [[Some(literal("0"))], [Some(literal("1"))]]);
     let optional =
         "SELECT ?b { ?s fl:kind \"root\" OPTIONAL { ?s fl:title ?x ; fl:branch ?b } } ORDER BY ?b";
-    assert_eq!(rows(optional, "which parser?"), [[None], [Some(said("main"))]]);
-    let asked = ask("ASK { ?s fl:branch ?x }", &[("x", "plan-b")]).unwrap();
-    assert_eq!(asked, Answer::Truth(true));
+    assert_eq!(rows(optional, "which parser?"), [[None], [Some(literal("main"))]]);
+    let requested = ask("ASK { ?s fl:branch ?x }", &[("x", "plan-b")]).unwrap();
+    assert_eq!(requested, Answer::Truth(true));
 }
 
 #[test]
 fn a_parameter_that_cannot_be_bound_is_named() {
     let text = "SELECT ?a { ?a a fl:Turn }";
-    let said = |parameters: &[(&str, &str)]| {
+    let text = |parameters: &[(&str, &str)]| {
         let error = ask(text, parameters).unwrap_err();
         (error.kind(), error.to_string())
     };
     let no_such = "the parameter word cannot be bound: the query has no such variable";
-    assert_eq!(said(&[("word", "x")]), (ErrorKind::InvalidArgs, no_such.into()));
+    assert_eq!(text(&[("word", "x")]), (ErrorKind::InvalidArgs, no_such.into()));
     let twice = "the parameter a cannot be bound: it is given twice";
-    assert_eq!(said(&[("a", "x"), ("a", "y")]), (ErrorKind::InvalidArgs, twice.into()));
-    assert_eq!(said(&[("a b", "x")]).0, ErrorKind::InvalidArgs);
+    assert_eq!(text(&[("a", "x"), ("a", "y")]), (ErrorKind::InvalidArgs, twice.into()));
+    assert_eq!(text(&[("a b", "x")]).0, ErrorKind::InvalidArgs);
 }
 
 #[test]

@@ -49,13 +49,13 @@ fn every_event_is_projected_once_also_those_of_a_deleted_session() {
     let types = all.iter().filter(|quad| quad.predicate.as_str().ends_with("#seq"));
     let mut events: Vec<_> = types.map(|quad| quad.subject.to_string()).collect();
     events.sort();
-    let told = events.len();
+    let reported = events.len();
     events.dedup();
-    assert_eq!(events.len(), told);
+    assert_eq!(events.len(), reported);
     assert!(events.contains(&"<urn:forklore:event:demo-c:8>".to_owned()), "{events:?}");
     let headers = ["demo", "demo-a", "demo-a-2", "demo-b", "demo-d", "helper", "other"];
     let own: u64 = headers.iter().map(|of| engine.show(&id(of)).unwrap().own_events).sum();
-    assert_eq!(told as u64, own + 1, "one of the deleted session is still needed");
+    assert_eq!(reported as u64, own + 1, "one of the deleted session is still needed");
 }
 
 #[test]

@@ -60,9 +60,9 @@ fn a_fork_owns_the_turns_from_its_index_on() {
     user(&engine, "s1", "another");
     let header = engine.show(&id("s1")).unwrap();
     assert_eq!(header.cut.unwrap().index, 2);
-    let told: Vec<_> = engine.replay(&id("s1"), None).unwrap().map(Result::unwrap).collect();
+    let messages: Vec<_> = engine.replay(&id("s1"), None).unwrap().map(Result::unwrap).collect();
     let branches: Vec<_> =
-        told.iter().map(|record| (record.index, record.origin.session_id.as_str())).collect();
+        messages.iter().map(|record| (record.index, record.origin.session_id.as_str())).collect();
     assert_eq!(branches, [(0, "s0"), (1, "s0"), (2, "s1")]);
 }
 

@@ -78,8 +78,8 @@ impl Configured {
         let found = name.and_then(|name| models.get_key_value(name));
         found.map(|(name, model)| (name.as_str(), model)).ok_or_else(|| match name {
             Some(name) if !models.is_empty() => {
-                let known = models.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-                let wrong = format!("there is no [models.{name}]; there is {known}");
+                let names = models.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+                let wrong = format!("there is no [models.{name}]; there is {names}");
                 ConfigError::new(&self.path, wrong)
             }
             None if !models.is_empty() => {

@@ -44,11 +44,11 @@ impl Trust {
     /// Returns an error if another user can change one of them, or if the file does not exist.
     pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
         let absolute = std::path::absolute(path).map_err(|error| ConfigError::io(path, error))?;
-        let mut ahead: VecDeque<OsString> = VecDeque::new();
+        let mut upcoming: VecDeque<OsString> = VecDeque::new();
         let mut here = PathBuf::new();
         let mut links = 0;
-        put_before(&mut ahead, &absolute);
-        while let Some(step) = ahead.pop_front() {
+        put_before(&mut upcoming, &absolute);
+        while let Some(step) = upcoming.pop_front() {
             if step == ".." {
                 here.pop();
                 continue;
@@ -71,7 +71,7 @@ impl Trust {
                 if target.is_absolute() {
                     here = PathBuf::new();
                 }
-                put_before(&mut ahead, &target);
+                put_before(&mut upcoming, &target);
                 continue;
             }
             if !found.is_dir() {
@@ -124,11 +124,11 @@ fn refuse_writable(
 }
 
 /// Puts the components of a path at the front of the queue.
-fn put_before(ahead: &mut VecDeque<OsString>, path: &Path) {
+fn put_before(upcoming: &mut VecDeque<OsString>, path: &Path) {
     for part in path.components().rev() {
         match part {
             Component::CurDir => {}
-            part => ahead.push_front(part.as_os_str().to_owned()),
+            part => upcoming.push_front(part.as_os_str().to_owned()),
         }
     }
 }

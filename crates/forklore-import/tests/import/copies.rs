@@ -234,7 +234,7 @@ fn what_a_copy_that_came_first_repeats_is_common_and_counts_once() {
             early.import(&file(session));
         }
         let linked = header(&early, COPY);
-        let told = |scene: &Scene| {
+        let report = |scene: &Scene| {
             let compared = scene.engine.diff(&id(ORIGINAL), &id(COPY)).unwrap();
             let stats = scene.engine.stats(None).unwrap();
             let spending = scene.engine.usage_report(&UsageScope::Everything).unwrap();
@@ -249,7 +249,7 @@ fn what_a_copy_that_came_first_repeats_is_common_and_counts_once() {
                 (spending.usage, models),
             )
         };
-        assert_eq!(told(&early), told(&late));
+        assert_eq!(report(&early), report(&late));
         let index = header(&late, COPY).inherited.inheritable;
         assert_eq!(linked.parent_id, None);
         let CopyOf { session_id, index: common } = linked.copy_of.unwrap();

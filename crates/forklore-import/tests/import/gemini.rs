@@ -17,12 +17,12 @@ fn message(id: &str, kind: &str, text: &str) -> String {
     )
 }
 
-fn told(id: &str) -> String {
+fn line(id: &str) -> String {
     message(id, if id < "b" { "user" } else { "gemini" }, id)
 }
 
 fn list_of(ids: &[&str]) -> String {
-    let all: Vec<_> = ids.iter().map(|id| told(id)).collect();
+    let all: Vec<_> = ids.iter().map(|id| line(id)).collect();
     format!(r#"{{"$set":{{"messages":[{}]}}}}"#, all.join(", "))
 }
 
@@ -83,20 +83,20 @@ fn lines(text: &[&str]) -> Vec<String> {
 #[test]
 fn going_back_is_a_branch_that_the_agent_would_resume() {
     let rewind = |id: &str| format!(r#"{{"$rewindTo":"{id}"}}"#);
-    let all = [told("a"), told("b"), told("a2"), told("b2"), rewind("a2")];
+    let all = [line("a"), line("b"), line("a2"), line("b2"), rewind("a2")];
     assert_eq!(shape(&all), (lines(&["a b a2 b2", "0@2: rewind"]), 1));
-    let all = [&all[..], &[told("a3"), told("b3")]].concat();
+    let all = [&all[..], &[line("a3"), line("b3")]].concat();
     assert_eq!(shape(&all), (lines(&["a b a2 b2", "0@2: rewind a3 b3"]), 1));
-    let all = [told("a"), told("b"), rewind("nowhere"), told("a2")];
+    let all = [line("a"), line("b"), rewind("nowhere"), line("a2")];
     assert_eq!(shape(&all), (lines(&["a b", "0@0: rewind a2"]), 1));
 }
 
 #[test]
 fn an_unchanged_list_needs_no_event() {
-    let before = [told("a"), told("b"), told("a2"), told("b2")];
+    let before = [line("a"), line("b"), line("a2"), line("b2")];
     let again = |ids: &[&str], then: &[&str]| {
-        let told = then.iter().map(|id| told(id));
-        shape(&before.iter().cloned().chain([list_of(ids)]).chain(told).collect::<Vec<_>>())
+        let reported = then.iter().map(|id| line(id));
+        shape(&before.iter().cloned().chain([list_of(ids)]).chain(reported).collect::<Vec<_>>())
     };
     let whole = again(&["a", "b", "a2", "b2"], &["a3"]);
     assert_eq!(whole, (lines(&["a b a2 b2 a3"]), 0));
@@ -105,15 +105,15 @@ fn an_unchanged_list_needs_no_event() {
     assert_eq!(again(&["a", "b", "a2", "b2", "x"], &["z"]), (lines(&["a b a2 b2 x z"]), 0));
     // A resumed session is written from its first message on, and then completely.
     let resumed =
-        [before.to_vec(), vec![list_of(&["a"]), list_of(&["a", "b", "a2", "b2"]), told("a3")]];
+        [before.to_vec(), vec![list_of(&["a"]), list_of(&["a", "b", "a2", "b2"]), line("a3")]];
     assert_eq!(shape(&resumed.concat()), (lines(&["a b a2 b2 a3"]), 0));
 }
 
 #[test]
 fn a_changed_message_is_a_branch() {
-    let all = [told("a"), told("b"), message("b", "gemini", "other"), told("a2")];
+    let all = [line("a"), line("b"), message("b", "gemini", "other"), line("a2")];
     assert_eq!(shape(&all), (lines(&["a b", "0@1: b a2"]), 1));
-    let all = [told("a"), told("b"), message("a", "user", "other"), told("a2")];
+    let all = [line("a"), line("b"), message("a", "user", "other"), line("a2")];
     assert_eq!(shape(&all), (lines(&["a b a2", "0@0: a"]), 0));
 }
 
@@ -124,12 +124,12 @@ fn a_message_that_grows_is_gone_on_with() {
             r#"{{"id":"b","timestamp":"2026-01-01T00:00:01Z","type":"gemini","content":"b","tokens":{{"total":1}},"toolCalls":[{{"id":"c","name":"ls","args":{{}},"status":"{status}"}}]}}"#
         )
     };
-    let all = [told("a"), told("b"), call("executing"), call("success"), told("a2")];
+    let all = [line("a"), line("b"), call("executing"), call("success"), line("a2")];
     assert_eq!(shape(&all), (lines(&["a b tool_call tool_result a2"]), 0));
-    assert_eq!(shape(&[told("a"), call("success"), told("a2")]), (lines(&["a b a2"]), 0));
+    assert_eq!(shape(&[line("a"), call("success"), line("a2")]), (lines(&["a b a2"]), 0));
     // A repetition that adds only token counts adds no event.
-    let more = told("b").replace("\"content\"", "\"tokens\":{\"total\":2},\"content\"");
-    assert_eq!(shape(&[told("a"), told("b"), more, told("a2")]), (lines(&["a b a2"]), 0));
+    let more = line("b").replace("\"content\"", "\"tokens\":{\"total\":2},\"content\"");
+    assert_eq!(shape(&[line("a"), line("b"), more, line("a2")]), (lines(&["a b a2"]), 0));
 }
 
 #[test]
@@ -137,11 +137,11 @@ fn a_sub_agents_file_is_a_delegate_of_the_session_that_its_folder_names() {
     let scene = Scene::new();
     let folder = scene.folder.path().join("chats");
     std::fs::create_dir_all(folder.join("s")).unwrap();
-    let main = format!("{HEADER}\n{}\n{}\n", told("a"), told("b"));
+    let main = format!("{HEADER}\n{}\n{}\n", line("a"), line("b"));
     let sub = HEADER.replace("\"s\"", "\"sub\"").replace("00:00:00Z\"}", "00:00:01Z\"}");
     let sub = sub.replace("\"p\"", "\"p\",\"kind\":\"subagent\"");
     std::fs::write(folder.join("session-1.jsonl"), main).unwrap();
-    std::fs::write(folder.join("s/sub.jsonl"), format!("{sub}\n{}\n", told("x"))).unwrap();
+    std::fs::write(folder.join("s/sub.jsonl"), format!("{sub}\n{}\n", line("x"))).unwrap();
     let report = scene.import(&folder);
     assert_eq!(report.problems, []);
     let delegate = scene.engine.show(&"sub".parse().unwrap()).unwrap();
@@ -199,7 +199,7 @@ fn played(done: &[Does]) -> (Vec<String>, Vec<String>, usize) {
         match *does {
             Does::Says => {
                 next(&mut list);
-                lines.extend(list.last().map(|id| told(id)));
+                lines.extend(list.last().map(|id| line(id)));
             }
             Does::GoesBack(at) if !list.is_empty() => {
                 let at = at % list.len();
@@ -224,7 +224,7 @@ fn played(done: &[Does]) -> (Vec<String>, Vec<String>, usize) {
             Does::Calls if list.last().is_some_and(|id| id.starts_with('b')) => {
                 let calls = r#"","toolCalls":[{"id":"c","name":"ls","status":"success"}]}"#;
                 let id = list.last().unwrap();
-                lines.push(told(id).replace("\"}", calls));
+                lines.push(line(id).replace("\"}", calls));
             }
             _ => {}
         }

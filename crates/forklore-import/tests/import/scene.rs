@@ -196,16 +196,16 @@ impl Scene {
                     SourceSpan::Events { session, from, count, end } => {
                         for position in from..from + count {
                             all.push(Stretch::Event(session, position));
-                            keep(&mut all, end.bytes());
+                            push(&mut all, end.bytes());
                         }
                     }
-                    SourceSpan::Other(bytes) => keep(&mut all, &bytes),
+                    SourceSpan::Other(bytes) => push(&mut all, &bytes),
                     SourceSpan::Raw { session, position, bytes } => {
                         all.push(Stretch::Raw(session, position, bytes));
                     }
                     SourceSpan::Spread { session, position, margin, indent, end } => {
                         all.push(Stretch::Event(session, position));
-                        keep(&mut all, &[margin, indent, end.bytes().to_vec()].concat());
+                        push(&mut all, &[margin, indent, end.bytes().to_vec()].concat());
                     }
                     other => panic!("{other:?}"),
                 }
@@ -227,14 +227,14 @@ fn inside(paths: &[PathBuf]) -> Vec<PathBuf> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Stretch {
     Event(u32, u64),
-    Kept(Vec<u8>),
+    Stored(Vec<u8>),
     Raw(u32, u64, Vec<u8>),
 }
 
-fn keep(all: &mut Vec<Stretch>, bytes: &[u8]) {
+fn push(all: &mut Vec<Stretch>, bytes: &[u8]) {
     match all.last_mut() {
         _ if bytes == LineEnd::None.bytes() => {}
-        Some(Stretch::Kept(kept)) => kept.extend_from_slice(bytes),
-        _ => all.push(Stretch::Kept(bytes.to_vec())),
+        Some(Stretch::Stored(kept)) => kept.extend_from_slice(bytes),
+        _ => all.push(Stretch::Stored(bytes.to_vec())),
     }
 }

@@ -13,7 +13,7 @@ use crate::scene::Scene;
 
 /// Files that are not restored, by the end of their path, and why. [docs/formats] has the same for
 /// the files that agents write.
-const NOT_KEPT: &[(&str, &str)] = &[
+const NOT_STORED: &[(&str, &str)] = &[
     ("/EXPECT*.json", "answers of the agents' own libraries, for the tests"),
     ("/fixture.json", "what a collection says of its samples"),
     ("/README.md", "of the collection"),
@@ -118,7 +118,7 @@ fn every_regular_file_comes_back_or_has_a_reason() {
         for path in regular_files(&folder) {
             let whole = content(&path);
             let place = path.to_string_lossy();
-            let reason = NOT_KEPT.iter().find(|(pattern, _)| fits(&place, pattern));
+            let reason = NOT_STORED.iter().find(|(pattern, _)| fits(&place, pattern));
             if let Some((pattern, _)) = reason {
                 excused.insert(*pattern);
                 continue;

@@ -205,7 +205,7 @@ async fn what_a_model_answered_goes_back_to_it_as_it_came() {
     let history = vec![user("Hello"), thought, call("a", "weather", r#"{"city":"Paris"}"#)];
     let asked = Request { tools: vec![weather()], ..request(history) };
     let _ = ask(&model, &asked).await;
-    let sent = endpoint.asked();
+    let sent = endpoint.received();
     let line = sent.head.lines().next().unwrap();
     assert_eq!(line, "POST /v1/models/smollm2:streamGenerateContent?alt=sse HTTP/1.1");
     assert_eq!(sent.body, model.body(&asked).unwrap(), "what is shown is what is sent");
@@ -222,6 +222,6 @@ async fn what_is_shown_is_what_is_sent() {
         let model = model(provider, &endpoint.url());
         let asked = Request { tools: vec![weather()], shared: 1, ..request(vec![user("Hello")]) };
         assert!(ask(&model, &asked).await.is_err());
-        assert_eq!(endpoint.asked().body, model.body(&asked).unwrap());
+        assert_eq!(endpoint.received().body, model.body(&asked).unwrap());
     }
 }

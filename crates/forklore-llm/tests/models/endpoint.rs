@@ -15,13 +15,13 @@ pub(crate) enum Then {
 
 /// A received request.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct Received {
     /// The request line and the headers.
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
 }
 
-impl Asked {
+impl Received {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
@@ -31,7 +31,7 @@ impl Asked {
 /// A server that sends the same response to every request.
 pub(crate) struct Endpoint {
     port: u16,
-    asked: Receiver<Asked>,
+    received: Receiver<Received>,
 }
 
 impl Endpoint {
@@ -39,7 +39,7 @@ impl Endpoint {
         let answer = answer.into();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (tell, asked) = mpsc::channel();
+        let (tell, received) = mpsc::channel();
         thread::spawn(move || {
             let mut open = Vec::new();
             for stream in listener.incoming() {
@@ -53,7 +53,7 @@ impl Endpoint {
                 }
             }
         });
-        Self { port, asked }
+        Self { port, received }
     }
 
     /// Starts a server that sends `beginning` and then repeats `more` until the client stops
@@ -90,8 +90,8 @@ impl Endpoint {
     }
 
     /// Waits for the next request and returns it.
-    pub(crate) fn asked(&self) -> Asked {
-        self.asked.recv().unwrap()
+    pub(crate) fn received(&self) -> Received {
+        self.received.recv().unwrap()
     }
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn refusal(status: &str, headers: &str, body: &str) -> String {
     )
 }
 
-fn read(stream: &mut TcpStream) -> Option<Asked> {
+fn read(stream: &mut TcpStream) -> Option<Received> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 65536];
     loop {
@@ -116,7 +116,7 @@ fn read(stream: &mut TcpStream) -> Option<Asked> {
         bytes.extend_from_slice(&buffer[..read]);
         let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
         let head = String::from_utf8(bytes[..at].to_vec()).unwrap();
-        let request = Asked { head, body: bytes[at + 4..].to_vec() };
+        let request = Received { head, body: bytes[at + 4..].to_vec() };
         let length = request.header("content-length").map_or(0, |length| length.parse().unwrap());
         if request.body.len() >= length {
             return Some(request);

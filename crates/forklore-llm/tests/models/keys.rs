@@ -57,7 +57,7 @@ async fn a_key_stands_in_its_header_and_nowhere_else() {
         let model = keyed(provider, &endpoint.url());
         let error = ask(&model, &request(vec![user("Hello")])).await.unwrap_err();
 
-        let asked = endpoint.asked();
+        let asked = endpoint.received();
         assert_eq!(asked.header(header), Some(&*value));
         assert_eq!(asked.head.matches(KEY).count(), 1, "{}", asked.head);
         assert!(!String::from_utf8(asked.body).unwrap().contains(KEY));
@@ -160,6 +160,6 @@ async fn no_key_goes_where_none_was_named() {
     let endpoint = Endpoint::answering(refusal("401 Unauthorized", "", ""), Then::Close);
     let model = HttpModel::new(config(Provider::OpenAi, &endpoint.url())).unwrap();
     assert!(ask(&model, &request(vec![user("Hello")])).await.is_err());
-    let asked = endpoint.asked();
+    let asked = endpoint.received();
     assert_eq!(asked.header("authorization"), None);
 }

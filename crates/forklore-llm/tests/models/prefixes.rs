@@ -33,11 +33,11 @@ fn append(engine: &Engine, session: &SessionId, events: &[(EventType, Value)]) {
     engine.append(session, &AppendRequest::from(events.collect::<Vec<_>>())).unwrap();
 }
 
-fn said(text: &str) -> (EventType, Value) {
+fn assistant_event(text: &str) -> (EventType, Value) {
     (EventType::ASSISTANT_MESSAGE, json!({"content": text}))
 }
 
-fn asked(text: &str) -> (EventType, Value) {
+fn user_event(text: &str) -> (EventType, Value) {
     (EventType::USER_MESSAGE, json!({"content": text}))
 }
 
@@ -68,7 +68,7 @@ fn turn(engine: &Engine, number: u32, model: &HttpModel) -> Vec<(EventType, Valu
     vec![
         (EventType::USER_MESSAGE, json!({"content": question})),
         (EventType::REASONING, thought),
-        said("Let me look."),
+        assistant_event("Let me look."),
         (EventType::TOOL_CALL, json!({"id": a, "name": "weather", "arguments": {"city": "Ä"}})),
         (
             EventType::TOOL_CALL,
@@ -77,7 +77,7 @@ fn turn(engine: &Engine, number: u32, model: &HttpModel) -> Vec<(EventType, Valu
         (EventType::TOOL_RESULT, json!({"call_id": a, "content": "Sunny."})),
         (EventType::PROVIDER_USAGE, json!({"input": 1})),
         (EventType::TOOL_RESULT, json!({"call_id": b, "content": rain})),
-        said(&format!("Answer {number}.")),
+        assistant_event(&format!("Answer {number}.")),
     ]
 }
 
@@ -155,7 +155,7 @@ fn a_fork_begins_as_its_parent_wherever_it_is_cut() {
         let root = root(&engine, &model);
         for index in 1..=22 {
             let child = fork(&engine, &root, &format!("index:{index}"));
-            append(&engine, &child, &[asked("What now?")]);
+            append(&engine, &child, &[user_event("What now?")]);
             begins_alike(&engine, &root, &child, &model);
         }
     }
@@ -208,10 +208,10 @@ fn so_does_a_fork_of_a_compacted_fork() {
         append(&engine, &root, &[(EventType::HISTORY_COMPACTION, compaction)]);
         append(&engine, &root, &turn(&engine, 4, &model));
         let child = fork(&engine, &root, "end");
-        append(&engine, &child, &[asked("What now?")]);
+        append(&engine, &child, &[user_event("What now?")]);
         begins_alike(&engine, &root, &child, &model);
         let grandchild = fork(&engine, &child, "turn:4");
-        append(&engine, &grandchild, &[asked("And then?")]);
+        append(&engine, &grandchild, &[user_event("And then?")]);
         begins_alike(&engine, &child, &grandchild, &model);
     }
 }
@@ -257,7 +257,7 @@ fn what_was_sent_is_sent_again_when_a_request_is_full() {
             let size = if number == 6 { 10 } else { 7 << 19 };
             let shown = attach(&engine, &png(number, size), "image/png");
             let message = json!({"content": [{"type": "text", "text": "Look."}, shown]});
-            append(&engine, &session, &[(EventType::USER_MESSAGE, message), said("I see.")]);
+            append(&engine, &session, &[(EventType::USER_MESSAGE, message), assistant_event("I see.")]);
             let now = request(&engine, &session, &model);
             let body = model.body(&now).unwrap();
             // Only the closing brackets of the messages differ.

@@ -52,7 +52,7 @@ fn nobody_starves(kind: Kind) {
 /// finished.
 fn assert_fair(world: &World) {
     let mut done = [0; PROCESSES];
-    for stored in log(&world.place.open(), ONE).unwrap() {
+    for stored in log(&world.folder.open(), ONE).unwrap() {
         let writer = stored.event.id.as_str().strip_prefix('p').and_then(|id| id.split('.').next());
         let Some(number) = writer.and_then(|number| number.parse::<usize>().ok()) else { continue };
         done[number] += 1;
@@ -102,7 +102,7 @@ fn a_stopped_writer_is_no_end(kind: Kind) {
     let task = Task { work: "append".into(), ..world.task("p0", 0) };
     let mut process = World::start(&task);
     process.go();
-    let opened = world.place.open();
+    let opened = world.folder.open();
     let mut chance = Chance::new(seed(), 0);
     // Repeats until the process is stopped while it locks others out.
     let answer = (0..1_000).find_map(|attempt| {
@@ -129,10 +129,10 @@ fn a_stopped_writer_is_no_end(kind: Kind) {
 /// it.
 fn a_second_handle_takes_nothing_from_the_first(kind: Kind) {
     let mut world = World::new(kind, 0);
-    let first = world.place.open();
+    let first = world.folder.open();
     for round in 0..10 {
         assert!(world.call(&format!("first{round}"), &first, &appending(3 * round)).is_done());
-        let second = world.place.open();
+        let second = world.folder.open();
         let name = format!("p{round}");
         let process = World::start(&Task { work: "append".into(), ..world.task(&name, 3) });
         assert!(

@@ -24,7 +24,7 @@ fn nothing_acknowledged_is_lost(kind: Kind) {
             killed(&mut world, &mut chance, &format!("k{kill}"));
             // In the other rounds, the next process finds the store as the kill left it.
             if chance.below(3) == 0 {
-                let opened = world.place.open();
+                let opened = world.folder.open();
                 world.claim_open(&opened, &format!("c{kill}"));
             }
             world.file.grow(20);

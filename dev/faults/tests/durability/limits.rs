@@ -4,4 +4,4 @@
 mod clock;
 mod descriptors;
 mod read_only;
-mod room;
+mod space;

@@ -38,7 +38,7 @@ macro_rules! for_each_store {
 pub(crate) use for_each_store;
 
 pub(crate) struct World {
-    pub(crate) place: TestFolder,
+    pub(crate) folder: TestFolder,
     pub(crate) history: Vec<Entry>,
     pub(crate) file: Transcript,
     number: u64,
@@ -46,19 +46,19 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(kind: Kind, number: u64) -> Self {
-        Self::in_place(TestFolder::in_memory(kind), number)
+        Self::in_folder(TestFolder::in_memory(kind), number)
     }
 
     /// Creates a world on the disk that contains `folder`.
     pub(crate) fn on(kind: Kind, number: u64, folder: &Path) -> Self {
-        Self::in_place(TestFolder::below(kind, folder), number)
+        Self::in_folder(TestFolder::below(kind, folder), number)
     }
 
-    fn in_place(place: TestFolder, number: u64) -> Self {
-        let mut file = Transcript::new(place.path());
+    fn in_folder(folder: TestFolder, number: u64) -> Self {
+        let mut file = Transcript::new(folder.path());
         file.grow(RECORDS);
         let mut lines = Vec::new();
-        let opened = place.open();
+        let opened = folder.open();
         let mut caller = Caller::new(&opened, |line| lines.push(line));
         for (session, events) in [(TRUNK, PREFIX), (ONE, 1)] {
             caller.call(Call::Create {
@@ -70,15 +70,15 @@ impl World {
             });
         }
         drop(caller);
-        Self { place, history: entries("setup", &lines), file, number }
+        Self { folder, history: entries("setup", &lines), file, number }
     }
 
     /// Creates a task for a process with a unique name.
     pub(crate) fn task(&self, name: &str, calls: u64) -> Task {
         Task {
             work: "busy".into(),
-            kind: self.place.kind(),
-            store: self.place.store_dir(),
+            kind: self.folder.kind(),
+            store: self.folder.store_dir(),
             name: name.into(),
             seed: seed().wrapping_add(self.number << 32),
             calls,
@@ -117,7 +117,7 @@ impl World {
     /// collection.
     #[track_caller]
     pub(crate) fn assert_sound(&mut self) {
-        let opened = self.place.open();
+        let opened = self.folder.open();
         self.assert_none(&Check::new(&opened, &self.history).problems());
         self.claim_open(&opened, "claim");
         self.assert_imported(&opened);
@@ -128,7 +128,7 @@ impl World {
     /// Asserts the same, but accepts errors that name an exhausted resource.
     #[track_caller]
     pub(crate) fn assert_sound_though_limited(&mut self) {
-        let opened = self.place.open();
+        let opened = self.folder.open();
         self.assert_none(&Check::new(&opened, &self.history).limited().problems());
         self.assert_imported(&opened);
         opened.engine.gc().unwrap();
@@ -145,12 +145,12 @@ impl World {
     /// copies are old enough to be collected.
     #[track_caller]
     pub(crate) fn assert_erased(&self) {
-        let opened = self.place.open();
+        let opened = self.folder.open();
         opened.engine.gc().unwrap();
-        let remains = remains(&opened, &self.place.store_dir(), &self.history).unwrap();
+        let remains = remains(&opened, &self.folder.store_dir(), &self.history).unwrap();
         self.assert_none(&remains);
         drop(opened);
-        self.assert_none(&unowned(self.place.kind(), &self.place.store_dir()).unwrap());
+        self.assert_none(&unowned(self.folder.kind(), &self.folder.store_dir()).unwrap());
     }
 
     #[track_caller]

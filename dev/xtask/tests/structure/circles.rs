@@ -12,7 +12,7 @@ const MOST: usize = 3;
 
 /// Larger cycles that remain to be broken up, with their sizes. None may grow, and the size of one
 /// that shrank must be updated.
-const KNOWN: [(&str, usize); 1] = [("crates/forklore-import", 17)];
+const ACCEPTED: [(&str, usize); 1] = [("crates/forklore-import", 17)];
 
 type Graph = BTreeMap<Module, BTreeSet<Module>>;
 
@@ -43,7 +43,7 @@ fn circles(graph: &Graph) -> BTreeSet<BTreeSet<&Module>> {
 fn no_import_circle_has_more_than_three_files() {
     let mut wrong = Vec::new();
     for (name, graph) in modules(&sources()) {
-        let known = KNOWN.iter().find(|(known, _)| *known == name).map(|(_, files)| *files);
+        let known = ACCEPTED.iter().find(|(known, _)| *known == name).map(|(_, files)| *files);
         let large: Vec<_> =
             circles(&graph).into_iter().filter(|circle| circle.len() > MOST).collect();
         let sizes: Vec<_> = large.iter().map(BTreeSet::len).collect();

@@ -15,9 +15,9 @@ pub(super) fn look(health: &mut Health) {
         let Ok(survey) = Importer::new(&engine).survey(agent.dialect, &agent.folders) else {
             continue;
         };
-        let places: Vec<_> = agent.folders.iter().map(|place| agents::typed(place)).collect();
+        let folders: Vec<_> = agent.folders.iter().map(|place| agents::typed(place)).collect();
         let files = count(survey.files, "session file");
-        let message = format!("{}: {files} in {}", agent.agent, places.join(" and "));
+        let message = format!("{}: {files} in {}", agent.agent, folders.join(" and "));
         let hint = (survey.files > 0).then(|| agents::import_command(&agent.folders));
         health.add("agent", Status::Ok, message, hint, None);
     }

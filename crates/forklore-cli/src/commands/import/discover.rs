@@ -77,7 +77,7 @@ fn show(page: &mut Page, answer: &Answer) {
     for found in &answer.agents {
         let Survey { files, sidecars: beside, bytes: size, newest, imported, to_read } =
             found.survey;
-        let places: Vec<_> = found.paths.iter().map(|place| agents::typed(place)).collect();
+        let folders: Vec<_> = found.paths.iter().map(|place| agents::typed(place)).collect();
         let tone = if to_read > 0 { Tone::Good } else { Tone::Plain };
         table.row([
             Cell::new(Tone::Strong, found.agent),
@@ -87,7 +87,7 @@ fn show(page: &mut Page, answer: &Answer) {
             Cell::new(Tone::Plain, newest.map(|newest| age(now, newest)).unwrap_or_default()),
             Cell::new(Tone::Plain, grouped(imported)),
             Cell::new(tone, grouped(to_read)),
-            Cell::new(Tone::Dim, places.join(" ")),
+            Cell::new(Tone::Dim, folders.join(" ")),
         ]);
     }
     table.show(page);

@@ -31,15 +31,15 @@ const REST: u32 = 4;
 const AGAIN: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
-    let places = paths(&args.path)?;
+    let paths = paths(&args.path)?;
     let options = ImportOptions { found: true, ..super::options(args, app)? };
     let engine = app.engine()?;
-    let mut followed = Followed::new(&places);
+    let mut followed = Followed::new(&paths);
     let ended = exit::gently(&options.stop, followed.stopper())?;
     let mut watch = Watch { engine, options, news: News::new(output) };
 
-    watch.news.begin(&places)?;
-    let mut paths: Vec<_> = places.iter().filter(|place| place.exists()).cloned().collect();
+    watch.news.begin(&paths)?;
+    let mut paths: Vec<_> = paths.iter().filter(|place| place.exists()).cloned().collect();
     loop {
         let begun = Instant::now();
         let refused = watch.look(&paths)?;
@@ -60,9 +60,9 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 /// do not exist yet.
 fn paths(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
     if named.is_empty() {
-        let places: Vec<_> = agents::all().into_iter().flat_map(|agent| agent.folders).collect();
+        let paths: Vec<_> = agents::all().into_iter().flat_map(|agent| agent.folders).collect();
         let homeless = "there is no home directory in which agents could keep sessions";
-        return if places.is_empty() { Err(Failure::invalid(homeless)) } else { Ok(places) };
+        return if paths.is_empty() { Err(Failure::invalid(homeless)) } else { Ok(paths) };
     }
     let real = |path: &PathBuf| {
         let doing = format!("looking for {}", path.display());

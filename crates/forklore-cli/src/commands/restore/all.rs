@@ -28,12 +28,12 @@ pub(super) fn run(
             gone.push(file.name.clone());
             continue;
         }
-        let place = file_below(folder, file.relative_path()).map_err(refused)?;
-        if place.symlink_metadata().is_ok() {
-            let there = format!("{} is there already; nothing was written", place.display());
+        let path = file_below(folder, file.relative_path()).map_err(refused)?;
+        if path.symlink_metadata().is_ok() {
+            let there = format!("{} is there already; nothing was written", path.display());
             return Err(Failure::refused(ErrorKind::AlreadyExists, there));
         }
-        places.push((file, place));
+        places.push((file, path));
     }
     let (mut written, mut damaged) = (Vec::new(), Vec::new());
     for (file, place) in places {
@@ -51,15 +51,15 @@ pub(super) fn run(
     if answer.damaged.is_empty() { Ok(()) } else { Err(Failure::Answered(ErrorKind::Corrupt)) }
 }
 
-fn write(file: &SessionFile, place: PathBuf, engine: &Engine) -> Result<WrittenFile> {
-    let restored = new_file::write(&place, |out| {
+fn write(file: &SessionFile, path: PathBuf, engine: &Engine) -> Result<WrittenFile> {
+    let restored = new_file::write(&path, |out| {
         let mut out = BufWriter::new(out);
         let restored = engine.restore_file(file, &mut out)?;
-        out.flush().map_err(new_file::failed(&place))?;
+        out.flush().map_err(new_file::failed(&path))?;
         Ok(restored)
     })?;
     let (bytes, revision) = (restored.bytes, restored.revision);
-    Ok(WrittenFile { name: file.name.clone(), path: place, bytes, revision })
+    Ok(WrittenFile { name: file.name.clone(), path, bytes, revision })
 }
 
 fn show(page: &mut Page, answer: &RestoredFiles) {

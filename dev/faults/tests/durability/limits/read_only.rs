@@ -55,7 +55,7 @@ struct Reader {
 impl Reader {
     fn of(kind: Kind, folders: u32, files: u32) -> Self {
         let mut world = World::new(kind, 0);
-        let opened = world.place.open();
+        let opened = world.folder.open();
         let child = Call::Create {
             session: "child".into(),
             parent: Some(TRUNK.into()),
@@ -66,8 +66,8 @@ impl Reader {
         assert!(world.call("parent", &opened, &child).is_done());
         let shown = shown(&opened.engine).unwrap();
         drop(opened);
-        let store = world.place.store_dir();
-        give_away(world.place.path(), NOBODY, 0o755, 0o644);
+        let store = world.folder.store_dir();
+        give_away(world.folder.path(), NOBODY, 0o755, 0o644);
         give_away(&store, NOBODY, folders, files);
         Self { before: snapshot(&store), world, shown }
     }
@@ -75,7 +75,7 @@ impl Reader {
     /// Runs the worker as that user and returns the lines that it prints.
     fn read(&mut self) -> Vec<String> {
         let task = Task { work: "read".into(), ..self.world.task("reader", 0) };
-        let (status, told) = as_nobody(&task, self.world.place.path()).ended::<String>();
+        let (status, told) = as_nobody(&task, self.world.folder.path()).ended::<String>();
         assert!(status.success(), "the process failed; it told {told:#?}");
         told
     }
@@ -84,7 +84,7 @@ impl Reader {
         let denied = WRITES.map(|verb| format!("{verb}: permission_denied"));
         let expected: Vec<_> = self.shown.iter().chain(&denied).collect();
         assert_eq!(told.iter().collect::<Vec<_>>(), expected);
-        let mut after = snapshot(&self.world.place.store_dir());
+        let mut after = snapshot(&self.world.folder.store_dir());
         // Ignores scratch files that a reader creates. They contain no events.
         after.retain(|path, (_, len, _)| self.before.contains_key(path) || !is_scratch(path, *len));
         assert_eq!(after, self.before);
@@ -100,8 +100,8 @@ impl Reader {
         assert_eq!(told.iter().collect::<Vec<_>>(), expected);
         // Returns the store to its owner, who must find one more event.
         let me = rustix::process::geteuid().as_raw();
-        give_away(&self.world.place.store_dir(), me, 0o700, 0o600);
-        let opened = self.world.place.open();
+        give_away(&self.world.folder.store_dir(), me, 0o700, 0o600);
+        let opened = self.world.folder.open();
         assert_eq!(log(&opened, TRUNK).unwrap().len(), 701);
         assert_eq!(opened.store().verify(None).unwrap().problems, []);
     }

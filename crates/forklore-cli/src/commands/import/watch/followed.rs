@@ -104,14 +104,14 @@ pub(super) struct Followed {
 }
 
 impl Followed {
-    pub(super) fn new(places: &[PathBuf]) -> Self {
+    pub(super) fn new(paths: &[PathBuf]) -> Self {
         let inbox = Arc::new(Inbox::default());
-        let told = inbox.clone();
+        let sender = inbox.clone();
         let config = Config::default().with_follow_symlinks(false);
         // Without a watcher, the paths are scanned every few seconds.
-        let watcher = RecommendedWatcher::new(move |event| told.event(event), config).ok();
-        let places = places.iter().map(|path| WatchedPath { path: path.clone(), folder: None });
-        let mut followed = Self { paths: places.collect(), inbox, watcher, polled: Instant::now() };
+        let watcher = RecommendedWatcher::new(move |event| sender.event(event), config).ok();
+        let paths = paths.iter().map(|path| WatchedPath { path: path.clone(), folder: None });
+        let mut followed = Self { paths: paths.collect(), inbox, watcher, polled: Instant::now() };
         followed.check();
         followed
     }
@@ -137,10 +137,10 @@ impl Followed {
         loop {
             let inbox = self.inbox.clone();
             let waiting = inbox.lock();
-            let quiet = if waiting.since.is_some() { SETTLE } else { TICK };
+            let wait = if waiting.since.is_some() { SETTLE } else { TICK };
             let before = waiting.changed.len();
             let (mut waiting, wait) =
-                inbox.woken.wait_timeout(waiting, quiet).unwrap_or_else(PoisonError::into_inner);
+                inbox.woken.wait_timeout(waiting, wait).unwrap_or_else(PoisonError::into_inner);
             if waiting.stopped {
                 return Next::Stop;
             }
@@ -179,29 +179,29 @@ impl Followed {
             self.polled = Instant::now();
         }
         let mut look = Vec::new();
-        for place in &mut self.paths {
+        for watched in &mut self.paths {
             // The system reports changes by their paths with symbolic links resolved.
-            let Ok(path) = place.path.canonicalize() else {
-                place.folder = None;
+            let Ok(path) = watched.path.canonicalize() else {
+                watched.folder = None;
                 continue;
             };
-            place.path = path;
-            let is_file = place.path.is_file();
-            let folder = if is_file { place.path.parent() } else { Some(place.path.as_path()) };
+            watched.path = path;
+            let is_file = watched.path.is_file();
+            let folder = if is_file { watched.path.parent() } else { Some(watched.path.as_path()) };
             let Some((folder, identity)) = folder.and_then(|f| Some((f, identity(f)?))) else {
-                place.folder = None;
+                watched.folder = None;
                 continue;
             };
-            match place.folder {
+            match watched.folder {
                 Some(known) if known.identity == identity => {
                     if poll && !known.woken {
-                        look.push(place.path.clone());
+                        look.push(watched.path.clone());
                     }
                 }
                 _ => {
-                    let told = follow(self.watcher.as_mut(), folder, !is_file);
-                    place.folder = Some(Folder { identity, woken: told });
-                    look.push(place.path.clone());
+                    let sender = follow(self.watcher.as_mut(), folder, !is_file);
+                    watched.folder = Some(Folder { identity, woken: sender });
+                    look.push(watched.path.clone());
                 }
             }
         }

@@ -73,8 +73,8 @@ impl<'a> News<'a> {
         Self { output, reported: HashSet::new(), files: 0, events: 0 }
     }
 
-    pub(super) fn begin(&mut self, places: &[PathBuf]) -> Result<()> {
-        let there: Vec<_> = places.iter().filter(|place| place.exists()).cloned().collect();
+    pub(super) fn begin(&mut self, paths: &[PathBuf]) -> Result<()> {
+        let there: Vec<_> = paths.iter().filter(|place| place.exists()).cloned().collect();
         let names: Vec<_> = there.iter().map(|place| agents::typed(place)).collect();
         self.say(&Line::Watching { paths: &there }, |page| {
             let names = if names.is_empty() { "nothing yet".into() } else { names.join(" ") };
@@ -144,12 +144,12 @@ impl<'a> News<'a> {
         })
     }
 
-    pub(super) fn gone(&mut self, path: &Path, kept: &[SessionId]) -> Result<()> {
-        if kept.is_empty() {
+    pub(super) fn gone(&mut self, path: &Path, sessions: &[SessionId]) -> Result<()> {
+        if sessions.is_empty() {
             return Ok(());
         }
-        self.say(&Line::Gone { path, stored: kept }, |page| {
-            let what = format!("{:<10}{} kept", "gone", count(kept.len() as u64, "session"));
+        self.say(&Line::Gone { path, stored: sessions }, |page| {
+            let what = format!("{:<10}{} kept", "gone", count(sessions.len() as u64, "session"));
             page.put(Tone::Warn, format!("{what:<34}"));
             page.put(Tone::Plain, agents::typed(path)).end();
         })

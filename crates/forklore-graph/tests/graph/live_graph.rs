@@ -22,10 +22,10 @@ fn engine(store: &Arc<GraphStore>) -> Engine {
     family::clocked(Engine::new(store.clone()))
 }
 
-fn said(graph: &Graph) -> Vec<String> {
-    let mut said: Vec<_> = graph.quads().map(|quad| quad.unwrap().to_string()).collect();
-    said.sort();
-    said
+fn statements(graph: &Graph) -> Vec<String> {
+    let mut output: Vec<_> = graph.quads().map(|quad| quad.unwrap().to_string()).collect();
+    output.sort();
+    output
 }
 
 /// Checks that the store's graph equals a newly built one.
@@ -33,7 +33,7 @@ fn assert_in_step(store: &Arc<GraphStore>, engine: &Engine) {
     let mut anew: Vec<_> =
         quads(engine, &Scope::Everything).iter().map(ToString::to_string).collect();
     anew.sort();
-    assert_eq!(said(&store.graph().unwrap()), anew);
+    assert_eq!(statements(&store.graph().unwrap()), anew);
 }
 
 #[test]
@@ -184,11 +184,11 @@ fn a_torn_journal_loses_only_what_was_not_acknowledged() {
 
     let folder = tempfile::tempdir().unwrap();
     family::grow(&engine(&open(folder.path())));
-    let before = said(&open(folder.path()).graph().unwrap());
+    let before = statements(&open(folder.path()).graph().unwrap());
     let mut file = std::fs::File::options().append(true).open(journal(folder.path(), "other"));
     file.as_mut().unwrap().write_all(b"{\"id\":\"torn\",\"session_id\":\"oth").unwrap();
     let store = open(folder.path());
-    assert_eq!(said(&store.graph().unwrap()), before);
+    assert_eq!(statements(&store.graph().unwrap()), before);
     assert_eq!(store.verify(None).unwrap().problems, []);
     user(&engine(&store), "other", "behind the torn line");
     assert_in_step(&store, &engine(&store));
