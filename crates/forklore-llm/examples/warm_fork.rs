@@ -18,10 +18,10 @@ use futures_util::StreamExt as _;
 
 /// Returns a conversation of about 1,000 tokens.
 fn conversation() -> Vec<Message> {
-    let told = "The harbour lies in the north of the bay, where ships from many countries wait. ";
-    let asked = |part: usize| Message::text(Role::User, format!("Part {part}. {}", told.repeat(4)));
+    let text = "The harbour lies in the north of the bay, where ships from many countries wait. ";
+    let question = |part: usize| Message::text(Role::User, format!("Part {part}. {}", text.repeat(4)));
     let answered = || Message::text(Role::Assistant, "I have read this part.");
-    (0..11).flat_map(|part| [asked(part), answered()]).collect()
+    (0..11).flat_map(|part| [question(part), answered()]).collect()
 }
 
 fn request(question: &str) -> Request {

@@ -233,8 +233,8 @@ mod tests {
 
     #[test]
     fn a_message_is_one_line_of_bounded_length() {
-        let said = message(&format!("a\n\n{}", "é".repeat(1000)));
-        assert_eq!(said, format!("a {}...", "é".repeat(MAX_MESSAGE_LENGTH - 2)));
+        let message = message(&format!("a\n\n{}", "é".repeat(1000)));
+        assert_eq!(message, format!("a {}...", "é".repeat(MAX_MESSAGE_LENGTH - 2)));
     }
 
     #[test]

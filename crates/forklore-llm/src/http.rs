@@ -112,8 +112,8 @@ pub(crate) async fn post(
         return Ok(response);
     }
     let headers = response.headers().clone();
-    let said = in_time(patience, text(response)).await.unwrap_or_default();
-    let report = Report::of(&said);
+    let body = in_time(patience, text(response)).await.unwrap_or_default();
+    let report = Report::of(&body);
     let kind = report.kind(status, &headers);
     let mut message = status.as_str().to_owned();
     if let Some(reason) = status.canonical_reason() {

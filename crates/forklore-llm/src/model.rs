@@ -121,9 +121,9 @@ impl HttpModel {
         };
         let body = body.map_err(not_written)?;
         let response = self.send(&path, body, self.config.patience()).await?;
-        let said = http::in_time(self.config.patience(), http::text(response)).await?;
+        let body = http::in_time(self.config.patience(), http::text(response)).await?;
         let counted: Counted =
-            serde_json::from_str(&said).map_err(ResponseError::from).map_err(response_error)?;
+            serde_json::from_str(&body).map_err(ResponseError::from).map_err(response_error)?;
         Ok(counted.input.or(counted.total_tokens))
     }
 
@@ -152,8 +152,8 @@ impl HttpModel {
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         if !kind.is_some_and(|kind| kind.starts_with("text/event-stream")) {
             let kind = crate::failure::one_line(kind.unwrap_or("no content type"));
-            let said = Report::of(&http::in_time(patience, http::text(response)).await?).message;
-            let message = format!("answers with {kind} instead of a stream of events: {said}");
+            let message = Report::of(&http::in_time(patience, http::text(response)).await?).message;
+            let message = format!("answers with {kind} instead of a stream of events: {message}");
             return Err(Failed::new(ModelErrorKind::Malformed, message));
         }
         Ok(ResponseStream {

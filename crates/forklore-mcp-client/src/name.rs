@@ -83,8 +83,8 @@ impl Qualified {
         let digest = Sha256::digest(plain.as_bytes());
         let digits: String = digest.iter().take(3).map(|byte| format!("{byte:02x}")).collect();
         let readable = plain.chars().map(|c| if is_plain(c) { c } else { '_' });
-        let kept: String = readable.take(LONGEST - digits.len() - 1).collect();
-        format!("{kept}_{digits}")
+        let prefix: String = readable.take(LONGEST - digits.len() - 1).collect();
+        format!("{prefix}_{digits}")
     }
 }
 

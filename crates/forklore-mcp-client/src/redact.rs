@@ -28,11 +28,11 @@ mod tests {
     #[test]
     fn values_are_named_and_not_repeated() {
         let path = env::var("PATH").unwrap();
-        let said = format!("cannot reach postgres://u:{path}@h, nor {path}");
+        let text = format!("cannot reach postgres://u:{path}@h, nor {path}");
         assert_eq!(
-            redact_values(&said, ["PATH"]),
+            redact_values(&text, ["PATH"]),
             "cannot reach postgres://u:[PATH]@h, nor [PATH]"
         );
-        assert_eq!(redact_values(&said, ["FORKLORE_NO_SUCH_SECRET"]), said);
+        assert_eq!(redact_values(&text, ["FORKLORE_NO_SUCH_SECRET"]), text);
     }
 }

@@ -53,8 +53,8 @@ impl Scene {
         let Self { folder, .. } = self;
         for path in files.iter().filter(|path| path.is_file()).cloned().chain(inside(&files)) {
             let mut whole = std::fs::read(&path).unwrap();
-            let places = whole.windows(bytes.len()).enumerate().filter(|(_, it)| *it == bytes);
-            for at in places.map(|(at, _)| at).collect::<Vec<_>>() {
+            let locations = whole.windows(bytes.len()).enumerate().filter(|(_, it)| *it == bytes);
+            for at in locations.map(|(at, _)| at).collect::<Vec<_>>() {
                 whole[at..at + other.len()].copy_from_slice(other);
             }
             std::fs::write(&path, whole).unwrap();

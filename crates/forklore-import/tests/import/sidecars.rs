@@ -42,12 +42,12 @@ fn restored(engine: &Engine, file: &SessionFile) -> Vec<u8> {
 /// Returns the sidecar files of a session: name, revision, whether it is the latest, bytes.
 fn stored(scene: &Scene, session: &str) -> Vec<(String, u64, bool, Vec<u8>)> {
     let files = scene.engine.files(&id(session)).unwrap();
-    let beside = files.into_iter().filter(|file| !file.own);
+    let sidecar = files.into_iter().filter(|file| !file.own);
     let bytes = |file: SessionFile| {
         let bytes = restored(&scene.engine, &file);
         (file.name, file.revision, file.latest, bytes)
     };
-    beside.map(bytes).collect()
+    sidecar.map(bytes).collect()
 }
 
 fn every_store() -> [Scene; 3] {
@@ -219,15 +219,15 @@ fn a_delete_takes_them_and_they_stay_away() {
 
         let report = scene.import_with(&folder, &ImportOptions { again: true, ..Scene::options() });
         let session = report.sessions[0].session_id.to_string();
-        let beside = |file: &str| format!("{SESSION}/tool-results/{file}");
+        let sidecar = |file: &str| format!("{SESSION}/tool-results/{file}");
         let bytes = |text: &str| text.as_bytes().to_vec();
         let latest: Vec<_> = scene.engine.files(&id(&session)).unwrap();
         let latest = latest.into_iter().filter(|file| file.latest && !file.own);
         let latest: Vec<_> =
             latest.map(|file| (file.name.clone(), restored(&scene.engine, &file))).collect();
         let expected = vec![
-            (beside("a.txt"), bytes("the marker is SECRETWORD in it, again")),
-            (beside("b.txt"), bytes("SECRETWORD")),
+            (sidecar("a.txt"), bytes("the marker is SECRETWORD in it, again")),
+            (sidecar("b.txt"), bytes("SECRETWORD")),
         ];
         assert_eq!(latest, expected);
     }
@@ -339,16 +339,16 @@ fn names_that_are_no_utf8_are_stored_byte_for_byte() {
         );
         let files = scene.engine.files(&id(SESSION)).unwrap();
         let below = format!("{SESSION}/tool-results");
-        let told: Vec<_> = files[1..]
+        let messages: Vec<_> = files[1..]
             .iter()
             .map(|file| {
-                let place =
+                let location =
                     file.relative_path().strip_prefix(&below).unwrap().as_os_str().as_bytes();
-                (file.name.as_str(), place.to_vec(), file.revision, restored(&scene.engine, file))
+                (file.name.as_str(), location.to_vec(), file.revision, restored(&scene.engine, file))
             })
             .collect();
         let name = |start: &str, name: &str| format!("{start}{below}/{name}");
-        let spelled = [
+        let text = [
             name("", "a%FF.txt"),
             name("", "a\u{fffd}.txt"),
             name("bytes://", "a%FE.txt"),
@@ -356,13 +356,13 @@ fn names_that_are_no_utf8_are_stored_byte_for_byte() {
             name("bytes://", "deep%E9/plain"),
         ];
         let expected = [
-            (spelled[0].as_str(), names[2].to_vec(), 0, names[2].to_vec()),
-            (&spelled[1], names[3].to_vec(), 0, names[3].to_vec()),
-            (&spelled[2], names[0].to_vec(), 0, names[0].to_vec()),
-            (&spelled[3], names[1].to_vec(), 0, names[1].to_vec()),
-            (&spelled[4], b"deep\xe9/plain".to_vec(), 0, b"deep".to_vec()),
+            (text[0].as_str(), names[2].to_vec(), 0, names[2].to_vec()),
+            (&text[1], names[3].to_vec(), 0, names[3].to_vec()),
+            (&text[2], names[0].to_vec(), 0, names[0].to_vec()),
+            (&text[3], names[1].to_vec(), 0, names[1].to_vec()),
+            (&text[4], b"deep\xe9/plain".to_vec(), 0, b"deep".to_vec()),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(messages, expected);
     }
 }
 

@@ -65,8 +65,8 @@ pub(super) fn attachment<'b, 'a: 'b>(
 ) -> ContentPart<'b> {
     let called = name.as_deref().unwrap_or(reference).to_owned();
     let media = if missing { Err(NotSent::Missing) } else { context.attached.get(reference) };
-    let taken = media.and_then(|media| context.allowance.take(media).map(|()| media));
-    match taken {
+    let accepted = media.and_then(|media| context.allowance.take(media).map(|()| media));
+    match accepted {
         Ok(Media::Shown { sniffed, base64 }) => {
             let (media_type, base64) = (sniffed.media_type, base64.as_str().into());
             ContentPart::Media(InlineMedia { media_type, base64, name })

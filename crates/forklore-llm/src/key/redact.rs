@@ -167,12 +167,12 @@ mod tests {
 
     #[test]
     fn a_key_is_redacted_wherever_the_pieces_are_cut() {
-        let said = format!("a {KEY}, sk-ant-01 and sk-ant-{KEY}sk-");
+        let text = format!("a {KEY}, sk-ant-01 and sk-ant-{KEY}sk-");
         let expected = "a [key], sk-ant-01 and sk-ant-[key]sk-";
-        for len in 1..said.len() {
+        for len in 1..text.len() {
             let mut flow = Flow::default();
             let mut passed = String::new();
-            for piece in said.as_bytes().chunks(len) {
+            for piece in text.as_bytes().chunks(len) {
                 let piece = std::str::from_utf8(piece).unwrap();
                 passed.push_str(&flow.pass(piece, KEY));
                 assert!(!passed.contains(KEY), "{len}: {passed}");

@@ -281,8 +281,8 @@ impl From<Usage> for TokenUsage {
         let cache_written = usage.cache_creation_input_tokens;
         Self {
             input: usage.input_tokens.map(|input| {
-                let beside = [cached, cache_written].into_iter().flatten();
-                beside.fold(input, u64::saturating_add)
+                let cached_tokens = [cached, cache_written].into_iter().flatten();
+                cached_tokens.fold(input, u64::saturating_add)
             }),
             output: usage.output_tokens,
             cached,

@@ -58,8 +58,8 @@ fn sent(provider: Provider, base_url: Option<&str>) -> String {
         patience: None,
     };
     let tools = vec![weather()];
-    let asked = Request { tools, shared: 4, forks: vec![2, 4], options, ..request(everything()) };
-    let body = HttpModel::new(config).unwrap().body(&asked).unwrap();
+    let request = Request { tools, shared: 4, forks: vec![2, 4], options, ..request(everything()) };
+    let body = HttpModel::new(config).unwrap().body(&request).unwrap();
     let _: Value = serde_json::from_slice(&body).unwrap();
     // Puts each message on its own line and changes nothing else.
     String::from_utf8(body).unwrap().replace("{\"role\"", "\n{\"role\"")
@@ -101,11 +101,11 @@ fn text_after_a_call_follows_its_result() {
     ];
     let model = HttpModel::new(ModelConfig::new(Provider::OpenAi, "m")).unwrap();
     let body: Value = serde_json::from_slice(&model.body(&request(history)).unwrap()).unwrap();
-    let said = body["messages"].as_array().unwrap().iter();
-    let said: Vec<_> = said.map(|it| (it["role"].as_str().unwrap(), &it["content"])).collect();
+    let text = body["messages"].as_array().unwrap().iter();
+    let texts: Vec<_> = text.map(|it| (it["role"].as_str().unwrap(), &it["content"])).collect();
     let text = |text: &str| Value::from(text);
     assert_eq!(
-        said,
+        texts,
         [
             ("user", &text("Look.")),
             ("assistant", &Value::Null),
@@ -129,11 +129,11 @@ fn anthropic_hears_the_person_first_and_no_blank_text() {
     let history = vec![assistant("Welcome."), user("  \n"), user("Hello")];
     let model = HttpModel::new(ModelConfig::new(Provider::Anthropic, "m")).unwrap();
     let body: Value = serde_json::from_slice(&model.body(&request(history)).unwrap()).unwrap();
-    let said = body["messages"].as_array().unwrap().iter();
-    let said: Vec<_> = said.map(|it| (it["role"].clone(), it["content"].to_string())).collect();
+    let text = body["messages"].as_array().unwrap().iter();
+    let output: Vec<_> = text.map(|it| (it["role"].clone(), it["content"].to_string())).collect();
     let block = |text: &str| format!("[{{\"text\":\"{text}\",\"type\":\"text\"}}]");
     assert_eq!(
-        said,
+        output,
         [
             ("user".into(), block("(The conversation begins with the assistant.)")),
             ("assistant".into(), block("Welcome.")),

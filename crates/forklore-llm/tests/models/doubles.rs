@@ -16,9 +16,9 @@ async fn all(provider: Provider, events: &[&str]) -> Vec<StreamEvent> {
 
 /// Returns the events of a response, without the intermediate usage.
 async fn pieces(provider: Provider, events: &[&str]) -> Vec<StreamEvent> {
-    let mut said = all(provider, events).await;
-    said.retain(|piece| !matches!(piece, StreamEvent::Usage { .. }));
-    said
+    let mut text = all(provider, events).await;
+    text.retain(|piece| !matches!(piece, StreamEvent::Usage { .. }));
+    text
 }
 
 /// Returns the intermediate usage: input tokens, output tokens and request id.
@@ -38,21 +38,21 @@ async fn the_usage_of_an_answer_is_reported_at_once() {
         r#"data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":9}}"#,
         r#"data: {"type":"message_stop"}"#,
     ];
-    let told = |input, output, id: &str| (Some(input), output, id.to_owned());
-    let expected = [told(100, Some(1), "msg_1"), told(100, Some(9), "msg_1")];
+    let output = |input, output, id: &str| (Some(input), output, id.to_owned());
+    let expected = [output(100, Some(1), "msg_1"), output(100, Some(9), "msg_1")];
     assert_eq!(so_far(Provider::Anthropic, &anthropic).await, expected);
     let gemini = [
         r#"data: {"candidates":[{"content":{"parts":[{"text":"Hi"}]}}],"usageMetadata":{"promptTokenCount":50},"responseId":"r1"}"#,
         r#"data: {"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":50,"candidatesTokenCount":2},"responseId":"r1"}"#,
     ];
-    let expected = [told(50, None, "r1"), told(50, Some(2), "r1")];
+    let expected = [output(50, None, "r1"), output(50, Some(2), "r1")];
     assert_eq!(so_far(Provider::Gemini, &gemini).await, expected);
     let openai = [
         r#"data: {"id":"c1","choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}"#,
         r#"data: {"id":"c1","choices":[],"usage":{"prompt_tokens":7,"completion_tokens":1}}"#,
         "data: [DONE]",
     ];
-    assert_eq!(so_far(Provider::OpenAi, &openai).await, [told(7, Some(1), "c1")]);
+    assert_eq!(so_far(Provider::OpenAi, &openai).await, [output(7, Some(1), "c1")]);
 }
 
 fn text(text: &str) -> StreamEvent {
@@ -172,19 +172,19 @@ async fn openai_calls_twice_at_a_time() {
 
 #[tokio::test]
 async fn arguments_that_are_no_json_stay_text_unless_they_were_cut_off() {
-    let said = |finish: &str| {
+    let message = |finish: &str| {
         [
             r#"data: {"id":"c","choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"weather","arguments":"{\"city\": Pa"}}]}}]}"#.to_owned(),
             format!(r#"data: {{"id":"c","choices":[{{"delta":{{}},"finish_reason":"{finish}"}}]}}"#),
         ]
     };
     let none = [None; 4];
-    let [first, last] = said("tool_calls");
+    let [first, last] = message("tool_calls");
     assert_eq!(
         pieces(Provider::OpenAi, &[&first, &last]).await,
         [called("a", "weather", r#""{\"city\": Pa""#), end(EndReason::Calls, none, "c")]
     );
-    let [first, last] = said("length");
+    let [first, last] = message("length");
     let cut_off = [end(EndReason::Length, none, "c")];
     assert_eq!(pieces(Provider::OpenAi, &[&first, &last]).await, cut_off);
 }
@@ -203,12 +203,12 @@ async fn what_a_model_answered_goes_back_to_it_as_it_came() {
     };
     let thought = forklore_core::Message::parts(forklore_core::Role::Assistant, vec![thought]);
     let history = vec![user("Hello"), thought, call("a", "weather", r#"{"city":"Paris"}"#)];
-    let asked = Request { tools: vec![weather()], ..request(history) };
-    let _ = ask(&model, &asked).await;
+    let request = Request { tools: vec![weather()], ..request(history) };
+    let _ = ask(&model, &request).await;
     let sent = endpoint.received();
     let line = sent.head.lines().next().unwrap();
     assert_eq!(line, "POST /v1/models/smollm2:streamGenerateContent?alt=sse HTTP/1.1");
-    assert_eq!(sent.body, model.body(&asked).unwrap(), "what is shown is what is sent");
+    assert_eq!(sent.body, model.body(&request).unwrap(), "what is shown is what is sent");
     let body = String::from_utf8(sent.body).unwrap();
     let part =
         r#"{"functionCall":{"name":"weather","args":{"city":"Paris"}},"thoughtSignature":"CtQ="}"#;
@@ -220,8 +220,8 @@ async fn what_is_shown_is_what_is_sent() {
     for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini, Provider::Ollama] {
         let endpoint = Endpoint::answering(ok("text/event-stream", ""), Then::Close);
         let model = model(provider, &endpoint.url());
-        let asked = Request { tools: vec![weather()], shared: 1, ..request(vec![user("Hello")]) };
-        assert!(ask(&model, &asked).await.is_err());
-        assert_eq!(endpoint.received().body, model.body(&asked).unwrap());
+        let request = Request { tools: vec![weather()], shared: 1, ..request(vec![user("Hello")]) };
+        assert!(ask(&model, &request).await.is_err());
+        assert_eq!(endpoint.received().body, model.body(&request).unwrap());
     }
 }

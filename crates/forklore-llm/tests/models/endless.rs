@@ -14,8 +14,8 @@ const BETWEEN: usize = 16 << 20;
 async fn cut(provider: Provider, beginning: &str, more: &str) -> (String, usize) {
     let (url, taken) = Endpoint::endless(beginning, more);
     let model = model(provider, &url);
-    let asked = request(vec![user("Hello")]);
-    let mut pieces = model.stream(&asked).await.unwrap();
+    let request = request(vec![user("Hello")]);
+    let mut pieces = model.stream(&request).await.unwrap();
     let error = loop {
         match pieces.next().await.unwrap() {
             Ok(StreamEvent::Call(call)) => panic!("{call:?}"),
@@ -26,8 +26,8 @@ async fn cut(provider: Provider, beginning: &str, more: &str) -> (String, usize)
     assert_eq!(error.kind, ModelErrorKind::Malformed, "{error}");
     assert!(pieces.next().await.is_none());
     drop(pieces);
-    let taken = tokio::task::spawn_blocking(move || taken.recv().unwrap()).await.unwrap();
-    (error.message, taken)
+    let outcome = tokio::task::spawn_blocking(move || taken.recv().unwrap()).await.unwrap();
+    (error.message, outcome)
 }
 
 fn event(data: &str) -> String {

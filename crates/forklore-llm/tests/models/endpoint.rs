@@ -67,14 +67,14 @@ impl Endpoint {
         thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             read(&mut stream).unwrap();
-            let mut taken = 0;
+            let mut outcome = 0;
             let mut next = beginning.as_bytes();
             while stream.write_all(next).is_ok() {
-                taken += next.len();
+                outcome += next.len();
                 next = more.as_bytes();
             }
             // The receiver may no longer exist.
-            let _ = tell.send(taken);
+            let _ = tell.send(outcome);
         });
         (url, taken)
     }

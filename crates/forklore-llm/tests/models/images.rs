@@ -28,9 +28,9 @@ pub(crate) fn png(width: u32, more: usize) -> Vec<u8> {
 
 /// Stores an attachment and returns the part that refers to it.
 pub(crate) fn attach(engine: &Engine, mut bytes: &[u8], media_type: &str) -> Value {
-    let held = engine.put_attachment(&mut bytes, 1 << 30).unwrap();
+    let pin = engine.put_attachment(&mut bytes, 1 << 30).unwrap();
     let name = media_type.replace('/', ".");
-    json!({"type": "attachment", "ref": held.id, "media_type": media_type, "name": name})
+    json!({"type": "attachment", "ref": pin.id, "media_type": media_type, "name": name})
 }
 
 fn engine() -> Engine {
@@ -135,9 +135,9 @@ fn another_server_gets_words_unless_configured_for_images() {
         assert!(!sent(config.clone()).contains("iVBOR"), "{config:?}");
     }
     let takes = |config: ModelConfig| model(config).takes();
-    let told = takes(ModelConfig { images: Some(true), ..elsewhere });
+    let reported = takes(ModelConfig { images: Some(true), ..elsewhere });
     let own = takes(ModelConfig::new(Provider::OpenAi, "m"));
-    assert_eq!((told.images, told.documents), (own.images, false));
+    assert_eq!((reported.images, reported.documents), (own.images, false));
     let own = takes(ModelConfig::new(Provider::OpenAi, "m"));
     assert!(own.documents && own.images.contains(&"image/gif"));
 }

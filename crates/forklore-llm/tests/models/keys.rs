@@ -27,9 +27,9 @@ fn has_key(test: &str) -> bool {
         .env("RUST_BACKTRACE", "0")
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&again.stdout) + String::from_utf8_lossy(&again.stderr);
-    assert!(again.status.success() && said.contains("1 passed"), "{said}");
-    assert!(!said.contains(KEY), "the key was printed");
+    let output = String::from_utf8_lossy(&again.stdout) + String::from_utf8_lossy(&again.stderr);
+    assert!(again.status.success() && output.contains("1 passed"), "{output}");
+    assert!(!output.contains(KEY), "the key was printed");
     false
 }
 
@@ -57,10 +57,10 @@ async fn a_key_stands_in_its_header_and_nowhere_else() {
         let model = keyed(provider, &endpoint.url());
         let error = ask(&model, &request(vec![user("Hello")])).await.unwrap_err();
 
-        let asked = endpoint.received();
-        assert_eq!(asked.header(header), Some(&*value));
-        assert_eq!(asked.head.matches(KEY).count(), 1, "{}", asked.head);
-        assert!(!String::from_utf8(asked.body).unwrap().contains(KEY));
+        let requests = endpoint.received();
+        assert_eq!(requests.header(header), Some(&*value));
+        assert_eq!(requests.head.matches(KEY).count(), 1, "{}", requests.head);
+        assert!(!String::from_utf8(requests.body).unwrap().contains(KEY));
         let body = model.body(&request(vec![user("Hello")])).unwrap();
         let shown = format!("{error} {error:?} {model:?} {:?} {body:?}", model.config());
         assert!(shown.contains("no such key: [key]"), "{shown}");
@@ -123,21 +123,21 @@ async fn an_answer_that_repeats_the_key_is_given_without_it() {
     let called = format!(
         r#"data: {{"choices":[{{"delta":{{"tool_calls":[{{"index":0,"id":"c","function":{{"name":"echo","arguments":"{{\"a\":\"{KEY}\"}}"}}}}]}},"finish_reason":"tool_calls"}}]}}"#
     );
-    let said = [text("it is "), text(a), text(b), text("!"), called];
-    let said: Vec<&str> = said.iter().map(String::as_str).collect();
-    let endpoint = Endpoint::streaming(&said, Then::Close);
+    let text = [text("it is "), text(a), text(b), text("!"), called];
+    let text: Vec<&str> = text.iter().map(String::as_str).collect();
+    let endpoint = Endpoint::streaming(&text, Then::Close);
     let model = keyed(Provider::OpenAi, &endpoint.url());
     let pieces = ask(&model, &request(vec![user("Hello")])).await.unwrap();
     assert_eq!(texts(&pieces).concat(), "it is [key]!");
     assert_eq!(calls(&pieces)[0].arguments.get(), r#"{"a":"[key]"}"#);
     assert!(!format!("{pieces:?}").contains(KEY), "{pieces:?}");
     // The same if the response ends in the middle of the key.
-    let endpoint = Endpoint::streaming(&said[..2], Then::Close);
+    let endpoint = Endpoint::streaming(&text[..2], Then::Close);
     let model = keyed(Provider::OpenAi, &endpoint.url());
-    let asked = request(vec![user("Hello")]);
-    let pieces: Vec<_> = model.stream(&asked).await.unwrap().collect().await;
-    let said: Vec<_> = pieces.iter().flatten().cloned().collect();
-    assert_eq!(texts(&said).concat(), format!("it is {a}"));
+    let request = request(vec![user("Hello")]);
+    let pieces: Vec<_> = model.stream(&request).await.unwrap().collect().await;
+    let texts: Vec<_> = pieces.iter().flatten().cloned().collect();
+    assert_eq!(texts(&texts).concat(), format!("it is {a}"));
     assert!(pieces.last().unwrap().is_err());
 }
 
@@ -160,6 +160,6 @@ async fn no_key_goes_where_none_was_named() {
     let endpoint = Endpoint::answering(refusal("401 Unauthorized", "", ""), Then::Close);
     let model = HttpModel::new(config(Provider::OpenAi, &endpoint.url())).unwrap();
     assert!(ask(&model, &request(vec![user("Hello")])).await.is_err());
-    let asked = endpoint.received();
-    assert_eq!(asked.header("authorization"), None);
+    let requests = endpoint.received();
+    assert_eq!(requests.header("authorization"), None);
 }

@@ -174,8 +174,8 @@ fn a_fork_that_is_only_thought_of_is_as_one_that_is_made() {
         let thought_of = engine.fork_view(&header, &cut, Some("m")).unwrap();
         let made = fork(&engine, &parent, &format!("index:{index}"));
         let made = engine.model_view(&made, Some("m")).unwrap();
-        let places = |view: &ModelView| (view.shared, view.forks.clone());
-        assert_eq!(places(&thought_of), places(&made), "index:{index}");
+        let locations = |view: &ModelView| (view.shared, view.forks.clone());
+        assert_eq!(locations(&thought_of), locations(&made), "index:{index}");
         assert_eq!(thought_of.messages, made.messages, "index:{index}");
     }
 }

@@ -54,8 +54,8 @@ async fn a_tool_is_called_when_one_must_be_and_its_result_goes_back() {
         let mut history = vec![user("What is the weather in Paris?")];
         let options =
             Options { must_call: true, max_output_tokens: Some(100), ..Options::default() };
-        let asked = Request { tools: vec![weather()], options, ..request(history.clone()) };
-        let pieces = ask(&model, &asked).await.unwrap();
+        let request = Request { tools: vec![weather()], options, ..request(history.clone()) };
+        let pieces = ask(&model, &request).await.unwrap();
 
         let [called] = calls(&pieces)[..] else { panic!("{pieces:?}") };
         assert_eq!(
@@ -74,9 +74,9 @@ async fn a_tool_is_called_when_one_must_be_and_its_result_goes_back() {
 
 /// Returns a conversation of about 1,000 tokens.
 fn long() -> Vec<Message> {
-    let told = "The harbour lies in the north of the bay, where ships from many countries wait. ";
-    let asked = |n: usize| user(&format!("Part {n}. {}", told.repeat(4)));
-    (0..11).flat_map(|n| [asked(n), assistant("I have read this part.")]).collect()
+    let text = "The harbour lies in the north of the bay, where ships from many countries wait. ";
+    let question = |n: usize| user(&format!("Part {n}. {}", text.repeat(4)));
+    (0..11).flat_map(|n| [question(n), assistant("I have read this part.")]).collect()
 }
 
 async fn fork_of_a_warm_conversation(provider: Provider) {
@@ -110,10 +110,10 @@ async fn so_does_one_in_the_form_of_anthropic() {
 async fn tokens_are_counted_where_the_server_counts() {
     let server = Server::start().unwrap();
     let [openai, anthropic] = models(&server);
-    let asked = request(vec![user("Name three colours.")]);
-    let counted = anthropic.count(&asked).await.unwrap();
-    assert_eq!(counted, usage(&ask(&anthropic, &asked).await.unwrap()).input);
-    assert_eq!(openai.count(&asked).await.unwrap(), None);
+    let request = request(vec![user("Name three colours.")]);
+    let counted = anthropic.count(&request).await.unwrap();
+    assert_eq!(counted, usage(&ask(&anthropic, &request).await.unwrap()).input);
+    assert_eq!(openai.count(&request).await.unwrap(), None);
 }
 
 #[tokio::test]

@@ -70,8 +70,8 @@ async fn an_address_that_is_none() {
     ] {
         let error = HttpModel::new(config(Provider::OpenAi, address)).unwrap_err();
         assert_eq!(error.kind, ModelErrorKind::Invalid);
-        let said = error.to_string();
-        assert!(said.contains(why) && !said.contains("secret"), "{said}");
+        let output = error.to_string();
+        assert!(output.contains(why) && !output.contains("secret"), "{output}");
     }
 }
 
@@ -178,8 +178,8 @@ async fn an_error_in_the_middle_of_an_answer() {
 async fn the_pieces_before_a_failure_are_given() {
     let endpoint = Endpoint::streaming(&[TEXT, TEXT, "data: nonsense"], Then::Close);
     let model = model(Provider::OpenAi, &endpoint.url());
-    let asked = hello();
-    let mut pieces = model.stream(&asked).await.unwrap();
+    let request = hello();
+    let mut pieces = model.stream(&request).await.unwrap();
     for _ in 0..2 {
         assert_eq!(pieces.next().await.unwrap().unwrap(), StreamEvent::Text("Hi".into()));
     }

@@ -70,10 +70,10 @@ impl Server {
         let sent = sent.map_err(Ended::Failed)?;
         let steps = live.service.service().steps();
         let token = sent.progress_token.clone();
-        let mut told = steps.of(&token);
-        let ended = self.wait(Sent(Some(sent)), &mut told, context).await;
+        let mut progress = steps.of(&token);
+        let ended = self.wait(Sent(Some(sent)), &mut progress, context).await;
         steps.forget(&token);
-        while let Ok(step) = told.try_recv() {
+        while let Ok(step) = progress.try_recv() {
             context.progress.tell(step);
         }
         match ended? {

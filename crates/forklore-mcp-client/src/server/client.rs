@@ -51,9 +51,9 @@ impl Steps {
 
     fn tell(&self, token: &ProgressToken, step: Step) {
         let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(told) = waiting.get(token) {
+        if let Some(waiter) = waiting.get(token) {
             // An error means that the call is over.
-            let _ = told.send(step);
+            let _ = waiter.send(step);
         }
     }
 }
