@@ -56,8 +56,8 @@ pub fn label(text: &str) -> Label {
 /// If it succeeded or failed with another error.
 #[track_caller]
 pub fn refused<T: std::fmt::Debug>(result: Result<T>, error: &forklore_store::Error) {
-    let error = result.expect_err("the call should have been refused");
-    assert_eq!(format!("{error:?}"), format!("{error:?}"));
+    let refusal = result.expect_err("the call should have been refused");
+    assert_eq!(format!("{refusal:?}"), format!("{error:?}"));
 }
 
 impl<'f> Scene<'f> {

@@ -220,9 +220,9 @@ impl EventId {
     #[must_use]
     pub fn of_uuids(uuids: &[[u8; 16]]) -> Vec<Self> {
         let mut text = String::with_capacity(uuids.len() * Hyphenated::LENGTH);
-        let mut text = [0; Hyphenated::LENGTH];
+        let mut buffer = [0; Hyphenated::LENGTH];
         for uuid in uuids {
-            text.push_str(uuid::Uuid::from_bytes(*uuid).hyphenated().encode_lower(&mut text));
+            text.push_str(uuid::Uuid::from_bytes(*uuid).hyphenated().encode_lower(&mut buffer));
         }
         let text = ByteString::from(text);
         let starts = (0..text.len()).step_by(Hyphenated::LENGTH);

@@ -153,8 +153,8 @@ fn event(kind: &str, data: &str) -> String {
 #[test]
 fn pixirs_events_are_forklores_own() {
     let shown = |kind: &str, data: &str| view("pixir", kind, &event(kind, data));
-    let text = Message::text(Role::User, "a");
-    assert_eq!(shown("user_message", r#"{"text":"a"}"#), Some(text));
+    let message = Message::text(Role::User, "a");
+    assert_eq!(shown("user_message", r#"{"text":"a"}"#), Some(message));
     let attached = Part::Other { value: data(r#"{"resource_id":"r"}"#) };
     let expected = Message::parts(Role::User, vec![text("a"), attached]);
     let with = r#"{"text":"a","resources":[{"resource_id":"r"}]}"#;
@@ -197,10 +197,10 @@ fn pixirs_events_do_to_turns_and_calls_what_they_say() {
     assert_eq!(call.effect.calls, [opens("c", "ls")]);
     let result = read("tool_result", r#"{"call_id":"c","ok":true}"#);
     assert_eq!(result.effect.calls, [CallStep::Close("c".into())]);
-    let usage = r#"{"usage_summary":{"input_tokens":7,"output_tokens":2,"cached_tokens":5}}"#;
-    let usage = read("provider_usage", usage).usage;
+    let summary = r#"{"usage_summary":{"input_tokens":7,"output_tokens":2,"cached_tokens":5}}"#;
+    let usage = read("provider_usage", summary).usage;
     assert_eq!((usage.input, usage.output, usage.cached), (7, 2, 5));
-    let reported = data(&event("provider_usage", &usage.replacen('{', "{\"model\":\"m\",", 1)));
+    let reported = data(&event("provider_usage", &summary.replacen('{', "{\"model\":\"m\",", 1)));
     let reported = dialect("pixir").call_usage(&EventType::PROVIDER_USAGE, &reported).unwrap();
     assert_eq!(
         (reported.call.as_deref(), reported.model.as_deref()),

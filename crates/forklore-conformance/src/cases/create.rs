@@ -49,12 +49,12 @@ pub(super) fn the_header_has_what_was_given(scene: &Scene<'_>) {
     let bytes: usize = new.events.iter().map(|event| event.data.get().len()).sum();
     assert_eq!(header.own_bytes, bytes as u64);
     let created = new.created;
-    let header = NewSession { from: None, ..new }.header(None, Counts::default(), created);
+    let given = NewSession { from: None, ..new }.header(None, Counts::default(), created);
     let counted = forklore_core::Header {
         counts: header.counts,
         own_events: header.own_events,
         own_bytes: header.own_bytes,
-        ..header
+        ..given
     };
     assert_eq!(header, counted);
     assert_eq!(scene.header("a"), header);

@@ -205,8 +205,8 @@ impl Model {
 
     fn append(&mut self, session: &SessionId, append: &Append) -> Result<Appended> {
         let at = self.living(session)?;
-        let session = &mut self.sessions[at];
-        let (head, count) = (session.head(), append.events.len() as i64);
+        let state = &mut self.sessions[at];
+        let (head, count) = (state.head(), append.events.len() as i64);
         if count == 0 {
             return Err(Error::Invalid("no events".into()));
         }
@@ -227,7 +227,7 @@ impl Model {
                 return Ok(answer(expected + 1, head, true));
             }
         }
-        match (session.holder(), append.owner.as_deref()) {
+        match (state.holder(), append.owner.as_deref()) {
             (Some(holder), None) => {
                 return Err(Error::Leased { session: session.clone(), owner: holder.into() });
             }
@@ -242,13 +242,13 @@ impl Model {
             }
             _ => {}
         }
-        session.write(&append.events);
+        state.write(&append.events);
         let Usage { input, output, cached, cost } = append.usage;
-        session.header.usage.input += input;
-        session.header.usage.output += output;
-        session.header.usage.cached += cached;
-        session.header.usage.cost += cost;
-        session.header.updated = append.now;
+        state.header.usage.input += input;
+        state.header.usage.output += output;
+        state.header.usage.cached += cached;
+        state.header.usage.cost += cost;
+        state.header.updated = append.now;
         Ok(answer(head + 1, head + count, false))
     }
 
@@ -260,38 +260,38 @@ impl Model {
             self.label_is_free(&header.root_id, &header)?;
         }
         let head = self.sessions[at].head();
-        let session = &mut self.sessions[at];
+        let state = &mut self.sessions[at];
         match change {
-            Change::Label(label) => session.header.label = label.clone(),
-            Change::Title(title) => session.header.title = title.clone(),
-            Change::Leaf(leaf) => session.header.leaf = leaf.clone(),
-            Change::CopyOf(copy_of) => session.header.copy_of = copy_of.clone(),
+            Change::Label(label) => state.header.label = label.clone(),
+            Change::Title(title) => state.header.title = title.clone(),
+            Change::Leaf(leaf) => state.header.leaf = leaf.clone(),
+            Change::CopyOf(copy_of) => state.header.copy_of = copy_of.clone(),
             Change::Hold { owner, lasts } => {
-                let holder = session.holder();
+                let holder = state.holder();
                 if let Some(other) = holder.filter(|holder| holder != owner) {
                     return Err(Error::Leased { session: session.clone(), owner: other.into() });
                 }
-                let began = session.header.lease.as_ref().map(|lease| lease.began_at);
+                let began = state.header.lease.as_ref().map(|lease| lease.began_at);
                 let began_at = began.filter(|_| holder.is_some()).unwrap_or(head);
                 let expires = if lasts.is_zero() { Timestamp::MIN } else { NEVER };
-                session.header.lease = Some(Lease { owner: owner.clone(), expires, began_at });
+                state.header.lease = Some(Lease { owner: owner.clone(), expires, began_at });
             }
             Change::Release { owner } => {
-                if session.header.lease.as_ref().is_none_or(|lease| lease.owner != *owner) {
+                if state.header.lease.as_ref().is_none_or(|lease| lease.owner != *owner) {
                     let owner = owner.clone();
                     return Err(Error::LeaseLost { session: session.clone(), owner });
                 }
-                session.header.lease = None;
+                state.header.lease = None;
             }
             Change::Detach => {
-                session.header.detached = true;
-                for line in session.prefix.iter_mut().filter(|line| line.needed_by != *session) {
+                state.header.detached = true;
+                for line in state.prefix.iter_mut().filter(|line| line.needed_by != *session) {
                     line.needed_by = session.clone();
                     copied_events += 1;
                 }
             }
         }
-        Ok(Changed { header: session.header(), copied_events })
+        Ok(Changed { header: state.header(), copied_events })
     }
 
     fn remove(&mut self, ids: &[SessionId], children: Children, now: Timestamp) -> Result<Removed> {

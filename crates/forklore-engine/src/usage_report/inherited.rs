@@ -29,19 +29,19 @@ impl Engine {
                 if stored.seq > until && !(is_aside && stored.event.ts <= reader.created) {
                     break;
                 }
-                let Some(usage) = self.call_usage(&stored) else { continue };
-                match usage.call {
+                let Some(reported) = self.call_usage(&stored) else { continue };
+                match reported.call {
                     // The writers are visited from the newest to the oldest, so the first report
                     // found of a call is from the session that reported it last.
                     Some(call) => {
                         let recorded = calls
                             .entry(key(&(stored.event.dialect, call)))
-                            .or_insert((writer.id.clone(), usage.usage));
+                            .or_insert((writer.id.clone(), reported.usage));
                         if recorded.0 == writer.id {
-                            recorded.1 = usage.usage;
+                            recorded.1 = reported.usage;
                         }
                     }
-                    None => usage += usage.usage,
+                    None => usage += reported.usage,
                 }
             }
             reader = writer;
