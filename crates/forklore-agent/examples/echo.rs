@@ -32,7 +32,8 @@ impl Model for Echo {
         let usage =
             TokenUsage { input: Some(request.messages.len() as u64), ..TokenUsage::default() };
         let end = StreamEvent::End(End { usage, ..End::default() });
-        let pieces = [StreamEvent::Text(format!("You said: {}", received.unwrap_or_default())), end];
+        let pieces =
+            [StreamEvent::Text(format!("You said: {}", received.unwrap_or_default())), end];
         async move { Ok(stream::iter(pieces.map(Ok)).boxed()) }.boxed()
     }
 

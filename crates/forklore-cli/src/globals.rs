@@ -33,7 +33,7 @@ pub(crate) struct Globals {
     )]
     pub(crate) color: ColorChoice,
     /// No hints and no progress
-    #[arg(short, long, global = true)]
+    #[arg(short = 'q', long = "quiet", global = true)]
     pub(crate) silent: bool,
     /// With every error, what lies behind it
     #[arg(short, long, global = true)]

@@ -195,14 +195,16 @@ impl<'f> Scene<'f> {
     /// returns a cut with this number anyway.
     pub fn cut(&self, session: &str, inheritable: u64) -> Cut {
         let nowhere = Cut { inheritable, ..Cut::default() };
-        let Ok(page) = self.store().read(&id(session), &forward(At::Inheritable(inheritable), 1, true))
+        let Ok(page) =
+            self.store().read(&id(session), &forward(At::Inheritable(inheritable), 1, true))
         else {
             return nowhere;
         };
         let Some(last) = page.events.into_iter().next() else {
             return nowhere;
         };
-        let next = self.page(session, At::Inheritable(inheritable + 1), 1).events.into_iter().next();
+        let next =
+            self.page(session, At::Inheritable(inheritable + 1), 1).events.into_iter().next();
         let conversation = last.event.class.is_conversation();
         let next_is_turn = next.is_none_or(|next| next.event.effect.starts_turn);
         Cut::behind(last.counts, last.seq, last.event.id, conversation, next_is_turn)
@@ -230,7 +232,13 @@ impl<'f> Scene<'f> {
 
     /// Creates a delegate that was called at `kept`.
     #[track_caller]
-    pub fn delegate(&self, parent: &str, child: &str, inheritable: u64, tail: Vec<Draft>) -> Header {
+    pub fn delegate(
+        &self,
+        parent: &str,
+        child: &str,
+        inheritable: u64,
+        tail: Vec<Draft>,
+    ) -> Header {
         let new = self.child_draft(parent, child, inheritable, Strategy::ShareV1, tail);
         let new = NewSession { kind: SessionKind::Delegate, ..new };
         self.store().create(new).unwrap()

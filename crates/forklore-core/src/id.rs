@@ -276,8 +276,7 @@ mod tests {
 
     #[test]
     fn event_ids_that_spell_uuids_come_back_as_they_were() {
-        let text =
-            ["018f2c5e-0000-7abc-8def-0123456789ab", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
+        let text = ["018f2c5e-0000-7abc-8def-0123456789ab", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
         let ids = text.map(|text| text.parse::<EventId>().unwrap());
         let uuids: Vec<_> = ids.iter().filter_map(EventId::uuid).collect();
         assert_eq!(EventId::of_uuids(&uuids), ids);

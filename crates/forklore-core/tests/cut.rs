@@ -24,7 +24,10 @@ fn extent() -> impl Strategy<Value = Extent> {
         let index = turns + other;
         let stored = index + evidence;
         let head_seq = i64::try_from(stored + audit).unwrap() - 1;
-        Extent { head_seq, counts: Counts { inheritable: stored, index, turns, ..Counts::default() } }
+        Extent {
+            head_seq,
+            counts: Counts { inheritable: stored, index, turns, ..Counts::default() },
+        }
     })
 }
 

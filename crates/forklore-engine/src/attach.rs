@@ -81,7 +81,8 @@ impl Engine {
     /// Returns the attachment storage, or `unsupported` if the store has none.
     pub(crate) fn attachments_of_store(&self) -> Result<&dyn Attachments> {
         let attachments = self.attachments.as_ref();
-        let attachments = attachments.ok_or_else(|| Error::Unsupported("this store keeps no attachments".into()));
+        let attachments =
+            attachments.ok_or_else(|| Error::Unsupported("this store keeps no attachments".into()));
         Ok(&**attachments?.store())
     }
 

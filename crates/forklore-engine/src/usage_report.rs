@@ -198,7 +198,9 @@ impl Ledger {
         for (model, known) in self.models {
             spending.models.push(ModelUsage { model, ..known });
         }
-        let weight = |model_usage: &ModelUsage| model_usage.usage.input.saturating_add(model_usage.usage.output);
+        let weight = |model_usage: &ModelUsage| {
+            model_usage.usage.input.saturating_add(model_usage.usage.output)
+        };
         spending.models.sort_by(|a, b| {
             let cost = b.usage.cost.total_cmp(&a.usage.cost);
             cost.then_with(|| weight(b).cmp(&weight(a))).then_with(|| a.model.cmp(&b.model))

@@ -37,7 +37,12 @@ pub(crate) struct Owner<'a> {
 
 impl Folder {
     /// Copies the first `kept` inheritable events of a session, without blocking others.
-    pub(crate) fn stage(&self, from: &SessionId, inheritable: u64, owner: &Owner<'_>) -> Result<Staged> {
+    pub(crate) fn stage(
+        &self,
+        from: &SessionId,
+        inheritable: u64,
+        owner: &Owner<'_>,
+    ) -> Result<Staged> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         self.check_sound()?;
         let session = self.living(from)?;

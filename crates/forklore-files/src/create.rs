@@ -104,14 +104,18 @@ impl Folder {
         let inheritable = from.cut.inheritable;
         let history = History::of(self, parent);
         let counts = history.counts_at(inheritable)?;
-        let open =
-            match (counts.open, history.seq_of(forklore_core::lineage::Unit::Inheritable, inheritable)?) {
-                (1.., Some(seq)) => history.open_calls(i64::try_from(seq).unwrap_or(i64::MAX))?,
-                _ => OpenCalls::default(),
-            };
+        let open = match (
+            counts.open,
+            history.seq_of(forklore_core::lineage::Unit::Inheritable, inheritable)?,
+        ) {
+            (1.., Some(seq)) => history.open_calls(i64::try_from(seq).unwrap_or(i64::MAX))?,
+            _ => OpenCalls::default(),
+        };
         let ancestry = match from.strategy {
             Strategy::ReplayV1 => Ancestry::default(),
-            Strategy::ShareV1 if inheritable > parent.header.inherited.inheritable => with_own(parent),
+            Strategy::ShareV1 if inheritable > parent.header.inherited.inheritable => {
+                with_own(parent)
+            }
             Strategy::ShareV1 => history.spans_before(inheritable)?,
         };
         Ok((Header { inherited: counts, counts, ..header }, open, ancestry))

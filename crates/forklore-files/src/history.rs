@@ -101,24 +101,29 @@ impl<'s> History<'s> {
         }
         let event = if inheritable <= self.inherited().inheritable {
             let stretch = self.stretch(Unit::Inheritable, inheritable)?;
-            self.open(&stretch)?.get(want, true).map_err(|error| self.named(error, Some(inheritable)))?
+            self.open(&stretch)?
+                .get(want, true)
+                .map_err(|error| self.named(error, Some(inheritable)))?
         } else {
             self.session.log.get(want, true).map_err(|error| self.named(error, None))?
         };
-        let event = event.ok_or_else(|| self.missing(format!("inheritable event {inheritable}")))?;
+        let event =
+            event.ok_or_else(|| self.missing(format!("inheritable event {inheritable}")))?;
         Ok(event.counts)
     }
 
     /// Returns the spans of a child that keeps `kept` inheritable events, as far as this session
     /// inherited them.
     pub(crate) fn spans_before(&self, inheritable: u64) -> Result<Ancestry> {
-        let near = self.ancestry.spans.first().is_some_and(|first| first.base.inheritable < inheritable);
+        let near =
+            self.ancestry.spans.first().is_some_and(|first| first.base.inheritable < inheritable);
         let (before, spans) = if near || self.ancestry.before.is_none() {
             (self.ancestry.before.clone(), self.ancestry.spans.clone())
         } else {
             self.folder.holder(&self.ancestry, inheritable)?
         };
-        let spans = spans.into_iter().take_while(|span| span.base.inheritable < inheritable).collect();
+        let spans =
+            spans.into_iter().take_while(|span| span.base.inheritable < inheritable).collect();
         Ok(Ancestry { before, spans })
     }
 
@@ -356,12 +361,17 @@ impl Folder {
     }
 
     /// Returns the part of an ancestry that contains the inheritable event with this number.
-    fn holder(&self, ancestry: &Ancestry, inheritable: u64) -> Result<(Option<Segment>, Vec<Span>)> {
+    fn holder(
+        &self,
+        ancestry: &Ancestry,
+        inheritable: u64,
+    ) -> Result<(Option<Segment>, Vec<Span>)> {
         let mut next = ancestry.before.clone();
         let mut seen = HashSet::new();
         while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {
             let Ancestry { before, spans } = self.session_line(&holder)?.ancestry;
-            if before.is_none() || spans.first().is_some_and(|first| first.base.inheritable < inheritable)
+            if before.is_none()
+                || spans.first().is_some_and(|first| first.base.inheritable < inheritable)
             {
                 return Ok((before, spans));
             }

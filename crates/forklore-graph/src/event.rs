@@ -59,7 +59,7 @@ pub(crate) fn describe(
 
 fn usage(engine: &Engine, stored: &LogEntry, about: &mut About<'_>) {
     let Some(usage) = engine.call_usage(stored) else { return };
-    session::usage(usage.usage, about);
+    session::counts_of(usage.usage, about);
     if let Some(model) = &usage.model {
         about.text(v::MODEL, model);
     }
@@ -112,17 +112,17 @@ fn calls(stored: &LogEntry, open: &mut OpenCalls, about: &mut About<'_>) {
     for (number, step) in event.effect.calls.iter().enumerate() {
         match step {
             CallStep::Open(call) => {
-                let call = iri::tool_call(origin, number);
-                about.put(v::ASKS, call.clone());
+                let iri = iri::tool_call(origin, number);
+                about.put(v::ASKS, iri.clone());
                 let About { out, graph, .. } = about;
-                let mut activity = About { out, graph, subject: call.clone() };
+                let mut activity = About { out, graph, subject: iri.clone() };
                 activity.is(v::TOOL_CALL);
                 activity.is(v::ACTIVITY);
                 activity.text(v::CALL_ID, &call.id);
                 activity.text(v::TOOL, &call.name);
                 activity.time(v::STARTED_AT_TIME, event.ts);
                 activity.put(v::WAS_ASSOCIATED_WITH, iri::agent(&origin.session_id));
-                open.entry(call.id.clone()).or_insert(call);
+                open.entry(call.id.clone()).or_insert(iri);
             }
             CallStep::Close(id) => {
                 about.text(v::ANSWERS, id);

@@ -122,14 +122,26 @@ impl<'a> Projection<'a> {
             let stored = stored?;
             let mut out = Vec::new();
             if stored.origin.session_id == projected.header.id {
-                event::describe(self.engine, &projected.header, &stored, &mut projected.open, &mut out);
+                event::describe(
+                    self.engine,
+                    &projected.header,
+                    &stored,
+                    &mut projected.open,
+                    &mut out,
+                );
                 return Ok(Some(out));
             }
             if let Some(writer) = self.buried.get_mut(&stored.origin.session_id)
                 && writer.projected.is_none_or(|seq| seq < stored.origin.seq)
             {
                 writer.projected = Some(stored.origin.seq);
-                event::describe(self.engine, &writer.header, &stored, &mut projected.open, &mut out);
+                event::describe(
+                    self.engine,
+                    &writer.header,
+                    &stored,
+                    &mut projected.open,
+                    &mut out,
+                );
                 return Ok(Some(out));
             }
             event::follow(&stored.origin, &stored.event.effect, &mut projected.open);

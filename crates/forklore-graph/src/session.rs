@@ -13,8 +13,13 @@ use crate::vocabulary as v;
 /// The principals that have triples already, because many sessions have the same one.
 pub(crate) type Principals = HashSet<String>;
 
-/// Adds the triples of a session; `spent` is the usage of its own model calls.
-pub(crate) fn describe(header: &Header, usage: Usage, principals: &mut Principals, out: &mut Vec<Quad>) {
+/// Adds the triples of a session; `usage` is that of its own model calls.
+pub(crate) fn describe(
+    header: &Header,
+    usage: Usage,
+    principals: &mut Principals,
+    out: &mut Vec<Quad>,
+) {
     let graph = iri::session(&header.id);
     let mut about = About { out, graph: &graph, subject: graph.clone() };
     about.is(v::SESSION);
@@ -30,7 +35,7 @@ pub(crate) fn describe(header: &Header, usage: Usage, principals: &mut Principal
     about.text(v::WORKSPACE, header.workspace.as_str());
     lineage(header, &mut about);
     notes(header, &mut about);
-    usage(usage, &mut about);
+    counts_of(usage, &mut about);
     about.flag(v::DETACHED, header.detached);
     if let Some(tombstone) = header.deleted {
         about.time(v::INVALIDATED_AT_TIME, tombstone.deleted);
@@ -96,7 +101,7 @@ fn notes(header: &Header, about: &mut About<'_>) {
 }
 
 /// Adds the usage of model calls, except counts that are 0.
-pub(crate) fn usage(usage: Usage, about: &mut About<'_>) {
+pub(crate) fn counts_of(usage: Usage, about: &mut About<'_>) {
     let tokens = [
         (v::INPUT_TOKENS, usage.input),
         (v::OUTPUT_TOKENS, usage.output),

@@ -46,7 +46,11 @@ pub(crate) enum Follows {
 
 impl Follows {
     pub(crate) fn of(location: RecordLocation) -> Self {
-        if location.inherited { Self::Inherited(location.position) } else { Self::Own(location.position) }
+        if location.inherited {
+            Self::Inherited(location.position)
+        } else {
+            Self::Own(location.position)
+        }
     }
 
     /// Returns the last event of a session that came from the file.

@@ -152,7 +152,8 @@ impl Reading<'_> {
                 None => Some(RecordLocation::own(0, 0)),
             };
             let Some(location) = location else { continue };
-            let Some(Header { id: session, .. }) = self.lookup().session_at(&source, location)? else {
+            let Some(Header { id: session, .. }) = self.lookup().session_at(&source, location)?
+            else {
                 continue;
             };
             self.state.copying =

@@ -184,8 +184,8 @@ impl Opened {
         let mut facts = FileFacts::default();
         if dialect.is_document(&self.path, &self.head) {
             let text = String::from_utf8_lossy(&self.head);
-            let facts = begun(reader.read(text.trim_start_matches(BLANK)), &mut facts);
-            return (facts.unwrap_or_else(|| self.time()), facts);
+            let begun = begun(reader.read(text.trim_start_matches(BLANK)), &mut facts);
+            return (begun.unwrap_or_else(|| self.time()), facts);
         }
         for line in self.first_lines().split(|byte| *byte == b'\n') {
             let Ok(text) = std::str::from_utf8(line) else {

@@ -100,7 +100,9 @@ impl Reading<'_> {
             return Ok(self.root(record));
         };
         let enters = record.sidechain && !self.state.sidechains.contains(&location.session);
-        if !enters && self.session(location.session).is_some_and(|session| session.ends_at(location)) {
+        if !enters
+            && self.session(location.session).is_some_and(|session| session.ends_at(location))
+        {
             return Ok(self.go_on(location.session));
         }
         if self.following(location.session) == Following::Deleted {

@@ -19,7 +19,8 @@ use futures_util::StreamExt as _;
 /// Returns a conversation of about 1,000 tokens.
 fn conversation() -> Vec<Message> {
     let text = "The harbour lies in the north of the bay, where ships from many countries wait. ";
-    let question = |part: usize| Message::text(Role::User, format!("Part {part}. {}", text.repeat(4)));
+    let question =
+        |part: usize| Message::text(Role::User, format!("Part {part}. {}", text.repeat(4)));
     let answered = || Message::text(Role::Assistant, "I have read this part.");
     (0..11).flat_map(|part| [question(part), answered()]).collect()
 }

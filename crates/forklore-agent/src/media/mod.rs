@@ -115,7 +115,8 @@ pub(crate) const PDF: &str = "application/pdf";
 fn is_text(media_type: &str) -> bool {
     let essence = media_type.split(';').next().unwrap_or(media_type).trim();
     let Some((kind, rest)) = essence.split_once('/') else { return false };
-    let text_types = ["json", "xml", "toml", "yaml", "x-yaml", "javascript", "x-sh", "x-ndjson", "sql"];
+    let text_types =
+        ["json", "xml", "toml", "yaml", "x-yaml", "javascript", "x-sh", "x-ndjson", "sql"];
     kind == "text"
         || kind == "application" && text_types.contains(&rest)
         || rest.ends_with("+json")

@@ -70,7 +70,8 @@ async fn a_full_context_is_compacted_and_nothing_is_lost() {
     });
     assert_eq!(*compaction, expected);
     let requests = model.requests();
-    let texts: Vec<_> = requests[2].messages.iter().map(forklore_core::Message::plain_text).collect();
+    let texts: Vec<_> =
+        requests[2].messages.iter().map(forklore_core::Message::plain_text).collect();
     let summary = "[Summary of the conversation so far]\na summary";
     assert_eq!(texts, ["be brief", summary, "two"]);
     // The summary's own call counts in the usage and is not part of the answer.

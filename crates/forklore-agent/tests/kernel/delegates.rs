@@ -60,7 +60,8 @@ async fn a_sub_agent_of_the_application_tells_its_result() {
     assert_eq!((child.usage.input, parent.usage.input), (100, 100));
 
     let events = world.events(&session.id());
-    let notifications: Vec<_> = events.iter().filter(|(kind, _)| kind == "subagent_event").collect();
+    let notifications: Vec<_> =
+        events.iter().filter(|(kind, _)| kind == "subagent_event").collect();
     assert_eq!(notifications[0].1, json!({"session_id": child.id, "status": "running"}));
     let result = json!({"session_id": child.id, "status": "finished", "result": "the answer is 4"});
     assert_eq!(notifications[1].1, result);

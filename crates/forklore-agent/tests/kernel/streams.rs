@@ -79,8 +79,10 @@ async fn a_slow_listener_learns_how_many_events_it_missed() {
         })
         .collect();
     let report = |name| {
-        received.iter().filter(|h| matches!(h, Received::Event(told) if told.name() == name)).count()
-            as u64
+        received
+            .iter()
+            .filter(|h| matches!(h, Received::Event(told) if told.name() == name))
+            .count() as u64
     };
     // Before the pieces came a start, a prompt, a request and the start of the block.
     assert_eq!(report(Name::ContentBlockDelta), 4);
@@ -126,7 +128,10 @@ impl Sink for Checks {
             _ => Vec::new(),
         };
         for needed in &needed {
-            assert!(stored.contains(needed.as_str()), "{notification:?} before {needed} in\n{stored}");
+            assert!(
+                stored.contains(needed.as_str()),
+                "{notification:?} before {needed} in\n{stored}"
+            );
         }
         if !needed.is_empty() {
             *self.seen.lock().unwrap().entry(notification.name().as_str()).or_insert(0) += 1;
@@ -221,5 +226,7 @@ async fn a_tool_tells_how_far_it_is() {
     let steps: Vec<_> =
         notification.iter().map(|told| data(told)["step"]["done"].as_f64().unwrap()).collect();
     assert_eq!(steps, [0.0, 1.0, 2.0]);
-    assert!(notification.iter().all(|told| told.is_ephemeral() && data(told)["tool_call_id"] == "c"));
+    assert!(
+        notification.iter().all(|told| told.is_ephemeral() && data(told)["tool_call_id"] == "c")
+    );
 }

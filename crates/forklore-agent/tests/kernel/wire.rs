@@ -173,7 +173,9 @@ async fn every_event_has_its_canonical_name_and_form() {
         assert_eq!(value["event"], notification.name().as_str());
         let read: Notification = serde_json::from_str(&text).unwrap();
         assert_eq!(serde_json::to_string(&read).unwrap(), text, "it is read as it was written");
-        forms.entry(form(&value) + notification.name().as_str()).or_insert((notification.name(), line(&value)));
+        forms
+            .entry(form(&value) + notification.name().as_str())
+            .or_insert((notification.name(), line(&value)));
     }
     let seen: Vec<_> = forms.values().map(|(name, _)| *name).collect();
     let missing: Vec<_> = Name::ALL.iter().filter(|name| !seen.contains(name)).collect();

@@ -59,7 +59,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         }
         if deleted.retained_segments > 0 {
             let retained = count(deleted.retained_segments, "nameless segment");
-            page.put(Tone::Plain, format!("{retained} stayed for the sessions that need them")).end();
+            page.put(Tone::Plain, format!("{retained} stayed for the sessions that need them"))
+                .end();
         }
     })?;
     if !deleted.dry_run {

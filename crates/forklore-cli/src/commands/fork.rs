@@ -244,12 +244,12 @@ fn report(page: &mut Page, forked: &Forked) {
         (true, false) => "Would fork to ",
         (false, false) => "Forked to ",
     };
-    let cut = &forked.cut;
+    let position = &forked.cut;
     page.put(Tone::Good, begin).put(Tone::Label, &forked.label).put(Tone::Plain, "  ");
     page.put(Tone::Id, &forked.child_session_id).end();
-    let mut at = vec![cut(cut), format!("index:{}", cut.index)];
-    at.extend(cut.message.map(|message| format!("message:{message}")));
-    at.extend(cut.seq.map(|seq| format!("seq:{seq}")));
+    let mut at = vec![cut(position), format!("index:{}", position.index)];
+    at.extend(position.message.map(|message| format!("message:{message}")));
+    at.extend(position.seq.map(|seq| format!("seq:{seq}")));
     at.dedup();
     page.fact("at", format!("{} of {}", at.join(" = "), forked.parent_session_id));
     if let Some(requested) = &forked.adjusted_from {

@@ -78,8 +78,8 @@ fn show(
     }
     page.put(label_tone(header.kind), &header.label).put(Tone::Plain, "  ");
     page.put(Tone::Id, &header.id).put(Tone::Dim, format!("  depth {}", header.depth));
-    if let Some(cut) = &header.cut {
-        page.put(Tone::Dim, format!(", begins at {}", cut(cut)));
+    if let Some(position) = &header.cut {
+        page.put(Tone::Dim, format!(", begins at {}", cut(position)));
     }
     page.end();
     if lineage.ancestors.is_empty() && children.is_empty() {

@@ -100,7 +100,8 @@ pub(crate) fn best(rows: &[Row]) -> Option<&Row> {
 pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
     let priced = rows.iter().any(|row| row.usage.cost.is_some());
     let several = rows.iter().any(|row| Some(&row.model) != rows.first().map(|row| &row.model));
-    let prompts_differ = rows.iter().any(|row| Some(&row.prompt) != rows.first().map(|row| &row.prompt));
+    let prompts_differ =
+        rows.iter().any(|row| Some(&row.prompt) != rows.first().map(|row| &row.prompt));
     let mut columns = vec![Column::new("LABEL").gives_way()];
     columns.extend(several.then(|| Column::new("MODEL").gives_way()));
     columns.extend(prompts_differ.then(|| Column::new("PROMPT").gives_way()));

@@ -50,9 +50,9 @@ fn two_programs_explore_one_session_at_once() {
     let mut all = Vec::new();
     for running in running {
         let output = running.wait_with_output().unwrap();
-        let output = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(output.status.code(), Some(0), "{output}{:?}", output.stderr);
-        let answer: Value = serde_json::from_str(&output).unwrap();
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{stdout}{:?}", output.stderr);
+        let answer: Value = serde_json::from_str(&stdout).unwrap();
         for tried in answer["tries"].as_array().unwrap() {
             assert_eq!(tried["state"], "done", "{tried}");
         }

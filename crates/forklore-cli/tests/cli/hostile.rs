@@ -64,8 +64,9 @@ fn hostile_text_is_escaped_for_people_and_unchanged_for_pipes() {
     ] {
         let shown = sandbox.run(words);
         let output = format!("{}{}", shown.out, shown.err);
-        let raw =
-            output.chars().find(|c| matches!(c, '\u{1b}' | '\u{7}' | '\r' | '\u{202e}' | '\u{200b}'));
+        let raw = output
+            .chars()
+            .find(|c| matches!(c, '\u{1b}' | '\u{7}' | '\r' | '\u{202e}' | '\u{200b}'));
         assert_eq!((shown.code, raw), (0, None), "{words:?}: {output}");
     }
     let stored = sandbox.ok(&["--json", "log", "plan-1"]);

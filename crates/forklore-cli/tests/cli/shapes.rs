@@ -117,7 +117,9 @@ fn bring_reports_what_it_recorded_and_where() {
     let again = sandbox.json(&bring);
     let answer = sandbox.json(&["inspect", "plan-1"]);
     let reported = answer["messages"].as_array().unwrap().last().unwrap().clone();
-    snapshot!([planned, brought, again, reported].iter().map(pretty).collect::<Vec<_>>().join("\n"));
+    snapshot!(
+        [planned, brought, again, reported].iter().map(pretty).collect::<Vec<_>>().join("\n")
+    );
 }
 
 #[test]

@@ -164,7 +164,8 @@ fn a_signal_in_the_middle_of_an_answer_loses_nothing() {
             is_free(&sandbox, "talk");
             let more = ran_with(&sandbox, &["resume", "talk", "--continue"]);
             assert_eq!((more.code, &*more.out), (0, "three.\n"), "{more:?}");
-            let on = message("user", "[Your last answer was cut off. Go on from where it stopped.]");
+            let on =
+                message("user", "[Your last answer was cut off. Go on from where it stopped.]");
             assert_eq!(model.requests()[1], [&expected[..], &[on]].concat());
             let over = ran_with(&sandbox, &["resume", "talk", "--continue"]);
             assert_eq!(over.code, 2, "{over:?}");

@@ -64,14 +64,14 @@ fn stored(sandbox: &Sandbox) -> Vec<(String, String)> {
     let log = sandbox.ok(&["--json", "log", "last"]);
     let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let text = events.filter(|event| event["type"] != "provider_usage").map(|event| {
+    let stored = events.filter(|event| event["type"] != "provider_usage").map(|event| {
         let data = &event["data"];
-        let text = if data["partial"] == true { "partial: " } else { "" };
+        let mark = if data["partial"] == true { "partial: " } else { "" };
         let words = [&data["content"], &data["name"], &data["decision"]].map(text);
-        (text(&event["type"]), format!("{text}{}", words.concat()))
+        (text(&event["type"]), format!("{mark}{}", words.concat()))
     });
     assert_eq!(sandbox.json(&["show", "last"])["session"]["status"], "idle");
-    text.collect()
+    stored.collect()
 }
 
 fn event(kind: &str, text: &str) -> (String, String) {
@@ -88,7 +88,8 @@ fn ctrl_c_interrupts_a_turn_and_the_next_one_works() {
     ctrl_c(&terminal);
     let screen = terminal.ready("main>");
     assert!(screen.contains("interrupted; what was said is kept"), "{screen}");
-    let expected = [event("user_message", "count"), event("assistant_message", "partial: One, two,")];
+    let expected =
+        [event("user_message", "count"), event("assistant_message", "partial: One, two,")];
     assert_eq!(stored(&sandbox), expected);
     let next = terminal.line("and?", "main>");
     assert!(next.contains("three."), "{next}");

@@ -70,8 +70,8 @@ fn a_closed_pipe_ends_quietly() {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
-        let output = String::from_utf8(output.stderr).unwrap();
-        assert_eq!((output.status.code(), &*output), (Some(0), ""), "{words:?}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), &*stderr), (Some(0), ""), "{words:?}");
     }
 }
 
@@ -151,8 +151,8 @@ fn an_answer_that_cannot_be_written_is_an_error_whatever_the_verb() {
             let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
             let output = sandbox.command(&words).stdout(full).stderr(Stdio::piped()).output();
             let output = output.unwrap();
-            let output = String::from_utf8(output.stderr).unwrap();
-            assert_eq!((output.status.code(), &*output), (Some(1), refused), "{words:?}");
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            assert_eq!((output.status.code(), &*stderr), (Some(1), refused), "{words:?}");
         }
     }
 }

@@ -188,7 +188,9 @@ fn one_sums_up_and_delegates_at_a_terminal() {
     terminal.line(&format!("/switch @{label}"), &format!("{label}>"));
     terminal.line("/back", "main>");
     let requested = terminal.tmux(&["send-keys", "-l", "/summarize"]).status().unwrap();
-    assert!(requested.success() && terminal.tmux(&["send-keys", "Enter"]).status().unwrap().success());
+    assert!(
+        requested.success() && terminal.tmux(&["send-keys", "Enter"]).status().unwrap().success()
+    );
     let screen = terminal.until("summary", |screen| {
         let last = screen.lines().last().unwrap_or_default();
         last.starts_with("fork-") && last.ends_with('>')

@@ -204,7 +204,8 @@ impl<'f> History<'f> {
         let strategy =
             if matches!(how, How::Copy) { Strategy::ReplayV1 } else { Strategy::ShareV1 };
         let child = format!("child-{}", self.made);
-        let new = self.scene.child_draft(parent.as_str(), &child, inheritable, strategy, drafts(tail));
+        let new =
+            self.scene.child_draft(parent.as_str(), &child, inheritable, strategy, drafts(tail));
         let label = name.map_or(new.label.clone(), |name| label(&format!("name-{name}")));
         let kind = if matches!(how, How::Delegate) { SessionKind::Delegate } else { new.kind };
         Call::Create(Box::new(NewSession { label, kind, ..new }))

@@ -217,7 +217,7 @@ impl Model {
             repeated,
         };
         if let Some(expected) = append.expect.filter(|expected| (-1..head).contains(expected)) {
-            let behind: Vec<_> = session
+            let behind: Vec<_> = state
                 .lines()
                 .skip((expected + 1) as usize)
                 .take(count as usize)

@@ -17,7 +17,9 @@ pub(crate) fn of_event(engine: &Engine, event: &Event) -> Vec<Message> {
             Some(dialect) => {
                 let dialect = engine.agent_formats().named(dialect);
                 let replacement = dialect.map(|dialect| dialect.instead(&event.data.readable()));
-                replacement.filter(|said| !said.is_empty()).unwrap_or_else(|| vec![engine.message(event)])
+                replacement
+                    .filter(|said| !said.is_empty())
+                    .unwrap_or_else(|| vec![engine.message(event)])
             }
         },
         Class::Context => match engine.edit(event) {

@@ -171,10 +171,9 @@ impl Outline {
             Some(Covers::AllBefore) => Some(Covered::First(self.items.len())),
             Some(Covers::Before(id)) => {
                 let first_retained = self.seq_of(engine, session, &id, stored.seq)?;
-                let index = self
-                    .items
-                    .iter()
-                    .position(|item| !item.instead && first_retained.is_some_and(|kept| item.seq >= kept));
+                let index = self.items.iter().position(|item| {
+                    !item.instead && first_retained.is_some_and(|kept| item.seq >= kept)
+                });
                 Some(Covered::First(index.unwrap_or(self.items.len())))
             }
             Some(Covers::BeforeIndex(place)) => {

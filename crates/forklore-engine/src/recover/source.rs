@@ -277,17 +277,8 @@ impl File {
         let names = if self.made.is_none() { names.clone() } else { Vec::new() };
         let last = true;
         let sidecar = self.sidecar_of.clone();
-        let step = SourceStep {
-            target,
-            native_id,
-            seen,
-            ranges,
-            locations,
-            names,
-            sidecar,
-            read,
-            last,
-        };
+        let step =
+            SourceStep { target, native_id, seen, ranges, locations, names, sidecar, read, last };
         self.made = Some(sources.import(writes, step)?);
         Ok(())
     }

@@ -145,11 +145,11 @@ fn a_missing_one_reads_missing_and_fails_nothing(world: &World) {
     let named = world.engine.attachments(&session).unwrap();
     assert_eq!((named[0].missing, named[0].bytes), (true, None));
     let message = format!("the attachment {reference} is missing (x)");
-    let problem = problem(0, reference.parse().unwrap(), ErrorKind::NotFound, message);
-    assert_eq!(world.engine.verify(None).unwrap().problems, std::slice::from_ref(&problem));
+    let missing = problem(0, reference.parse().unwrap(), ErrorKind::NotFound, message);
+    assert_eq!(world.engine.verify(None).unwrap().problems, std::slice::from_ref(&missing));
 
     let attached = attach(world, "a", b"some bytes", "shot.png");
-    let mut wrong = vec![problem];
+    let mut wrong = vec![missing];
     if let Some(file) = world.file_of(&attached.id) {
         std::fs::write(&file, b"other byte").unwrap();
         assert_eq!(last_parts(world, &session)[1], part(&attached, "shot.png", true));

@@ -232,7 +232,10 @@ fn the_summarised_part_is_the_recorded_part(world: &World) {
     world.write("a", "u5 a5");
     let outcome = world.engine.bring(&message(part(2..6))).unwrap();
     assert_eq!((outcome.recorded, outcome.from_index, outcome.to_index), (true, 2, 6));
-    assert_eq!((outcome.strategy.as_str(), outcome.answer.as_deref()), ("model_summary_v1", Some("a3")));
+    assert_eq!(
+        (outcome.strategy.as_str(), outcome.answer.as_deref()),
+        ("model_summary_v1", Some("a3"))
+    );
     // A part that was brought is not brought again, not even with another strategy.
     let again = world.engine.bring(&part(2..6)).unwrap();
     assert_eq!(

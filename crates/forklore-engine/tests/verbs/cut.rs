@@ -58,9 +58,10 @@ fn beyond_the_end_is_an_error_with_the_range(world: &World) {
 
 fn a_cut_by_turns_inherits_whole_turns(world: &World) {
     world.session("p", "u1 a1 u2 a2 u3 a3");
-    let expected: Vec<u64> = [("turn:1", "c1"), ("turn:2", "c2"), ("turn:3", "c3"), ("turn:-3", "c4")]
-        .map(|(at, child)| world.fork("p", at, child).event_count)
-        .to_vec();
+    let expected: Vec<u64> =
+        [("turn:1", "c1"), ("turn:2", "c2"), ("turn:3", "c3"), ("turn:-3", "c4")]
+            .map(|(at, child)| world.fork("p", at, child).event_count)
+            .to_vec();
     assert_eq!(expected, vec![2, 4, 6, 2]);
     for at in ["turn:0", "turn:10", "turn:-4"] {
         assert_eq!(range_of(world, at), "turn is 1 to 3, or -3 to -1 from the end", "{at}");

@@ -115,7 +115,8 @@ fn an_event_removed_from_the_middle_is_missed() {
             let error = scene.store().read(&session.parse().unwrap(), &everything()).unwrap_err();
             let kinds = [ErrorKind::Corrupt, ErrorKind::MissingAncestor];
             assert!(kinds.contains(&error.kind()), "{error}");
-            let output = session == "b" || error.to_string().contains(&format!("byte {location_of} "));
+            let output =
+                session == "b" || error.to_string().contains(&format!("byte {location_of} "));
             assert!(output, "{error}, not byte {location_of}");
         }
     }

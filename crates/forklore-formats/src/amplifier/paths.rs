@@ -23,7 +23,8 @@ pub(super) fn is_in_sessions(path: &Path) -> bool {
 /// Returns the transcript that another file in the same directory belongs to. Outside a `sessions`
 /// directory, only the files that Amplifier always writes count as part of the session.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
-    let is_amplifier = path.file_name().is_some_and(|it| it == "metadata.json" || it == "events.jsonl");
+    let is_amplifier =
+        path.file_name().is_some_and(|it| it == "metadata.json" || it == "events.jsonl");
     let one_of_its = !is_transcript(path) && (is_amplifier || is_in_sessions(path));
     one_of_its.then(|| path.with_file_name("transcript.jsonl"))
 }

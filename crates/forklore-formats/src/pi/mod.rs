@@ -62,7 +62,8 @@ impl AgentFormat for Pi {
         }
         let compaction: Compaction = data.read().ok()?;
         let index = compaction.first_kept_entry_index.and_then(|line| line.checked_sub(1));
-        let first_id = compaction.first_kept_entry_id.filter(|id| Some(id) != compaction.id.as_ref());
+        let first_id =
+            compaction.first_kept_entry_id.filter(|id| Some(id) != compaction.id.as_ref());
         Some(match (first_id, index.filter(|_| compaction.id.is_none())) {
             (Some(id), _) => Covers::Before(id),
             (None, Some(place)) => Covers::BeforeIndex(place),

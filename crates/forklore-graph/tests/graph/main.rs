@@ -10,10 +10,10 @@
 
 mod family;
 mod forms;
+mod live_graph;
 mod picture;
 mod python;
 mod queries;
 mod refused;
 mod shared;
-mod live_graph;
 mod trails;

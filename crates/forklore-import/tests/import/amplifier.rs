@@ -100,7 +100,8 @@ fn a_transcript_that_was_written_anew_is_a_new_revision() {
     scene.import(&folder(&scene, "s", &grown, None));
     assert_eq!((scene.sessions().len(), scene.restore(&id("s"))), (1, grown.clone().into_bytes()));
     scene.import(&folder(&scene, "s", &message("c"), None));
-    let stored: Vec<_> = scene.sessions().iter().map(|session| scene.restore(&session.id)).collect();
+    let stored: Vec<_> =
+        scene.sessions().iter().map(|session| scene.restore(&session.id)).collect();
     assert_eq!(stored.len(), 2);
     assert!(stored.contains(&grown.into_bytes()) && stored.contains(&message("c").into_bytes()));
 }

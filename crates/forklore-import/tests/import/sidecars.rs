@@ -344,7 +344,12 @@ fn names_that_are_no_utf8_are_stored_byte_for_byte() {
             .map(|file| {
                 let location =
                     file.relative_path().strip_prefix(&below).unwrap().as_os_str().as_bytes();
-                (file.name.as_str(), location.to_vec(), file.revision, restored(&scene.engine, file))
+                (
+                    file.name.as_str(),
+                    location.to_vec(),
+                    file.revision,
+                    restored(&scene.engine, file),
+                )
             })
             .collect();
         let name = |start: &str, name: &str| format!("{start}{below}/{name}");

@@ -89,14 +89,14 @@ fn model(config: ModelConfig) -> HttpModel {
     HttpModel::new(config).unwrap()
 }
 
-fn request(engine: &Engine, messages: Vec<Message>, model: &HttpModel) -> Request {
+fn request_with_files(engine: &Engine, messages: Vec<Message>, model: &HttpModel) -> Request {
     let attached = Attached::read(engine, &messages, &model.takes());
     Request { attached, ..request(messages) }
 }
 
 fn sent(config: ModelConfig) -> String {
     let (engine, model) = (engine(), model(config));
-    let request = request(&engine, everything(&engine), &model);
+    let request = request_with_files(&engine, everything(&engine), &model);
     let body = model.body(&request).unwrap();
     let _: Value = serde_json::from_slice(&body).unwrap();
     String::from_utf8(body).unwrap().replace("{\"role\"", "\n{\"role\"")
@@ -163,7 +163,7 @@ fn what_cannot_be_sent_is_reported_with_the_reason() {
         {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}},
     ]);
     let model = model(ModelConfig::new(Provider::Anthropic, "m"));
-    let body = model.body(&request(&engine, vec![shown(&parts)], &model)).unwrap();
+    let body = model.body(&request_with_files(&engine, vec![shown(&parts)], &model)).unwrap();
     let body: Value = serde_json::from_slice(&body).unwrap();
     let blocks = body["messages"][0]["content"].as_array().unwrap().iter();
     let texts: Vec<_> = blocks.map(|block| block["text"].as_str().unwrap()).collect();
@@ -177,7 +177,7 @@ fn a_small_model_is_sent_short_texts() {
     let sent = |context_window| {
         let config = ModelConfig { context_window, ..ModelConfig::new(Provider::Ollama, "m") };
         let model = model(config);
-        let request = request(&engine, vec![shown(&json!([text]))], &model);
+        let request = request_with_files(&engine, vec![shown(&json!([text]))], &model);
         String::from_utf8(model.body(&request).unwrap()).unwrap().contains("xxxx")
     };
     assert_eq!([sent(Some(4_096)), sent(Some(5_000)), sent(None)], [false, true, true]);
@@ -218,7 +218,7 @@ async fn the_bytes_of_an_image_arrive() {
             result("c", "done"),
             user("What is it?"),
         ];
-        let request = request(&engine, history, &model);
+        let request = request_with_files(&engine, history, &model);
         assert!(request.attached.get(&id.to_string()).is_ok());
         ask(&model, &request).await.unwrap();
         let body = endpoint.received().body;

@@ -136,8 +136,8 @@ async fn an_answer_that_repeats_the_key_is_given_without_it() {
     let model = keyed(Provider::OpenAi, &endpoint.url());
     let request = request(vec![user("Hello")]);
     let pieces: Vec<_> = model.stream(&request).await.unwrap().collect().await;
-    let texts: Vec<_> = pieces.iter().flatten().cloned().collect();
-    assert_eq!(texts(&texts).concat(), format!("it is {a}"));
+    let received: Vec<_> = pieces.iter().flatten().cloned().collect();
+    assert_eq!(texts(&received).concat(), format!("it is {a}"));
     assert!(pieces.last().unwrap().is_err());
 }
 

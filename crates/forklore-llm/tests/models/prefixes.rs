@@ -257,7 +257,11 @@ fn what_was_sent_is_sent_again_when_a_request_is_full() {
             let size = if number == 6 { 10 } else { 7 << 19 };
             let shown = attach(&engine, &png(number, size), "image/png");
             let message = json!({"content": [{"type": "text", "text": "Look."}, shown]});
-            append(&engine, &session, &[(EventType::USER_MESSAGE, message), assistant_event("I see.")]);
+            append(
+                &engine,
+                &session,
+                &[(EventType::USER_MESSAGE, message), assistant_event("I see.")],
+            );
             let now = request(&engine, &session, &model);
             let body = model.body(&now).unwrap();
             // Only the closing brackets of the messages differ.

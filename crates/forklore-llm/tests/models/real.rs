@@ -54,8 +54,8 @@ async fn a_tool_is_called_when_one_must_be_and_its_result_goes_back() {
         let mut history = vec![user("What is the weather in Paris?")];
         let options =
             Options { must_call: true, max_output_tokens: Some(100), ..Options::default() };
-        let request = Request { tools: vec![weather()], options, ..request(history.clone()) };
-        let pieces = ask(&model, &request).await.unwrap();
+        let first = Request { tools: vec![weather()], options, ..request(history.clone()) };
+        let pieces = ask(&model, &first).await.unwrap();
 
         let [called] = calls(&pieces)[..] else { panic!("{pieces:?}") };
         assert_eq!(

@@ -71,7 +71,7 @@ impl Web {
 
     /// Returns the configuration with the header that our own server requires, from a variable that
     /// every test has.
-    fn config(&self) -> ServerConfig {
+    fn config_with_header(&self) -> ServerConfig {
         let header_env = [("Authorization".to_owned(), "CARGO_PKG_NAME".to_owned())].into();
         ServerConfig { header_env, ..self.config() }
     }
@@ -145,7 +145,7 @@ async fn a_server_that_comes_back_is_found_again() {
 #[tokio::test]
 async fn headers_come_from_the_environment() {
     let web = Web::double("well");
-    let tools = started([("web", web.config())]).await;
+    let tools = started([("web", web.config_with_header())]).await;
     assert_eq!(call(&tools, "web__do", json!({})).await, (false, json!("done")));
     tools.end().await;
 
@@ -181,7 +181,7 @@ async fn a_token_comes_from_the_environment_and_its_faults_are_reported() {
     let unknown = told(web.config()).await;
     let header_env = [("Authorization".to_owned(), "CARGO_PKG_VERSION".to_owned())].into();
     let other = told(ServerConfig { header_env, ..web.config() }).await;
-    let tools = started([("web", web.config())]).await;
+    let tools = started([("web", web.config_with_header())]).await;
     let (failed, later) = call(&tools, "web__do", json!({})).await;
     assert!(failed);
     tools.end().await;
@@ -202,7 +202,7 @@ async fn nobody_there_is_a_problem() {
 async fn answers_that_are_none_are_what_came_of_the_call() {
     for how in ["large", "large events", "broken", "senseless", "silent"] {
         let web = Web::double(how);
-        let config = ServerConfig { call_seconds: Some(3), ..web.config() };
+        let config = ServerConfig { call_seconds: Some(3), ..web.config_with_header() };
         let tools = started([("web", config)]).await;
         let (failed, said) = call(&tools, "web__do", json!({})).await;
         assert!(failed, "{how}: {said}");
