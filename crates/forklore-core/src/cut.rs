@@ -150,21 +150,22 @@ fn range(unit: &str, first: i64, last: i64) -> String {
     }
 }
 
-/// A place in a parent's log in every unit that names exactly it (SPEC 5).
+/// A position in a parent's log, in every unit that names it exactly (docs/semantics.md, Where
+/// to cut).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cut {
-    /// The log position of the last event kept; null at the start.
+    /// The log position of the last inherited event; null at the start.
     pub seq: Option<u64>,
-    /// How many conversation events are kept.
+    /// The number of inherited conversation events.
     pub index: u64,
-    /// The number of the last conversation event kept; null where it would not give this cut.
+    /// The number of the last inherited conversation event; null if it would name another cut.
     pub message: Option<u64>,
-    /// The last turn kept; null inside a turn.
+    /// The last inherited turn; null inside a turn.
     pub turn: Option<u64>,
-    /// The id of the last event kept.
+    /// The id of the last inherited event.
     pub event_id: Option<EventId>,
-    /// How many inheritable events are kept: what identifies the place.
+    /// The number of inherited events, which identifies the position.
     #[serde(skip)]
     pub inheritable: u64,
 }

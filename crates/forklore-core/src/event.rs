@@ -39,13 +39,13 @@ impl Event {
     }
 }
 
-/// Where an event was first written: its identity (SPEC 1).
+/// Where an event was first written, which identifies it (docs/semantics.md, Words).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Origin {
     /// The session that wrote it.
     pub session_id: SessionId,
-    /// Its number there.
+    /// Its log position in that session.
     pub seq: u64,
 }
 

@@ -142,41 +142,41 @@ pub struct Tombstone {
     pub deleted: Timestamp,
 }
 
-/// That a session repeats the beginning of another (SPEC 1).
+/// Records that a session repeats the beginning of another (docs/semantics.md, Words).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CopyOf {
-    /// The original.
+    /// The session that it repeats.
     pub session_id: SessionId,
-    /// How many conversation events are the same.
+    /// The number of conversation events that are the same.
     pub index: u64,
 }
 
-/// How a child's prefix is stored (SPEC 6.4); never visible but here.
+/// How a child's prefix is stored. No other answer depends on it (docs/semantics.md, Fork).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
-    /// Refer to the ancestors' events.
+    /// The child refers to its ancestors' events.
     #[default]
     ShareV1,
-    /// Copy them.
+    /// The child gets a copy of them.
     ReplayV1,
 }
 
-/// What a fork does with calls that its cut leaves open (SPEC 6.2).
+/// What a fork does with tool calls that have no result at its cut (docs/semantics.md, Fork).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolCallPolicy {
-    /// Give each a synthetic result, first in the tail.
+    /// Each gets a synthetic result at the beginning of the child's own events.
     #[default]
     Complete,
-    /// Move the cut back to where none is open.
+    /// The cut moves back to a position where no call is open.
     Remove,
-    /// Refuse.
+    /// The fork is refused.
     Error,
-    /// Add nothing; views repair.
+    /// The calls stay open; views add the missing results.
     Verbatim,
 }
 

@@ -9,16 +9,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limits::TYPE_BYTES;
 
-/// What a fork does with an event, and whether the model sees it. Fixed when it is stored.
+/// The class of an event: whether forks inherit it and whether the model sees it. It is fixed when
+/// the event is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
     /// Messages, calls and results: inherited, and the only events with an index.
     Conversation,
-    /// What was decided or went on around the conversation: inherited.
+    /// Decisions and other facts around the conversation: inherited.
     Evidence,
-    /// What stands in for or interprets a part of the conversation: inherited.
+    /// Summaries and other texts that replace or explain a part of the conversation: inherited.
     Context,
     /// The record of a fork: never inherited.
     Lineage,
@@ -181,14 +182,14 @@ impl<'de> Deserialize<'de> for EventType {
     }
 }
 
-/// How a session came to be (SPEC 1).
+/// How a session was created (docs/semantics.md, Words).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SessionKind {
     /// It has no parent; its id names the family.
     Root,
-    /// It inherits history: another continuation.
+    /// It inherits history and continues it in another way.
     Branch,
     /// It inherits nothing: a sub-agent with a fresh context.
     Delegate,

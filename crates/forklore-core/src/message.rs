@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::Data;
 use crate::kind::EventType;
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -39,9 +39,9 @@ impl Role {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Message {
-    /// Who speaks.
+    /// The author.
     pub role: Role,
-    /// What is said.
+    /// The content.
     pub content: Content,
 }
 
@@ -66,14 +66,14 @@ pub enum Part {
         /// The text.
         text: String,
     },
-    /// What the model thought. `opaque` holds what its provider wants back.
+    /// The model's reasoning. `opaque` holds what its provider needs to continue it.
     Reasoning {
         /// The readable part.
         text: String,
-        /// The provider that wrote it, where known.
+        /// The provider that wrote it, if recorded.
         #[serde(skip_serializing_if = "Option::is_none")]
         provider: Option<String>,
-        /// The model that wrote it, where known.
+        /// The model that wrote it, if recorded.
         #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<String>,
         /// The part as it was stored.
@@ -89,36 +89,36 @@ pub enum Part {
         /// The arguments, verbatim.
         arguments: Data,
     },
-    /// The answer to a call.
+    /// The result of a call.
     ToolResult {
         /// The call's id.
         call_id: String,
-        /// The tool's name, where known.
+        /// The tool's name, if recorded.
         #[serde(skip_serializing_if = "Option::is_none")]
         name: Option<String>,
-        /// The answer, verbatim.
+        /// The result, verbatim.
         content: Data,
         /// Whether the tool failed.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
-        /// Whether forklore put it in place of one that never came.
+        /// Whether forklore added it because no result was recorded.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         synthetic: bool,
     },
-    /// A file kept beside the log.
+    /// An attachment: a file that the store has apart from the log.
     Attachment {
         /// `sha256:...`
         r#ref: String,
         /// Its media type.
         media_type: String,
-        /// Its name, where known.
+        /// Its name, if recorded.
         #[serde(skip_serializing_if = "Option::is_none")]
         name: Option<String>,
-        /// Whether the store has not got its bytes, or has them damaged (SPEC 12).
+        /// Whether its bytes are missing or damaged (docs/semantics.md, Attachments).
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         missing: bool,
     },
-    /// A part of a kind that has no common form.
+    /// A part of any other kind.
     Other {
         /// The part as it was stored.
         value: Data,

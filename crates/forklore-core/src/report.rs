@@ -6,89 +6,89 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AttachmentId, ErrorKind, SessionId};
 
-/// What a check of everything stored came to.
+/// The result of a check of everything stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verification {
-    /// Sessions looked at.
+    /// The number of sessions checked.
     pub sessions: u64,
-    /// Events read, shared ones once.
+    /// The number of events read; shared events count once.
     pub events: u64,
-    /// What is wrong.
+    /// The problems found.
     pub problems: Vec<Problem>,
 }
 
-/// Something wrong in a store.
+/// One problem in a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
-    /// The session, if it is known.
+    /// The session, if it can be determined.
     pub session_id: Option<SessionId>,
-    /// The log position, if it is known.
+    /// The log position, if it can be determined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// The attachment that is missing or damaged, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attachment: Option<AttachmentId>,
-    /// The kind, like an error's.
+    /// The kind of error.
     pub kind: ErrorKind,
-    /// What is wrong, in words.
+    /// A description of the problem.
     pub message: String,
 }
 
-/// What a garbage collection freed.
+/// The result of a garbage collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Collected {
-    /// Bytes given back to the file system.
+    /// The number of bytes returned to the file system.
     pub freed_bytes: u64,
-    /// Segments that nobody needed.
+    /// The number of segments removed because no session needed them.
     pub segments: u64,
-    /// Events in them.
+    /// The number of events in them.
     pub events: u64,
-    /// Attachments that no event names.
+    /// The number of attachments removed because no event names them.
     pub attachments: u64,
 }
 
-/// What a pack came to.
+/// The result of packing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Packed {
     /// Bytes given back to the file system.
     pub freed_bytes: u64,
-    /// Events that take less space now.
+    /// The number of events that were compressed.
     pub events: u64,
-    /// Histories of many small pieces that were joined.
+    /// The number of fragmented histories that were compacted.
     pub histories: u64,
 }
 
-/// One thing that a checkup looked at.
+/// One check of `doctor`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Check {
-    /// What was looked at: one word, or several joined by `_`.
+    /// The name of the check: one word, or several joined by `_`.
     pub name: Cow<'static, str>,
-    /// Whether it is well.
+    /// The verdict.
     pub status: CheckStatus,
-    /// What was found, in words.
+    /// The finding, in words.
     pub message: String,
-    /// What to do about it, as a command of the face that answers, or a sentence.
+    /// What to do about it: a command or a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The kind of a problem, like an error's.
+    /// The kind of error, for a problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<ErrorKind>,
 }
 
-/// Whether a thing that a checkup looked at is well.
+/// The verdict of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CheckStatus {
-    /// It is.
+    /// No problem.
     Ok,
-    /// It works, but somebody should know.
+    /// It works, but needs attention.
     Warning,
-    /// The store cannot be used, or not wholly.
+    /// The store cannot be used, or only in part.
     Problem,
 }

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The cost of model calls: the sum of `provider_usage` events (SPEC 3).
+/// The usage of model calls: the sum of `provider_usage` events (docs/semantics.md, Turns, calls,
+/// open calls).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usage {
@@ -12,7 +13,7 @@ pub struct Usage {
     pub output: u64,
     /// Tokens of the input that the provider had cached.
     pub cached: u64,
-    /// Money, in the unit the events used.
+    /// Money, in the currency of the events.
     pub cost: f64,
 }
 
