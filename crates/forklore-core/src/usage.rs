@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The usage of model calls: the sum of `provider_usage` events (docs/semantics.md, Turns, calls,
-/// open calls).
+/// The usage of model calls: the sum of `provider_usage` events (docs/semantics.md, Turns and
+/// models).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usage {

@@ -214,12 +214,12 @@ impl Stored {
     /// database stores in columns.
     fn object(&self, owners: &[(&str, &str)]) -> String {
         let (id, time) = (text(&self.id), format!("{{\"created\":{}}}", self.created));
-        let asked = MessageState::of(&self.data);
+        let state = MessageState::of(&self.data);
         let mut fields = Vec::new();
-        if asked.time.is_none() {
+        if state.time.is_none() {
             fields.push(("time", time.as_str()));
         }
-        if asked.id.is_none() {
+        if state.id.is_none() {
             fields.push(("id", id.as_str()));
         }
         fields.extend_from_slice(owners);
@@ -245,9 +245,9 @@ fn json(value: ValueRef<'_>, is_json: bool) -> String {
         ValueRef::Integer(number) => number.to_string(),
         ValueRef::Real(number) => text(&number),
         ValueRef::Text(bytes) => {
-            let said = String::from_utf8_lossy(bytes);
-            let object = is_json && serde_json::from_str::<serde::de::IgnoredAny>(&said).is_ok();
-            if object { said.replace(['\n', '\r'], " ") } else { text(&*said) }
+            let output = String::from_utf8_lossy(bytes);
+            let object = is_json && serde_json::from_str::<serde::de::IgnoredAny>(&output).is_ok();
+            if object { output.replace(['\n', '\r'], " ") } else { text(&*output) }
         }
         ValueRef::Blob(bytes) => text(&String::from_utf8_lossy(bytes)),
     }

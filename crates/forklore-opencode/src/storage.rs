@@ -65,16 +65,16 @@ impl Opened {
         let root = root(path).ok_or_else(no_session)?;
         let mut state = 0;
         let info = read(path, &mut state)?;
-        let told: MessageFields = serde_json::from_str(&info).map_err(|_| no_session())?;
-        if !is_name(&told.id) {
+        let fields: MessageFields = serde_json::from_str(&info).map_err(|_| no_session())?;
+        if !is_name(&fields.id) {
             return Err(no_session());
         }
         let mut opened = Self {
             messages: Vec::new(),
-            id: told.id,
+            id: fields.id,
             info: with(&info, &[]),
             state,
-            created: millis(told.time.created),
+            created: millis(fields.time.created),
             root,
         };
         opened.read_messages()?;
@@ -85,7 +85,7 @@ impl Opened {
         let folder = self.root.join("message").join(&self.id);
         for path in files(&folder)? {
             let info = read(&path, &mut self.state)?;
-            let told: MessageFields = serde_json::from_str(&info).unwrap_or_default();
+            let fields: MessageFields = serde_json::from_str(&info).unwrap_or_default();
             let id = name(&path);
             let mut parts = Vec::new();
             if !is_name(&id) {
@@ -93,13 +93,13 @@ impl Opened {
             }
             for path in files(&self.root.join("part").join(&id))? {
                 let part = read(&path, &mut self.state)?;
-                let told: MessageFields = serde_json::from_str(&part).unwrap_or_default();
-                let at = told.time.start.max(told.time.created);
+                let fields: MessageFields = serde_json::from_str(&part).unwrap_or_default();
+                let at = fields.time.start.max(fields.time.created);
                 parts.push((millis(at), name(&path), with(&part, &[])));
             }
             // Few parts record their time, but their ids are in the order of creation.
             parts.sort_by(|a, b| a.1.cmp(&b.1));
-            let created = millis(told.time.created);
+            let created = millis(fields.time.created);
             self.messages.push(Stored { id, created, info: with(&info, &[]), parts });
         }
         self.messages.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));

@@ -20,7 +20,7 @@ fn a_shell_gives_every_word_back() {
         ["", " ", "it's", "$HOME `id` $(id)", "a\nb", "*", "~", "a;b&c|d>e", "\\", "''", "!"];
     for word in words {
         let script = format!("printf %s {}", quoted(word));
-        let told = Command::new("sh").args(["-c", &script]).output().unwrap();
-        assert_eq!(String::from_utf8(told.stdout).unwrap(), word);
+        let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), word);
     }
 }

@@ -73,10 +73,10 @@ pub(crate) fn load(conn: &Connection, sid: Segment) -> Result<Ancestry> {
     let Some((page, bytes, sum)) = row.optional()? else {
         return Ok(Ancestry::default());
     };
-    let place = || format!("ancestry row {sid}");
+    let location = || format!("ancestry row {sid}");
     let expected = Fields::default().number(Some(sid)).number(page).bytes(Some(&bytes)).sum();
     let spans =
-        spans(&bytes, expected, sum).map_err(|message| Fault::damaged(place(), &message))?;
+        spans(&bytes, expected, sum).map_err(|message| Fault::damaged(location(), &message))?;
     Ok(Ancestry { page, spans })
 }
 
@@ -113,21 +113,21 @@ pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
     let sql = "SELECT prev, depth, jump, jump_depth, jump_kept, jump_index, jump_turns, spans, crc
                FROM ancestry_page WHERE id = ?";
     let row = conn.prepare_cached(sql)?.query_row([id], |row| {
-        let places: (Option<i64>, Option<i64>) = (row.get(0)?, row.get(2)?);
+        let positions: (Option<i64>, Option<i64>) = (row.get(0)?, row.get(2)?);
         let numbers: [i64; 5] = [row.get(1)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?];
-        Ok((places, numbers, row.get::<_, Vec<u8>>(7)?, row.get::<_, i64>(8)?))
+        Ok((positions, numbers, row.get::<_, Vec<u8>>(7)?, row.get::<_, i64>(8)?))
     });
-    let place = || format!("ancestry page {id}");
+    let location = || format!("ancestry page {id}");
     let Some(((prev, jump), numbers, bytes, sum)) = row.optional()? else {
-        return Err(Fault::damaged(place(), "it is missing"));
+        return Err(Fault::damaged(location(), "it is missing"));
     };
     let expected = page_sum(id, prev, jump, &numbers, &bytes);
     let mut list =
-        spans(&bytes, expected, sum).map_err(|message| Fault::damaged(place(), &message))?;
+        spans(&bytes, expected, sum).map_err(|message| Fault::damaged(location(), &message))?;
     if prev.into_iter().chain(jump).any(|earlier| earlier >= id) {
-        return Err(Fault::damaged(place(), "it leads to one that was made later"));
+        return Err(Fault::damaged(location(), "it leads to one that was made later"));
     }
-    let end = list.pop().ok_or_else(|| Fault::damaged(place(), "it is empty"))?.base;
+    let end = list.pop().ok_or_else(|| Fault::damaged(location(), "it is empty"))?.base;
     let [depth, jump_depth, kept, index, turns] = numbers;
     Ok(Page {
         before: Ancestry { page: prev, spans: list },

@@ -80,8 +80,8 @@ fn begin_wal(conn: &Connection) -> Result<(), Fault> {
     if kept == WAL {
         return Ok(());
     }
-    let kept = std::io::Error::other(format!("SQLite keeps the journal mode {kept}"));
-    Err(Error::io("beginning a WAL", kept).into())
+    let unchanged_mode = std::io::Error::other(format!("SQLite keeps the journal mode {kept}"));
+    Err(Error::io("beginning a WAL", unchanged_mode).into())
 }
 
 /// Checks whether the database uses a WAL, as every store does whose creation did not fail.

@@ -37,24 +37,24 @@ pub(crate) struct Staged {
 
 /// Copies the first `kept` inheritable events of a session's history, except for the last few (at
 /// most one batch).
-pub(crate) fn stage(store: &SqliteStore, of: &SessionId, kept: u64) -> StoreResult<Staged> {
-    let staged = store.write("copying events in", |tx| Staged::begin(tx, of, kept))?;
-    staged.copy(store, kept).inspect_err(|_| staged.abandon(store))?;
+pub(crate) fn stage(store: &SqliteStore, of: &SessionId, inheritable: u64) -> StoreResult<Staged> {
+    let staged = store.write("copying events in", |tx| Staged::begin(tx, of, inheritable))?;
+    staged.copy(store, inheritable).inspect_err(|_| staged.abandon(store))?;
     Ok(staged)
 }
 
 impl Staged {
     /// Registers an empty copy.
-    pub(crate) fn begin(tx: &WriteTx<'_>, of: &SessionId, kept: u64) -> Result<Self> {
+    pub(crate) fn begin(tx: &WriteTx<'_>, of: &SessionId, inheritable: u64) -> Result<Self> {
         let root = session::living(tx, of)?.root;
-        let segment = private::begin(tx, root, kept, now())?.segment;
+        let segment = private::begin(tx, root, inheritable, now())?.segment;
         Ok(Self { segment, of: of.clone() })
     }
 
     /// Copies all events except the last batch.
-    fn copy(&self, store: &SqliteStore, kept: u64) -> StoreResult<()> {
+    fn copy(&self, store: &SqliteStore, inheritable: u64) -> StoreResult<()> {
         let mut copied = 0;
-        while kept - copied > BATCH {
+        while inheritable - copied > BATCH {
             let batch = copied..copied + BATCH;
             // Reads outside the write transaction, because the events before a cut never change.
             let rows = store.read_with("reading", |conn| self.rows(conn, batch.clone()))?;
@@ -68,17 +68,22 @@ impl Staged {
     }
 
     /// Copies the rest, checks that the copy is complete, and returns the one span that covers it.
-    pub(crate) fn publish(&self, tx: &WriteTx<'_>, root: Segment, kept: u64) -> Result<Ancestry> {
+    pub(crate) fn publish(
+        &self,
+        tx: &WriteTx<'_>,
+        root: Segment,
+        inheritable: u64,
+    ) -> Result<Ancestry> {
         let private = self.still_there(tx)?;
         let copied = segment::end(tx, self.segment)?;
-        let rest = self.rows(tx, copied..kept)?;
+        let rest = self.rows(tx, copied..inheritable)?;
         pack_rows::add(tx, &rest)?;
-        if segment::end(tx, self.segment)? != kept {
+        if segment::end(tx, self.segment)? != inheritable {
             return Err(self.lost());
         }
         Private { heartbeat: None, root, ..private }.save(tx)?;
         let segment = self.segment.unsigned_abs();
-        let span = Span { segment, to: kept, base: Counts::default() };
+        let span = Span { segment, to: inheritable, base: Counts::default() };
         Ok(Ancestry { page: None, spans: vec![span] })
     }
 

@@ -71,8 +71,8 @@ pub(crate) fn create(
 
 /// Checks the id, the kind and the cut. Returns the parent, if there is one.
 pub(crate) fn check(conn: &Connection, new: &NewSession) -> Result<Option<Session>> {
-    let taken = "SELECT 1 FROM session WHERE folded = ?";
-    if conn.prepare_cached(taken)?.exists([new.id.fold()])? {
+    let exists = "SELECT 1 FROM session WHERE folded = ?";
+    if conn.prepare_cached(exists)?.exists([new.id.fold()])? {
         return Err(Error::IdInUse(new.id.clone()).into());
     }
     let Some(from) = check_kind(new)? else { return Ok(None) };
@@ -113,23 +113,23 @@ fn inherit(
     from: &Beginning,
     staged: Option<&Staged>,
 ) -> Result<Inheritance> {
-    let kept = if new.kind == SessionKind::Branch { from.cut.inheritable } else { 0 };
-    if kept == 0 {
+    let inheritable = if new.kind == SessionKind::Branch { from.cut.inheritable } else { 0 };
+    if inheritable == 0 {
         return Ok(Inheritance::default());
     }
     let history = History::of(tx, Cow::Borrowed(parent))?;
-    let last = history.last_inheritable(tx, kept)?;
+    let last = history.last_inheritable(tx, inheritable)?;
     let counts = last.row.counts.based_on(last.stretch.base);
     let open = match counts.open {
         0 => OpenCalls::default(),
         _ => open_calls(tx, &history, i64::try_from(last.seq).unwrap_or(i64::MAX))?,
     };
     let ancestry = match (staged, last.spans) {
-        (Some(staged), _) => staged.publish(tx, parent.root, kept)?,
+        (Some(staged), _) => staged.publish(tx, parent.root, inheritable)?,
         (None, _) if from.strategy == Strategy::ReplayV1 => {
-            Staged::begin(tx, &from.parent, kept)?.publish(tx, parent.root, kept)?
+            Staged::begin(tx, &from.parent, inheritable)?.publish(tx, parent.root, inheritable)?
         }
-        (None, _) if kept == parent.header.inherited.inheritable => history.ancestry,
+        (None, _) if inheritable == parent.header.inherited.inheritable => history.ancestry,
         (None, Some(spans)) => spans,
         (None, None) => with_own(tx, &history, segment::position(last.row.k) + 1)?,
     };

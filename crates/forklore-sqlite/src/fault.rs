@@ -46,8 +46,8 @@ impl From<Error> for Fault {
 
 impl Fault {
     /// Returns damage at `place`, for a caller that knows neither session nor seq.
-    pub(crate) fn damaged(place: impl Into<String>, message: &(impl ToString + ?Sized)) -> Self {
-        let (place, message) = (place.into(), message.to_string());
+    pub(crate) fn damaged(location: impl Into<String>, message: &(impl ToString + ?Sized)) -> Self {
+        let (place, message) = (location.into(), message.to_string());
         Self::Damaged(Damage { session: None, seq: None, location: place, message })
     }
 

@@ -103,7 +103,7 @@ fn look_at_wal(health: &mut Health, path: &Path) -> Wal {
 /// Opens the store for reading, and reports its version and number of sessions.
 fn look_inside(health: &mut Health, path: &Path, bytes: u64, wal: Wal) -> Result<()> {
     location::check(path)?;
-    let held = location::hold(path)?;
+    let lock = location::hold(path)?;
     let access = match wal {
         Wal::Empty => Access::Frozen,
         Wal::Indexed => Access::Read,
@@ -125,7 +125,7 @@ fn look_inside(health: &mut Health, path: &Path, bytes: u64, wal: Wal) -> Result
     if bytes <= LOOKED_THROUGH {
         look_through(&conn, path)?;
     }
-    look_at_headers(health, &SqliteStore::as_it_is(path, held, conn, access))?;
+    look_at_headers(health, &SqliteStore::as_it_is(path, lock, conn, access))?;
     health.ok(
         "content",
         match bytes {
@@ -155,11 +155,6 @@ fn look_through(conn: &Connection, path: &Path) -> Result<()> {
     if found == "ok" {
         return Ok(());
     }
-    let place = path.display().to_string();
-    Err(Error::Corrupt {
-        session: None,
-        seq: None,
-        location: place,
-        message: found.replace('\n', "; "),
-    })
+    let location = path.display().to_string();
+    Err(Error::Corrupt { session: None, seq: None, location, message: found.replace('\n', "; ") })
 }

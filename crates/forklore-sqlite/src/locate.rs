@@ -84,22 +84,26 @@ impl<'s> History<'s> {
     }
 
     /// Finds, in one search, the last event that a child with `kept` inherited events takes over.
-    pub(crate) fn last_inheritable(&self, conn: &Connection, kept: u64) -> Result<LastInheritable> {
+    pub(crate) fn last_inheritable(
+        &self,
+        conn: &Connection,
+        inheritable: u64,
+    ) -> Result<LastInheritable> {
         let header = &self.session.header;
-        let (stretch, position, spans) = if kept > header.inherited.inheritable {
+        let (stretch, position, spans) = if inheritable > header.inherited.inheritable {
             let own = self.own();
-            (own, self.find(conn, &own, Unit::Inheritable, kept)?, None)
+            (own, self.find(conn, &own, Unit::Inheritable, inheritable)?, None)
         } else {
-            let found = self.inherited(conn, Unit::Inheritable, kept)?;
+            let found = self.inherited(conn, Unit::Inheritable, inheritable)?;
             (found.stretch, found.position, Some(found.spans))
         };
         let row = segment::at(conn, stretch.range.segment, position)
             .map_err(|fault| fault.of(&header.id, None))?;
         // Wrong counts mislead a search, so check the result.
-        let row = row.filter(|row| row.counts.based_on(stretch.base).inheritable == kept);
-        let row = row.ok_or_else(|| self.missing(&stretch, kept))?;
+        let row = row.filter(|row| row.counts.based_on(stretch.base).inheritable == inheritable);
+        let row = row.ok_or_else(|| self.missing(&stretch, inheritable))?;
         let seq = match spans {
-            Some(_) => kept,
+            Some(_) => inheritable,
             None => header.seq_of_own(position),
         };
         Ok(LastInheritable { seq, stretch, row, spans })
@@ -137,8 +141,10 @@ impl<'s> History<'s> {
         let (list, at, end) = self.list_with(conn, unit, want)?;
         let stretch = self.span(&list.spans, at, end);
         let position = self.find(conn, &stretch, unit, want)?;
-        let kept = list.spans.get(at + 1).map_or(end.inheritable, |next| next.base.inheritable);
-        let spans = Ancestry { page: list.page, spans: cut_back(&list.spans, kept, position + 1) };
+        let inheritable =
+            list.spans.get(at + 1).map_or(end.inheritable, |next| next.base.inheritable);
+        let spans =
+            Ancestry { page: list.page, spans: cut_back(&list.spans, inheritable, position + 1) };
         Ok(Inherited { spans, stretch, position })
     }
 

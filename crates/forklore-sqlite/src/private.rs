@@ -31,8 +31,8 @@ impl Private {
 
     fn read(row: &Row<'_>) -> Result<Self> {
         let segment = row.get(0)?;
-        let place = || format!("private_segment row {segment}");
-        let damaged = || Fault::damaged(place(), "its fields do not fit their checksum");
+        let location = || format!("private_segment row {segment}");
+        let damaged = || Fault::damaged(location(), "its fields do not fit their checksum");
         let (promised, kept_to) = (unsigned(row.get(2)?), unsigned(row.get(3)?));
         let (Ok(promised), Ok(kept_to)) = (promised, kept_to) else { return Err(damaged()) };
         let found = Self {

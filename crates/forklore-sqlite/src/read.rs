@@ -172,8 +172,8 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         let id = &self.history.session.header.id;
-        let place = format!("what leads to {:?}", self.query.at);
-        Err(Fault::damaged(place, "it leads to another event").of(id, Some(*seq)))
+        let location = format!("what leads to {:?}", self.query.at);
+        Err(Fault::damaged(location, "it leads to another event").of(id, Some(*seq)))
     }
 
     /// Reads the stretches of the history, beginning with the event at seq `start`.

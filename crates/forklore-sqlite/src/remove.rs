@@ -53,11 +53,11 @@ pub(crate) fn remove(
         }
     }
     let families: BTreeSet<Segment> = sessions.iter().map(|session| session.root).collect();
-    let mut kept = HashSet::new();
+    let mut retained = HashSet::new();
     for root in families {
-        kept.extend(trim(tx, root)?.retained);
+        retained.extend(trim(tx, root)?.retained);
     }
-    let stays = |segments: &&Vec<Segment>| segments.iter().any(|one| kept.contains(one));
+    let stays = |segments: &&Vec<Segment>| segments.iter().any(|one| retained.contains(one));
     removed.retained_segments = gone.values().filter(stays).count() as u64;
     Ok(removed)
 }

@@ -156,8 +156,8 @@ pub(crate) fn erase(tx: &WriteTx<'_>, first: i64, last: i64) -> Result<usize> {
 }
 
 fn dialect_number(tx: &WriteTx<'_>, name: &str) -> Result<i64> {
-    let known = "SELECT number FROM dialect WHERE name = ?";
-    let mut find = tx.prepare_cached(known)?;
+    let number_of = "SELECT number FROM dialect WHERE name = ?";
+    let mut find = tx.prepare_cached(number_of)?;
     if let Some(row) = find.query([name])?.next()? {
         return Ok(row.get(0)?);
     }

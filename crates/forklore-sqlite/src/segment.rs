@@ -64,11 +64,11 @@ pub(crate) fn visit(
         if single.before(Some(found.get(0)?), &mut visit)? == Next::Stop {
             return Ok(Next::Stop);
         }
-        let asked = |outline: &Outline| outline.requested(range, direction, most);
+        let count = |outline: &Outline| outline.requested(range, direction, most);
         let chunk = match (bare, few) {
-            (true, _) => chunk::read(found, asked)?,
-            (false, true) => chunk::read(found, asked)?.with_payloads(&mut bodies)?,
-            (false, false) => chunk::read_whole(found, asked)?,
+            (true, _) => chunk::read(found, count)?,
+            (false, true) => chunk::read(found, count)?.with_payloads(&mut bodies)?,
+            (false, false) => chunk::read_whole(found, count)?,
         };
         for row in chunk.rows(direction) {
             if visit(row?)? == Next::Stop {
@@ -113,15 +113,15 @@ impl Single<'_> {
 
 /// Returns the events of the range that have this id, in order.
 pub(crate) fn named(conn: &Connection, range: Range, id: &EventId, bare: bool) -> Result<Vec<Row>> {
-    let mut places = Vec::new();
+    let mut positions = Vec::new();
     visit(conn, range, Direction::Forward, Wanted::BARE, |row| {
         if row.event.id == *id {
-            places.push(position(row.k));
+            positions.push(position(row.k));
         }
         Ok(Next::Row)
     })?;
-    let mut found = Vec::with_capacity(places.len());
-    for from in places {
+    let mut found = Vec::with_capacity(positions.len());
+    for from in positions {
         let (range, wanted) = (Range { from, to: from + 1, ..range }, Wanted { most: 1, bare });
         visit(conn, range, Direction::Forward, wanted, |row| {
             found.push(row);

@@ -308,8 +308,8 @@ fn take_notes(row: &Row<'_>, session: &mut Session) -> Result<()> {
     let none = texts == [ValueRef::Null, ValueRef::Null];
     let sum = (!none).then(|| note_sum(session.sid, texts));
     if sum != session.note_sum {
-        let place = format!("session_note row {}", session.sid);
-        return Err(Fault::damaged(place, "it does not fit its checksum"));
+        let cut = format!("session_note row {}", session.sid);
+        return Err(Fault::damaged(cut, "it does not fit its checksum"));
     }
     let mut cells = Cells { row, at: NOTES_AT };
     (session.header.metadata, session.header.config) = (note(&mut cells)?, note(&mut cells)?);
@@ -359,8 +359,8 @@ fn written(row: &Row<'_>) -> Result<Written> {
 fn lease(cells: &mut Cells<'_, '_>) -> Result<Option<Lease>> {
     let owner: Option<String> = cells.next()?;
     let (expires, began_at): (Option<i64>, Option<i64>) = (cells.next()?, cells.next()?);
-    let held = owner.zip(expires).zip(began_at);
-    let lease = held.map(|((owner, expires), began_at)| {
+    let lease = owner.zip(expires).zip(began_at);
+    let lease = lease.map(|((owner, expires), began_at)| {
         Ok(Lease { owner, expires: timestamp(expires)?, began_at })
     });
     lease.transpose()
@@ -375,8 +375,8 @@ fn cut(cells: &mut Cells<'_, '_>) -> Result<Option<Cut>> {
     let (seq, index) = (cells.some_count()?, cells.some_count()?);
     let (message, turn) = (cells.some_count()?, cells.some_count()?);
     let (event_id, kept) = (cells.parsed()?, cells.some_count()?);
-    let place = index.zip(kept);
-    Ok(place.map(|(index, kept)| Cut { seq, index, message, turn, event_id, inheritable: kept }))
+    let cut = index.zip(kept);
+    Ok(cut.map(|(index, kept)| Cut { seq, index, message, turn, event_id, inheritable: kept }))
 }
 
 fn permissions(cells: &mut Cells<'_, '_>) -> Result<Option<BTreeSet<String>>> {

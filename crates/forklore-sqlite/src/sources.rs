@@ -90,11 +90,11 @@ fn ranges(conn: &Connection, k: i64) -> fault::Result<Option<Vec<SourceSpan>>> {
     let Some((crc, bytes)) = found else {
         return Ok(None);
     };
-    let place = || format!("source_range row {k}");
+    let location = || format!("source_range row {k}");
     if crc != range_sum(k, &bytes) {
-        return Err(Fault::damaged(place(), "the checksum does not fit"));
+        return Err(Fault::damaged(location(), "the checksum does not fit"));
     }
-    decode(&bytes).map(Some).map_err(|error| Fault::damaged(place(), &error))
+    decode(&bytes).map(Some).map_err(|error| Fault::damaged(location(), &error))
 }
 
 /// Returns the number of the source after this one, if there is one.
@@ -127,8 +127,8 @@ pub(crate) fn forget(tx: &WriteTx<'_>, sid: Segment) -> fault::Result<()> {
     forget_bytes(tx, source)?;
     let whole = row::whole(tx, source)?;
     for seen in &whole.paths {
-        for beside in find(tx, &FindSource::SidecarsOf(seen.path.clone()))? {
-            forget_bytes(tx, signed(beside.id.0))?;
+        for sidecar in find(tx, &FindSource::SidecarsOf(seen.path.clone()))? {
+            forget_bytes(tx, signed(sidecar.id.0))?;
         }
     }
     tx.write("UPDATE upkeep SET erased = 1", &[])?;
@@ -140,14 +140,14 @@ fn forget_bytes(tx: &WriteTx<'_>, source: i64) -> fault::Result<()> {
     for step in 0..steps {
         let k = step_key(source, step);
         let mut all = ranges(tx, k)?.unwrap_or_default();
-        let mut kept = false;
+        let mut retained = false;
         for range in &mut all {
             if let Some(left) = range.forgotten() {
                 *range = left;
-                kept = true;
+                retained = true;
             }
         }
-        if kept {
+        if retained {
             write::put_ranges(tx, k, &encode(&all))?;
         }
     }

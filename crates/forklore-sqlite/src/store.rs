@@ -106,7 +106,7 @@ impl SqliteStore {
         } else {
             connect::prepare(path, &gate, options)?;
         }
-        let held = crate::location::hold(path)?;
+        let lock = crate::location::hold(path)?;
         let mut readers = Readers::open(path, options)?;
         let reader = readers.take(path, options)?;
         if is_current(&reader.conn, path, options)? {
@@ -116,7 +116,7 @@ impl SqliteStore {
             connect::upgrade(path, &gate, options)?;
             readers = Readers::open(path, options)?;
         }
-        Ok(Self::over(path, options, gate, readers, failed, held))
+        Ok(Self::over(path, options, gate, readers, failed, lock))
     }
 
     /// Wraps an open `reader` as a read-only store at `path`, without creating or migrating

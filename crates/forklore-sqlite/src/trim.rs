@@ -71,9 +71,9 @@ pub(crate) fn trim(tx: &WriteTx<'_>, root: Segment) -> Result<Trimmed> {
     let mut trimmed = Trimmed::default();
     for mut session in family {
         let (sid, need) = (session.sid, need(session.sid));
-        let kept_to = session.inheritable_to.filter(|_| session.header.deleted.is_some());
-        let Some(kept_to) = kept_to.filter(|kept_to| *kept_to > 0) else { continue };
-        if need < kept_to {
+        let inheritable_to = session.inheritable_to.filter(|_| session.header.deleted.is_some());
+        let Some(inheritable_to) = inheritable_to.filter(|kept_to| *kept_to > 0) else { continue };
+        if need < inheritable_to {
             trimmed.events += segment::erase_from(tx, sid, need)?;
             trimmed.events += segment::erase_own(tx, sid)?;
             session.inheritable_to = Some(need);

@@ -209,23 +209,23 @@ impl<'s> Check<'s> {
     fn head(&mut self, session: &Session) {
         let header = &session.header;
         let checked = self.store.read_with("reading", |conn| {
-            let place = || format!("session row {}", session.sid);
+            let location = || format!("session row {}", session.sid);
             let end = segment::end(conn, session.sid)?;
             if end > header.own_events {
-                let known = header.own_events;
-                let message = format!("it knows {known} of the {end} events of its segment");
-                return Err(Fault::damaged(place(), &message));
+                let recorded = header.own_events;
+                let message = format!("it knows {recorded} of the {end} events of its segment");
+                return Err(Fault::damaged(location(), &message));
             }
             let last = header.own_events.checked_sub(1);
             let row = last.map(|last| segment::at(conn, session.sid, last)).transpose()?.flatten();
             let counts = row.map(|row| row.counts.based_on(header.inherited));
             // Open calls are not compared: a fork's own first event does not say which calls its
             // prefix left open.
-            let known =
+            let recorded =
                 |counts: Counts| (counts.inheritable, counts.index, counts.turns, counts.bytes);
             match counts {
-                Some(counts) if known(counts) != known(header.counts) => {
-                    Err(Fault::damaged(place(), "its counts are not those of its last event"))
+                Some(counts) if recorded(counts) != recorded(header.counts) => {
+                    Err(Fault::damaged(location(), "its counts are not those of its last event"))
                 }
                 _ => Ok(()),
             }

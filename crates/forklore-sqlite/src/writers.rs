@@ -26,11 +26,11 @@ impl Identities {
     }
 
     fn insert(&self, segment: Segment, identity: &Identity) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST {
-            known.clear();
+        let mut identities = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if identities.len() >= MOST {
+            identities.clear();
         }
-        known.insert(segment, identity.clone());
+        identities.insert(segment, identity.clone());
     }
 }
 
@@ -43,8 +43,8 @@ pub(crate) struct Writers<'k> {
 
 impl<'k> Writers<'k> {
     /// Returns a lookup that also uses the cache of a handle.
-    pub(crate) fn of(known: &'k Identities) -> Self {
-        Self { met: BTreeMap::new(), identities: Some(known) }
+    pub(crate) fn of(identities: &'k Identities) -> Self {
+        Self { met: BTreeMap::new(), identities: Some(identities) }
     }
 
     /// Returns the session and seq where the event was first written.
@@ -70,8 +70,8 @@ impl<'k> Writers<'k> {
             Entry::Occupied(met) => return Ok(met.into_mut()),
             Entry::Vacant(unknown) => unknown,
         };
-        if let Some(known) = self.identities.and_then(|known| known.find(segment)) {
-            return Ok(unknown.insert(known));
+        if let Some(identities) = self.identities.and_then(|known| known.find(segment)) {
+            return Ok(unknown.insert(identities));
         }
         let found = session::identity(conn, segment).map_err(|fault| match fault {
             Fault::Damaged(Damage { location: place, message, .. }) => {
@@ -80,8 +80,8 @@ impl<'k> Writers<'k> {
             }
             other => other,
         })?;
-        if let Some(known) = self.identities {
-            known.insert(segment, &found);
+        if let Some(identities) = self.identities {
+            identities.insert(segment, &found);
         }
         Ok(unknown.insert(found))
     }

@@ -65,7 +65,7 @@ impl Filter {
     /// Checks whether the session matches the filter.
     #[must_use]
     pub fn matches(&self, header: &Header) -> bool {
-        let asked = |part: &String| {
+        let requested = |part: &String| {
             let id = header.id.as_str();
             id.starts_with(&**part) || id.ends_with(&**part)
         };
@@ -74,7 +74,7 @@ impl Filter {
             && self.workspace.as_ref().is_none_or(|workspace| *workspace == header.workspace)
             && self.parent.as_ref().is_none_or(|parent| Some(parent) == header.parent_id.as_ref())
             && self.label.as_ref().is_none_or(|label| *label == header.label)
-            && self.id_part.as_ref().is_none_or(asked)
+            && self.id_part.as_ref().is_none_or(requested)
             && (self.kinds.is_empty() || self.kinds.contains(&header.kind))
             && self.since.is_none_or(|since| header.updated >= since)
     }

@@ -59,10 +59,10 @@ pub(crate) async fn run(url: &str, folder: &Path, out: &mut impl Write) -> Resul
 }
 
 /// Runs one turn: a user message, then model calls and tool calls until the model calls no tool.
-async fn turn(store: &Forklore, session: &SessionId, said: &str, folder: &Path) -> Result<Answer> {
+async fn turn(store: &Forklore, session: &SessionId, text: &str, folder: &Path) -> Result<Answer> {
     let head = store.take_lease(session, Turn::OWNER).await?.head_seq();
     let mut turn = Turn { store, session, head };
-    let ended = turn.run(said, folder).await;
+    let ended = turn.run(text, folder).await;
     // Release the lease in any case, so that the next turn need not wait until it expires.
     store.release(session, Turn::OWNER).await?;
     ended
@@ -79,8 +79,8 @@ struct Turn<'a> {
 impl Turn<'_> {
     const OWNER: &'static str = "agent_loop";
 
-    async fn run(&mut self, said: &str, folder: &Path) -> Result<Answer> {
-        self.append(NewEvent::user(said)?).await?;
+    async fn run(&mut self, text: &str, folder: &Path) -> Result<Answer> {
+        self.append(NewEvent::user(text)?).await?;
         loop {
             // A lease lasts ten seconds, and a model may need longer: renew it before each call.
             self.store.take_lease(self.session, Self::OWNER).await?;

@@ -98,11 +98,11 @@ impl FromStr for StoreUrl {
 
 /// Parses `DIR` or `DIR?profile=NAME`.
 #[cfg(feature = "graph")]
-fn graph(place: &str, url: &str) -> Result<StoreUrl, OpenError> {
+fn graph(location: &str, url: &str) -> Result<StoreUrl, OpenError> {
     let refused = || OpenError::Url(url.to_owned());
-    let (path, profile) = match place.split_once("?profile=") {
+    let (path, profile) = match location.split_once("?profile=") {
         Some((path, profile)) => (path, Some(profile.parse().map_err(|_| refused())?)),
-        None => (place, None),
+        None => (location, None),
     };
     if path.is_empty() { Err(refused()) } else { Ok(StoreUrl::Graph(path.into(), profile)) }
 }
@@ -169,8 +169,8 @@ mod tests {
     fn only_a_network_file_system_is_warned_of() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(StoreUrl::Files(dir.path().to_owned()).warning(), None);
-        let said = far(Path::new("/srv/store"), "nfs");
-        assert!(said.contains("/srv/store") && said.contains("(nfs)"), "{said}");
+        let text = far(Path::new("/srv/store"), "nfs");
+        assert!(text.contains("/srv/store") && text.contains("(nfs)"), "{text}");
     }
 
     #[cfg(feature = "graph")]

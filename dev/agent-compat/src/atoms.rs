@@ -88,13 +88,13 @@ pub(crate) fn text_of(value: &Value) -> String {
 /// Normalises pieces for comparison. White space becomes a single blank, empty texts are removed,
 /// and consecutive texts of one role are joined, because some agents join them. Calls get numbers
 /// in place of their ids, which agents change. Consecutive results are sorted by their calls.
-pub(crate) fn settled(atoms: Vec<Atom>, keep: impl Fn(&str) -> bool) -> Vec<Atom> {
+pub(crate) fn settled(atoms: Vec<Atom>, is_spoken: impl Fn(&str) -> bool) -> Vec<Atom> {
     let mut settled: Vec<Atom> = Vec::new();
     for atom in atoms {
         let atom = match atom {
             Atom::Reasoning(_) => continue,
             Atom::User(text) | Atom::Assistant(text) if text.trim().is_empty() => continue,
-            Atom::User(text) if !keep(&text) => continue,
+            Atom::User(text) if !is_spoken(&text) => continue,
             Atom::User(text) => Atom::User(collapsed(&text)),
             Atom::Assistant(text) => Atom::Assistant(collapsed(&text)),
             Atom::Result { call, text } => Atom::Result { call, text: collapsed(&text) },

@@ -97,7 +97,7 @@ pub(crate) fn forks(
     sessions: &[SessionId],
     quick: bool,
 ) -> Result<Vec<(SessionId, u64)>> {
-    let mut places = Vec::new();
+    let mut cuts = Vec::new();
     for session in sessions {
         let header = engine.show(session)?;
         let mut last = None;
@@ -107,17 +107,17 @@ pub(crate) fn forks(
             // is sent.
             if cut.index > 0 && cut.seq > last {
                 last = cut.seq;
-                places.extend(cut.seq.map(|seq| (session.clone(), seq)));
+                cuts.extend(cut.seq.map(|seq| (session.clone(), seq)));
             }
         }
     }
     if quick {
-        let step = places.len().div_ceil(QUICK).max(1);
+        let step = cuts.len().div_ceil(QUICK).max(1);
         // Takes every n-th position from the end, so that the last one, with the whole history, is
         // included.
-        places = places.into_iter().rev().step_by(step).collect();
+        cuts = cuts.into_iter().rev().step_by(step).collect();
     }
-    Ok(places)
+    Ok(cuts)
 }
 
 /// Creates the fork at a position and determines what its model must receive.

@@ -45,10 +45,10 @@ impl Mock {
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let listener = runtime.block_on(TcpListener::bind(any)).map_err(Error::Mock)?;
         let port = listener.local_addr().map_err(Error::Mock)?.port();
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&asked);
-        thread::spawn(move || runtime.block_on(serve(&listener, &kept)));
-        Ok(Self { port, requests: asked })
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let shared = Arc::clone(&requests);
+        thread::spawn(move || runtime.block_on(serve(&listener, &shared)));
+        Ok(Self { port, requests })
     }
 
     /// Returns the requests since the last call.
@@ -57,10 +57,10 @@ impl Mock {
     }
 }
 
-async fn serve(listener: &TcpListener, asked: &Arc<Mutex<Vec<ReceivedRequest>>>) {
+async fn serve(listener: &TcpListener, requests: &Arc<Mutex<Vec<ReceivedRequest>>>) {
     while let Ok((stream, _)) = listener.accept().await {
-        let asked = Arc::clone(asked);
-        let service = service_fn(move |request| answer(request, Arc::clone(&asked)));
+        let requests = Arc::clone(requests);
+        let service = service_fn(move |request| answer(request, Arc::clone(&requests)));
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
         // A client that disconnects is not an error.
         tokio::spawn(async move { drop(connection.await) });

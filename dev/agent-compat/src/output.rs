@@ -16,8 +16,8 @@ pub(crate) fn heading() {
 }
 
 /// Prints how many forks an agent will be started on.
-pub(crate) fn begun(tried: Tried, sessions: usize, places: usize) {
-    eprintln!("{} from {}: {places} places in {sessions} sessions", tried.agent, from(tried));
+pub(crate) fn begun(tried: Tried, sessions: usize, forks: usize) {
+    eprintln!("{} from {}: {forks} places in {sessions} sessions", tried.agent, from(tried));
 }
 
 /// Prints a fork in which the model received something other than expected.

@@ -38,9 +38,9 @@ fn item(item: &Value) -> Option<Atom> {
     match text(item, "type").as_str() {
         "message" => {
             let role = text(item, "role");
-            let said = text_of(item.get("content")?);
+            let message_text = text_of(item.get("content")?);
             matches!(role.as_str(), "user" | "assistant")
-                .then(|| of_text(role == "assistant", said))
+                .then(|| of_text(role == "assistant", message_text))
         }
         "function_call" => {
             let arguments = serde_json::from_str(&text(item, "arguments")).unwrap_or_default();
@@ -55,10 +55,10 @@ fn item(item: &Value) -> Option<Atom> {
 
 /// Converts a message of OpenAI's Chat Completions API.
 fn message(message: &Value) -> Vec<Atom> {
-    let said = message.get("content").map(text_of).unwrap_or_default();
+    let message_text = message.get("content").map(text_of).unwrap_or_default();
     match text(message, "role").as_str() {
-        "user" => vec![Atom::User(said)],
-        "tool" => vec![Atom::Result { call: id(message, "tool_call_id"), text: said }],
+        "user" => vec![Atom::User(message_text)],
+        "tool" => vec![Atom::Result { call: id(message, "tool_call_id"), text: message_text }],
         "assistant" => {
             let calls = message.get("tool_calls").map(list).unwrap_or_default();
             let calls = calls.iter().filter_map(|call| {
@@ -67,7 +67,7 @@ fn message(message: &Value) -> Vec<Atom> {
                     serde_json::from_str(&text(function, "arguments")).unwrap_or_default();
                 Some(Atom::Call { id: id(call, "id"), name: text(function, "name"), arguments })
             });
-            std::iter::once(Atom::Assistant(said)).chain(calls).collect()
+            std::iter::once(Atom::Assistant(message_text)).chain(calls).collect()
         }
         _ => Vec::new(),
     }

@@ -122,17 +122,17 @@ fn round(round: &Round<'_>, tried: Tried, quick: bool) -> Result<Outcome> {
     let engine = blocking::open(&round.url)?;
     let folders = case::folders(&round.setting.sessions, tried.from, tried.kind)?;
     let sessions = case::import(&engine, &folders, &round.site.home)?;
-    let places = case::forks(&engine, &sessions, quick)?;
-    output::begun(tried, sessions.len(), places.len());
+    let cuts = case::forks(&engine, &sessions, quick)?;
+    output::begun(tried, sessions.len(), cuts.len());
     let (mut forks, mut different, mut left_out) = (0, 0, 0);
-    for place in places {
-        let case = case::fork(&engine, place)?;
-        let mut told = atoms::of_messages(&case.messages);
+    for cut in cuts {
+        let case = case::fork(&engine, cut)?;
+        let mut expected = atoms::of_messages(&case.messages);
         if tried.from != round.agent.name {
             // Reasoning is only sent to the agent whose model produced it.
-            told.retain(|atom| !matches!(atom, Atom::Reasoning(_)));
+            expected.retain(|atom| !matches!(atom, Atom::Reasoning(_)));
         }
-        let want = (round.agent.expected)(told);
+        let want = (round.agent.expected)(expected);
         let want = atoms::settled(want, round.agent.is_spoken);
         if want.is_empty() {
             // The fork only contains what the agent says about itself.
@@ -161,23 +161,23 @@ fn one(round: &Round<'_>, case: &Case, want: &[Atom]) -> Result<Result<(), Strin
         Err(said) => return Ok(Err(format!("  `forklore resume-in` said:\n{said}"))),
     };
     mock.take();
-    let mut said = String::new();
+    let mut output = String::new();
     let commands = (agent.commands)(site, &resumed.path, &last_word(&resumed.start));
     let last = commands.len().saturating_sub(1);
     for (at, mut command) in commands.into_iter().enumerate() {
         let program = PathBuf::from(command.get_program());
         let ended = command.stdin(Stdio::null()).output();
         let ended = ended.map_err(|source| Error::NotStarted { program, source })?;
-        said = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
+        output = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
         if at < last && !ended.status.success() {
             // The agent rejected the file, so its answer would concern another session.
-            return Ok(Err(format!("  the file was refused ({}):\n{said}", ended.status)));
+            return Ok(Err(format!("  the file was refused ({}):\n{output}", ended.status)));
         }
     }
-    let mut asked = mock.take();
+    let mut requests = mock.take();
     // A command that only reads the file prints the request that it would send.
-    asked.extend(serde_json::from_str::<ReceivedRequest>(&said));
-    Ok(compare(agent, want, &asked, &said))
+    requests.extend(serde_json::from_str::<ReceivedRequest>(&output));
+    Ok(compare(agent, want, &requests, &output))
 }
 
 /// Writes the agent's file. The inner error is the output of a failed `forklore resume-in`.

@@ -18,8 +18,8 @@ pub(crate) enum Error {
     Model(#[from] forklore::core::id::IdError),
     #[error("{doing}: {source}")]
     Io { doing: String, source: io::Error },
-    #[error("`{command}` failed: {status}\n{said}")]
-    Program { command: String, status: ExitStatus, said: String },
+    #[error("`{command}` failed: {status}\n{output}")]
+    Program { command: String, status: ExitStatus, output: String },
     #[error("{0}")]
     Wrong(String),
 }

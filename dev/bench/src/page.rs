@@ -130,8 +130,8 @@ mod tests {
     #[test]
     fn figures_are_replaced_between_the_marks() {
         let page = "a\n<!-- figures -->\nold\n<!-- end of figures -->\nz\n";
-        let kept = "a\n<!-- figures -->\nnew\n<!-- end of figures -->\nz\n";
-        assert_eq!(replaced(page, "new\n").as_deref(), Some(kept));
+        let existing = "a\n<!-- figures -->\nnew\n<!-- end of figures -->\nz\n";
+        assert_eq!(replaced(page, "new\n").as_deref(), Some(existing));
         assert_eq!(replaced("no marks", "new"), None);
     }
 }

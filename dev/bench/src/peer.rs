@@ -122,9 +122,9 @@ impl Peer {
 
     fn ask(&mut self, request: &str) -> Result<Answer> {
         let mut line = String::new();
-        let asked = self.requests.as_mut().map_or(Ok(()), |pipe| writeln!(pipe, "{request}"));
+        let sent = self.requests.as_mut().map_or(Ok(()), |pipe| writeln!(pipe, "{request}"));
         // A peer that failed wrote the reason to standard error.
-        let read = asked.and_then(|()| self.answers.read_line(&mut line));
+        let read = sent.and_then(|()| self.answers.read_line(&mut line));
         match read {
             Ok(1..) => serde_json::from_str(&line).map_err(|_| self.failed(&line)),
             Ok(0) => Err(self.failed("nothing")),
@@ -133,8 +133,8 @@ impl Peer {
     }
 
     fn failed(&self, answered: &str) -> Error {
-        let said = std::fs::read_to_string(&self.errors).unwrap_or_default();
-        Error::Wrong(format!("{} answered {answered}\n{said}", self.kind.name))
+        let errors = std::fs::read_to_string(&self.errors).unwrap_or_default();
+        Error::Wrong(format!("{} answered {answered}\n{errors}", self.kind.name))
     }
 }
 

@@ -126,8 +126,8 @@ impl Program {
         if status.success() {
             return Ok(());
         }
-        let said = fs::read_to_string(&self.errors).unwrap_or_default();
-        Err(Error::Program { command: self.command_line(args), status, said })
+        let errors = fs::read_to_string(&self.errors).unwrap_or_default();
+        Err(Error::Program { command: self.command_line(args), status, output: errors })
     }
 
     fn command_line(&self, args: &[&str]) -> String {

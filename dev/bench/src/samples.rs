@@ -113,9 +113,9 @@ mod tests {
 
     #[test]
     fn durations_have_three_digits() {
-        let spelled = [123, 12_345, 1_234_567, 999_000_000, 61_000_000_000]
+        let text = [123, 12_345, 1_234_567, 999_000_000, 61_000_000_000]
             .map(|nanos| formatted(Duration::from_nanos(nanos)));
-        assert_eq!(spelled, ["0.12 us", "12.3 us", "1.23 ms", "999 ms", "61.0 s"]);
+        assert_eq!(text, ["0.12 us", "12.3 us", "1.23 ms", "999 ms", "61.0 s"]);
     }
 
     #[test]

@@ -29,13 +29,13 @@ impl Damage {
     /// Picks a way to damage these bytes. One in five is a truncation. Flips mostly hit bytes other
     /// than zero, because much of a database is unused space.
     pub fn of(bytes: &[u8], chance: &mut Chance) -> Self {
-        let mut place = || usize::try_from(chance.below(bytes.len() as u64)).unwrap_or(0);
-        let mut at = place();
+        let mut location = || usize::try_from(chance.below(bytes.len() as u64)).unwrap_or(0);
+        let mut at = location();
         for _ in 0..8 {
             if bytes.get(at).is_some_and(|byte| *byte != 0) {
                 break;
             }
-            at = place();
+            at = location();
         }
         if chance.below(5) == 0 {
             return Self::Cut(at);
@@ -144,17 +144,17 @@ pub fn read(engine: &Engine, expected: &Answers, file: &Path) -> Result<bool, St
 fn list(engine: &Engine, missed: &mut Vec<String>) -> Result<Option<Vec<SessionId>>, String> {
     let request = |kind| ListRequest { kind, ..ListRequest::default() };
     let mut listed = Vec::new();
-    let mut all_told = true;
+    let mut all_reported = true;
     for kind in [None, Some(forklore::core::SessionKind::Delegate)] {
         match engine.list(&request(kind)) {
             Ok(listing) => {
                 missed.extend(listing.problems.iter().map(|problem| problem.message.clone()));
-                all_told &= listing.problems.is_empty();
+                all_reported &= listing.problems.is_empty();
                 listed.extend(listing.sessions.into_iter().map(|header| header.id));
             }
             Err(error) => {
                 missed.push(named(&error, "list")?.message);
-                all_told = false;
+                all_reported = false;
             }
         }
     }
@@ -167,7 +167,7 @@ fn list(engine: &Engine, missed: &mut Vec<String>) -> Result<Option<Vec<SessionI
         Err(error) => missed.push(named(&error, "stats")?.message),
     }
     // Problems that a listing reports are already in `missed`.
-    Ok(all_told.then_some(listed))
+    Ok(all_reported.then_some(listed))
 }
 
 fn compare<T: PartialEq + std::fmt::Debug>(

@@ -145,8 +145,14 @@ impl<'a> Caller<'a> {
     }
 
     /// Returns the cut after the inheritable event number `kept`.
-    fn beginning(&self, parent: &SessionId, kept: u64, copy: bool) -> Result<Beginning, Error> {
-        let page = self.opened.store().read(parent, &forward(At::Inheritable(kept), 1, true))?;
+    fn beginning(
+        &self,
+        parent: &SessionId,
+        inheritable: u64,
+        copy: bool,
+    ) -> Result<Beginning, Error> {
+        let page =
+            self.opened.store().read(parent, &forward(At::Inheritable(inheritable), 1, true))?;
         let last = page.events.into_iter().next();
         let last = last.ok_or_else(|| Error::Invalid("there is no such event".into()))?;
         Ok(Beginning {

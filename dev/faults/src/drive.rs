@@ -140,8 +140,8 @@ impl Drive {
             return Node::default();
         }
         let mut state = self.state();
-        let known = state.names.get(path).copied().filter(|_| !made);
-        known.unwrap_or_else(|| {
+        let found = state.names.get(path).copied().filter(|_| !made);
+        found.unwrap_or_else(|| {
             state.nodes += 1;
             let node = Node(state.nodes);
             state.names.insert(path.to_owned(), node);

@@ -277,9 +277,10 @@ impl Scene {
     /// Appends turns, each in its own append.
     fn say(&self, session: &SessionId, turns: u64) -> Result<()> {
         for turn in 1..=turns {
-            let asked = NewEvent::user(&format!("question {turn} to {session}, \u{e9}\u{1f600}"))?;
+            let question =
+                NewEvent::user(&format!("question {turn} to {session}, \u{e9}\u{1f600}"))?;
             let answered = NewEvent::assistant(&format!("answer {turn}"))?;
-            self.write(session, &[asked, answered])?;
+            self.write(session, &[question, answered])?;
         }
         Ok(())
     }

@@ -189,8 +189,8 @@ impl Disk {
         chance: &mut Chance,
     ) -> io::Result<()> {
         let mut names = self.names.clone();
-        let kept = self.renaming.iter().filter(|_| loss.keeps_name(chance)).collect::<Vec<_>>();
-        kept.iter().for_each(|naming| naming.apply(&mut names));
+        let stored = self.renaming.iter().filter(|_| loss.keeps_name(chance)).collect::<Vec<_>>();
+        stored.iter().for_each(|naming| naming.apply(&mut names));
         let lost = |path: &Path| self.made.contains(path) && !names.contains_key(path);
         for (path, named) in &names {
             let Ok(below) = path.strip_prefix(root) else { continue };

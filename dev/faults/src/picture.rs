@@ -69,30 +69,31 @@ impl Picture {
     /// never acknowledged: complete ones do no harm.
     #[must_use]
     pub fn fits(&self, other: &Self) -> bool {
-        let kept = other.attachments.iter().all(|(id, len)| self.attachments.get(id) == Some(len));
+        let attachment =
+            other.attachments.iter().all(|(id, len)| self.attachments.get(id) == Some(len));
         let whole = self.attachments.values().all(Option::is_some);
-        kept && whole && (&self.sessions, &self.sources) == (&other.sessions, &other.sources)
+        attachment && whole && (&self.sessions, &self.sources) == (&other.sessions, &other.sources)
     }
 
     /// Describes briefly how this picture differs from another.
     #[must_use]
     pub fn difference(&self, other: &Self) -> String {
-        let mut said = Vec::new();
+        let mut texts = Vec::new();
         for id in self.sessions.keys().chain(other.sessions.keys()) {
             let (mine, theirs) = (self.sessions.get(id), other.sessions.get(id));
             if mine != theirs {
-                said.push(format!("{id}: {} instead of {}", brief(mine), brief(theirs)));
+                texts.push(format!("{id}: {} instead of {}", brief(mine), brief(theirs)));
             }
         }
         if self.sources != other.sources {
-            said.push(format!("sources: {:?} instead of {:?}", self.sources, other.sources));
+            texts.push(format!("sources: {:?} instead of {:?}", self.sources, other.sources));
         }
         if self.attachments != other.attachments {
             let (mine, theirs) = (&self.attachments, &other.attachments);
-            said.push(format!("attachments: {mine:?} instead of {theirs:?}"));
+            texts.push(format!("attachments: {mine:?} instead of {theirs:?}"));
         }
-        said.dedup();
-        said.join("; ")
+        texts.dedup();
+        texts.join("; ")
     }
 }
 

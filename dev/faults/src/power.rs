@@ -159,14 +159,14 @@ impl<'a> PowerCut<'a> {
 
     fn judge(&self, dir: &Path, allowed: RangeInclusive<usize>) -> Result<(), String> {
         let store = self.open(dir, &Drive::sound())?;
-        let mut taken = sound(&self.work, &*store, allowed)?;
-        if let Some(step) = self.work.steps.get(taken) {
-            step.take(&*store).map_err(|error| format!("step {taken} now fails: {error}"))?;
-            taken += 1;
+        let mut outcome = sound(&self.work, &*store, allowed)?;
+        if let Some(step) = self.work.steps.get(outcome) {
+            step.take(&*store).map_err(|error| format!("step {outcome} now fails: {error}"))?;
+            outcome += 1;
         }
         drop(store);
         let store = self.open(dir, &Drive::sound())?;
-        sound(&self.work, &*store, taken..=taken).map(|_| ())
+        sound(&self.work, &*store, outcome..=outcome).map(|_| ())
     }
 
     fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Store>, String> {

@@ -98,9 +98,9 @@ impl Process {
     #[must_use]
     pub fn ended<T: DeserializeOwned>(mut self) -> (ExitStatus, Vec<T>) {
         drop(self.input);
-        let told = self.lines.iter().map(|line| parse(&line)).collect();
+        let reported = self.lines.iter().map(|line| parse(&line)).collect();
         self.reader.join().expect("the reader of its output");
-        (self.child.wait().expect("the end of a process"), told)
+        (self.child.wait().expect("the end of a process"), reported)
     }
 }
 

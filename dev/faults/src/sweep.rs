@@ -99,9 +99,9 @@ impl<'a> Sweep<'a> {
         }
         let mut faults = Vec::new();
         while faults.len() < count && left.values().any(|places| !places.is_empty()) {
-            for places in left.values_mut().filter(|places| !places.is_empty()) {
-                let chosen = chance.below(places.len() as u64);
-                let at = places.swap_remove(usize::try_from(chosen).unwrap_or(0));
+            for locations in left.values_mut().filter(|places| !places.is_empty()) {
+                let chosen = chance.below(locations.len() as u64);
+                let at = locations.swap_remove(usize::try_from(chosen).unwrap_or(0));
                 faults.push(Fault { at, mode });
             }
         }
@@ -183,22 +183,22 @@ impl<'a> Run<'a> {
     /// Works until the fault strikes and then checks the store. Returns the operation that failed.
     fn judge(&self) -> Result<Shape, String> {
         let (store, struck) = self.until_struck()?;
-        let told = |wrong: String| format!("{}: {wrong}", struck.summary());
-        let mut taken = None;
+        let output = |wrong: String| format!("{}: {wrong}", struck.summary());
+        let mut outcome = None;
         if let Some(store) = store
             && !self.drive.is_dead()
         {
-            taken = self.go_on(&*store, &struck).map_err(told)?;
+            outcome = self.go_on(&*store, &struck).map_err(output)?;
         }
         self.drive.repair();
-        let store = self.open().map_err(|error| told(format!("it does not open: {error}")))?;
-        let allowed = taken.map_or(struck.allowed(), |taken| taken..=taken);
-        let taken = sound(self.work(), &*store, allowed).map_err(told)?;
-        let taken =
-            self.next(&*store, taken).map_err(|wrong| told(format!("opened anew: {wrong}")))?;
+        let store = self.open().map_err(|error| output(format!("it does not open: {error}")))?;
+        let allowed = outcome.map_or(struck.allowed(), |taken| taken..=taken);
+        let outcome = sound(self.work(), &*store, allowed).map_err(output)?;
+        let outcome =
+            self.next(&*store, outcome).map_err(|wrong| output(format!("opened anew: {wrong}")))?;
         drop(store);
-        let store = self.open().map_err(|error| told(format!("it does not open: {error}")))?;
-        sound(self.work(), &*store, taken..=taken).map_err(told)?;
+        let store = self.open().map_err(|error| output(format!("it does not open: {error}")))?;
+        sound(self.work(), &*store, outcome..=outcome).map_err(output)?;
         Ok(struck.shape)
     }
 
@@ -212,12 +212,16 @@ impl<'a> Run<'a> {
             (Err(error), None) => return Err(format!("it does not open: {error}")),
         };
         for (before, step) in self.work().steps.iter().enumerate() {
-            let taken = step.take(&*store);
+            let outcome = step.take(&*store);
             if let Some(shape) = hit() {
                 let operations = self.drive.shapes().len();
-                return Ok((Some(store), Struck { before, step: Some(taken), shape, operations }));
+                return Ok((
+                    Some(store),
+                    Struck { before, step: Some(outcome), shape, operations },
+                ));
             }
-            taken.map_err(|error| format!("step {before} failed though nothing else: {error}"))?;
+            outcome
+                .map_err(|error| format!("step {before} failed though nothing else: {error}"))?;
         }
         drop(store);
         let shape = hit().ok_or("the operation was not reached")?;
@@ -227,10 +231,11 @@ impl<'a> Run<'a> {
     /// Continues with the same handle. Returns the number of applied steps, if it is certain.
     fn go_on(&self, store: &dyn Store, struck: &Struck) -> Result<Option<usize>, String> {
         let same = |wrong: String| format!("with the same handle: {wrong}");
-        let taken = self.work().accepted(store, struck.allowed()).map_err(same)?;
+        let outcome = self.work().accepted(store, struck.allowed()).map_err(same)?;
         if self.drive.is_full() {
-            let needs_room = self.work().steps.iter().skip(taken).find(|step| step.needs_space());
-            if let Some(Ok(())) = needs_room.map(|step| step.take(store)) {
+            let needs_available =
+                self.work().steps.iter().skip(outcome).find(|step| step.needs_space());
+            if let Some(Ok(())) = needs_available.map(|step| step.take(store)) {
                 return Err(same("a step was acknowledged on a full disk".into()));
             }
             self.drive.repair();
@@ -238,7 +243,7 @@ impl<'a> Run<'a> {
         // Outside a step, the handle may have been about to close.
         if struck.shape.is_sync() && struck.step.is_some() {
             let before = self.drive.shapes().len();
-            let refused = self.step_like(struck.before, taken).map(|step| step.take(store));
+            let refused = self.step_like(struck.before, outcome).map(|step| step.take(store));
             let refused_at = self.drive.shapes().len();
             return match refused {
                 Some(Err(Error::Poisoned { .. })) | None => {
@@ -252,7 +257,7 @@ impl<'a> Run<'a> {
                 Some(other) => Err(same(format!("a sync failed, then a step gave {other:?}"))),
             };
         }
-        self.next(store, taken).map(Some).map_err(same)
+        self.next(store, outcome).map(Some).map_err(same)
     }
 
     /// Checks that none of these operations, which follow a failed sync, writes.
@@ -269,19 +274,19 @@ impl<'a> Run<'a> {
 
     /// Returns the next step after `taken` steps that writes to the same part as the step `struck`:
     /// sessions or attachments.
-    fn step_like(&self, struck: usize, taken: usize) -> Option<&Step> {
+    fn step_like(&self, struck: usize, outcome: usize) -> Option<&Step> {
         let steps = &self.work().steps;
-        let beside = steps.get(struck).is_some_and(Step::is_sidecar);
-        steps.iter().skip(taken).find(|step| step.writes() && step.is_sidecar() == beside)
+        let sidecar = steps.get(struck).is_some_and(Step::is_sidecar);
+        steps.iter().skip(outcome).find(|step| step.writes() && step.is_sidecar() == sidecar)
     }
 
     /// Runs the next step and returns the number of applied steps afterwards.
-    fn next(&self, store: &dyn Store, taken: usize) -> Result<usize, String> {
-        let Some(step) = self.work().steps.get(taken) else {
-            return Ok(taken);
+    fn next(&self, store: &dyn Store, outcome: usize) -> Result<usize, String> {
+        let Some(step) = self.work().steps.get(outcome) else {
+            return Ok(outcome);
         };
-        step.take(store).map_err(|error| format!("step {taken} now fails: {error}"))?;
-        self.work().accepted(store, taken + 1..=taken + 1)
+        step.take(store).map_err(|error| format!("step {outcome} now fails: {error}"))?;
+        self.work().accepted(store, outcome + 1..=outcome + 1)
     }
 }
 

@@ -41,12 +41,12 @@ impl Transcript {
                 n if n.is_multiple_of(401) => format!("\"r{}\"", n / 2),
                 n => format!("\"r{}\"", n - 1),
             };
-            let said = "lorem ".repeat(n % 30);
+            let line = "lorem ".repeat(n % 30);
             let record = writeln!(
                 text,
                 "{{\"type\":\"message\",\"id\":\"r{n}\",\"parentId\":{parent},\
                  \"timestamp\":\"2026-01-01T00:00:00Z\",\"message\":{{\"role\":\"user\",\
-                 \"content\":\"{n} {said}\"}}}}"
+                 \"content\":\"{n} {line}\"}}}}"
             );
             record.expect("room in memory");
         }

@@ -114,7 +114,7 @@ impl<'a> Busy<'a> {
         let copy = self.chance.below(4) == 0;
         // Most children inherit little, so that reading all of them stays cheap. Some copy
         // everything, which takes several transactions.
-        let kept = match self.chance.below(6) {
+        let stored = match self.chance.below(6) {
             0 => 1 + self.chance.below(most),
             1 if copy => most,
             _ => 1 + self.chance.below(most.min(20)),
@@ -123,7 +123,7 @@ impl<'a> Busy<'a> {
         Call::Create {
             session,
             parent: Some(parent),
-            inheritable: kept,
+            inheritable: stored,
             copy,
             events: self.names(3),
         }

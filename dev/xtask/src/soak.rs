@@ -150,14 +150,14 @@ fn captured(command: &mut Command) -> Result<Vec<String>, Vec<String>> {
         Ok(output) => output,
         Err(error) => return Err(vec![error.to_string()]),
     };
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    let figures = said.lines().filter(|line| is_figure(line)).map(|line| line.trim().to_owned());
+    let stderr = [output.stdout, output.stderr].concat();
+    let stderr = String::from_utf8_lossy(&stderr);
+    let figures = stderr.lines().filter(|line| is_figure(line)).map(|line| line.trim().to_owned());
     let figures: Vec<_> = figures.collect();
     if output.status.success() {
         return Ok(figures);
     }
-    eprintln!("{said}");
+    eprintln!("{stderr}");
     Err(figures)
 }
 

@@ -50,12 +50,12 @@ impl Tool {
     }
 
     fn on_path(&self) -> bool {
-        let quiet = program(self.name)
+        let silent = program(self.name)
             .args([self.verb, "--version"])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status();
-        quiet.is_ok_and(|status| status.success())
+        silent.is_ok_and(|status| status.success())
     }
 
     /// Returns the binary in the target directory. Fetches it unless this version is there.

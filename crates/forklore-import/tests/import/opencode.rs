@@ -372,7 +372,7 @@ fn does() -> impl Strategy<Value = Does> {
 /// A session of the program.
 #[derive(Default)]
 struct Played {
-    said: i64,
+    clock: i64,
     list: Vec<String>,
     hidden: Option<usize>,
 }
@@ -392,7 +392,8 @@ impl Played {
     fn hide(&mut self, db: &Connection, from: Option<usize>) {
         self.hidden = from;
         let revert = from.map(|at| format!(r#"{{"messageID":"{}"}}"#, self.list[at]));
-        db.execute("UPDATE session SET revert = ?, time_updated = ?", (revert, self.said)).unwrap();
+        db.execute("UPDATE session SET revert = ?, time_updated = ?", (revert, self.clock))
+            .unwrap();
     }
 
     fn say(&mut self, db: &Connection) {
@@ -400,10 +401,10 @@ impl Played {
             self.hide(db, None);
             self.delete(db, retain);
         }
-        self.said += 1;
+        self.clock += 1;
         // Ids decrease.
-        let id = format!("msg_{:03}", 900 - self.said);
-        say(db, &id, if self.said % 2 == 1 { "user" } else { "assistant" }, self.said, true);
+        let id = format!("msg_{:03}", 900 - self.clock);
+        say(db, &id, if self.clock % 2 == 1 { "user" } else { "assistant" }, self.clock, true);
         self.list.push(id);
     }
 
@@ -420,13 +421,13 @@ impl Played {
             Does::ChangesLast if self.hidden.is_none() => {
                 let sql = "UPDATE part SET time_updated = 5000 + ?2, data = \
                            '{\"type\":\"text\",\"text\":\"' || ?2 || '\"}' WHERE message_id = ?1";
-                self.list.last().map(|id| db.execute(sql, (id, self.said)).unwrap());
+                self.list.last().map(|id| db.execute(sql, (id, self.clock)).unwrap());
             }
             Does::Summarises(at) if !self.list.is_empty() => {
                 let id = &self.list[at % self.list.len()];
                 let sql = "UPDATE message SET time_updated = time_updated + 1, \
                            data = json_insert(data, '$.summary', ?2) WHERE id = ?1";
-                db.execute(sql, (id, self.said)).unwrap();
+                db.execute(sql, (id, self.clock)).unwrap();
             }
             _ => {}
         }

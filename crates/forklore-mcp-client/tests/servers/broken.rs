@@ -25,11 +25,11 @@ async fn one_that_does_not_start_is_named_with_its_last_words() {
         ..ServerConfig::default()
     };
     let unset = ServerConfig { env_from: vec!["FORKLORE_NOT_SET".to_owned()], ..double(&["well"]) };
-    let mut said = Vec::new();
+    let mut texts = Vec::new();
     for config in [hanging, listless, double(&["exit"]), double(&["strange"]), missing, unset] {
-        said.extend(problems(config).await);
+        texts.extend(problems(config).await);
     }
-    insta::assert_snapshot!(said.join("\n"));
+    insta::assert_snapshot!(texts.join("\n"));
 }
 
 #[tokio::test]
@@ -308,17 +308,17 @@ async fn a_server_knows_little_of_its_surroundings() {
     };
     let tools = started([("env", config)]).await;
     let (_, said) = call(&tools, "env__do", json!({})).await;
-    let said: Value = serde_json::from_str(said.as_str().unwrap()).unwrap();
-    assert_eq!(said["folder"], root.to_str().unwrap());
-    let env = said["env"].as_object().unwrap();
+    let text: Value = serde_json::from_str(said.as_str().unwrap()).unwrap();
+    assert_eq!(text["folder"], root.to_str().unwrap());
+    let env = text["env"].as_object().unwrap();
     assert_eq!(env["CARGO_PKG_NAME"], "forklore-mcp-client");
-    let known = "HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TERM TMPDIR TZ USER CARGO_PKG_NAME";
+    let found = "HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TERM TMPDIR TZ USER CARGO_PKG_NAME";
     // The launcher of python may set further variables.
     let ours =
         env.keys().filter(|name| std::env::var_os(name).is_some() && !name.contains("PYENV"));
     let more = ["PWD", "SHLVL", "_"];
     let strange: Vec<_> = ours
-        .filter(|name| !known.contains(name.as_str()) && !more.contains(&name.as_str()))
+        .filter(|name| !found.contains(name.as_str()) && !more.contains(&name.as_str()))
         .collect();
     assert_eq!(strange, Vec::<&String>::new());
     tools.end().await;

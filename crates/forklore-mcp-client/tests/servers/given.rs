@@ -101,7 +101,7 @@ pub(crate) fn came(outcome: &ToolOutcome) -> Came {
 /// Returns a context that records the progress reports of its calls.
 pub(crate) fn listening() -> (CallContext, Arc<Mutex<Vec<Step>>>) {
     let steps = Arc::new(Mutex::new(Vec::new()));
-    let kept = steps.clone();
-    let progress = Progress::to(move |step| kept.lock().unwrap().push(step));
+    let shared = steps.clone();
+    let progress = Progress::to(move |step| shared.lock().unwrap().push(step));
     (CallContext { progress, ..context() }, steps)
 }

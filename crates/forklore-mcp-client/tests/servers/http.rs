@@ -159,12 +159,12 @@ async fn headers_come_from_the_environment() {
 
 #[tokio::test]
 async fn a_token_comes_from_the_environment_and_its_faults_are_reported() {
-    let told = async |config: ServerConfig| {
+    let reported = async |config: ServerConfig| {
         let tools = set([("my-web", config)]);
         let problems = tools.start().await;
-        let told: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        let problem: Vec<_> = problems.iter().map(ToString::to_string).collect();
         tools.end().await;
-        told.concat()
+        problem.concat()
     };
     let web = Web::double("challenging");
     // Variables that every test has: one has the value that the server expects, the other does not.
@@ -173,14 +173,14 @@ async fn a_token_comes_from_the_environment_and_its_faults_are_reported() {
     let tools = started([("web", token("CARGO_PKG_NAME"))]).await;
     assert_eq!(call(&tools, "web__do", json!({})).await, (false, json!("done")));
     tools.end().await;
-    let without = told(web.config()).await;
-    let wrong = told(token("CARGO_PKG_VERSION")).await;
-    let unset = told(token("FORKLORE_NOT_SET")).await;
+    let without = reported(web.config()).await;
+    let wrong = reported(token("CARGO_PKG_VERSION")).await;
+    let unset = reported(token("FORKLORE_NOT_SET")).await;
 
     let web = Web::double("expiring");
-    let unknown = told(web.config()).await;
+    let unknown = reported(web.config()).await;
     let header_env = [("Authorization".to_owned(), "CARGO_PKG_VERSION".to_owned())].into();
-    let other = told(ServerConfig { header_env, ..web.config() }).await;
+    let other = reported(ServerConfig { header_env, ..web.config() }).await;
     let tools = started([("web", web.config_with_header())]).await;
     let (failed, later) = call(&tools, "web__do", json!({})).await;
     assert!(failed);

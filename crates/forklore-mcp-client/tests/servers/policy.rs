@@ -67,8 +67,8 @@ fn a_star_stands_for_any_text() {
 #[test]
 fn what_cannot_be_meant_is_refused() {
     let wrong = ["allow = ['files']", "allow = ['']", "permit = ['a.b']", "allow = 'a.b'"];
-    let said = wrong.map(|text| toml::from_str::<Rules>(text).unwrap_err().to_string());
-    insta::assert_snapshot!(said.join("\n"));
+    let output = wrong.map(|text| toml::from_str::<Rules>(text).unwrap_err().to_string());
+    insta::assert_snapshot!(output.join("\n"));
 }
 
 #[tokio::test]
@@ -76,15 +76,15 @@ async fn rules_speak_of_tools_by_the_names_that_servers_give_them() {
     let tools = Arc::new(started([("evil", double(&["hostile"]))]).await);
     let rules = rules("allow = ['evil.a.*', 'delegate']\ndeny = ['evil.x*y']");
     let policy = UserPolicy::new(rules, tools.clone());
-    let mut said = Vec::new();
+    let mut texts = Vec::new();
     for spec in forklore_agent::tool::Tools::specs(&*tools) {
         let call = a_call(&spec.name, &json!({}));
-        said.push((policy.rule(&call), policy.permission(&call)));
+        texts.push((policy.rule(&call), policy.permission(&call)));
     }
     for other in ["delegate", "evil__unknown"] {
         let call = a_call(other, &json!({}));
-        said.push((policy.rule(&call), policy.permission(&call)));
+        texts.push((policy.rule(&call), policy.permission(&call)));
     }
-    insta::assert_json_snapshot!(said);
+    insta::assert_json_snapshot!(texts);
     tools.end().await;
 }

@@ -25,11 +25,11 @@ impl Collector {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = format!("http://{}/v1/traces", listener.local_addr().unwrap());
         let got = Arc::new(Mutex::new(Vec::new()));
-        let kept = got.clone();
+        let shared = got.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                let kept = kept.clone();
-                std::thread::spawn(move || serve(&stream.unwrap(), status, &kept));
+                let shared = shared.clone();
+                std::thread::spawn(move || serve(&stream.unwrap(), status, &shared));
             }
         });
         Self { endpoint, got }

@@ -156,24 +156,24 @@ async fn turns_that_move_resume_or_break_off_are_traces_too() {
     let collector = Collector::that_says("200 OK");
     let spans = Arc::new(Spans::new(&config(&collector.endpoint), "tester").unwrap());
     let request = json!({"provider": "p", "model": "m", "attempt": 1, "messages": 1, "shared": 0});
-    let asked = || event("provider:request", &request);
+    let question = || event("provider:request", &request);
     let answer = json!({"provider": "p", "model": "m", "usage": {}, "stop_reason": "done"});
     let usage = json!({"input": 1, "output": 1, "cached": 0});
     let ran = json!({"orchestrator": "forklore", "status": "success", "session_id": "new",
         "turn_count": 1, "tool_calls": 0, "usage": usage});
     // Another runtime takes over the session: the turn continues in a fork.
     tell(&spans, "old", None, event("prompt:submit", &json!({"prompt": "go"})));
-    tell(&spans, "old", None, asked());
+    tell(&spans, "old", None, question());
     let lost = json!({"reason": "lease_lost", "kind": "branch", "label": "new"});
     tell(&spans, "new", Some("old"), event("session:fork", &lost));
     tell(&spans, "new", Some("old"), event("provider:response", &answer));
     tell(&spans, "new", Some("old"), event("orchestrator:complete", &ran));
     // A turn is resumed, then ends abruptly like a killed process.
-    tell(&spans, "new", Some("old"), asked());
+    tell(&spans, "new", Some("old"), question());
     // The history is compacted between turns.
     let part = json!({"reason": "asked", "from_index": 0, "to_index": 2, "tokens": 9});
     tell(&spans, "third", None, event("context:pre_compact", &part));
-    tell(&spans, "third", None, asked());
+    tell(&spans, "third", None, question());
     let done = json!({"reason": "asked", "from_index": 0, "to_index": 2, "strategy": "s",
         "tokens_before": 9, "tokens_after": 1});
     tell(&spans, "third", None, event("context:post_compact", &done));

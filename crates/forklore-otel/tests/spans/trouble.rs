@@ -44,8 +44,8 @@ async fn one_that_refuses() {
 async fn what_makes_no_sense_is_refused() {
     let header_env = [("x-token".to_owned(), "FORKLORE_NOT_SET".to_owned())].into();
     let unset = TracingConfig { header_env, ..config("http://localhost:4318/v1/traces") };
-    let said = |config: &TracingConfig| Spans::new(config, "tester").err().unwrap().to_string();
-    insta::assert_snapshot!([said(&unset), said(&config("no address"))].join("\n"));
+    let message = |config: &TracingConfig| Spans::new(config, "tester").err().unwrap().to_string();
+    insta::assert_snapshot!([message(&unset), message(&config("no address"))].join("\n"));
 }
 
 #[test]

@@ -121,10 +121,10 @@ impl Body {
     /// each byte that is not ASCII.
     pub(super) fn unchecked(&self, at: usize, len: usize) -> Option<Data> {
         let (_, bytes) = self.part(at, len)?;
-        let told = |byte: &u8| if byte.is_ascii() { char::from(*byte) } else { '?' };
+        let shown = |byte: &u8| if byte.is_ascii() { char::from(*byte) } else { '?' };
         Some(match std::str::from_utf8(bytes) {
             Ok(text) => Data::from_checked(text),
-            Err(_) => Data::from_checked(bytes.iter().map(told).collect::<String>()),
+            Err(_) => Data::from_checked(bytes.iter().map(shown).collect::<String>()),
         })
     }
 

@@ -58,8 +58,8 @@ pub(super) struct Placed {
 pub(super) fn write(rows: &[&Row], sums: &[u32]) -> Option<Vec<u8>> {
     let mut names = Vec::new();
     let mut name = |text| {
-        let known = names.iter().position(|known| *known == text);
-        let at = known.unwrap_or_else(|| {
+        let is_same = names.iter().position(|known| *known == text);
+        let at = is_same.unwrap_or_else(|| {
             names.push(text);
             names.len() - 1
         });
@@ -153,8 +153,8 @@ fn requested_heads<'a>(
     }
     let mut heads = Vec::with_capacity(requested.count_ones() as usize);
     let (mut at, mut ts, mut kept_bytes) = (0_usize, 0_i64, outline.start.bytes);
-    for place in outline.positions() {
-        if extent == Extent::UpToRequested && requested >> place == 0 {
+    for index in outline.positions() {
+        if extent == Extent::UpToRequested && requested >> index == 0 {
             break;
         }
         let (head, rest) = next::<Head<'_>>(bytes)?;
@@ -162,15 +162,9 @@ fn requested_heads<'a>(
         let begins = at;
         at = at.checked_add(head.len as usize).ok_or("it is too long")?;
         ts = ts.wrapping_add(head.after);
-        kept_bytes += (outline.bits.inherited >> place & 1) * u64::from(head.len);
-        if requested >> place & 1 == 1 {
-            heads.push(Requested {
-                index: place,
-                at: begins,
-                ts,
-                retained_bytes: kept_bytes,
-                head,
-            });
+        kept_bytes += (outline.bits.inherited >> index & 1) * u64::from(head.len);
+        if requested >> index & 1 == 1 {
+            heads.push(Requested { index, at: begins, ts, retained_bytes: kept_bytes, head });
         }
     }
     if outline.bits.there.count_ones() > 1 && at > CHUNK_BYTES {
@@ -186,14 +180,14 @@ fn next<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<(T, &'a [u8]), String
 
 /// Returns the ids in their order. Those that are UUIDs share one string.
 fn ids(heads: &[Requested<'_>]) -> Result<Vec<EventId>, String> {
-    let uuid = |asked: &Requested<'_>| match asked.head.id {
+    let uuid = |head: &Requested<'_>| match head.head.id {
         Id::Uuid(bytes) => bytes.try_into().ok(),
         Id::Other(_) => None,
     };
     let uuids: Vec<[u8; 16]> = heads.iter().filter_map(uuid).collect();
-    let mut spelled = EventId::of_uuids(&uuids).into_iter();
-    let id = |asked: &Requested<'_>| match asked.head.id {
-        Id::Uuid(_) => spelled.next().ok_or_else(|| "an id is no UUID".to_owned()),
+    let mut texts = EventId::of_uuids(&uuids).into_iter();
+    let id = |head: &Requested<'_>| match head.head.id {
+        Id::Uuid(_) => texts.next().ok_or_else(|| "an id is no UUID".to_owned()),
         Id::Other(text) => text.parse().map_err(|_| "an id is none".to_owned()),
     };
     heads.iter().map(id).collect()

@@ -75,23 +75,23 @@ impl Outline {
     /// Returns the bits of the events in a range: at most `most` of them, in the order of
     /// `direction`.
     pub(crate) fn requested(&self, range: Range, direction: Direction, most: usize) -> u64 {
-        let stays = |place: &u64| {
-            let position = self.first() + place;
-            let inherited = !range.inherited || self.bits.inherited >> place & 1 == 1;
+        let stays = |position: &u64| {
+            let position = self.first() + position;
+            let inherited = !range.inherited || self.bits.inherited >> position & 1 == 1;
             (range.from..range.to).contains(&position) && inherited
         };
-        let places = self.positions().filter(stays);
-        let bits = |bits: u64, place: u64| bits | 1 << place;
+        let positions = self.positions().filter(stays);
+        let bits = |bits: u64, position: u64| bits | 1 << position;
         match direction {
-            Direction::Forward => places.take(most).fold(0, bits),
-            Direction::Backward => places.rev().take(most).fold(0, bits),
+            Direction::Forward => positions.take(most).fold(0, bits),
+            Direction::Backward => positions.rev().take(most).fold(0, bits),
         }
     }
 
     /// Returns the counts up to and including the event at a relative position. The caller supplies
     /// `bytes` and `open`, which the bits do not give.
-    pub(crate) fn counts(&self, place: u64, bytes: u64, open: u64) -> Counts {
-        let up_to = u64::MAX >> (POSITIONS - 1).saturating_sub(place);
+    pub(crate) fn counts(&self, position: u64, bytes: u64, open: u64) -> Counts {
+        let up_to = u64::MAX >> (POSITIONS - 1).saturating_sub(position);
         let ones = |bits: u64| u64::from((bits & up_to).count_ones());
         Counts {
             inheritable: self.start.inheritable + ones(self.bits.inherited),
@@ -127,12 +127,12 @@ impl Outline {
 /// Returns the counts of the segment before a row, without open calls.
 fn before(row: &Row) -> Option<Counts> {
     let Row { counts, event, .. } = row;
-    let kept = u64::from(event.class.is_inherited());
+    let inheritable = u64::from(event.class.is_inherited());
     Some(Counts {
-        inheritable: counts.inheritable.checked_sub(kept)?,
+        inheritable: counts.inheritable.checked_sub(inheritable)?,
         index: counts.index.checked_sub(u64::from(event.class.is_conversation()))?,
         turns: counts.turns.checked_sub(u64::from(event.effect.starts_turn))?,
-        bytes: counts.bytes.checked_sub(kept * event.data.get().len() as u64)?,
+        bytes: counts.bytes.checked_sub(inheritable * event.data.get().len() as u64)?,
         open: 0,
     })
 }

@@ -86,7 +86,7 @@ fn outline(row: &SqlRow<'_>) -> Result<Outline> {
 
 /// Checks a row of [`prepare`] and reads the events whose bits `asked` returns, without their
 /// payloads.
-pub(crate) fn read(row: &SqlRow<'_>, asked: impl FnOnce(&Outline) -> u64) -> Result<Chunk> {
+pub(crate) fn read(row: &SqlRow<'_>, requested: impl FnOnce(&Outline) -> u64) -> Result<Chunk> {
     let outline = outline(row)?;
     let damaged = |message: String| damaged(outline.k, &message);
     let (code, stored_sum): (i64, i64) = (row.get(CODEC)?, row.get(SUM)?);
@@ -100,13 +100,17 @@ pub(crate) fn read(row: &SqlRow<'_>, asked: impl FnOnce(&Outline) -> u64) -> Res
         Codec::Plain => Extent::UpToRequested,
         Codec::Zstd => Extent::Whole,
     };
-    let (events, len) = heads::read(&outline, heads, asked(&outline), extent).map_err(damaged)?;
+    let (events, len) =
+        heads::read(&outline, heads, requested(&outline), extent).map_err(damaged)?;
     Ok(Chunk { outline, codec, sum, events, len, body: None })
 }
 
 /// Checks a row of [`prepare`] and reads it with its body.
-pub(crate) fn read_whole(row: &SqlRow<'_>, asked: impl FnOnce(&Outline) -> u64) -> Result<Chunk> {
-    let mut chunk = read(row, asked)?;
+pub(crate) fn read_whole(
+    row: &SqlRow<'_>,
+    requested: impl FnOnce(&Outline) -> u64,
+) -> Result<Chunk> {
+    let mut chunk = read(row, requested)?;
     let damaged = |message: String| damaged(chunk.outline.k, &message);
     let stored = row.get_ref(BODY)?.as_bytes().map_err(|error| damaged(error.to_string()))?;
     let body = Body::of(chunk.codec, stored, chunk.len).map_err(damaged)?;
@@ -268,8 +272,8 @@ fn store(tx: &WriteTx<'_>, k: i64, outline: Outline) -> Result<u64> {
     if rows.is_empty() {
         tx.write("DELETE FROM chunk WHERE k = ?", &[&k])?;
     } else {
-        let kept = Sealed::with(outline, &rows, &sums, codec);
-        kept.ok_or_else(|| damaged(k, "it cannot be written again"))?.insert(tx)?;
+        let sealed = Sealed::with(outline, &rows, &sums, codec);
+        sealed.ok_or_else(|| damaged(k, "it cannot be written again"))?.insert(tx)?;
     }
     Ok(u64::from(before.saturating_sub(after)))
 }
@@ -294,8 +298,8 @@ impl Chunk {
 }
 
 /// Reads the chunk at `k`, with the events whose bits are set in `asked`.
-pub(crate) fn one(conn: &Connection, k: i64, asked: u64) -> Result<Option<Chunk>> {
+pub(crate) fn one(conn: &Connection, k: i64, requested: u64) -> Result<Option<Chunk>> {
     let mut statement = prepare(conn, Direction::Forward, true)?;
     let mut rows = statement.query([k, k, k + 1])?;
-    rows.next()?.map(|row| read_whole(row, |_| asked)).transpose()
+    rows.next()?.map(|row| read_whole(row, |_| requested)).transpose()
 }

@@ -60,8 +60,8 @@ pub(super) fn find(
     key: RecordKey,
 ) -> Result<Option<RecordLocation>> {
     for (run, len) in runs(conn, source, -1)? {
-        if let Some(place) = find_in_run(conn, run, chunks(len), key)? {
-            return Ok(Some(place));
+        if let Some(location) = find_in_run(conn, run, chunks(len), key)? {
+            return Ok(Some(location));
         }
     }
     Ok(None)
@@ -160,17 +160,17 @@ fn chunk_key(run: i64, chunk: i64) -> i64 {
 
 fn read(conn: &Connection, run: i64, chunk: i64) -> Result<Vec<(RecordKey, RecordLocation)>> {
     let k = chunk_key(run, chunk);
-    let place = || format!("source_place row {k}");
+    let location = || format!("source_place row {k}");
     let sql = "SELECT entries, crc FROM source_place WHERE k = ?";
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let found: Option<(Vec<u8>, i64)> = conn.prepare_cached(sql)?.query_row([k], row).optional()?;
-    let (bytes, sum) = found.ok_or_else(|| Fault::damaged(place(), "it is missing"))?;
+    let (bytes, sum) = found.ok_or_else(|| Fault::damaged(location(), "it is missing"))?;
     if sum != chunk_sum(k, &bytes) {
-        return Err(Fault::damaged(place(), "it does not fit its checksum"));
+        return Err(Fault::damaged(location(), "it does not fit its checksum"));
     }
     let (entries, rest) = bytes.as_chunks::<ENTRY>();
     if !rest.is_empty() {
-        return Err(Fault::damaged(place(), "an entry is cut off"));
+        return Err(Fault::damaged(location(), "an entry is cut off"));
     }
     Ok(entries.iter().map(from_bytes).collect())
 }
@@ -190,10 +190,10 @@ fn to_bytes((key, place): (RecordKey, RecordLocation)) -> [u8; ENTRY] {
 fn from_bytes(bytes: &[u8; ENTRY]) -> (RecordKey, RecordLocation) {
     let joined = u128::from_be_bytes(*bytes);
     let session = (joined >> 32) as u32;
-    let place = RecordLocation {
+    let location = RecordLocation {
         session: session & RecordLocation::LAST_SESSION,
         position: u64::from(joined as u32),
         inherited: session & INHERITED != 0,
     };
-    ((joined >> 64) as u64, place)
+    ((joined >> 64) as u64, location)
 }

@@ -190,11 +190,11 @@ fn sessions(conn: &Connection, source: i64) -> Result<Vec<SourceSession>> {
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let (number, sid): (i64, Segment) = (row.get(0)?, row.get(1)?);
-        let place = || format!("source_session row {number} of source {source}");
+        let location = || format!("source_session row {number} of source {source}");
         let events = unsigned(row.get(2)?)?;
         let whole = session_sum(source, number, sid, events) == row.get::<_, i64>(3)?;
         if !whole || number != signed(found.len() as u64) {
-            return Err(Fault::damaged(place(), "it does not fit its checksum or its place"));
+            return Err(Fault::damaged(location(), "it does not fit its checksum or its place"));
         }
         found.push(SourceSession { id: crate::session::identity(conn, sid)?.id, events });
     }
@@ -228,8 +228,8 @@ pub(super) fn add_events(tx: &WriteTx<'_>, sid: Segment, more: u64) -> Result<()
     };
     let events = unsigned(events)?;
     if session_sum(source, number, sid, events) != crc {
-        let place = format!("source_session row {number} of source {source}");
-        return Err(Fault::damaged(place, "it does not fit its checksum"));
+        let location = format!("source_session row {number} of source {source}");
+        return Err(Fault::damaged(location, "it does not fit its checksum"));
     }
     let events = events + more;
     tx.write(

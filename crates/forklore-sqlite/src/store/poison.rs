@@ -29,9 +29,9 @@ fn a_full_disk_refuses_the_append_and_the_next_one_works() {
     let much = vec![user(&"x".repeat(200_000))];
     let error = scene.store().append(&id("a"), scene.appending(much.clone())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Internal);
-    let said = error.to_string();
-    assert!(said.starts_with("appending to /") && said.contains("store.db: "), "{said}");
-    assert!(said.contains("full"), "{said}");
+    let text = error.to_string();
+    assert!(text.starts_with("appending to /") && text.contains("store.db: "), "{text}");
+    assert!(text.contains("full"), "{text}");
     assert!(lock(&store.writer).connection().is_none(), "the connection is still trusted");
     assert_eq!(scene.log("a"), before);
     // The new connection has no limit.

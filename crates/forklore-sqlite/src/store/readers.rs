@@ -71,9 +71,9 @@ impl Readers {
 
     /// Returns a healthy connection to the pool, or drops it if the pool is full.
     pub(super) fn give_back(&self, reader: Reader) {
-        let mut kept = lock(&self.idle);
-        if kept.len() < MAX_IDLE {
-            kept.push(reader);
+        let mut idle = lock(&self.idle);
+        if idle.len() < MAX_IDLE {
+            idle.push(reader);
         }
     }
 

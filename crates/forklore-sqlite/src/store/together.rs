@@ -49,8 +49,8 @@ impl SqliteStore {
             Ok((done, ticket)) => {
                 // If the sync fails, each thread gets the error from its own attempt.
                 let _ = self.sync(DOING, ticket);
-                let told = |fault: Fault| fault.about(DOING, &self.path);
-                let done = done.into_iter().map(|done| Ok((done.map_err(told)?, ticket)));
+                let explained = |fault: Fault| fault.about(DOING, &self.path);
+                let done = done.into_iter().map(|done| Ok((done.map_err(explained)?, ticket)));
                 batch.tell(done.collect());
             }
             Err(error) if batch.appends.len() == 1 => batch.tell(vec![Err(error)]),

@@ -56,11 +56,11 @@ impl Writer {
         let mut conn = connect::open(path, access, options)?;
         *lock(&self.numbers) = Numbers::default();
         let pages = Arc::clone(&self.pages);
-        let told = conn.wal_hook(Some(move |_: &mut Wal, now: i32| {
+        let previous = conn.wal_hook(Some(move |_: &mut Wal, now: i32| {
             pages.store(now.unsigned_abs(), Ordering::Relaxed);
             Ok(())
         }));
-        told.map_err(|error| Fault::Sql(error).about("opening the store", path))?;
+        previous.map_err(|error| Fault::Sql(error).about("opening the store", path))?;
         Ok(conn)
     }
 

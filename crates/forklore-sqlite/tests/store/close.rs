@@ -32,6 +32,6 @@ fn a_second_handle_keeps_the_locks_of_the_first() {
     let inode = std::os::unix::fs::MetadataExt::ino(&scratch.file().metadata().unwrap());
     let (ours, file) = (format!(" {} ", std::process::id()), format!(":{inode} "));
     let locks = std::fs::read_to_string("/proc/locks").unwrap();
-    let held = |line: &str| ["POSIX", &ours, &file].iter().all(|part| line.contains(part));
-    assert!(locks.lines().any(held), "no lock of{ours}on {inode} in\n{locks}");
+    let pin = |line: &str| ["POSIX", &ours, &file].iter().all(|part| line.contains(part));
+    assert!(locks.lines().any(pin), "no lock of{ours}on {inode} in\n{locks}");
 }

@@ -174,12 +174,15 @@ fn a_changed_field_of_a_header_is_noticed_and_hides_no_other() {
             let mut ids: Vec<_> = listed.sound.iter().map(|header| header.id.as_str()).collect();
             ids.sort_unstable();
             assert_eq!((ids, listed.damaged.len()), (vec!["a", "c"], 1), "{column}");
-            let told = listed.damaged[0].to_string();
-            assert!(told.contains("session row 2") || told.contains("session b"), "{told}");
+            let reported = listed.damaged[0].to_string();
+            assert!(
+                reported.contains("session row 2") || reported.contains("session b"),
+                "{reported}"
+            );
             assert!(store.header(&id("b")).is_err(), "{column}");
             assert_eq!(store.read(&id("a"), &everything(0)).unwrap().events.len(), 6);
             let problems = store.verify(None).unwrap().problems;
-            assert!(problems.iter().any(|problem| problem.message == told), "{problems:?}");
+            assert!(problems.iter().any(|problem| problem.message == reported), "{problems:?}");
         });
     }
 }

@@ -32,9 +32,9 @@ fn chain(scene: &Scene<'_>) -> Plain {
     plain.extend(scene.log("s0"));
     for n in 1..=DEPTH {
         let name = format!("s{n}");
-        let kept = plain.inheritable.len() as u64;
-        scene.fork(&format!("s{}", n - 1), &name, kept, own(n));
-        let tail = scene.page(&name, At::Seq(kept + 1), 10).events;
+        let inheritable = plain.inheritable.len() as u64;
+        scene.fork(&format!("s{}", n - 1), &name, inheritable, own(n));
+        let tail = scene.page(&name, At::Seq(inheritable + 1), 10).events;
         if n % 100 == 0 {
             plain.assert_before(&tail, &scene.log(&name));
         }
@@ -51,9 +51,9 @@ impl Plain {
     }
 
     fn assert_before(&self, tail: &[LogEntry], log: &[LogEntry]) {
-        let kept = self.inheritable.len();
-        assert!(log[1..=kept].iter().map(|one| &one.origin).eq(&self.inheritable));
-        assert_eq!(&log[kept + 1..], tail);
+        let inheritable = self.inheritable.len();
+        assert!(log[1..=inheritable].iter().map(|one| &one.origin).eq(&self.inheritable));
+        assert_eq!(&log[inheritable + 1..], tail);
     }
 }
 
@@ -78,18 +78,18 @@ fn a_chain_of_a_thousand_forks_reads_like_a_plain_list() {
         let expected: Vec<_> = log[seq.saturating_sub(1)..=seq].iter().rev().cloned().collect();
         assert_eq!(page, expected);
     }
-    for kept in [1, 2, 17, 300, 301, 302, 777, inheritable.len()] {
-        let expected = &inheritable[..kept];
+    for inheritable in [1, 2, 17, 300, 301, 302, 777, inheritable.len()] {
+        let expected = &inheritable[..inheritable];
         for (strategy, word) in [(Strategy::ShareV1, "share"), (Strategy::ReplayV1, "copy")] {
-            let child = format!("{word}-{kept}");
-            let new = scene.child_draft(&name, &child, kept as u64, strategy, vec![]);
+            let child = format!("{word}-{inheritable}");
+            let new = scene.child_draft(&name, &child, inheritable as u64, strategy, vec![]);
             scene.store().create(new).unwrap();
             let log = scene.log(&child).split_off(1);
             assert!(log.iter().map(|one| &one.origin).eq(expected), "{child}");
         }
         assert_eq!(
-            scene.log(&format!("share-{kept}")).split_off(1),
-            scene.log(&format!("copy-{kept}")).split_off(1)
+            scene.log(&format!("share-{inheritable}")).split_off(1),
+            scene.log(&format!("copy-{inheritable}")).split_off(1)
         );
     }
     scene.assert_sound();
@@ -153,8 +153,9 @@ fn a_fork_writes_less_than_a_kilobyte_at_any_depth() {
     let mut most = 0;
     for n in 1..200 {
         let parent = format!("s{}", n - 1);
-        let kept = scene.header(&parent).counts.inheritable;
-        let new = scene.child_draft(&parent, &format!("s{n}"), kept, Strategy::ShareV1, vec![]);
+        let inheritable = scene.header(&parent).counts.inheritable;
+        let new =
+            scene.child_draft(&parent, &format!("s{n}"), inheritable, Strategy::ShareV1, vec![]);
         let before = store.bound_bytes();
         scene.store().create(new).unwrap();
         most = most.max(store.bound_bytes() - before);

@@ -24,8 +24,8 @@ fn chain(scene: &Scene<'_>, parent: &str, name: &str, forks: usize, own: usize) 
     let mut parent = parent.to_owned();
     for n in 0..forks {
         let child = format!("{name}{n}");
-        let kept = scene.header(&parent).counts.inheritable;
-        scene.fork(&parent, &child, kept, turns(own));
+        let inheritable = scene.header(&parent).counts.inheritable;
+        scene.fork(&parent, &child, inheritable, turns(own));
         parent = child;
     }
 }

@@ -100,8 +100,8 @@ fn a_changed_payload_in_a_chunk_costs_that_event_alone() {
             assert_eq!(scene.store().read(&id("a"), &query(0, 5)).unwrap().events.len(), 5);
             assert_eq!(scene.store().read(&id("a"), &query(6, 500)).unwrap().events.len(), 134);
             let problems = scene.store().verify(None).unwrap().problems;
-            let places: Vec<_> = problems.iter().map(|one| (one.seq, one.kind)).collect();
-            assert_eq!(places, [(Some(5), ErrorKind::Corrupt)]);
+            let locations: Vec<_> = problems.iter().map(|one| (one.seq, one.kind)).collect();
+            assert_eq!(locations, [(Some(5), ErrorKind::Corrupt)]);
         });
     }
 }

@@ -50,8 +50,8 @@ fn a_long_reader_keeps_it_and_only_for_as_long() {
     for _ in 0..300 {
         scene.append("a", turns(1));
     }
-    let kept = wal(&scratch);
-    assert!(kept > 2 * u64::from(PAGES) * PAGE, "{kept}");
+    let stored = wal(&scratch);
+    assert!(stored > 2 * u64::from(PAGES) * PAGE, "{stored}");
     reader.execute_batch("COMMIT").unwrap();
     // After a few appends the WAL is restarted, and later pages fit into it.
     while pages(&scratch) >= PAGES {

@@ -132,13 +132,13 @@ impl Gate {
             self.idle.put(pair);
             return Ok(None);
         }
-        let taken = match turn {
+        let locked = match turn {
             Turn::Alone => pair.gate.file.try_lock(),
             Turn::Together => pair.gate.file.try_lock_shared(),
         };
-        let taken = tried(taken)?;
+        let locked = tried(locked)?;
         pair.queue.file.unlock()?;
-        if taken {
+        if locked {
             return Ok(self.passed(pair));
         }
         self.idle.put(pair);
@@ -233,8 +233,8 @@ pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-fn tried(taken: Result<(), TryLockError>) -> io::Result<bool> {
-    match taken {
+fn tried(locked: Result<(), TryLockError>) -> io::Result<bool> {
+    match locked {
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),
         Err(TryLockError::Error(error)) => Err(error),

@@ -26,12 +26,12 @@ impl Watch {
     pub fn begin(&self, folder: &Path, names: &[OsString]) {
         self.watcher.get_or_init(|| {
             let (bell, names) = (Arc::clone(&self.bell), names.to_vec());
-            let heard = move |event: notify::Result<Event>| {
+            let notify = move |event: notify::Result<Event>| {
                 if event.is_ok_and(|event| is_about(&event, &names)) {
                     bell.ring();
                 }
             };
-            let mut watcher = notify::recommended_watcher(heard).ok()?;
+            let mut watcher = notify::recommended_watcher(notify).ok()?;
             watcher.watch(folder, RecursiveMode::NonRecursive).ok()?;
             Some(watcher)
         });

@@ -28,8 +28,8 @@ struct Stored {
 
 impl Stored {
     fn describe(&self, id: AttachmentId) -> Attachment {
-        let held = Arc::strong_count(&self.holders) > 1;
-        Attachment { id, bytes: self.bytes.len() as u64, version: self.version, pinned: held }
+        let pinned = Arc::strong_count(&self.holders) > 1;
+        Attachment { id, bytes: self.bytes.len() as u64, version: self.version, pinned }
     }
 }
 
@@ -38,9 +38,9 @@ impl MemoryAttachments {
         self.stored.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn pin(&self, id: AttachmentId, kept: &mut Stored, new: bool) -> Pin {
-        kept.version = u128::from(self.versions.fetch_add(1, Ordering::Relaxed));
-        Pin::new(id, kept.bytes.len() as u64, new, kept.holders.clone())
+    fn pin(&self, id: AttachmentId, stored: &mut Stored, new: bool) -> Pin {
+        stored.version = u128::from(self.versions.fetch_add(1, Ordering::Relaxed));
+        Pin::new(id, stored.bytes.len() as u64, new, stored.holders.clone())
     }
 }
 
@@ -53,10 +53,10 @@ impl Attachments for MemoryAttachments {
             return Err(Error::too_long(limit));
         }
         let id = AttachmentId::of(Sha256::digest(&all).into());
-        let mut kept = self.stored();
-        let new = !kept.contains_key(&id);
+        let mut stored = self.stored();
+        let new = !stored.contains_key(&id);
         let made = || Stored { bytes: all.into(), version: 0, holders: Arc::default() };
-        Ok(self.pin(id, kept.entry(id).or_insert_with(made), new))
+        Ok(self.pin(id, stored.entry(id).or_insert_with(made), new))
     }
 
     fn pin(&self, id: &AttachmentId) -> Result<Option<Pin>> {
@@ -77,15 +77,15 @@ impl Attachments for MemoryAttachments {
     }
 
     fn sweep(&self, unneeded: &[Attachment]) -> Result<Swept> {
-        let mut kept = self.stored();
+        let mut stored = self.stored();
         let mut swept = Swept::default();
         for attachment in unneeded {
-            let is_same = |kept: &Stored| {
-                let now = kept.describe(attachment.id);
+            let is_same = |stored: &Stored| {
+                let now = stored.describe(attachment.id);
                 !now.pinned && now.version == attachment.version
             };
-            if kept.get(&attachment.id).is_some_and(is_same) {
-                kept.remove(&attachment.id);
+            if stored.get(&attachment.id).is_some_and(is_same) {
+                stored.remove(&attachment.id);
                 swept.attachments += 1;
                 swept.bytes += attachment.bytes;
             }

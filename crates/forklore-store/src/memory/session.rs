@@ -59,13 +59,18 @@ impl Session {
     }
 
     /// Returns the inheritable events before the cut, and the calls that they leave open.
-    pub(super) fn prefix(&self, kept: u64, holder: Option<&SessionId>) -> (Vec<Entry>, OpenCalls) {
+    pub(super) fn prefix(
+        &self,
+        inheritable: u64,
+        holder: Option<&SessionId>,
+    ) -> (Vec<Entry>, OpenCalls) {
         let mut open = OpenCalls::default();
         let inherited = self.log.iter().filter(|entry| entry.event.class.is_inherited());
-        let entries = inherited.take_while(|entry| entry.counts.inheritable <= kept).map(|entry| {
-            open.step(&entry.event.effect);
-            Entry { holder: holder.unwrap_or(&entry.holder).clone(), ..entry.clone() }
-        });
+        let entries =
+            inherited.take_while(|entry| entry.counts.inheritable <= inheritable).map(|entry| {
+                open.step(&entry.event.effect);
+                Entry { holder: holder.unwrap_or(&entry.holder).clone(), ..entry.clone() }
+            });
         (entries.collect(), open)
     }
 

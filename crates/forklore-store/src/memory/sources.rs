@@ -47,9 +47,9 @@ fn fits(source: &Source, by: &FindSource) -> bool {
 
 impl State {
     pub(super) fn sources_by(&self, by: &FindSource) -> Vec<Source> {
-        let held = self.sources.iter().rev().map(|held| &held.source);
+        let stored = self.sources.iter().rev().map(|held| &held.source);
         let most = if matches!(by, FindSource::Latest(_)) { 1 } else { usize::MAX };
-        held.filter(|source| fits(source, by)).take(most).cloned().collect()
+        stored.filter(|source| fits(source, by)).take(most).cloned().collect()
     }
 
     /// Checks the expectations of an import step. Returns the number of its source, and the
@@ -70,8 +70,8 @@ impl State {
         match &step.target {
             Target::New { latest, .. } => {
                 let by = FindSource::Path(step.seen.path.clone());
-                let mut known = self.sources.iter().rev().map(|held| &held.source);
-                let now = known.find(|source| fits(source, &by)).map(|source| source.id);
+                let mut candidates = self.sources.iter().rev().map(|held| &held.source);
+                let now = candidates.find(|source| fits(source, &by)).map(|source| source.id);
                 if now == *latest {
                     return Ok(SourceId(self.sources.len() as u64));
                 }
@@ -97,14 +97,14 @@ impl State {
     pub(super) fn forget_files_of(&mut self, deleted: &[SessionId]) {
         let is_gone = |source: &Source| source.sessions.iter().any(|it| deleted.contains(&it.id));
         let gone = self.sources.iter().map(|held| &held.source).filter(|it| is_gone(it));
-        let beside: HashSet<_> =
+        let names: HashSet<_> =
             gone.flat_map(|it| it.paths.iter().map(|seen| sidecar_key(&seen.path))).collect();
-        for held in &mut self.sources {
-            let lies_beside = held.source.names.iter().any(|name| beside.contains(name));
-            if !is_gone(&held.source) && !lies_beside {
+        for stored in &mut self.sources {
+            let is_sidecar = stored.source.names.iter().any(|name| names.contains(name));
+            if !is_gone(&stored.source) && !is_sidecar {
                 continue;
             }
-            for range in held.ranges.iter_mut().flatten() {
+            for range in stored.ranges.iter_mut().flatten() {
                 if let Some(left) = range.forgotten() {
                     *range = left;
                 }
@@ -132,23 +132,24 @@ impl State {
                 locations: HashMap::new(),
             });
         }
-        let Some(held) = usize::try_from(id.0).ok().and_then(|at| self.sources.get_mut(at)) else {
+        let Some(stored) = usize::try_from(id.0).ok().and_then(|at| self.sources.get_mut(at))
+        else {
             return;
         };
-        held.source.native_id = step.native_id;
-        held.source.sessions = sessions;
-        held.source.read = step.read;
-        match held.source.paths.iter_mut().find(|seen| seen.path == step.seen.path) {
+        stored.source.native_id = step.native_id;
+        stored.source.sessions = sessions;
+        stored.source.read = step.read;
+        match stored.source.paths.iter_mut().find(|seen| seen.path == step.seen.path) {
             Some(seen) => *seen = step.seen,
-            None => held.source.paths.push(step.seen),
+            None => stored.source.paths.push(step.seen),
         }
         if !step.ranges.is_empty() {
-            held.ranges.push(step.ranges);
+            stored.ranges.push(step.ranges);
         }
-        held.locations.extend(step.locations);
-        held.source.names.extend(step.names);
-        held.source.names.extend(step.sidecar.as_deref().map(sidecar_key));
-        held.source.names.sort_unstable();
-        held.source.names.dedup();
+        stored.locations.extend(step.locations);
+        stored.source.names.extend(step.names);
+        stored.source.names.extend(step.sidecar.as_deref().map(sidecar_key));
+        stored.source.names.sort_unstable();
+        stored.source.names.dedup();
     }
 }

@@ -57,11 +57,11 @@ impl State {
         label: &Label,
         but: &SessionId,
     ) -> Result<()> {
-        let taken = self
+        let in_use = self
             .living()
             .map(|session| &session.header)
             .find(|header| header.root_id == *root && header.label == *label && header.id != *but);
-        taken.map_or(Ok(()), |header| {
+        in_use.map_or(Ok(()), |header| {
             Err(Error::LabelInUse { label: label.clone(), by: header.id.clone() })
         })
     }
@@ -113,9 +113,9 @@ impl State {
         };
         let parent = self.get(&from.parent)?;
         check_cut(from, &parent.header)?;
-        let kept = if new.kind == SessionKind::Branch { from.cut.inheritable } else { 0 };
+        let inheritable = if new.kind == SessionKind::Branch { from.cut.inheritable } else { 0 };
         let holder = (from.strategy == Strategy::ReplayV1).then_some(&new.id);
-        let (log, open) = parent.prefix(kept, holder);
+        let (log, open) = parent.prefix(inheritable, holder);
         let inherited = log.last().map(|entry| entry.counts).unwrap_or_default();
         let header = new.header(Some(&parent.header), inherited, now);
         Ok(Session { header, log, open })

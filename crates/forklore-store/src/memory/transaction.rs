@@ -119,8 +119,8 @@ impl State {
         }
         self.forget_files_of(&removed.deleted);
         let holders: HashSet<_> = self.needed().into_iter().map(|(holder, _)| holder).collect();
-        let kept = removed.deleted.iter().filter(|id| holders.contains(id)).count();
-        removed.retained_segments = kept as u64;
+        let retained = removed.deleted.iter().filter(|id| holders.contains(id)).count();
+        removed.retained_segments = retained as u64;
         removed
     }
 

@@ -82,27 +82,27 @@ proptest! {
         let owner = if mine { "me" } else { "other" };
         let expires = now + SignedDuration::from_secs(ends);
         let lease = Lease { owner: owner.into(), expires, began_at: 3 };
-        let held = Header { lease: Some(lease), ..header(9) };
+        let leased = Header { lease: Some(lease), ..header(9) };
         let holds = ends > 0 && SignedDuration::from_secs(ends) <= LONGEST_LEASE;
         let lasts = SignedDuration::from_secs(lasts);
-        match take_lease(&held, "me", lasts, now) {
+        match take_lease(&leased, "me", lasts, now) {
             Ok(taken) => {
                 prop_assert!(mine || !holds);
-                prop_assert_eq!(taken.began_at, if holds { 3 } else { held.head_seq() });
+                prop_assert_eq!(taken.began_at, if holds { 3 } else { leased.head_seq() });
                 prop_assert_eq!(taken.expires, now + lasts.min(LONGEST_LEASE));
             }
             Err(_) => prop_assert!(holds && !mine),
         }
-        prop_assert_eq!(check_writer(&held, None, now).is_err(), holds);
-        prop_assert_eq!(check_writer(&held, Some("me"), now).is_ok(), holds && mine);
+        prop_assert_eq!(check_writer(&leased, None, now).is_err(), holds);
+        prop_assert_eq!(check_writer(&leased, Some("me"), now).is_ok(), holds && mine);
     }
 
     #[test]
-    fn a_refusal_names_the_first_children_and_counts_all(count in 0..60_usize, keep: bool) {
+    fn a_refusal_names_the_first_children_and_counts_all(count in 0..60_usize, retain: bool) {
         let left: Vec<SessionId> = (0..count).map(|n| format!("c{n}").parse().unwrap()).collect();
-        let children = if keep { Children::Retain } else { Children::Refuse };
+        let children = if retain { Children::Retain } else { Children::Refuse };
         match refuse_children(&header(1), children, left.clone()) {
-            Ok(()) => prop_assert!(keep || count == 0),
+            Ok(()) => prop_assert!(retain || count == 0),
             Err(Error::HasChildren { children, count: told, .. }) => {
                 prop_assert_eq!((told, children.len()), (count, count.min(20)));
                 prop_assert_eq!(&children[..], &left[..count.min(20)]);

@@ -339,9 +339,9 @@ impl Input<'_> {
         let wrong = RangeError(self.at);
         let len = usize::try_from(self.number()?).map_err(|_| wrong)?;
         let end = self.at.checked_add(len).ok_or(wrong)?;
-        let taken = self.bytes.get(self.at..end).ok_or(wrong)?;
+        let bytes = self.bytes.get(self.at..end).ok_or(wrong)?;
         self.at = end;
-        Ok(taken.to_vec())
+        Ok(bytes.to_vec())
     }
 }
 

@@ -195,8 +195,8 @@ impl Forklore {
     /// None from the store: what cannot be read is left out.
     pub async fn mark_brought(&self, mut trees: Trees) -> Result<(Trees, bool)> {
         self.step(move |engine| {
-            let told = engine.mark_brought(&mut trees);
-            Ok((trees, told))
+            let reported = engine.mark_brought(&mut trees);
+            Ok((trees, reported))
         })
         .await
     }

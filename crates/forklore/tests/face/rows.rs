@@ -101,8 +101,8 @@ fn playback_says_how_long_to_wait() {
 fn it_is_a_stream_like_any_other() {
     block_on(async {
         let (store, session) = with_messages(30).await;
-        let taken = Arc::new(AtomicUsize::new(0));
-        let counter = taken.clone();
+        let outcome = Arc::new(AtomicUsize::new(0));
+        let counter = outcome.clone();
         let records = store.replay(&session, None).await.unwrap();
         let indexes: Vec<_> = records
             .inspect(move |_| {
@@ -113,6 +113,6 @@ fn it_is_a_stream_like_any_other() {
             .take(3)
             .collect()
             .await;
-        assert_eq!((indexes, taken.load(Ordering::SeqCst)), (vec![2, 3, 4], 5));
+        assert_eq!((indexes, outcome.load(Ordering::SeqCst)), (vec![2, 3, 4], 5));
     });
 }

@@ -71,8 +71,8 @@ fn every_verb_of_the_engine_is_there() {
 fn writing_verbs_do_what_they_say() {
     block_on(async {
         let (store, main) = with_messages(2).await;
-        let held = store.take_lease(&main, "me").await.unwrap();
-        assert_eq!(held.lease.unwrap().owner, "me");
+        let pin = store.take_lease(&main, "me").await.unwrap();
+        assert_eq!(pin.lease.unwrap().owner, "me");
         let refused = store.append(&main, message("c")).await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Busy);
         store.release(&main, "me").await.unwrap();
@@ -105,9 +105,9 @@ fn attachments_are_stored_listed_and_read() {
         assert_eq!((named[0].id, named[0].bytes), (attached.id, Some(5)));
         let (read, bytes) = store.read_attachment(&attached.id, Vec::new()).await.unwrap();
         assert_eq!((read, bytes), (5, b"bytes".to_vec()));
-        let held = store.put_attachment(&b"more"[..], 4).await.unwrap();
+        let pin = store.put_attachment(&b"more"[..], 4).await.unwrap();
         assert_eq!(store.gc().await.unwrap().attachments, 0);
-        drop(held);
+        drop(pin);
         assert_eq!(store.gc().await.unwrap().attachments, 1);
     });
 }
@@ -140,8 +140,8 @@ fn reading_verbs_answer_as_the_engine_does() {
         let all = TreeRequest::default();
         assert_eq!(store.tree(all.clone()).await.unwrap(), engine.tree(&all).unwrap());
         let mut trees = engine.tree(&all).unwrap();
-        let told = store.mark_brought(trees.clone()).await.unwrap();
-        assert_eq!(told, (trees.clone(), engine.mark_brought(&mut trees)));
+        let reported = store.mark_brought(trees.clone()).await.unwrap();
+        assert_eq!(reported, (trees.clone(), engine.mark_brought(&mut trees)));
         let part = store.replay_part(&child, 1..3).await.unwrap().all().await.unwrap();
         assert_eq!(
             part,

@@ -29,24 +29,24 @@ pub(super) const AGENT: Agent = Agent {
     expected: |atoms| atoms.into_iter().map(summary).collect(),
     received: |atoms| {
         let mut left = atoms.into_iter().peekable();
-        let mut told = Vec::new();
+        let mut atoms = Vec::new();
         while let Some(atom) = left.next() {
             // opencode represents a summary as the model's answer to this question.
             let asks = matches!(&atom, Atom::User(text) if text == "What did we do so far?");
             match left.next_if(|next| asks && matches!(next, Atom::Assistant(_))) {
-                Some(Atom::Assistant(summary)) => told.push(Atom::User(summary)),
-                _ => told.push(self::summary(atom)),
+                Some(Atom::Assistant(summary)) => atoms.push(Atom::User(summary)),
+                _ => atoms.push(self::summary(atom)),
             }
         }
-        told
+        atoms
     },
 };
 
 fn summary(atom: Atom) -> Atom {
     match atom {
         Atom::User(text) => {
-            let told = text.strip_prefix("[Summary of the conversation so far]\n");
-            Atom::User(told.unwrap_or(&text).to_owned())
+            let summary = text.strip_prefix("[Summary of the conversation so far]\n");
+            Atom::User(summary.unwrap_or(&text).to_owned())
         }
         atom => atom,
     }

@@ -30,10 +30,10 @@ pub(super) const AGENT: Agent = Agent {
 /// sends it.
 fn thought_aloud(atoms: Vec<Atom>) -> Vec<Atom> {
     let mut left = atoms.into_iter().peekable();
-    let mut told = Vec::new();
+    let mut summaries = Vec::new();
     while let Some(atom) = left.next() {
         let Atom::Reasoning(mut text) = atom else {
-            told.push(atom);
+            summaries.push(atom);
             continue;
         };
         if text.trim().is_empty() {
@@ -43,9 +43,9 @@ fn thought_aloud(atoms: Vec<Atom>) -> Vec<Atom> {
         {
             text.push_str(&said);
         }
-        told.push(Atom::Assistant(text));
+        summaries.push(Atom::Assistant(text));
     }
-    told
+    summaries
 }
 
 /// Removes results whose call is covered by a summary. Pi sends such results, which providers
@@ -58,9 +58,9 @@ fn answering(mut atoms: Vec<Atom>) -> Vec<Atom> {
             true
         }
         Atom::Result { .. } => {
-            let is_asked = open > 0;
+            let is_called = open > 0;
             open = open.saturating_sub(1);
-            is_asked
+            is_called
         }
         _ => true,
     });
@@ -70,8 +70,9 @@ fn answering(mut atoms: Vec<Atom>) -> Vec<Atom> {
 /// Returns a summary or a command without its frame text, which differs between forklore and Pi.
 fn inner(atom: Atom) -> Atom {
     let Atom::User(text) = atom else { return atom };
-    let told = text.split_once("<summary>").and_then(|(_, rest)| rest.rsplit_once("</summary>"));
-    if let Some((summary, _)) = told {
+    let summaries =
+        text.split_once("<summary>").and_then(|(_, rest)| rest.rsplit_once("</summary>"));
+    if let Some((summary, _)) = summaries {
         return Atom::User(summary.to_owned());
     }
     if let Some((_, summary)) = text.strip_prefix("[Summary of ").and_then(|t| t.split_once("]\n"))

@@ -31,8 +31,8 @@ impl Plain {
     pub(super) fn fork(&self) -> Result<Duration> {
         let took = timed(|| {
             fs::copy(&self.file, &self.copy).doing("cannot copy", &self.file)?;
-            for place in [&*self.copy, self.dir.path()] {
-                File::open(place).and_then(|it| it.sync_all()).doing("cannot sync", place)?;
+            for folder in [&*self.copy, self.dir.path()] {
+                File::open(folder).and_then(|it| it.sync_all()).doing("cannot sync", folder)?;
             }
             Ok(())
         })?;

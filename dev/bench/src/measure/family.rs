@@ -28,14 +28,14 @@ fn depth(scene: &Scene) -> Result<Vec<Figure>> {
         chain(engine, root, depth)
     })?;
     let mut figures = Vec::new();
-    for place in ["`end`", "a turn in the middle"] {
+    for cut in ["`end`", "a turn in the middle"] {
         let at = |engine: &Engine, id: &SessionId| {
-            if place == "`end`" { Ok(Selector::End) } else { middle(engine, id) }
+            if cut == "`end`" { Ok(Selector::End) } else { middle(engine, id) }
         };
         let mut base = Forks::of(&flat, &shallow, &at(&flat.engine, &shallow)?);
         let mut measured = Forks::of(&steep, &deep, &at(&steep.engine, &deep)?);
         let (base, measured) = pair(scene.sizes.rounds, || base.make(), || measured.make())?;
-        let what = format!("fork at {place}: parent at depth {} against 1", grouped(depth));
+        let what = format!("fork at {cut}: parent at depth {} against 1", grouped(depth));
         figures.push(Figure::ratio(what, Goal::AtMost(1.2), &base, &measured));
     }
     Ok(figures)

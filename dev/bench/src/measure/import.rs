@@ -77,15 +77,15 @@ fn write(file: &Path, bytes: u64) -> Result<u64> {
 
 /// Checks that the import was really done: the store's files must be at least as large as the file.
 fn check(store: &Path, written: u64) -> Result<()> {
-    let mut held = 0;
+    let mut resident = 0;
     for file in fs::read_dir(store).doing("cannot list", store)? {
         let length = file.and_then(|file| file.metadata()).map(|file| file.len());
-        held += length.doing("cannot list", store)?;
+        resident += length.doing("cannot list", store)?;
     }
-    if held >= written {
+    if resident >= written {
         return Ok(());
     }
-    Err(Error::Wrong(format!("{} holds {held} bytes of {written}", store.display())))
+    Err(Error::Wrong(format!("{} holds {resident} bytes of {written}", store.display())))
 }
 
 impl Imported {

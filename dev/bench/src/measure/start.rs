@@ -124,12 +124,12 @@ fn stored(new: NewEvent, ts: jiff::Timestamp) -> Result<Event> {
 /// Checks that the store contains as many sessions as the figures claim.
 fn check(bed: &Bed, sessions: usize) -> Result<()> {
     let filter = Filter::default();
-    let held = bed.engine.store().sessions(&filter, None, 0)?.all()?.len();
-    if held == sessions {
+    let stored_sessions = bed.engine.store().sessions(&filter, None, 0)?.all()?.len();
+    if stored_sessions == sessions {
         return Ok(());
     }
     Err(Error::Wrong(format!(
-        "{} holds {held} sessions, not {sessions}",
+        "{} holds {stored_sessions} sessions, not {sessions}",
         bed.files().file().display()
     )))
 }

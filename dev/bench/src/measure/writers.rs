@@ -164,22 +164,22 @@ fn figures_of(how: &str, alone: &Samples, together: &Samples, rounds: &[Round]) 
 }
 
 /// Runs a writer process: appends 1 KB repeatedly for the requested time.
-pub(crate) fn write(told: &Writer) -> Result<()> {
-    let session: SessionId = told.session.parse()?;
+pub(crate) fn write(writer: &Writer) -> Result<()> {
+    let session: SessionId = writer.session.parse()?;
     let engine =
-        forklore::blocking::open(&told.store).map_err(|error| Error::Wrong(error.to_string()))?;
+        forklore::blocking::open(&writer.store).map_err(|error| Error::Wrong(error.to_string()))?;
     let request = AppendRequest::from(vec![message(0)?]);
-    sleep(Duration::from_millis(told.begin).saturating_sub(now()));
+    sleep(Duration::from_millis(writer.begin).saturating_sub(now()));
     let start = Instant::now();
     let mut done = Written { appends: 0, longest: Duration::ZERO };
-    while start.elapsed() < Duration::from_millis(told.millis) {
+    while start.elapsed() < Duration::from_millis(writer.millis) {
         let before = Instant::now();
         engine.append(&session, &request)?;
         done.longest = done.longest.max(before.elapsed());
         done.appends += 1;
     }
     let report = format!("{} {}", done.appends, done.longest.as_micros());
-    fs::write(&told.report, report).doing("cannot write", &told.report)
+    fs::write(&writer.report, report).doing("cannot write", &writer.report)
 }
 
 impl Written {

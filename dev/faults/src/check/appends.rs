@@ -27,10 +27,10 @@ impl Check<'_> {
     /// Checks that every event was requested by a call, is complete, and is the same for all its
     /// readers.
     fn check_events(&self) {
-        let mut asked = BTreeMap::new();
+        let mut requested = BTreeMap::new();
         for entry in self.entries {
             for event in entry.call.events() {
-                asked.insert(event.as_str(), entry);
+                requested.insert(event.as_str(), entry);
             }
         }
         let mut origins = BTreeMap::new();
@@ -42,7 +42,7 @@ impl Check<'_> {
                 if *origins.entry(there).or_insert(id) != id {
                     self.wrong(format!("{there:?} is {id} in {session}, and another elsewhere"));
                 }
-                match asked.get(id) {
+                match requested.get(id) {
                     Some(entry) if entry.call.session() != Some(there.0) => {
                         self.wrong(format!(
                             "{id} stands in {session}, it was for {:?}",
@@ -178,17 +178,17 @@ impl Check<'_> {
         }
     }
 
-    fn reported_head(&self, told: &Entry, session: &str, head: i64) {
+    fn reported_head(&self, reported: &Entry, session: &str, head: i64) {
         for entry in self.about(session) {
             // The answer to a repeated append names a position that was written long before.
             let Some((_, Answer::Appended { from, to, repeated: false })) = &entry.answered else {
                 continue;
             };
             let (from, to) = (i64::try_from(*from).unwrap_or(0), i64::try_from(*to).unwrap_or(0));
-            if entry.is_before(told) && to > head {
+            if entry.is_before(reported) && to > head {
                 self.wrong(format!("{session}: told the head {head} after {to} was acknowledged"));
             }
-            if told.is_before(entry) && from <= head {
+            if reported.is_before(entry) && from <= head {
                 self.wrong(format!("{session}: told the head {head} before {from} was asked for"));
             }
         }

@@ -46,13 +46,13 @@ pub fn remains(
     dir: &std::path::Path,
     history: &[Entry],
 ) -> Result<Vec<String>, String> {
-    let said = |error: forklore_store::Error| format!("{}: {error}", word(error.kind()));
+    let message = |error: forklore_store::Error| format!("{}: {error}", word(error.kind()));
     let all = Filter { deleted: true, ..Filter::default() };
-    let headers = opened.store().sessions(&all, None, 0).and_then(Headers::all).map_err(said)?;
+    let headers = opened.store().sessions(&all, None, 0).and_then(Headers::all).map_err(message)?;
     let (mut gone, mut shown): (BTreeSet<String>, BTreeSet<String>) = Default::default();
     for header in headers {
         if header.deleted.is_none() {
-            let log = super::log(opened, header.id.as_str()).map_err(said)?;
+            let log = super::log(opened, header.id.as_str()).map_err(message)?;
             shown.extend(log.into_iter().map(|stored| stored.event.id.to_string()));
             continue;
         }
@@ -73,8 +73,8 @@ pub fn remains(
 /// Finds the event texts in the bytes and returns the event id at the start of each.
 fn written(bytes: &[u8]) -> impl Iterator<Item = &str> {
     let before = b"{\"content\":\"";
-    let places = bytes.windows(before.len()).enumerate().filter(move |(_, it)| it == before);
-    places.filter_map(move |(at, _)| {
+    let locations = bytes.windows(before.len()).enumerate().filter(move |(_, it)| it == before);
+    locations.filter_map(move |(at, _)| {
         let text = bytes.get(at + before.len()..)?;
         std::str::from_utf8(text.split(|byte| *byte == b' ').next()?).ok()
     })

@@ -117,9 +117,9 @@ impl Check<'_> {
             }
             return;
         };
-        let kept = usize::try_from(header.inherited.inheritable).unwrap_or(usize::MAX);
-        let inherited = log.get(1..=kept).unwrap_or_default();
-        if !full || inherited.len() != kept {
+        let inheritable = usize::try_from(header.inherited.inheritable).unwrap_or(usize::MAX);
+        let inherited = log.get(1..=inheritable).unwrap_or_default();
+        if !full || inherited.len() != inheritable {
             return self.wrong(format!("{session} has lost some of what it inherits"));
         }
         let is_living = self.headers.get(parent.as_str()).is_some_and(|it| it.deleted.is_none());

@@ -79,8 +79,8 @@ fn sectors(bytes: &[u8], at: u64) -> Vec<Change> {
     let mut sectors = Vec::new();
     let (mut rest, mut at) = (bytes, at);
     while !rest.is_empty() {
-        let room = usize::try_from(SECTOR - at % SECTOR).unwrap_or(rest.len());
-        let (sector, behind) = rest.split_at(room.min(rest.len()));
+        let available = usize::try_from(SECTOR - at % SECTOR).unwrap_or(rest.len());
+        let (sector, behind) = rest.split_at(available.min(rest.len()));
         sectors.push(Change::Write(sector.to_vec(), at));
         at += sector.len() as u64;
         rest = behind;

@@ -70,11 +70,11 @@ pub fn descriptors(caller: &mut Caller<'_>, task: &Task) {
 /// If the store does not recover, or its error does not name the cause.
 pub fn exhausted(caller: &mut Caller<'_>, task: &Task) {
     for free in 0..PLENTY {
-        let mut taken = Vec::new();
+        let mut outcome = Vec::new();
         while let Ok(file) = File::open("/dev/null") {
-            taken.push(file);
+            outcome.push(file);
         }
-        taken.truncate(taken.len().saturating_sub(free));
+        outcome.truncate(outcome.len().saturating_sub(free));
         for copy in [false, true] {
             let session = format!("x-{free}-{copy}");
             caller.call(append(ONE, 2 * free as u64 + u64::from(copy)));
@@ -92,16 +92,16 @@ pub fn exhausted(caller: &mut Caller<'_>, task: &Task) {
             let clear = error.to_string().contains("Too many open files");
             assert!(clear, "with {free} descriptors: {error}");
         }
-        drop(taken);
+        drop(outcome);
         must(caller, append(ONE, 100 + free as u64));
     }
 }
 
-fn child(session: &str, parent: &str, kept: u64, copy: bool) -> Call {
+fn child(session: &str, parent: &str, inheritable: u64, copy: bool) -> Call {
     Call::Create {
         session: session.to_owned(),
         parent: Some(parent.to_owned()),
-        inheritable: kept,
+        inheritable,
         copy,
         events: vec![format!("{session}.first")],
     }

@@ -44,17 +44,17 @@ pub fn fill_files(caller: &mut Caller<'_>, task: &Task) {
     cycles(caller, task, &mut FileSize(task.store.clone()));
 }
 
-fn cycles(caller: &mut Caller<'_>, task: &Task, room: &mut dyn Space) {
+fn cycles(caller: &mut Caller<'_>, task: &Task, available: &mut dyn Space) {
     for cycle in 0..task.calls {
         let session = format!("fill-{cycle}");
         must(caller, create(&session, None, 0, false));
-        room.take();
+        available.take();
         let full = fill(caller, &session);
         assert!(full > 0, "there was no room at all in cycle {cycle}");
         everything_else(caller, task, cycle);
         let log = crate::check::log(caller.opened(), &session).expect("a session to read");
         assert!(log.len() as u64 > 3 * full, "a full store is not read to its end");
-        room.give_back();
+        available.give_back();
         must(caller, append(&session, ENOUGH));
         must(caller, Call::Delete { session: session.clone(), refuse: true });
         must(caller, Call::Collect);
@@ -80,11 +80,11 @@ fn everything_else(caller: &mut Caller<'_>, task: &Task, cycle: u64) {
     }
 }
 
-fn create(session: &str, parent: Option<&str>, kept: u64, copy: bool) -> Call {
+fn create(session: &str, parent: Option<&str>, inheritable: u64, copy: bool) -> Call {
     Call::Create {
         session: session.to_owned(),
         parent: parent.map(str::to_owned),
-        inheritable: kept,
+        inheritable,
         copy,
         events: vec![format!("{session}.first")],
     }

@@ -146,14 +146,14 @@ unsafe extern "C" fn write(
     // SAFETY: SQLite passes `len` bytes to write.
     let bytes =
         unsafe { std::slice::from_raw_parts(from.cast::<u8>(), len.unsigned_abs() as usize) };
-    let place = at.unsigned_abs();
+    let location = at.unsigned_abs();
     let drive = Arc::clone(&open.drive);
     let _turn = drive.turn();
-    match open.drive.ask(&Operation::Write(open.node, bytes, place)) {
+    match open.drive.ask(&Operation::Write(open.node, bytes, location)) {
         Verdict::Go => {
             let code = pass!(file, xWrite, from, len, at);
             if code == ffi::SQLITE_OK {
-                open.drive.done(&Operation::Write(open.node, bytes, place));
+                open.drive.done(&Operation::Write(open.node, bytes, location));
             }
             code
         }
@@ -163,7 +163,7 @@ unsafe extern "C" fn write(
             if pass!(file, xFileSize, &raw mut len) != ffi::SQLITE_OK {
                 return ffi::SQLITE_IOERR_WRITE;
             }
-            let part = reaching(part, place, len.unsigned_abs());
+            let part = reaching(part, location, len.unsigned_abs());
             if part > 0 {
                 pass!(file, xWrite, from, part as c_int, at);
             }
@@ -234,8 +234,8 @@ unsafe extern "C" fn unlock(file: *mut sqlite3_file, level: c_int) -> c_int {
     pass!(file, xUnlock, level)
 }
 
-unsafe extern "C" fn check_reserved_lock(file: *mut sqlite3_file, held: *mut c_int) -> c_int {
-    pass!(file, xCheckReservedLock, held)
+unsafe extern "C" fn check_reserved_lock(file: *mut sqlite3_file, pin: *mut c_int) -> c_int {
+    pass!(file, xCheckReservedLock, pin)
 }
 
 unsafe extern "C" fn file_control(

@@ -67,8 +67,8 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     fn add(&mut self, step: Step) {
-        let taken = step.take(&**self.reference);
-        taken.unwrap_or_else(|error| panic!("{step:?}: {error}"));
+        let outcome = step.take(&**self.reference);
+        outcome.unwrap_or_else(|error| panic!("{step:?}: {error}"));
         self.steps.push(step);
     }
 
@@ -79,8 +79,8 @@ impl Plan<'_> {
 
     fn put(&mut self, bytes: &[u8]) -> AttachmentId {
         self.add(Step::Put(bytes.to_vec()));
-        let held = attachments_of(&**self.reference).put(&mut &*bytes, u64::MAX);
-        held.expect("memory keeps bytes").id
+        let pin = attachments_of(&**self.reference).put(&mut &*bytes, u64::MAX);
+        pin.expect("memory keeps bytes").id
     }
 
     fn root(&mut self, name: &str, events: Vec<Draft>) {
@@ -103,10 +103,10 @@ pub(super) fn naming_pinned<T>(
     write: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
     let named: Vec<_> = events.iter().flat_map(|event| mentions(&event.data)).collect();
-    let held = named.iter().map(|Mention { id, .. }| attachments_of(store).pin(id));
-    let held = held.collect::<Result<Vec<Option<Pin>>>>()?;
+    let pin = named.iter().map(|Mention { id, .. }| attachments_of(store).pin(id));
+    let pin = pin.collect::<Result<Vec<Option<Pin>>>>()?;
     let written = write()?;
-    match named.iter().zip(&held).find(|(_, held)| held.is_none()) {
+    match named.iter().zip(&pin).find(|(_, held)| held.is_none()) {
         Some((Mention { id, .. }, _)) => Err(Error::Invalid(format!("{id} was not there"))),
         None => Ok(written),
     }

@@ -44,8 +44,8 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     fn add(&mut self, step: Step) {
-        let taken = step.take(&**self.reference);
-        taken.unwrap_or_else(|error| panic!("{step:?}: {error}"));
+        let outcome = step.take(&**self.reference);
+        outcome.unwrap_or_else(|error| panic!("{step:?}: {error}"));
         self.steps.push(step);
     }
 
@@ -55,8 +55,15 @@ impl Plan<'_> {
         self.add(Step::Create(Box::new(NewSession { workspace, ..new })));
     }
 
-    fn child(&mut self, parent: &str, name: &str, kept: u64, strategy: Strategy, tail: Vec<Draft>) {
-        let new = self.scene.child_draft(parent, name, kept, strategy, tail);
+    fn child(
+        &mut self,
+        parent: &str,
+        name: &str,
+        inheritable: u64,
+        strategy: Strategy,
+        tail: Vec<Draft>,
+    ) {
+        let new = self.scene.child_draft(parent, name, inheritable, strategy, tail);
         self.add(Step::Create(Box::new(new)));
     }
 

@@ -133,14 +133,14 @@ fn sqlite_tells_no_thread_of_a_step_behind_a_failed_sync() {
         // The number of acknowledgements, and the error that ended the thread.
         let work = |thread: usize| {
             let (scene, session) = (Scene::new(&memory), id(&format!("s{thread}")));
-            for told in 0.. {
-                if thread == 0 && told == 5 + round {
+            for reported in 0.. {
+                if thread == 0 && reported == 5 + round {
                     drive.fail_next_sync();
                 }
                 let failed = drive.hit().is_some();
                 match store.append(&session, scene.appending(vec![user("one more")])) {
                     Ok(_) => assert!(!failed, "told behind a failed sync"),
-                    Err(error) => return (usize::try_from(told).unwrap(), error),
+                    Err(error) => return (usize::try_from(reported).unwrap(), error),
                 }
             }
             unreachable!("until it fails");

@@ -15,34 +15,36 @@ const FILES: u64 = 12;
 for_each_store!(a_collection_takes_nothing_that_an_import_is_about_to_name);
 
 fn a_collection_takes_nothing_that_an_import_is_about_to_name(kind: Kind) {
-    let place = TestFolder::in_memory(kind);
-    let opened = place.open();
+    let location = TestFolder::in_memory(kind);
+    let opened = location.open();
     let files = times(FILES);
-    let keep = |number: u64| {
+    let retain = |number: u64| {
         let bytes = format!("attachment {number}");
         // The pin is released at once, as if its owner was killed before it wrote a reference.
         opened.engine.put_attachment(&mut bytes.as_bytes(), 100).unwrap().id
     };
     for number in 0..files {
-        let said =
-            format!(r#"{{"role":"user","content":"look at {number}","seen":"{}"}}"#, keep(number));
-        std::fs::write(file(place.path(), number), said + "\n").unwrap();
+        let text = format!(
+            r#"{{"role":"user","content":"look at {number}","seen":"{}"}}"#,
+            retain(number)
+        );
+        std::fs::write(file(location.path(), number), text + "\n").unwrap();
     }
     let task = Task {
         work: "name attachments".into(),
         kind,
-        store: place.store_dir(),
+        store: location.store_dir(),
         name: "import".into(),
         seed: 0,
         calls: files,
-        file: Some(place.path().to_owned()),
+        file: Some(location.path().to_owned()),
     };
     let program = Path::new(env!("CARGO_BIN_EXE_forklore-faults"));
     let mut process = Process::start(program, &task);
     assert_eq!(process.received::<String>().as_deref(), Some("ready"));
     opened.engine.gc().unwrap();
     for number in 0..files {
-        let id = keep(number);
+        let id = retain(number);
         process.go();
         let mut waited = 0;
         while process.received::<String>().expect("a process at work") == "about to write" {

@@ -34,8 +34,8 @@ impl Toolchain {
     /// Returns the toolchain of the next build.
     pub(super) fn now() -> Result<Self, Failure> {
         let name = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let said = output(program(name).arg("-vV"))?;
-        let field = |name: &str| said.lines().find_map(|line| line.strip_prefix(name));
+        let text = output(program(name).arg("-vV"))?;
+        let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name));
         let field = |name| field(name).unwrap_or("unknown").to_owned();
         let libc = output(program("ldd").arg("--version")).unwrap_or_default();
         let libc = libc.lines().next().and_then(|line| line.rsplit(' ').next());

@@ -21,8 +21,8 @@ fn named(text: &str) -> impl Iterator<Item = &str> {
 fn dead(page: &File, exists: impl Fn(&str) -> bool) -> Vec<String> {
     let folder = page.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let links = linked(&page.text).map(|target| format!("{folder}/{target}"));
-    let places = links.chain(named(&page.text).map(|word| format!("crates/{word}")));
-    let lost = places.filter(|place| !exists(place.trim_start_matches('/')));
+    let locations = links.chain(named(&page.text).map(|word| format!("crates/{word}")));
+    let lost = locations.filter(|place| !exists(place.trim_start_matches('/')));
     lost.map(|place| format!("{}: {place} is not there", page.path)).collect()
 }
 

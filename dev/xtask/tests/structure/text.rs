@@ -128,17 +128,17 @@ fn the_model_reaches_nowhere() {
 /// and its neighbours.
 #[test]
 fn no_file_names_a_path_of_this_machine() {
-    let mut places = vec![PathBuf::from(std::env::var_os("HOME").unwrap_or_default())];
+    let mut locations = vec![PathBuf::from(std::env::var_os("HOME").unwrap_or_default())];
     let parent = tree::root().parent().unwrap();
     if is_particular(parent) {
-        places.extend(fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().path()));
+        locations.extend(fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().path()));
     }
-    places.retain(|place| is_particular(place));
+    locations.retain(|place| is_particular(place));
     let mut written = files();
     written.retain(|file| !file.path.contains("testdata/"));
     let found = written.iter().filter_map(|file| {
-        let place = places.iter().find(|place| names(&file.text, place.to_str().unwrap()))?;
-        Some(format!("{}: names {}", file.path, place.display()))
+        let location = locations.iter().find(|place| names(&file.text, place.to_str().unwrap()))?;
+        Some(format!("{}: names {}", file.path, location.display()))
     });
     assert_none(&found.collect::<Vec<_>>());
 }

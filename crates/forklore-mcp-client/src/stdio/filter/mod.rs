@@ -99,8 +99,8 @@ impl Filter {
         self.line.came += 1;
         self.line.byte(byte, self.string, out);
         // One byte too many is passed on, so that the reader notices that it must drop the line.
-        let room = (self.frame + 1).saturating_sub(self.line.passed);
-        out.truncate(before + room);
+        let remaining = (self.frame + 1).saturating_sub(self.line.passed);
+        out.truncate(before + remaining);
         self.line.passed += out.len() - before;
         if self.line.passed > self.frame {
             self.line.too = Some("large");
@@ -130,8 +130,8 @@ impl Line {
         if let Some(text) = &mut self.text {
             let ended = text.byte(byte, string, out);
             if self.depth == 1 {
-                let room = ID.saturating_sub(self.key.len());
-                self.key.extend(std::iter::once(byte).filter(|_| !ended).take(room));
+                let remaining = ID.saturating_sub(self.key.len());
+                self.key.extend(std::iter::once(byte).filter(|_| !ended).take(remaining));
                 self.remember(byte);
             }
             if ended {

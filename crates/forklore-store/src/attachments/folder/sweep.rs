@@ -68,17 +68,17 @@ impl AttachmentFolder {
     fn look_at(&self, id: AttachmentId, path: &Path) -> io::Result<Option<Attachment>> {
         let Some(file) = self.open_there(path)? else { return Ok(None) };
         let found = file.metadata()?;
-        let held = is_pinned(&*file)?;
-        Ok(Some(Attachment { id, bytes: found.len(), version: version(&found), pinned: held }))
+        let pinned = is_pinned(&*file)?;
+        Ok(Some(Attachment { id, bytes: found.len(), version: version(&found), pinned }))
     }
 
     /// Removes a file if it is not locked and still has this version. Returns the bytes freed.
     fn remove(&self, path: &Path, expected: Option<u128>) -> io::Result<Option<u64>> {
         let Some(file) = self.open_there(path)? else { return Ok(None) };
-        let is_held = is_pinned(&*file)?;
+        let pinned = is_pinned(&*file)?;
         let found = file.metadata()?;
         let same = expected.is_none_or(|expected| version(&found) == expected);
-        if is_held || !same || !is_at(&*file, path)? {
+        if pinned || !same || !is_at(&*file, path)? {
             return Ok(None);
         }
         self.fs.remove(path)?;

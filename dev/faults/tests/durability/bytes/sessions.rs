@@ -49,25 +49,25 @@ fn sweep(agent: &'static str, count: u64) {
     let cases: Vec<_> = cases.collect();
     println!("bytes of {agent}: seed {}, {} files, {} copies", seed(), files.len(), cases.len());
     let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-    let place = dir.path().join("session.jsonl");
-    run_all(cases, move |case| try_one(agent, &place, case));
+    let location = dir.path().join("session.jsonl");
+    run_all(cases, move |case| try_one(agent, &location, case));
 }
 
-fn try_one(agent: &str, place: &Path, case: &Case) -> Result<(), String> {
+fn try_one(agent: &str, location: &Path, case: &Case) -> Result<(), String> {
     let bytes = case.damage.apply(&std::fs::read(&case.file).unwrap());
-    std::fs::write(place, &bytes).unwrap();
+    std::fs::write(location, &bytes).unwrap();
     let engine = Engine::new(Arc::new(MemoryStore::default()));
     let engine = engine.with_agent_formats(forklore::formats::AGENT_FORMATS);
     let options = ImportOptions::in_workspace(Workspace::new("/here"));
     let options = ImportOptions { from: Some(agent.into()), ..options };
     let report = Importer::new(&engine)
-        .import(&[place.to_owned()], &options, &mut |_| {})
+        .import(&[location.to_owned()], &options, &mut |_| {})
         .map_err(|error| format!("the import failed: {error}"))?;
     every_bad_line_is_reported(&bytes, &report)?;
     let Some(session) = report.sessions.first() else {
         // Without a record there is no session, and the file counts as skipped.
-        let told = !report.problems.is_empty() || report.skipped > 0;
-        return if told { Ok(()) } else { Err("nothing was read, and nothing told".into()) };
+        let problem = !report.problems.is_empty() || report.skipped > 0;
+        return if problem { Ok(()) } else { Err("nothing was read, and nothing told".into()) };
     };
     let mut restored = Vec::new();
     engine
@@ -87,7 +87,7 @@ fn try_one(agent: &str, place: &Path, case: &Case) -> Result<(), String> {
 
 /// Checks that each line that is not a JSON object is reported as a problem, with an offset in it.
 fn every_bad_line_is_reported(bytes: &[u8], report: &ImportReport) -> Result<(), String> {
-    let told: BTreeSet<(u64, u64)> = report
+    let reported: BTreeSet<(u64, u64)> = report
         .problems
         .iter()
         .filter_map(|problem| Some((problem.line?, problem.offset?)))
@@ -100,7 +100,7 @@ fn every_bad_line_is_reported(bytes: &[u8], report: &ImportReport) -> Result<(),
     for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
         let to = from + line.len() as u64;
         if !is_good(line)
-            && !told.iter().any(|(at, byte)| *at == number && (from..to).contains(byte))
+            && !reported.iter().any(|(at, byte)| *at == number && (from..to).contains(byte))
         {
             let text = String::from_utf8_lossy(line);
             return Err(format!("line {number} at byte {from} is not told: {text:.200}"));

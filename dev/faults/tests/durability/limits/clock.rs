@@ -44,24 +44,25 @@ impl Clock for Hand {
 }
 
 fn a_clock_that_goes_backwards_harms_nothing(kind: Kind) {
-    let place = TestFolder::in_memory(kind);
+    let location = TestFolder::in_memory(kind);
     let hand = Arc::new(Hand(AtomicI64::new(START)));
     let at = hand.clone();
     let clock = StoreClock::new(move || at.now());
-    let engine = kind.open_at(&place.store_dir(), clock).unwrap().engine.with_clock(hand.clone());
+    let engine =
+        kind.open_at(&location.store_dir(), clock).unwrap().engine.with_clock(hand.clone());
     let mut texts = Vec::new();
     let session = named(&engine, "a");
     // Back by a second, an hour, sixty years, and to before the Unix epoch.
     let times = [0, 10, 9, 3_600, 0, 60, -1_900_000_000, 5, -1_767_225_700, 6];
     for (number, seconds) in times.into_iter().enumerate() {
         hand.set(seconds);
-        let said = format!("at {seconds}");
-        let event = NewEvent::user(&said).unwrap();
+        let label = format!("at {seconds}");
+        let event = NewEvent::user(&label).unwrap();
         let appended = engine.append(&session, &vec![event].into()).unwrap();
         assert_eq!(appended.from_seq, number as u64);
         let header = engine.show(&session).unwrap();
         assert_eq!(header.updated.as_microsecond(), START + seconds * SECOND);
-        texts.push(said);
+        texts.push(label);
         let fork = engine.fork(&Fork::of(session.clone())).unwrap();
         assert_eq!(fork.event_count, number as u64 + 1);
     }
@@ -71,7 +72,7 @@ fn a_clock_that_goes_backwards_harms_nothing(kind: Kind) {
     leases(&engine, &hand);
     assert_eq!(engine.verify(None).unwrap().problems, []);
     drop(engine);
-    let again = place.open().engine;
+    let again = location.open().engine;
     assert_eq!(again.verify(None).unwrap().problems, []);
     assert_eq!(again.events(&session, At::Seq(0)).count(), times.len());
 }

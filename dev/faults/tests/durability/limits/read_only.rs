@@ -25,24 +25,24 @@ for_each_store!(folders_that_may_only_be_read, files_that_may_only_be_read, neit
 
 fn folders_that_may_only_be_read(kind: Kind) {
     let mut reader = Reader::of(kind, 0o500, 0o600);
-    let told = reader.read();
-    if kind == Kind::Files && told.contains(&"append was done".to_owned()) {
+    let reported = reader.read();
+    if kind == Kind::Files && reported.contains(&"append was done".to_owned()) {
         // The session's own file is writable, and an append needs no other.
-        return reader.assert_only_appended(&told);
+        return reader.assert_only_appended(&reported);
     }
-    reader.assert_left_alone(&told);
+    reader.assert_left_alone(&reported);
 }
 
 fn files_that_may_only_be_read(kind: Kind) {
     let mut reader = Reader::of(kind, 0o700, 0o400);
-    let told = reader.read();
-    reader.assert_left_alone(&told);
+    let reported = reader.read();
+    reader.assert_left_alone(&reported);
 }
 
 fn neither_may_be_written(kind: Kind) {
     let mut reader = Reader::of(kind, 0o500, 0o400);
-    let told = reader.read();
-    reader.assert_left_alone(&told);
+    let reported = reader.read();
+    reader.assert_left_alone(&reported);
 }
 
 /// A store that belongs to a user who may only read it, and its contents.
@@ -80,24 +80,24 @@ impl Reader {
         told
     }
 
-    fn assert_left_alone(&self, told: &[String]) {
+    fn assert_left_alone(&self, reported: &[String]) {
         let denied = WRITES.map(|verb| format!("{verb}: permission_denied"));
         let expected: Vec<_> = self.shown.iter().chain(&denied).collect();
-        assert_eq!(told.iter().collect::<Vec<_>>(), expected);
+        assert_eq!(reported.iter().collect::<Vec<_>>(), expected);
         let mut after = snapshot(&self.world.folder.store_dir());
         // Ignores scratch files that a reader creates. They contain no events.
         after.retain(|path, (_, len, _)| self.before.contains_key(path) || !is_scratch(path, *len));
         assert_eq!(after, self.before);
     }
 
-    fn assert_only_appended(&self, told: &[String]) {
+    fn assert_only_appended(&self, reported: &[String]) {
         let done = ["append was done", "gc was done"];
         let written = WRITES.map(|verb| {
             let done = done.iter().find(|done| done.starts_with(verb));
             done.map_or_else(|| format!("{verb}: permission_denied"), ToString::to_string)
         });
         let expected: Vec<_> = self.shown.iter().chain(&written).collect();
-        assert_eq!(told.iter().collect::<Vec<_>>(), expected);
+        assert_eq!(reported.iter().collect::<Vec<_>>(), expected);
         // Returns the store to its owner, who must find one more event.
         let me = rustix::process::geteuid().as_raw();
         give_away(&self.world.folder.store_dir(), me, 0o700, 0o600);
@@ -113,7 +113,7 @@ fn is_scratch(path: &Path, len: usize) -> bool {
 }
 
 /// Starts the worker as a user other than root, to whom permissions apply.
-fn as_nobody(task: &Task, place: &Path) -> Process {
+fn as_nobody(task: &Task, location: &Path) -> Process {
     let program = Path::new(env!("CARGO_BIN_EXE_forklore-faults"));
     let start = |program: &Path| {
         let mut command = command(program, task);
@@ -124,7 +124,7 @@ fn as_nobody(task: &Task, place: &Path) -> Process {
     };
     start(program).unwrap_or_else(|_| {
         // The program may be in a directory that this user cannot enter.
-        let copy = place.join("worker");
+        let copy = location.join("worker");
         fs::copy(program, &copy).unwrap();
         fs::set_permissions(&copy, Permissions::from_mode(0o755)).unwrap();
         start(&copy).unwrap()
