@@ -8,7 +8,7 @@ use forklore::core::workspace::Workspace;
 use libfuzzer_sys::fuzz_target;
 
 thread_local! {
-    static PLACE: (tempfile::TempDir, PathBuf) = {
+    static SESSION_PATH: (tempfile::TempDir, PathBuf) = {
         let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         let dir = dir.expect("a folder");
         let path = dir.path().join("session.jsonl");
@@ -17,7 +17,7 @@ thread_local! {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    PLACE.with(|(_, path)| {
+    SESSION_PATH.with(|(_, path)| {
         std::fs::write(path, bytes).expect("a file");
         let engine = forklore_fuzz::engine();
         let options = ImportOptions::in_workspace(Workspace::new("/fuzz"));

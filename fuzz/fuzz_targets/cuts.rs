@@ -1,4 +1,4 @@
-//! Selectors: any text is refused or means the same when it is spelled and read again; any selector
+//! Selectors: any text is refused or means the same when it is written and read again; any selector
 //! is a place in a session or out of its range.
 #![no_main]
 
@@ -19,9 +19,9 @@ fn scene() -> (Engine, SessionId) {
     let create = Create::in_workspace(Workspace::new("/fuzz"));
     let id = engine.create(&create).expect("a session").id;
     for turn in 0..4 {
-        let asked = NewEvent::user(&format!("question {turn}")).expect("an event");
+        let question = NewEvent::user(&format!("question {turn}")).expect("an event");
         let answered = NewEvent::assistant("answer").expect("an event");
-        engine.append(&id, &AppendRequest::from(vec![asked, answered])).expect("an append");
+        engine.append(&id, &AppendRequest::from(vec![question, answered])).expect("an append");
     }
     (engine, id)
 }
@@ -29,11 +29,11 @@ fn scene() -> (Engine, SessionId) {
 fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(selector) = text.parse::<Selector>() else { return };
-    let spelled = selector.to_string();
-    assert_eq!(spelled.parse::<Selector>().ok().as_ref(), Some(&selector), "{spelled}");
-    SCENE.with(|held| {
-        let mut held = held.borrow_mut();
-        let (engine, id) = held.get_or_insert_with(scene);
+    let written = selector.to_string();
+    assert_eq!(written.parse::<Selector>().ok().as_ref(), Some(&selector), "{written}");
+    SCENE.with(|scene_cell| {
+        let mut scene_cell = scene_cell.borrow_mut();
+        let (engine, id) = scene_cell.get_or_insert_with(scene);
         let fork = Fork { dry_run: true, ..Fork::of(id.clone()).at(selector) };
         match engine.fork(&fork) {
             Ok(forked) => assert!(forked.cut.index <= 8 && forked.dry_run),

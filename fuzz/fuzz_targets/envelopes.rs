@@ -23,8 +23,8 @@ fuzz_target!(|bytes: &[u8]| {
     engine.log(&session.id, LogRange::default(), &mut out).expect("a log");
     let line = std::str::from_utf8(&out).expect("UTF-8");
     assert_eq!(line.matches('\n').count(), 1, "{line:?}");
-    let spelled = format!(",\"data\":{}}}\n", data.get());
-    assert!(line.ends_with(&spelled), "{line:?}");
+    let written = format!(",\"data\":{}}}\n", data.get());
+    assert!(line.ends_with(&written), "{line:?}");
     assert!(Data::parse(line).is_ok(), "{line:?}");
     let replayed: Vec<_> = engine.replay(&session.id, None).expect("a replay").collect();
     assert!(replayed.iter().all(Result::is_ok));

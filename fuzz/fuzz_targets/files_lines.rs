@@ -65,12 +65,12 @@ fn seal(line: &str) -> String {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some((keep, text)) = bytes.split_first() else { return };
+    let Some((count, text)) = bytes.split_first() else { return };
     let text = String::from_utf8_lossy(text);
     SCENE.with(|scene| {
-        let keep = usize::from(*keep) % (scene.lines.len() + 1);
-        let kept = scene.lines.iter().take(keep).map(|line| format!("{line}\n"));
-        let lines: String = kept.chain(text.lines().map(seal)).collect();
+        let count = usize::from(*count) % (scene.lines.len() + 1);
+        let intact = scene.lines.iter().take(count).map(|line| format!("{line}\n"));
+        let lines: String = intact.chain(text.lines().map(seal)).collect();
         std::fs::write(&scene.file, lines).expect("the file");
         let engine = open(scene.dir.path());
         let id: SessionId = "fuzzed".parse().expect("an id");

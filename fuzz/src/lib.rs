@@ -39,9 +39,9 @@ impl<'a> Input<'a> {
     /// The bytes before the next zero.
     pub fn bytes(&mut self) -> &'a [u8] {
         let end = self.0.iter().position(|byte| *byte == 0).unwrap_or(self.0.len());
-        let (taken, rest) = self.0.split_at(end);
+        let (accepted, rest) = self.0.split_at(end);
         self.0 = rest.get(1..).unwrap_or_default();
-        taken
+        accepted
     }
 
     /// The same as text; what is no UTF-8 is replaced.

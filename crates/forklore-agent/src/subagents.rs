@@ -93,7 +93,7 @@ impl Delegation for Subagents {
             "type": "object",
             "properties": {
                 "task": {"type": "string", "description": "What is to be done, with everything that \
-                    has to be known for it: the sub-agent sees nothing of this conversation."},
+                    has to be found for it: the sub-agent sees nothing of this conversation."},
                 "name": {"type": "string", "description": "A short name for it, for people."},
                 "tools": {"type": "array", "items": {"type": "string"}, "description": "The names \
                     of the tools that it needs; all of yours where this is left out."},

@@ -16,7 +16,7 @@ pub(crate) fn all() -> Vec<AgentHome> {
 pub(crate) fn here() -> Vec<AgentHome> {
     let mut homes = all();
     for agent in &mut homes {
-        agent.folders.retain(|place| place.exists());
+        agent.folders.retain(|location| location.exists());
     }
     homes.retain(|agent| !agent.folders.is_empty());
     homes
@@ -24,7 +24,7 @@ pub(crate) fn here() -> Vec<AgentHome> {
 
 /// Returns the command that imports these paths.
 pub(crate) fn import_command<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> String {
-    let words = paths.into_iter().map(|place| typed(place));
+    let words = paths.into_iter().map(|location| typed(location));
     ["forklore".to_owned(), "import".to_owned()]
         .into_iter()
         .chain(words)

@@ -46,7 +46,7 @@ pub(crate) fn gently(
 ) -> Result<Ended> {
     let failed = |source| Failure::File { doing: "waiting for signals".to_owned(), source };
     let interrupted = Arc::new(AtomicBool::new(false));
-    let (mut told, tell) = UnixStream::pair().map_err(failed)?;
+    let (mut reported, tell) = UnixStream::pair().map_err(failed)?;
     let terminated = 128 + SIGTERM;
     flag::register_conditional_shutdown(SIGTERM, terminated, AT_ONCE.clone()).map_err(failed)?;
     AT_ONCE.store(false, Ordering::Relaxed);
@@ -58,7 +58,7 @@ pub(crate) fn gently(
     }
     std::thread::spawn(move || {
         // A signal, or an error because no signal can arrive any more, ends the wait.
-        let _ = told.read(&mut [0]);
+        let _ = reported.read(&mut [0]);
         wake();
     });
     Ok(Ended(interrupted))

@@ -37,7 +37,7 @@ impl Scene<'_> {
     pub fn argument(&self) -> Option<&str> {
         match &self.role {
             Role::First => None,
-            Role::Other(told) => Some(told),
+            Role::Other(reported) => Some(reported),
         }
     }
 

@@ -83,7 +83,7 @@ impl Attachments for Broken {
     }
 
     fn pin(&self, id: &AttachmentId) -> Result<Option<Pin>> {
-        Ok(self.inner.pin(id)?.map(|held| self.flawed(held)))
+        Ok(self.inner.pin(id)?.map(|leased| self.flawed(leased)))
     }
 
     fn open(&self, id: &AttachmentId) -> Result<Option<Box<dyn Read + Send>>> {

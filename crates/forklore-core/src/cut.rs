@@ -100,10 +100,10 @@ impl Selector {
     /// `OutOfRange` with the valid range; numbers are never clipped.
     pub fn resolve(&self, extent: &Extent) -> Result<CutPoint, CutError> {
         let out = |valid: String| CutError::OutOfRange { requested: self.clone(), valid };
-        let Counts { inheritable: kept, index, turns, .. } = extent.counts;
+        let Counts { inheritable: stored, index, turns, .. } = extent.counts;
         match self {
             Self::Start | Self::Index(0) => Ok(CutPoint::Inheritable(0)),
-            Self::End => Ok(CutPoint::Inheritable(kept)),
+            Self::End => Ok(CutPoint::Inheritable(stored)),
             Self::Seq(n) => from_zero(*n, extent.head_seq.saturating_add(1).unsigned_abs())
                 .map(CutPoint::Seq)
                 .ok_or_else(|| out(range("seq", 0, extent.head_seq))),
@@ -116,7 +116,7 @@ impl Selector {
                 let turn = if *n > 0 { Some(n.unsigned_abs() - 1) } else { None };
                 let turn = turn.or_else(|| from_zero(*n, turns).filter(|_| *n < 0));
                 match turn {
-                    Some(t) if t + 1 == turns => Ok(CutPoint::Inheritable(kept)),
+                    Some(t) if t + 1 == turns => Ok(CutPoint::Inheritable(stored)),
                     Some(t) if t + 1 < turns => Ok(CutPoint::BeforeTurn(t + 2)),
                     _ => Err(out(range("turn", 1, signed(turns)))),
                 }

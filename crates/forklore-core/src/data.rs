@@ -96,8 +96,8 @@ pub fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
             Some(_) => (6, true),
             None => (escape.char_indices().nth(2).map_or(escape.len(), |(end, _)| end), true),
         };
-        let (kept, after) = escape.split_at_checked(len).unwrap_or((escape, ""));
-        out.push_str(if whole { kept } else { "\\ufffd" });
+        let (stored, after) = escape.split_at_checked(len).unwrap_or((escape, ""));
+        out.push_str(if whole { stored } else { "\\ufffd" });
         rest = after;
     }
     out.push_str(rest);

@@ -216,7 +216,7 @@ pub fn is_partial(kind: &EventType, data: &Data) -> bool {
     }
     *kind == EventType::ASSISTANT_MESSAGE
         && data.get().contains("\"partial\"")
-        && data.readable().read::<Failure<'_>>().is_ok_and(|told| is_true(told.partial))
+        && data.readable().read::<Failure<'_>>().is_ok_and(|reported| is_true(reported.partial))
 }
 
 fn spoken(

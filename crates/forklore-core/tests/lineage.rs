@@ -7,8 +7,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 fn counts() -> impl Strategy<Value = Counts> {
-    any::<[u64; 5]>().prop_map(|[kept, index, turns, bytes, open]| Counts {
-        inheritable: kept,
+    any::<[u64; 5]>().prop_map(|[stored, index, turns, bytes, open]| Counts {
+        inheritable: stored,
         index,
         turns,
         bytes,
@@ -26,11 +26,11 @@ fn any_spans() -> impl Strategy<Value = Vec<Span>> {
 fn history() -> impl Strategy<Value = Vec<Span>> {
     vec((1..9u64, 0..9u64, 0..3u64), 1..40).prop_map(|steps| {
         let mut base = Counts::default();
-        let spans = steps.into_iter().zip(1..).map(|((kept, index, turns), segment)| {
-            let span = Span { segment, to: kept + 2, base };
-            base.inheritable += kept;
-            base.index += index.min(kept);
-            base.turns += turns.min(kept);
+        let spans = steps.into_iter().zip(1..).map(|((stored, index, turns), segment)| {
+            let span = Span { segment, to: stored + 2, base };
+            base.inheritable += stored;
+            base.index += index.min(stored);
+            base.turns += turns.min(stored);
             span
         });
         spans.collect()
@@ -66,9 +66,9 @@ proptest! {
     }
 
     #[test]
-    fn a_list_is_cut_back_to_a_count(spans in history(), kept in 0..300u64, to in 1..9u64) {
-        let cut = cut_back(&spans, kept, to);
-        let n = holding(&spans, Unit::Inheritable, kept).map_or(0, |at| at + 1);
+    fn a_list_is_cut_back_to_a_count(spans in history(), stored in 0..300u64, to in 1..9u64) {
+        let cut = cut_back(&spans, stored, to);
+        let n = holding(&spans, Unit::Inheritable, stored).map_or(0, |at| at + 1);
         let mut expected = spans[..n].to_vec();
         if let Some(last) = expected.last_mut() {
             last.to = to;

@@ -49,7 +49,7 @@ impl Engine {
         }
         self.check_compactions(session, &events)?;
         let pins = self.hold_mentioned(request.events.iter().map(|event| &event.data));
-        let attachments = pins.iter().map(|held| held.id).collect();
+        let attachments = pins.iter().map(|leased| leased.id).collect();
         let append =
             Append { events, expect: request.expect, owner: request.owner.clone(), usage, now };
         let write = Write::Append { session: session.clone(), append };

@@ -71,7 +71,7 @@ impl Engine {
         };
         let at_end = u64::try_from(into.head_seq() + 1).unwrap_or(0);
         let (event_id, seq, strategy) = match &existing {
-            Some(told) => (told.id.clone(), told.seq, told.strategy),
+            Some(reported) => (reported.id.clone(), reported.seq, reported.strategy),
             None => (event_id(&of, &request.summarize), at_end, request.summarize.strategy()),
         };
         let mut brought = Brought {
@@ -132,7 +132,7 @@ impl Engine {
         requested: Option<&Range<u64>>,
     ) -> Result<Part> {
         let common = self.compare(&from.id, &into.id)?.common;
-        let to_index = requested.map_or(from.counts.index, |asked| asked.end);
+        let to_index = requested.map_or(from.counts.index, |request| request.end);
         if let Some(requested) = requested
             && (requested.start < common || requested.is_empty() || to_index > from.counts.index)
         {
@@ -166,7 +166,7 @@ impl Engine {
                 Part::Brought(Of { to_index, ..of(earlier.from_index) }, event)
             }
             earlier => Part::New(of(match (requested, earlier) {
-                (Some(asked), _) => asked.start,
+                (Some(request), _) => request.start,
                 (None, Some((earlier, _))) => earlier.to_index.clamp(common, to_index),
                 (None, None) => common,
             })),
@@ -205,7 +205,7 @@ fn recorded_of(data: &Data, branch: &SessionId) -> Option<(&'static str, Recorde
         of: Recorded,
     }
     let Summary { of, strategy, .. } = data.read().ok()?;
-    let strategy = [Summarize::BY_MODEL, STRATEGY].into_iter().find(|known| strategy == **known)?;
+    let strategy = [Summarize::BY_MODEL, STRATEGY].into_iter().find(|found| strategy == **found)?;
     (of.session_id == *branch).then_some((strategy, of))
 }
 

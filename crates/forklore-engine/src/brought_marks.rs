@@ -65,11 +65,11 @@ fn is_readable(node: &TreeNode) -> bool {
 }
 
 fn own(node: &TreeNode) -> u64 {
-    node.header.as_ref().map_or(0, |known| known.own_events)
+    node.header.as_ref().map_or(0, |found| found.own_events)
 }
 
 /// Returns the seq of the first event after the inherited ones, or the one before it.
 fn first_own(node: &TreeNode) -> u64 {
-    let head = node.header.as_ref().map_or(-1, |known| known.head_seq);
+    let head = node.header.as_ref().map_or(-1, |found| found.head_seq);
     u64::try_from(head + 1).unwrap_or(0).saturating_sub(own(node))
 }

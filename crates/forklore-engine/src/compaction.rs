@@ -80,13 +80,16 @@ impl Engine {
             }
         }
         let from = from_index.max(covered_before);
-        let gone =
-            positions.iter().rfind(|place| place.index <= from).map_or(0, |place| place.bytes);
-        positions.retain(|place| place.index > from + 1 && place.index < header.counts.index);
+        let gone = positions
+            .iter()
+            .rfind(|location| location.index <= from)
+            .map_or(0, |location| location.bytes);
+        positions
+            .retain(|location| location.index > from + 1 && location.index < header.counts.index);
         let end = header.counts.bytes;
         let budget = end.saturating_sub(gone) / RETAINED_FRACTION;
         let fits = |position: &&Position| end.saturating_sub(position.bytes) <= budget;
-        let position = positions.iter().filter(fits).find(|place| place.before_turn);
+        let position = positions.iter().filter(fits).find(|location| location.before_turn);
         let position =
             position.or_else(|| positions.iter().find(fits)).or_else(|| positions.last());
         let Some(position) = position else { return Ok(None) };

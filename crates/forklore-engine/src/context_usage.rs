@@ -137,7 +137,7 @@ fn tokens_of(stored: &LogEntry) -> Option<u64> {
         purpose: Option<IgnoredAny>,
     }
     // A call with a `purpose`, such as a summary, says nothing about the conversation's size.
-    if event.data.read::<Recorded>().is_ok_and(|told| told.purpose.is_some()) {
+    if event.data.read::<Recorded>().is_ok_and(|reported| reported.purpose.is_some()) {
         return None;
     }
     let usage = payload::usage(&event.data);

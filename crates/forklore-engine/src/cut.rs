@@ -39,7 +39,7 @@ impl Engine {
         let in_session = Error::cut(&header.id);
         let extent = Extent { head_seq: header.head_seq(), counts: header.counts };
         match selector.resolve(&extent).map_err(&in_session)? {
-            CutPoint::Inheritable(kept) => self.after_inheritable(header, kept),
+            CutPoint::Inheritable(stored) => self.after_inheritable(header, stored),
             CutPoint::Index(index) => self.behind_first(header, At::Index(index)),
             CutPoint::Seq(seq) => self.behind_seq(header, seq),
             CutPoint::BeforeTurn(turn) => self.before_turn(header, turn),

@@ -38,12 +38,8 @@ impl Engine {
             };
             tries -= 1;
             match self.store.remove(sessions, children, now) {
-                Ok(Removed { deleted, retained_segments: kept_segments }) => {
-                    return Ok(Deleted {
-                        deleted,
-                        retained_segments: kept_segments,
-                        dry_run: false,
-                    });
+                Ok(Removed { deleted, retained_segments }) => {
+                    return Ok(Deleted { deleted, retained_segments, dry_run: false });
                 }
                 // A branch was created after the family was read, so it belongs to the set.
                 Err(StoreError::HasChildren { .. })

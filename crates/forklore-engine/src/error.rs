@@ -251,11 +251,11 @@ fn do_fit(found: &[Elsewhere]) -> String {
 
 fn cut_details(session: &SessionId, error: &CutError) -> Value {
     match error {
-        CutError::OutOfRange { requested: asked, valid } => {
-            json!({"session_id": session, "reason": "out_of_range", "asked": asked, "valid": valid})
+        CutError::OutOfRange { requested: request, valid } => {
+            json!({"session_id": session, "reason": "out_of_range", "asked": request, "valid": valid})
         }
-        CutError::NothingToFork { requested: asked } => {
-            json!({"session_id": session, "reason": "nothing_to_fork", "asked": asked})
+        CutError::NothingToFork { requested: request } => {
+            json!({"session_id": session, "reason": "nothing_to_fork", "asked": request})
         }
         CutError::ManyEvents { seqs, count } => {
             json!({"session_id": session, "reason": "ambiguous_event", "seqs": seqs, "count": count})

@@ -19,7 +19,7 @@ impl Engine {
         let own = header.seq_of_own(u64::from(header.parent_id.is_some()));
         match self.first_text_from(header, own)? {
             None if header.inherited.inheritable > 0 => self.first_text_from(header, 0),
-            said => Ok(said),
+            text => Ok(text),
         }
     }
 

@@ -72,7 +72,7 @@ impl Engine {
         let Headers { sound: family, damaged } = self.store.sessions(&filter, None, 0)?;
         let damaged = problems(&damaged);
         let placed = without_dead_ends(&family, arrange(&family));
-        trees.nodes.extend(placed.into_iter().map(|place| node(&family, &damaged, place)));
+        trees.nodes.extend(placed.into_iter().map(|location| node(&family, &damaged, location)));
         add_new(&mut trees.problems, damaged);
         Ok(())
     }

@@ -59,7 +59,7 @@ impl Engine {
     /// Adds the usage that a session's own events report. Of a copy, adds only what its original
     /// does not have.
     fn enter(&self, session: &Header, at: usize, is_copy: bool, ledger: &mut Ledger) -> Result<()> {
-        let (mut told, mut untold, mut model) = (Usage::default(), 0, ModelOf::Nobody);
+        let (mut reported, mut untold, mut model) = (Usage::default(), 0, ModelOf::Nobody);
         let copied = if is_copy { self.repeated(session)? } else { None };
         let is_copied = |stored: &LogEntry| copied.is_some_and(|copied| copied.holds(stored));
         let tells = session.dialect.is_some() || session.usage != Usage::default();
@@ -78,7 +78,7 @@ impl Engine {
                     }
                     if let Some(usage) = usage {
                         if stored.event.kind == EventType::PROVIDER_USAGE {
-                            told += usage.usage;
+                            reported += usage.usage;
                         }
                         if usage.call.is_some() || !is_copied(&stored) {
                             let dialect = stored.event.dialect.as_deref();
@@ -94,7 +94,7 @@ impl Engine {
         }
         // What the header counted when the session was imported, but no single event reports.
         let counted = less(session.usage, copied.unwrap_or_default().usage);
-        let rest = less(counted, told);
+        let rest = less(counted, reported);
         if rest != Usage::default() {
             ledger.enter(at, model.only(), rest, untold.max(1));
         }
@@ -195,8 +195,8 @@ impl Ledger {
             self.enter(call.session, call.model, call.usage, 1);
         }
         let mut spending = UsageReport { problems, ..UsageReport::default() };
-        for (model, known) in self.models {
-            spending.models.push(ModelUsage { model, ..known });
+        for (model, found) in self.models {
+            spending.models.push(ModelUsage { model, ..found });
         }
         let weight = |model_usage: &ModelUsage| {
             model_usage.usage.input.saturating_add(model_usage.usage.output)

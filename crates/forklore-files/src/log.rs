@@ -232,10 +232,10 @@ pub(crate) fn damage(path: &std::path::Path, at: u64, message: &(impl ToString +
 /// Adds to damage the session and seq, if they are missing.
 pub(crate) fn of(error: Error, id: &forklore_core::SessionId, number: Option<u64>) -> Error {
     match error {
-        Error::Corrupt { session, seq, location: place, message } => Error::Corrupt {
+        Error::Corrupt { session, seq, location: position, message } => Error::Corrupt {
             session: session.or_else(|| Some(id.clone())),
             seq: seq.or(number),
-            location: place,
+            location: position,
             message,
         },
         other => other,

@@ -37,8 +37,8 @@ impl Folder {
     pub(crate) fn needs(&self, found: &Survey) -> Result<Needs> {
         let mut needs = Needs::default();
         let mut seen = HashSet::new();
-        for (Ancestry { before, spans }, kept) in found.lists() {
-            needs.note(&spans, kept);
+        for (Ancestry { before, spans }, stored) in found.lists() {
+            needs.note(&spans, stored);
             let mut next = before;
             while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {
                 let line = self.session_line(&holder)?;

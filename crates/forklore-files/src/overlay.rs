@@ -11,8 +11,8 @@ use crate::fs::{File, Fs, Open};
 /// The change to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// The first `keep` bytes stay, and are followed by `tail`.
-    Content { keep: u64, tail: Vec<u8> },
+    /// The first `retain` bytes stay, and are followed by `tail`.
+    Content { retain: u64, tail: Vec<u8> },
     /// The file is removed.
     Gone,
 }
@@ -73,7 +73,7 @@ impl Fs for Overlay {
             if self.is_there(path)? {
                 return Err(io::ErrorKind::AlreadyExists.into());
             }
-            let change = self.set(path, Change::Content { keep: 0, tail: Vec::new() });
+            let change = self.set(path, Change::Content { retain: 0, tail: Vec::new() });
             return Ok(Box::new(Changed { below: None, change }));
         }
         let change = match (self.changed(path), how) {
@@ -81,12 +81,12 @@ impl Fs for Overlay {
             (None, Open::Read) => return self.below.open(path, how),
             (None, _) => {
                 let retained = self.below.open(path, Open::Read)?.len()?;
-                self.set(path, Change::Content { keep: retained, tail: Vec::new() })
+                self.set(path, Change::Content { retain: retained, tail: Vec::new() })
             }
         };
         let retained = match &*lock(&change) {
             Change::Gone => return Err(missing()),
-            Change::Content { keep, .. } => *keep,
+            Change::Content { retain, .. } => *retain,
         };
         let below = if retained > 0 { Some(self.below.open(path, Open::Read)?) } else { None };
         Ok(Box::new(Changed { below, change }))
@@ -124,7 +124,7 @@ impl Fs for Overlay {
     /// file has its name, and nothing needs the sync before.
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         let is_named =
-            |change: &Mutex<Change>| matches!(*lock(change), Change::Content { keep: 0, .. });
+            |change: &Mutex<Change>| matches!(*lock(change), Change::Content { retain: 0, .. });
         let changed = lock(&self.changed);
         let mut here = changed.iter().filter(|(file, _)| file.parent() == Some(path));
         if here.any(|(_, change)| is_named(change)) {
@@ -162,19 +162,19 @@ impl Changed {
     /// them.
     fn with<T>(&self, act: impl FnOnce(&mut u64, &mut Vec<u8>) -> io::Result<T>) -> io::Result<T> {
         match &mut *lock(&self.change) {
-            Change::Content { keep, tail } => act(keep, tail),
+            Change::Content { retain, tail } => act(retain, tail),
             Change::Gone => Err(missing()),
         }
     }
 
     /// Moves the bytes from `at` on from the file below into the tail.
-    fn take_from(&self, at: u64, retained: &mut u64, tail: &mut Vec<u8>) -> io::Result<()> {
-        if let (Some(below), true) = (&self.below, at < *retained) {
-            let mut applied = vec![0; usize::try_from(*retained - at).unwrap_or_default()];
-            let read = below.read_at(&mut applied, at)?;
-            applied.truncate(read);
-            tail.splice(..0, applied);
-            *retained = at;
+    fn take_from(&self, at: u64, retain: &mut u64, tail: &mut Vec<u8>) -> io::Result<()> {
+        if let (Some(below), true) = (&self.below, at < *retain) {
+            let mut buffer = vec![0; usize::try_from(*retain - at).unwrap_or_default()];
+            let read = below.read_at(&mut buffer, at)?;
+            buffer.truncate(read);
+            tail.splice(..0, buffer);
+            *retain = at;
         }
         Ok(())
     }
@@ -182,17 +182,17 @@ impl Changed {
 
 impl File for Changed {
     fn len(&self) -> io::Result<u64> {
-        self.with(|keep, tail| Ok(*keep + tail.len() as u64))
+        self.with(|retain, tail| Ok(*retain + tail.len() as u64))
     }
 
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.with(|keep, tail| {
+        self.with(|retain, tail| {
             let mut read = 0;
-            if let Some(below) = self.below.as_ref().filter(|_| offset < *keep) {
-                let len = into.len().min(usize::try_from(*keep - offset).unwrap_or(usize::MAX));
+            if let Some(below) = self.below.as_ref().filter(|_| offset < *retain) {
+                let len = into.len().min(usize::try_from(*retain - offset).unwrap_or(usize::MAX));
                 read = below.read_at(into.get_mut(..len).unwrap_or_default(), offset)?;
             }
-            let from = (offset + read as u64).checked_sub(*keep);
+            let from = (offset + read as u64).checked_sub(*retain);
             let from = from.and_then(|from| usize::try_from(from).ok());
             let rest = from.and_then(|from| tail.get(from..)).unwrap_or_default();
             let free = into.get_mut(read..).unwrap_or_default();
@@ -205,9 +205,9 @@ impl File for Changed {
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
-        self.with(|keep, tail| {
-            self.take_from(offset, keep, tail)?;
-            let at = usize::try_from(offset - *keep).unwrap_or(usize::MAX);
+        self.with(|retain, tail| {
+            self.take_from(offset, retain, tail)?;
+            let at = usize::try_from(offset - *retain).unwrap_or(usize::MAX);
             if tail.len() < at + bytes.len() {
                 tail.resize(at + bytes.len(), 0);
             }
@@ -219,9 +219,9 @@ impl File for Changed {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.with(|keep, tail| {
-            *keep = (*keep).min(len);
-            tail.resize(usize::try_from(len - *keep).unwrap_or_default(), 0);
+        self.with(|retain, tail| {
+            *retain = (*retain).min(len);
+            tail.resize(usize::try_from(len - *retain).unwrap_or_default(), 0);
             Ok(())
         })
     }
@@ -262,7 +262,7 @@ mod tests {
         overlay.rename(&path("c.new"), &path("c")).unwrap();
         assert_eq!(overlay.names(dir.path()).unwrap(), ["a", "c"]);
         assert_eq!(Disk.names(dir.path()).unwrap(), ["a", "b"]);
-        let content = |keep, tail: &[u8]| Change::Content { keep, tail: tail.to_vec() };
+        let content = |retain, tail: &[u8]| Change::Content { retain, tail: tail.to_vec() };
         let expected = [
             (path("a"), content(3, b"")),
             (path("b"), Change::Gone),

@@ -80,12 +80,14 @@ impl Folder {
         for (path, change) in changes {
             let file = path.strip_prefix(self.layout.root()).ok().and_then(|file| file.to_str());
             let file = file.ok_or_else(|| Error::io("naming a file", "it lies elsewhere"))?;
-            let (keep, tail) = match change {
+            let (retained, tail) = match change {
                 Change::Gone => (None, None),
-                Change::Content { keep, tail } => (Some(keep), Some(Tail::of(tail))),
+                Change::Content { retain: retained, tail } => {
+                    (Some(retained), Some(Tail::of(tail)))
+                }
             };
             let new = self.open(&path, Open::Read)?.is_none();
-            writes.push(Write { file: file.to_owned(), retain: keep, new, tail });
+            writes.push(Write { file: file.to_owned(), retain: retained, new, tail });
         }
         if !writes.is_empty() {
             let pending = Pending { forklore: VERSION, pending: writes };
@@ -107,9 +109,9 @@ impl Folder {
             let path = self.layout.root().join(&write.file);
             match (write.new, write.retain) {
                 (true, _) => self.remove(&path).and_then(|()| self.sync_name(&path)),
-                (false, Some(keep @ 1..)) => {
+                (false, Some(retained @ 1..)) => {
                     let file = self.fs.open(&path, Open::Write).map_err(os("opening", &path))?;
-                    file.set_len(keep).map_err(os("cutting back", &path))?;
+                    file.set_len(retained).map_err(os("cutting back", &path))?;
                     self.sync(&*file, &path)
                 }
                 (false, _) => Ok(()),
@@ -209,7 +211,7 @@ impl Folder {
         let retained = write.retain.unwrap_or_default();
         let (at, file) = match retained {
             0 => self.begun(&path, &bytes)?,
-            keep => (path.clone(), self.write_behind(&path, keep, &bytes)?),
+            select => (path.clone(), self.write_behind(&path, select, &bytes)?),
         };
         Ok(Some(Begun { file, at, path }))
     }

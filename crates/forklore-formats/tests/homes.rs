@@ -10,7 +10,7 @@ use forklore_formats::{AGENT_FORMATS, homes};
 /// Returns the locations of the agent's files in an environment with these variables.
 fn folders(dialect: &str, variables: &[(&str, &str)]) -> Vec<PathBuf> {
     let variable = |name: &str| {
-        let found = variables.iter().find(|(known, _)| *known == name);
+        let found = variables.iter().find(|(existing, _)| *existing == name);
         found.map(|(_, value)| OsString::from(value))
     };
     let homes = homes::of(Path::new("/home/me"), &variable);
@@ -45,6 +45,6 @@ fn empty_variables_name_no_folder() {
 fn only_agents_whose_files_can_be_read_are_named() {
     for home in homes::of(Path::new("/home/me"), &|_| None) {
         assert!(AGENT_FORMATS.iter().any(|dialect| dialect.name() == home.dialect), "{home:?}");
-        assert!(home.folders.iter().all(|place| place.starts_with("/home/me")), "{home:?}");
+        assert!(home.folders.iter().all(|location| location.starts_with("/home/me")), "{home:?}");
     }
 }

@@ -115,14 +115,14 @@ fn readable_json(json: &str) -> String {
     let mut rest = &*text;
     while let Some((before, escape)) = rest.find('\\').and_then(|at| rest.split_at_checked(at)) {
         out.push_str(before);
-        let (kept, len) = match escape.strip_prefix("\\u0000") {
+        let (stored, len) = match escape.strip_prefix("\\u0000") {
             Some(_) => ("\\ufffd", 6),
             None => {
                 let len = escape.char_indices().nth(2).map_or(escape.len(), |(end, _)| end);
                 (escape.get(..len).unwrap_or_default(), len)
             }
         };
-        out.push_str(kept);
+        out.push_str(stored);
         rest = escape.get(len..).unwrap_or_default();
     }
     out.push_str(rest);

@@ -70,16 +70,16 @@ impl Profile {
     /// the requested one; `Corrupt`, `Denied`, `Io`.
     pub(crate) fn settle(folder: &Path, requested: Option<Self>) -> Result<Self> {
         let existing = match Self::found(folder)? {
-            Some(known) => known,
+            Some(recorded) => recorded,
             None => {
                 let path = folder.join(NAME);
                 write(&path, requested.unwrap_or_default())?;
                 Self::read(&path)?.unwrap_or_default()
             }
         };
-        match requested.filter(|asked| *asked != existing) {
-            Some(asked) => Err(Error::Unsupported(format!(
-                "{} was made with the profile {existing}, which cannot become {asked}",
+        match requested.filter(|request| *request != existing) {
+            Some(request) => Err(Error::Unsupported(format!(
+                "{} was made with the profile {existing}, which cannot become {request}",
                 folder.display()
             ))),
             None => Ok(existing),

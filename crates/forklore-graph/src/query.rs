@@ -173,9 +173,9 @@ impl Prepared {
 /// Answers a query over the union of all named graphs.
 pub(crate) fn answer(store: &Store, query: &Query<'_>) -> Result<Answer, QueryError> {
     let (token, timeout) = (CancellationToken::new(), query.timeout);
-    let (asked, store, running) = (Prepared::of(query), store.clone(), token.clone());
+    let (requested, store, running) = (Prepared::of(query), store.clone(), token.clone());
     // Some joins never check for cancellation, so the caller does not join the thread.
-    let answers = on_deep_stack(move || asked.answer(&store, running))?;
+    let answers = on_deep_stack(move || requested.answer(&store, running))?;
     match answers.recv_timeout(timeout) {
         Ok(answer) => answer,
         Err(mpsc::RecvTimeoutError::Timeout) => {
@@ -210,11 +210,11 @@ impl Prepared {
 fn on_deep_stack<T: Send + 'static>(
     step: impl FnOnce() -> T + Send + 'static,
 ) -> Result<mpsc::Receiver<T>, QueryError> {
-    let (tell, told) = mpsc::channel();
+    let (tell, reported) = mpsc::channel();
     let thread = std::thread::Builder::new().stack_size(STACK);
     // After a timeout the receiver no longer exists.
     let spawned = thread.spawn(move || drop(tell.send(step())));
-    spawned.map(|_| told).map_err(QueryError::Thread)
+    spawned.map(|_| reported).map_err(QueryError::Thread)
 }
 
 fn collect(
@@ -265,8 +265,8 @@ fn parse(text: &str) -> Result<Parsed, QueryError> {
     }
     // The library reports the position only as text: `error at 1:8: expected ...`.
     let position = wrong.strip_prefix("error at ").and_then(|rest| {
-        let (place, message) = rest.split_once(": ")?;
-        let (line, column) = place.split_once(':')?;
+        let (location, message) = rest.split_once(": ")?;
+        let (line, column) = location.split_once(':')?;
         Some((line.parse().ok()?, column.parse().ok()?, expected(message)))
     });
     Err(match position {
@@ -295,7 +295,7 @@ fn expected(message: &str) -> String {
             all.push(value);
         }
     }
-    let answers = all.iter().filter(|said| !said.starts_with('['));
+    let answers = all.iter().filter(|text| !text.starts_with('['));
     let shown: Vec<_> = answers.copied().take(SHOWN).collect();
     let others = if all.len() > shown.len() { " or something else" } else { "" };
     match shown.as_slice() {

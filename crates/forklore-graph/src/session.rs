@@ -52,12 +52,12 @@ fn lineage(header: &Header, about: &mut About<'_>) {
             about.put(v::WAS_DERIVED_FROM, iri::session(parent));
         }
     }
-    if let Some(Cut { seq, index, message, turn, event_id, inheritable: kept }) = &header.cut {
+    if let Some(Cut { seq, index, message, turn, event_id, inheritable: stored }) = &header.cut {
         about.number(v::FORKED_AT_INDEX, *index);
         about.some(v::FORKED_AT_SEQ, *seq);
         about.some(v::FORKED_AT_MESSAGE, *message);
         about.some(v::FORKED_AT_TURN, *turn);
-        about.number(v::INHERITED_EVENTS, *kept);
+        about.number(v::INHERITED_EVENTS, *stored);
         if let Some(id) = event_id {
             about.text(v::FORKED_AT_EVENT_ID, id.as_str());
         }

@@ -156,7 +156,7 @@ impl Batch {
         self.bytes += bytes.len();
         match self.ranges.last_mut() {
             _ if bytes.is_empty() => {}
-            Some(SourceSpan::Other(kept)) => kept.extend_from_slice(bytes),
+            Some(SourceSpan::Other(stored)) => stored.extend_from_slice(bytes),
             _ => self.ranges.push(SourceSpan::Other(bytes.to_vec())),
         }
     }

@@ -56,8 +56,8 @@ impl Candidate {
     ) -> Self {
         let document_facts = session_names::document_facts(dialect, &path);
         let mut facts = document_facts.clone();
-        let (begun, told) = file.begun(dialect);
-        facts.learn(told);
+        let (begun, reported) = file.begun(dialect);
+        facts.learn(reported);
         let base = facts.base.map(|base| base.native_id);
         let continues = base.is_some();
         let base = base.or(facts.caller).or(facts.copied_from);

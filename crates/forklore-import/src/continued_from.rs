@@ -74,7 +74,7 @@ impl Lookup<'_> {
         if last.is_none() && base.bytes.is_none() {
             return Ok(Within::TooShort);
         }
-        let number = last.map_or(0, |place| place.session);
+        let number = last.map_or(0, |location| location.session);
         let session = usize::try_from(number).ok().and_then(|at| source.sessions.get(at));
         let Some(session) = session else { return Ok(Within::TooShort) };
         let header = self.engine.store().header(&session.id)?;
@@ -82,7 +82,7 @@ impl Lookup<'_> {
             return Ok(Within::Deleted);
         }
         let cut = match last {
-            Some(place) => self.cut(&header, Follows::of(place))?,
+            Some(location) => self.cut(&header, Follows::of(location))?,
             None => self.cut_before_own(&header)?,
         };
         Ok(Within::At(Box::new(header), cut))

@@ -97,7 +97,7 @@ impl Reading<'_> {
                     Written::Shared(spot)
                 }
                 None => match self.record(record, payload.clone())? {
-                    Some(place) => Written::Own(place),
+                    Some(path) => Written::Own(path),
                     None => Written::Nowhere,
                 },
             };
@@ -110,19 +110,19 @@ impl Reading<'_> {
         self.position.leave();
         placed.sort_by_key(|(range, ..)| range.start);
         let mut at = 0;
-        for (range, place, payload, verbatim) in placed {
+        for (range, path, payload, verbatim) in placed {
             // A record that overlaps the one before it gets no span of its own; its bytes are
             // stored with the surrounding ones.
             let Some(between) = bytes.get(at..range.start) else { continue };
             self.retain(between);
             at = range.end;
             let own = bytes.get(range).unwrap_or_default();
-            match place {
+            match path {
                 Written::Nowhere => self.batch.gone(own.len()),
-                Written::Own(place) if verbatim => self.batch.event(place, LineEnd::None),
-                Written::Own(place) => match Spread::of(own, payload.as_bytes()) {
-                    Some(spread) => self.batch.spread(place, &spread),
-                    None => self.batch.raw(place, own),
+                Written::Own(path) if verbatim => self.batch.event(path, LineEnd::None),
+                Written::Own(path) => match Spread::of(own, payload.as_bytes()) {
+                    Some(spread) => self.batch.spread(path, &spread),
+                    None => self.batch.raw(path, own),
                 },
                 Written::Shared(spot) => match Spread::of(own, payload.as_bytes()) {
                     Some(spread) if !verbatim => self.batch.shared_spread(&spot, &spread),

@@ -217,7 +217,7 @@ impl Opened {
 
 /// Returns the first time in a line, and adds its other facts to `facts`.
 fn begun(line: Line, facts: &mut FileFacts) -> Option<Timestamp> {
-    let (ts, told) = match line {
+    let (ts, reported) = match line {
         Line::Record(record) => (record.ts, record.facts),
         Line::Several(several) => {
             let first = several.records.iter().find_map(|(_, record)| record.ts);
@@ -226,7 +226,7 @@ fn begun(line: Line, facts: &mut FileFacts) -> Option<Timestamp> {
         Line::Side(facts) => (facts.created, facts),
         Line::Damage(_) => return None,
     };
-    facts.learn(told);
+    facts.learn(reported);
     ts
 }
 

@@ -217,9 +217,9 @@ impl Reading<'_> {
                     match (if repeats { None } else { Some(self.record(*record, text)?) }, raw) {
                         (None, _) => {}
                         (Some(None), _) => self.batch.gone(bytes.len() + end.bytes().len()),
-                        (Some(Some(place)), None) => self.batch.event(place, end),
-                        (Some(Some(place)), Some(raw)) => {
-                            self.batch.raw(place, raw);
+                        (Some(Some(location)), None) => self.batch.event(location, end),
+                        (Some(Some(location)), Some(raw)) => {
+                            self.batch.raw(location, raw);
                             self.batch.retain(end.bytes());
                         }
                     }

@@ -45,9 +45,9 @@ impl Reading<'_> {
         let session = match route {
             Route::Into(session) => session,
             Route::Fork(begin) => self.begin_fork(&record, key, &begin)?,
-            Route::Nowhere(place) => {
+            Route::Nowhere(position) => {
                 self.problem(ProblemKind::Deleted, "the session of the record was deleted");
-                self.remember(key, place);
+                self.remember(key, position);
                 return Ok(None);
             }
         };
@@ -171,17 +171,17 @@ impl Reading<'_> {
                 CallStep::Open(_) => None,
             })
         };
-        let at_parent = parent.map(|place| place.session);
+        let at_parent = parent.map(|location| location.session);
         let at_parent = at_parent.filter(|s| results().any(|id| self.state.is_open(*s, id)));
         at_parent.or_else(|| results().find_map(|id| self.state.holder_of(id)))
     }
 
     /// Returns the location of the latest record with this key.
     pub(crate) fn locate(&mut self, key: RecordKey) -> Result<Option<RecordLocation>> {
-        if let Some((tip, place)) = self.tip
+        if let Some((tip, position)) = self.tip
             && tip == key
         {
-            return Ok(Some(place));
+            return Ok(Some(position));
         }
         if let Some(location) = self.batch.locate(key) {
             return Ok(Some(location));

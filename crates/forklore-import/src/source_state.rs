@@ -95,7 +95,7 @@ pub(crate) fn called(
                 None => SourceState::Unchanged(source),
             })
         }
-        known => Ok(known),
+        found => Ok(found),
     }
 }
 

@@ -87,7 +87,7 @@ fn folders_are_made_inside_only() {
         assert!(matches!(refused, Err(PathError::Outside { .. })), "{hostile}: {refused:?}");
     }
     fs::write(root.join("file"), "x").unwrap();
-    let refused = file_below(&root, "file/x".as_ref()).map(|place| fs::write(place, "y"));
+    let refused = file_below(&root, "file/x".as_ref()).map(|location| fs::write(location, "y"));
     assert!(!matches!(refused, Ok(Ok(()))), "a file is no folder");
     assert!(file_below(&dir.path().join("no/such"), "x".as_ref()).is_err());
 }

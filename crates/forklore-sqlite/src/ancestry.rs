@@ -55,8 +55,8 @@ impl Page {
     /// Returns the page to search next for the position where the count reaches `want`. That
     /// position must be before this page.
     pub(crate) fn towards(&self, unit: Unit, want: u64) -> Option<i64> {
-        let [kept, index, turns] = self.jump.start;
-        let start = Counts { inheritable: kept, index, turns, ..Counts::default() };
+        let [stored, index, turns] = self.jump.start;
+        let start = Counts { inheritable: stored, index, turns, ..Counts::default() };
         match self.jump.page {
             Some(page) if unit.of(&start) >= want => Some(page),
             _ => self.before.page,
@@ -128,7 +128,7 @@ pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
         return Err(Fault::damaged(location(), "it leads to one that was made later"));
     }
     let end = list.pop().ok_or_else(|| Fault::damaged(location(), "it is empty"))?.base;
-    let [depth, jump_depth, kept, index, turns] = numbers;
+    let [depth, jump_depth, stored, index, turns] = numbers;
     Ok(Page {
         before: Ancestry { page: prev, spans: list },
         end,
@@ -136,7 +136,7 @@ pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
         jump: Jump {
             page: jump,
             depth: unsigned(jump_depth)?,
-            start: [unsigned(kept)?, unsigned(index)?, unsigned(turns)?],
+            start: [unsigned(stored)?, unsigned(index)?, unsigned(turns)?],
         },
     })
 }
@@ -156,13 +156,13 @@ pub(crate) fn add_page(
         None => (0, Jump { page: None, depth: 0, start: [0; 3] }),
         Some(prev) => beyond(tx, prev)?,
     };
-    let [kept, index, turns] = jump.start.map(signed);
-    let numbers = [signed(depth), signed(jump.depth), kept, index, turns];
+    let [stored, index, turns] = jump.start.map(signed);
+    let numbers = [signed(depth), signed(jump.depth), stored, index, turns];
     tx.write(
         "INSERT INTO ancestry_page
              (prev, depth, jump, jump_depth, jump_kept, jump_index, jump_turns, spans, crc)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)",
-        &[&prev, &numbers[0], &jump.page, &numbers[1], &kept, &index, &turns, &bytes],
+        &[&prev, &numbers[0], &jump.page, &numbers[1], &stored, &index, &turns, &bytes],
     )?;
     // The checksum covers the page's id, which is known only after the insert.
     let id = tx.last_insert_rowid();
@@ -196,8 +196,8 @@ fn beyond(conn: &Connection, prev: i64) -> Result<(u64, Jump)> {
             return Ok((depth, jump));
         }
     }
-    let Counts { inheritable: kept, index, turns, .. } = last.start();
-    let jump = Jump { page: Some(prev), depth: last.depth, start: [kept, index, turns] };
+    let Counts { inheritable: stored, index, turns, .. } = last.start();
+    let jump = Jump { page: Some(prev), depth: last.depth, start: [stored, index, turns] };
     Ok((depth, jump))
 }
 

@@ -136,10 +136,10 @@ impl Tail {
 
     /// Returns the counts of the segment alone, without inherited events.
     fn within(&self) -> Counts {
-        let Counts { inheritable: kept, index, turns, bytes, open } = self.counts;
+        let Counts { inheritable: stored, index, turns, bytes, open } = self.counts;
         let base = &self.inherited;
         Counts {
-            inheritable: kept - base.inheritable,
+            inheritable: stored - base.inheritable,
             index: index - base.index,
             turns: turns - base.turns,
             bytes: bytes - base.bytes,
@@ -159,7 +159,7 @@ impl Tail {
     fn close(&self, tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
         self.end(tx, session)?;
         let header = &session.header;
-        let [kept, index, turns, bytes, open] = stored_counts(&header.counts);
+        let [stored, index, turns, bytes, open] = stored_counts(&header.counts);
         let usage = header.usage;
         let (own_events, own_bytes) = (signed(header.own_events), signed(header.own_bytes));
         let updated = header.updated.as_microsecond();
@@ -171,7 +171,7 @@ impl Tail {
                  own_bytes = ?, updated = ?, usage_input = ?, usage_output = ?, usage_cached = ?,
                  usage_cost = ?, feed_appended = ?, crc = ? WHERE sid = ?",
             &[
-                &kept,
+                &stored,
                 &index,
                 &turns,
                 &bytes,

@@ -73,14 +73,14 @@ fn begin_wal(conn: &Connection) -> Result<(), Fault> {
     // If SQLite cannot switch, it returns the mode that stays in effect; it reports a failure only
     // after that row.
     let mut statement = conn.prepare("PRAGMA journal_mode = WAL")?;
-    let (mut rows, mut kept) = (statement.query([])?, String::new());
+    let (mut rows, mut stored) = (statement.query([])?, String::new());
     while let Some(row) = rows.next()? {
-        kept = row.get(0)?;
+        stored = row.get(0)?;
     }
-    if kept == WAL {
+    if stored == WAL {
         return Ok(());
     }
-    let unchanged_mode = std::io::Error::other(format!("SQLite keeps the journal mode {kept}"));
+    let unchanged_mode = std::io::Error::other(format!("SQLite keeps the journal mode {stored}"));
     Err(Error::io("beginning a WAL", unchanged_mode).into())
 }
 

@@ -47,8 +47,8 @@ impl From<Error> for Fault {
 impl Fault {
     /// Returns damage at `place`, for a caller that knows neither session nor seq.
     pub(crate) fn damaged(location: impl Into<String>, message: &(impl ToString + ?Sized)) -> Self {
-        let (place, message) = (location.into(), message.to_string());
-        Self::Damaged(Damage { session: None, seq: None, location: place, message })
+        let (position, message) = (location.into(), message.to_string());
+        Self::Damaged(Damage { session: None, seq: None, location: position, message })
     }
 
     /// Adds to damage the session and seq that were being read, if they are missing.
@@ -100,8 +100,8 @@ impl Fault {
         let at = path.display();
         match self {
             Self::Refused(error) => error,
-            Self::Damaged(Damage { session, seq, location: place, message }) => {
-                Error::Corrupt { session, seq, location: format!("{place} in {at}"), message }
+            Self::Damaged(Damage { session, seq, location: position, message }) => {
+                Error::Corrupt { session, seq, location: format!("{position} in {at}"), message }
             }
             Self::Sql(source) => sql(source, doing, path),
         }

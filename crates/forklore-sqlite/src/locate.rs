@@ -181,7 +181,7 @@ impl<'s> History<'s> {
                 pages.clear();
             }
             let page = match pages.entry(id) {
-                Entry::Occupied(known) => known.into_mut(),
+                Entry::Occupied(found) => found.into_mut(),
                 Entry::Vacant(unknown) => {
                     let page = ancestry::page(conn, id);
                     unknown.insert(page.map_err(|fault| fault.of(&self.session.header.id, None))?)

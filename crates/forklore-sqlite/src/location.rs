@@ -69,7 +69,7 @@ fn check_folder(folder: &Path) -> Result<()> {
 fn refusal(folder: &Path, name: &str) -> Error {
     Error::Unsupported(format!(
         "{} is on a network file system ({name}), where the locks of a store cannot be relied on; \
-         name a place on a local disk with --store",
+         name a location on a local disk with --store",
         folder.display()
     ))
 }

@@ -33,13 +33,15 @@ impl Private {
         let segment = row.get(0)?;
         let location = || format!("private_segment row {segment}");
         let damaged = || Fault::damaged(location(), "its fields do not fit their checksum");
-        let (promised, kept_to) = (unsigned(row.get(2)?), unsigned(row.get(3)?));
-        let (Ok(promised), Ok(kept_to)) = (promised, kept_to) else { return Err(damaged()) };
+        let (promised, retained_to) = (unsigned(row.get(2)?), unsigned(row.get(3)?));
+        let (Ok(promised), Ok(retained_to)) = (promised, retained_to) else {
+            return Err(damaged());
+        };
         let found = Self {
             segment,
             root: row.get(1)?,
             promised,
-            inheritable_to: kept_to,
+            inheritable_to: retained_to,
             heartbeat: row.get(4)?,
         };
         if found.sum() != row.get::<_, i64>(5)? {

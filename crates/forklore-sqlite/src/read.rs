@@ -42,10 +42,10 @@ fn page_of(
     conn: &Connection,
     history: &History<'_>,
     query: &Query,
-    known: &Identities,
+    found: &Identities,
 ) -> Result<Page> {
     let mut reader = Reader::new(conn, history, query);
-    reader.writers = Writers::of(known);
+    reader.writers = Writers::of(found);
     if let At::Id(event) = &query.at {
         return reader.named(event);
     }
@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
         let (unit, want) = match self.query.at {
             At::Seq(seq) if seq <= head => return Ok(Some(seq)),
             At::Seq(_) => return Ok((self.query.direction == Direction::Backward).then_some(head)),
-            At::Inheritable(kept) => (Unit::Inheritable, kept),
+            At::Inheritable(stored) => (Unit::Inheritable, stored),
             At::Index(index) => (Unit::Index, index.saturating_add(1)),
             At::Turn(turn) => (Unit::Turns, turn),
             At::Id(_) => return Ok(None),
@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
     fn check_first(&self) -> Result<()> {
         let Some(LogEntry { seq, counts, .. }) = self.events.first() else { return Ok(()) };
         let found = match self.query.at {
-            At::Inheritable(kept) => counts.inheritable == kept,
+            At::Inheritable(stored) => counts.inheritable == stored,
             At::Index(index) => counts.index == index.saturating_add(1),
             At::Turn(turn) => counts.turns == turn,
             At::Seq(_) | At::Id(_) => true,

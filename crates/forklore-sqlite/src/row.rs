@@ -104,7 +104,7 @@ pub(crate) fn insert(tx: &WriteTx<'_>, row: &Row) -> Result<()> {
     };
     let sums = crc::join(columns.sum(), crc::payload(data.get().as_bytes()));
     let number = dialect.as_deref().map(|name| dialect_number(tx, name)).transpose()?;
-    let [kept, index, turns, bytes, open] = columns.counts;
+    let [stored, index, turns, bytes, open] = columns.counts;
     tx.write(
         "INSERT INTO event (k, id, ts, type, class, dialect, kept, idx, turns, bytes, open,
              starts_turn, calls, origin_session, origin_seq, crc, payload)
@@ -116,7 +116,7 @@ pub(crate) fn insert(tx: &WriteTx<'_>, row: &Row) -> Result<()> {
             &kind.as_str(),
             &columns.class,
             &number,
-            &kept,
+            &stored,
             &index,
             &turns,
             &bytes,
@@ -166,8 +166,8 @@ fn dialect_number(tx: &WriteTx<'_>, name: &str) -> Result<i64> {
 }
 
 pub(crate) fn stored_counts(counts: &Counts) -> [i64; 5] {
-    let Counts { inheritable: kept, index, turns, bytes, open } = *counts;
-    [kept, index, turns, bytes, open].map(signed)
+    let Counts { inheritable: stored, index, turns, bytes, open } = *counts;
+    [stored, index, turns, bytes, open].map(signed)
 }
 
 /// Reads the counts in five columns, starting with column `first`.

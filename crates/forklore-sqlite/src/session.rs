@@ -374,9 +374,9 @@ fn deleted(cells: &mut Cells<'_, '_>) -> Result<Option<Tombstone>> {
 fn cut(cells: &mut Cells<'_, '_>) -> Result<Option<Cut>> {
     let (seq, index) = (cells.some_count()?, cells.some_count()?);
     let (message, turn) = (cells.some_count()?, cells.some_count()?);
-    let (event_id, kept) = (cells.parsed()?, cells.some_count()?);
-    let cut = index.zip(kept);
-    Ok(cut.map(|(index, kept)| Cut { seq, index, message, turn, event_id, inheritable: kept }))
+    let (event_id, stored) = (cells.parsed()?, cells.some_count()?);
+    let cut = index.zip(stored);
+    Ok(cut.map(|(index, stored)| Cut { seq, index, message, turn, event_id, inheritable: stored }))
 }
 
 fn permissions(cells: &mut Cells<'_, '_>) -> Result<Option<BTreeSet<String>>> {

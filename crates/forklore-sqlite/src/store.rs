@@ -123,13 +123,13 @@ impl SqliteStore {
     /// anything.
     pub(crate) fn as_it_is(
         path: &Path,
-        held: OpenFile,
+        leased: OpenFile,
         reader: Connection,
         access: Access,
     ) -> Self {
         let options = Options { read_only: true, ..Options::default() };
         let readers = Readers::new(reader, access);
-        Self::over(path, options, Gate::new(path), readers, Arc::default(), held)
+        Self::over(path, options, Gate::new(path), readers, Arc::default(), leased)
     }
 
     fn over(

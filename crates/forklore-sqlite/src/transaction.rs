@@ -92,7 +92,9 @@ fn stage(store: &SqliteStore, writes: &[Write]) -> StoreResult<Vec<Option<Staged
     let mut all: Vec<Option<Staged>> = Vec::with_capacity(writes.len());
     for write in writes {
         let staged = match copied(store, write) {
-            Some((session, kept)) if kept > BATCH => copy::stage(store, &session, kept).map(Some),
+            Some((session, stored)) if stored > BATCH => {
+                copy::stage(store, &session, stored).map(Some)
+            }
             _ => Ok(None),
         };
         match staged {

@@ -72,7 +72,9 @@ pub(crate) fn trim(tx: &WriteTx<'_>, root: Segment) -> Result<Trimmed> {
     for mut session in family {
         let (sid, need) = (session.sid, need(session.sid));
         let inheritable_to = session.inheritable_to.filter(|_| session.header.deleted.is_some());
-        let Some(inheritable_to) = inheritable_to.filter(|kept_to| *kept_to > 0) else { continue };
+        let Some(inheritable_to) = inheritable_to.filter(|retained_to| *retained_to > 0) else {
+            continue;
+        };
         if need < inheritable_to {
             trimmed.events += segment::erase_from(tx, sid, need)?;
             trimmed.events += segment::erase_own(tx, sid)?;

@@ -364,11 +364,11 @@ impl<'s> Check<'s> {
 /// Checks whether a row directly follows what was read. `behind` is the position after that and the
 /// number of inheritable events in it, if known. Only a living session's own events have no gaps.
 fn follows(behind: Option<(u64, u64)>, row: &Row, living: bool) -> bool {
-    let Some((position, kept)) = behind else {
+    let Some((position, stored)) = behind else {
         return true;
     };
     let one = u64::from(row.event.class.is_inherited());
-    row.counts.inheritable == kept + one && (!living || segment::position(row.k) == position)
+    row.counts.inheritable == stored + one && (!living || segment::position(row.k) == position)
 }
 
 /// Checks that each span ends with the counts at which the next one begins, and the last one with

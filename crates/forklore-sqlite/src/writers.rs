@@ -70,13 +70,13 @@ impl<'k> Writers<'k> {
             Entry::Occupied(met) => return Ok(met.into_mut()),
             Entry::Vacant(unknown) => unknown,
         };
-        if let Some(identities) = self.identities.and_then(|known| known.find(segment)) {
+        if let Some(identities) = self.identities.and_then(|existing| existing.find(segment)) {
             return Ok(unknown.insert(identities));
         }
         let found = session::identity(conn, segment).map_err(|fault| match fault {
-            Fault::Damaged(Damage { location: place, message, .. }) => {
+            Fault::Damaged(Damage { location: position, message, .. }) => {
                 let message = format!("{message}, so nobody knows who wrote it");
-                Fault::damaged(format!("{place}, and {}", row::location(row.k)), &message)
+                Fault::damaged(format!("{position}, and {}", row::location(row.k)), &message)
             }
             other => other,
         })?;

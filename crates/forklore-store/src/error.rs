@@ -183,16 +183,16 @@ impl Error {
             Self::HasChildren { session, children, count } => {
                 json!({"session_id": session, "children": children, "count": count})
             }
-            Self::Corrupt { session, seq, location: place, .. } => {
-                json!({"session_id": session, "seq": seq, "place": place})
+            Self::Corrupt { session, seq, location: position, .. } => {
+                json!({"session_id": session, "seq": seq, "place": position})
             }
             Self::MissingAncestor { session, missing } => {
                 json!({"session_id": session, "missing": missing})
             }
             Self::Stale { what, .. } => json!({"what": what}),
             Self::ForeignMark(mark) | Self::MarkExpired { mark, .. } => json!({"mark": mark}),
-            Self::StoreGone { location: place } => json!({"place": place}),
-            Self::Poisoned { location: place, .. } => json!({"place": place}),
+            Self::StoreGone { location: position } => json!({"place": position}),
+            Self::Poisoned { location: position, .. } => json!({"place": position}),
             _ => json!({}),
         }
     }

@@ -136,11 +136,11 @@ impl Store for MemoryStore {
     }
 
     fn locate_record(&self, source: SourceId, record: RecordKey) -> Result<Option<RecordLocation>> {
-        Ok(self.state().source(source).and_then(|held| held.locate(record)))
+        Ok(self.state().source(source).and_then(|leased| leased.locate(record)))
     }
 
     fn source_spans(&self, source: SourceId, step: u64) -> Result<Option<Vec<SourceSpan>>> {
-        Ok(self.state().source(source).and_then(|held| held.ranges(step)))
+        Ok(self.state().source(source).and_then(|leased| leased.ranges(step)))
     }
 
     fn record_locations(

@@ -169,7 +169,7 @@ pub fn note_source_write(sessions: &mut Vec<SourceSession>, write: &Write) -> Op
             Some(sessions.len() - 1)
         }
         Write::Append { session, append } => {
-            let at = sessions.iter().position(|known| known.id == *session)?;
+            let at = sessions.iter().position(|found| found.id == *session)?;
             sessions.get_mut(at)?.events += append.events.len() as u64;
             Some(at)
         }

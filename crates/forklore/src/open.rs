@@ -89,7 +89,7 @@ impl FromStr for StoreUrl {
             Some(("sqlite", path)) if !path.is_empty() => Ok(Self::Sqlite(Path::new(path).into())),
             Some(("files", path)) if !path.is_empty() => Ok(Self::Files(Path::new(path).into())),
             #[cfg(feature = "graph")]
-            Some(("graph", place)) if !place.is_empty() => graph(place, url),
+            Some(("graph", location)) if !location.is_empty() => graph(location, url),
             Some(("memory", "")) => Ok(Self::Memory),
             _ => Err(OpenError::Url(url.to_owned())),
         }

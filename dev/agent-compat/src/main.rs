@@ -30,7 +30,8 @@ fn main() -> ExitCode {
 /// Runs the agents concurrently. Each has its own home directory, model and store.
 fn start(setting: &Setting) -> Result<Vec<Outcome>> {
     let names = &setting.names;
-    let is_requested = |name: &str| names.is_empty() || names.iter().any(|asked| asked == name);
+    let is_requested =
+        |name: &str| names.is_empty() || names.iter().any(|question| question == name);
     let chosen: Vec<_> = agent::ALL.iter().filter(|agent| is_requested(agent.name)).collect();
     if chosen.is_empty() {
         return Err(Error::Nobody(names.join(", ")));

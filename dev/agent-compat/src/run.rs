@@ -158,7 +158,7 @@ fn one(round: &Round<'_>, case: &Case, want: &[Atom]) -> Result<Result<(), Strin
     let Round { agent, site, mock, .. } = round;
     let resumed = match resume_in(round, case)? {
         Ok(resumed) => resumed,
-        Err(said) => return Ok(Err(format!("  `forklore resume-in` said:\n{said}"))),
+        Err(text) => return Ok(Err(format!("  `forklore resume-in` said:\n{text}"))),
     };
     mock.take();
     let mut output = String::new();
@@ -203,14 +203,15 @@ fn last_word(start: &[String]) -> String {
 fn compare(
     agent: &Agent,
     want: &[Atom],
-    asked: &[ReceivedRequest],
-    said: &str,
+    requested: &[ReceivedRequest],
+    text: &str,
 ) -> Result<(), String> {
-    let requests = asked.iter().filter_map(|asked| request::atoms(&asked.path, &asked.body));
+    let requests =
+        requested.iter().filter_map(|requested| request::atoms(&requested.path, &requested.body));
     // Agents also request titles. The conversation is the longest request that ends with the
     // prompt.
     let Some(got) = requests.filter_map(before_prompt).max_by_key(Vec::len) else {
-        return Err(format!("the model was not asked; the agent said:\n{said}"));
+        return Err(format!("the model was not asked; the agent said:\n{text}"));
     };
     let got = atoms::settled((agent.received)(got), agent.is_spoken);
     let first = got.iter().zip(want).take_while(|(got, want)| got == want).count();

@@ -68,7 +68,7 @@ pub fn run_all<C: Clone + std::fmt::Debug + Send + 'static>(
     cases: Vec<C>,
     case: impl Fn(&C) -> Result<(), String> + Send + 'static,
 ) {
-    let (tell, told) = channel();
+    let (tell, reported) = channel();
     let worker = std::thread::spawn(move || {
         for one in cases {
             let done = catch_unwind(AssertUnwindSafe(|| case(&one)));
@@ -81,7 +81,7 @@ pub fn run_all<C: Clone + std::fmt::Debug + Send + 'static>(
     });
     let mut last = None;
     loop {
-        match told.recv_timeout(HANGS) {
+        match reported.recv_timeout(HANGS) {
             Ok((one, Ok(()))) => last = Some(one),
             Ok((one, Err(failure))) => panic!("{one:?}: {failure}"),
             Err(RecvTimeoutError::Disconnected) => break,

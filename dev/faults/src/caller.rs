@@ -115,12 +115,12 @@ impl<'a> Caller<'a> {
     }
 
     fn session(&self, call: &Call) -> Result<NewSession, Error> {
-        let Call::Create { session, parent, inheritable: kept, copy, events } = call else {
+        let Call::Create { session, parent, inheritable: stored, copy, events } = call else {
             return Err(Error::Invalid("the call makes no session".into()));
         };
         let drafts = events.iter().map(|event| user(&content(event)).id(event));
         let fork = parent.iter().map(|_| session_fork());
-        let from = parent.as_ref().map(|parent| self.beginning(&id(parent), *kept, *copy));
+        let from = parent.as_ref().map(|parent| self.beginning(&id(parent), *stored, *copy));
         Ok(NewSession {
             id: id(session),
             kind: if parent.is_some() { SessionKind::Branch } else { SessionKind::Root },

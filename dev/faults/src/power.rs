@@ -177,8 +177,8 @@ impl<'a> PowerCut<'a> {
     /// Formats the journal entries before a position, for the message of a failure.
     fn around(&self, at: usize) -> String {
         let shown = self.journal[at.saturating_sub(12)..at].iter().map(|entry| match entry {
-            Entry::Wrote(node, bytes, place) => {
-                format!("\n  {} bytes to {node:?} at {place}", bytes.len())
+            Entry::Wrote(node, bytes, location) => {
+                format!("\n  {} bytes to {node:?} at {location}", bytes.len())
             }
             Entry::Found(path, node, _) => format!("\n  found {path:?}, {node:?}"),
             other => format!("\n  {other:?}"),

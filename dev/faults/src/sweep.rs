@@ -98,8 +98,8 @@ impl<'a> Sweep<'a> {
             left.entry(*shape).or_default().push(at);
         }
         let mut faults = Vec::new();
-        while faults.len() < count && left.values().any(|places| !places.is_empty()) {
-            for locations in left.values_mut().filter(|places| !places.is_empty()) {
+        while faults.len() < count && left.values().any(|positions| !positions.is_empty()) {
+            for locations in left.values_mut().filter(|positions| !positions.is_empty()) {
                 let chosen = chance.below(locations.len() as u64);
                 let at = locations.swap_remove(usize::try_from(chosen).unwrap_or(0));
                 faults.push(Fault { at, mode });
@@ -192,7 +192,7 @@ impl<'a> Run<'a> {
         }
         self.drive.repair();
         let store = self.open().map_err(|error| output(format!("it does not open: {error}")))?;
-        let allowed = outcome.map_or(struck.allowed(), |taken| taken..=taken);
+        let allowed = outcome.map_or(struck.allowed(), |accepted| accepted..=accepted);
         let outcome = sound(self.work(), &*store, allowed).map_err(output)?;
         let outcome =
             self.next(&*store, outcome).map_err(|wrong| output(format!("opened anew: {wrong}")))?;

@@ -107,8 +107,8 @@ impl Server {
             .spawn()?;
         let text = child.stdout.take().map(BufReader::new);
         let mut server = Self { child, root: String::new() };
-        if let Some(mut said) = text {
-            said.read_line(&mut server.root)?;
+        if let Some(mut message) = text {
+            message.read_line(&mut server.root)?;
         }
         server.root.truncate(server.root.trim_end().len());
         if server.root.is_empty() { Err(NoServer::Ended) } else { Ok(server) }

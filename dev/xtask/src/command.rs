@@ -38,7 +38,7 @@ impl fmt::Display for Failure {
             Self::Cost { band } => write!(
                 f,
                 "an instruction count changed by more than {band} %\n\
-                 hint: if that is meant, keep the new counts: cargo xtask cost --write"
+                 hint: if that is meant, retain the new counts: cargo xtask cost --write"
             ),
             Self::Usage { hint } => write!(f, "usage: {hint}"),
             Self::Checks { failed } => write!(f, "failed: {}", failed.join(", ")),
@@ -91,8 +91,8 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
 pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
     let shown = command_line(command);
     match command.stderr(Stdio::inherit()).output() {
-        Ok(said) if said.status.success() => Ok(String::from_utf8_lossy(&said.stdout).into_owned()),
-        Ok(said) => Err(Failure::Ended { command: shown, status: said.status }),
+        Ok(text) if text.status.success() => Ok(String::from_utf8_lossy(&text.stdout).into_owned()),
+        Ok(text) => Err(Failure::Ended { command: shown, status: text.status }),
         Err(source) => Err(Failure::NotStarted { command: shown, source }),
     }
 }

@@ -78,7 +78,7 @@ async fn a_full_context_is_compacted_and_nothing_is_lost() {
     let usage = world.kernel.engine().show(&session.id()).unwrap().usage;
     assert_eq!(usage.input, 300);
     let names = world.ears.names(None);
-    let location = |name| names.iter().position(|told| *told == name).unwrap();
+    let location = |name| names.iter().position(|report| *report == name).unwrap();
     assert!(location("context:pre_compact") < location("context:post_compact"));
     assert_eq!(world.ears.of(Name::ContentBlockEnd).len(), 2);
 }

@@ -93,7 +93,7 @@ async fn a_model_hands_work_down_three_levels() {
     let forks = world.ears.of(Name::SessionFork);
     let spawned = world.ears.of(Name::DelegateSpawned);
     assert_eq!((forks.len(), spawned.len()), (3, 3));
-    let ids: Vec<_> = forks.iter().map(|told| told.session_id.clone()).collect();
+    let ids: Vec<_> = forks.iter().map(|messages| messages.session_id.clone()).collect();
     let lineage = world.kernel.engine().lineage(&ids[2]).unwrap();
     assert_eq!(lineage.ancestors.len(), 3);
     // The model receives each result once, as that of the call.

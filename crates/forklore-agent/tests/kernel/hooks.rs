@@ -110,7 +110,7 @@ async fn a_failing_hook_is_reported_and_skipped() {
     session.execute("go").await.unwrap();
     assert_eq!(world.events(&session.id())[0].1, json!({"content": "changed"}));
     let notification = world.ears.of(Name::HookError);
-    let messages: Vec<_> = notification.iter().map(|told| data(told)).collect();
+    let messages: Vec<_> = notification.iter().map(|reported| data(reported)).collect();
     let messages: Vec<_> = messages.iter().map(|data| (&data["hook"], &data["error"])).collect();
     let expected = [
         (json!("fails"), json!("no disk")),
@@ -224,7 +224,7 @@ async fn a_verdict_for_which_there_is_no_use_is_reported() {
         .ears
         .of(Name::HookError)
         .iter()
-        .map(|told| data(told)["error"].as_str().unwrap().to_owned())
+        .map(|reported| data(reported)["error"].as_str().unwrap().to_owned())
         .collect();
     errors.sort();
     errors.dedup();

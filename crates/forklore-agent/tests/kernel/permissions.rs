@@ -67,7 +67,7 @@ async fn what_was_decided_stands_before_what_was_done() {
     ];
     assert_eq!(decisions, expected);
     let names = world.ears.names(None);
-    let location = |name| names.iter().position(|told| *told == name).unwrap();
+    let location = |name| names.iter().position(|report| *report == name).unwrap();
     assert!(location("approval:required") < location("approval:granted"));
     assert!(location("approval:denied") < location("tool:pre"));
     assert_eq!(world.ears.of(Name::ToolPre).len(), 2);

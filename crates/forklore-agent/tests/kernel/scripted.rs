@@ -51,8 +51,8 @@ impl Scripted {
     /// Returns a model that cannot be called.
     pub(crate) fn without(key: &'static str) -> Arc<Self> {
         let name = ModelName { provider: "test".into(), model: "small".into() };
-        let (answers, asked) = (Mutex::default(), Mutex::default());
-        Arc::new(Self { name, window: None, lacks: Some(key), answers, requests: asked })
+        let (answers, requested) = (Mutex::default(), Mutex::default());
+        Arc::new(Self { name, window: None, lacks: Some(key), answers, requests: requested })
     }
 
     /// Returns the requests so far.

@@ -34,9 +34,9 @@ async fn a_subscription_hears_its_session_alone_and_in_order() {
     drop(session);
     // The stream ends with its session.
     let mut names = Vec::new();
-    while let Some(Received::Event(told)) = received.next().await {
-        assert_eq!(told.session_id, id);
-        names.push(told.name().as_str());
+    while let Some(Received::Event(reported)) = received.next().await {
+        assert_eq!(reported.session_id, id);
+        names.push(reported.name().as_str());
     }
     let expected = [
         "session:start",
@@ -55,8 +55,8 @@ async fn a_subscription_hears_its_session_alone_and_in_order() {
     assert_eq!(names, expected);
     let mut of = HashMap::new();
     for _ in 0..23 {
-        let Some(Received::Event(told)) = all.next().await else { panic!("one is missing") };
-        *of.entry(told.session_id.clone()).or_insert(0) += 1;
+        let Some(Received::Event(reported)) = all.next().await else { panic!("one is missing") };
+        *of.entry(reported.session_id.clone()).or_insert(0) += 1;
     }
     assert_eq!((of[&id], of[&other_id]), (12, 11));
 }
@@ -73,7 +73,7 @@ async fn a_slow_listener_learns_how_many_events_it_missed() {
     let received: Vec<_> = received.collect().await;
     let missed: Vec<_> = received
         .iter()
-        .filter_map(|heard| match heard {
+        .filter_map(|incoming| match incoming {
             Received::Lagged(missed) => Some(*missed),
             Received::Event(_) => None,
         })
@@ -81,7 +81,7 @@ async fn a_slow_listener_learns_how_many_events_it_missed() {
     let report = |name| {
         received
             .iter()
-            .filter(|h| matches!(h, Received::Event(told) if told.name() == name))
+            .filter(|h| matches!(h, Received::Event(reported) if reported.name() == name))
             .count() as u64
     };
     // Before the pieces came a start, a prompt, a request and the start of the block.
@@ -189,7 +189,7 @@ async fn the_trace_is_a_line_each_and_a_torn_one_spoils_no_other() {
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("{\"event\":\"torn"));
     let answer: Vec<Value> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
-    let names: Vec<_> = answer.iter().map(|told| told["event"].as_str().unwrap()).collect();
+    let names: Vec<_> = answer.iter().map(|messages| messages["event"].as_str().unwrap()).collect();
     let expected = [
         "session:start",
         "prompt:submit",
@@ -201,7 +201,11 @@ async fn the_trace_is_a_line_each_and_a_torn_one_spoils_no_other() {
         "orchestrator:complete",
     ];
     assert_eq!(names, expected);
-    assert!(answer.iter().all(|told| told["parent_id"].is_null() && told["root_id"].is_string()));
+    assert!(
+        answer
+            .iter()
+            .all(|messages| messages["parent_id"].is_null() && messages["root_id"].is_string())
+    );
     assert_eq!(trace.lost(), 0);
 }
 
@@ -223,10 +227,14 @@ async fn a_tool_tells_how_far_it_is() {
     let session = world.root(&model);
     session.execute("go").await.unwrap();
     let notification = world.ears.of(Name::ToolProgress);
-    let steps: Vec<_> =
-        notification.iter().map(|told| data(told)["step"]["done"].as_f64().unwrap()).collect();
+    let steps: Vec<_> = notification
+        .iter()
+        .map(|reported| data(reported)["step"]["done"].as_f64().unwrap())
+        .collect();
     assert_eq!(steps, [0.0, 1.0, 2.0]);
     assert!(
-        notification.iter().all(|told| told.is_ephemeral() && data(told)["tool_call_id"] == "c")
+        notification
+            .iter()
+            .all(|reported| reported.is_ephemeral() && data(reported)["tool_call_id"] == "c")
     );
 }

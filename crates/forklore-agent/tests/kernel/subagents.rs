@@ -41,7 +41,12 @@ fn results(world: &World, id: &SessionId) -> Vec<(Value, bool)> {
 }
 
 fn children(world: &World) -> Vec<SessionId> {
-    world.ears.of(Name::SessionFork).iter().map(|told| told.session_id.clone()).collect()
+    world
+        .ears
+        .of(Name::SessionFork)
+        .iter()
+        .map(|notification| notification.session_id.clone())
+        .collect()
 }
 
 const ALL: [&str; 8] = ["echo", "slow", "steps", "fail", "crash", "hang", "deaf", "flood"];

@@ -145,8 +145,13 @@ async fn an_interrupted_answer_is_gone_on_with_in_the_same_turn() {
     assert_eq!(seen.iter().map(Message::plain_text).collect::<Vec<_>>(), reported);
     // Each time the model received everything before.
     let requests = model.requests();
-    assert_eq!(requests.iter().map(|asked| asked.messages.len()).collect::<Vec<_>>(), [1, 3, 5]);
-    assert!(requests.iter().all(|asked| asked.messages == seen[..asked.messages.len()]));
+    assert_eq!(
+        requests.iter().map(|requested| requested.messages.len()).collect::<Vec<_>>(),
+        [1, 3, 5]
+    );
+    assert!(
+        requests.iter().all(|requested| requested.messages == seen[..requested.messages.len()])
+    );
     // It is one turn, and is over now.
     assert_eq!(engine.show(&session.id()).unwrap().counts.turns, 1);
     let error = session.resume().await.unwrap_err();

@@ -97,7 +97,7 @@ async fn failures(session: &AgentSession, ears: &Ears) {
     let turn = tokio::spawn(async move { running.execute("hang").await });
     let halves = || {
         let deltas = ears.of(Name::ContentBlockDelta);
-        deltas.iter().any(|told| serde_json::to_string(&**told).unwrap().contains("half"))
+        deltas.iter().any(|answer| serde_json::to_string(&**answer).unwrap().contains("half"))
     };
     while !halves() {
         tokio::time::sleep(Duration::from_millis(1)).await;

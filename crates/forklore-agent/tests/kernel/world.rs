@@ -34,13 +34,13 @@ impl Ears {
     /// Returns the names of lasting notifications in order, of one session or of all.
     pub(crate) fn names(&self, session: Option<&SessionId>) -> Vec<&'static str> {
         let all = self.all();
-        let lasting = all.iter().filter(|told| !told.is_ephemeral());
-        let of = lasting.filter(|told| session.is_none_or(|id| told.session_id == *id));
-        of.map(|told| told.name().as_str()).collect()
+        let lasting = all.iter().filter(|reported| !reported.is_ephemeral());
+        let of = lasting.filter(|reported| session.is_none_or(|id| reported.session_id == *id));
+        of.map(|reported| reported.name().as_str()).collect()
     }
 
     pub(crate) fn of(&self, name: Name) -> Vec<Arc<Notification>> {
-        self.all().into_iter().filter(|told| told.name() == name).collect()
+        self.all().into_iter().filter(|reported| reported.name() == name).collect()
     }
 }
 

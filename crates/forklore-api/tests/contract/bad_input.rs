@@ -91,7 +91,7 @@ fn an_unknown_field_is_named_where_it_stands() {
     for request in requests() {
         let mut locations = Vec::new();
         objects(&request[verb(&request)], &format!("/{}", verb(&request)), &mut locations);
-        for location in locations.iter().filter(|place| !place.ends_with("/data")) {
+        for location in locations.iter().filter(|position| !position.ends_with("/data")) {
             if location.ends_with("/part") || location.ends_with("/scope") {
                 continue;
             }

@@ -68,8 +68,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 /// Shows what was brought from a branch into a session.
 pub(super) fn show(brought: &Brought, into: &Header, output: &mut Output) -> Result<()> {
     let from = output.id(&brought.from_session_id);
-    let (told, from) = ((into.label.as_str(), output.id(&brought.session_id)), from.as_str());
-    output.answer(brought, |page| report(page, brought, &told, from))?;
+    let (reported, from) = ((into.label.as_str(), output.id(&brought.session_id)), from.as_str());
+    output.answer(brought, |page| report(page, brought, &reported, from))?;
     if brought.recorded {
         output.hints(&[
             (&format!("forklore inspect {}", into.id), "see what its model is told"),

@@ -94,7 +94,7 @@ fn titles(engine: &Engine, sessions: &[Header]) -> Vec<(Tone, String)> {
             // A session that cannot be read is still listed; the commands that read it report the
             // error.
             let words = engine.first_words(header).ok().flatten();
-            (Tone::Dim, words.map(|said| start_of(&said)).unwrap_or_default())
+            (Tone::Dim, words.map(|text| start_of(&text)).unwrap_or_default())
         }
     };
     sessions.iter().map(of).collect()

@@ -154,7 +154,7 @@ fn end_of_line(path: &Path, text: &str) -> io::Result<Option<u64>> {
         line.clear();
         end += file.read_until(b'\n', &mut line)? as u64;
         match line.strip_suffix(b"\n") {
-            Some(said) if said == text.as_bytes() => return Ok(Some(end)),
+            Some(message) if message == text.as_bytes() => return Ok(Some(end)),
             Some(_) => {}
             None => return Ok(None),
         }
@@ -206,8 +206,8 @@ fn target(
     outgoing: &Outgoing,
 ) -> Result<Exported> {
     private_folder_of(path)?;
-    for (beside, text) in &placement.companions {
-        let companion = below(folder, beside)?;
+    for (sidecar, text) in &placement.companions {
+        let companion = below(folder, sidecar)?;
         private_folder_of(&companion)?;
         if !companion.exists() {
             new_file::write(&companion, |file| {

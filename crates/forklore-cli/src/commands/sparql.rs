@@ -81,8 +81,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         output.remark(&format!("there is more than {} rows: --limit N, 0 for all", args.limit));
     }
     let triples = count(graph.len().unwrap_or_default() as u64, "triple");
-    let (read, asked) = (read.as_millis(), answering.as_millis());
-    output.remark(&format!("{triples} read in {read} ms, answered in {asked} ms"));
+    let (read, requested) = (read.as_millis(), answering.as_millis());
+    output.remark(&format!("{triples} read in {read} ms, answered in {requested} ms"));
     Ok(())
 }
 

@@ -100,7 +100,7 @@ fn flat(
         engine.mark_brought(&mut trees);
         if output.is_json() {
             for node in &trees.nodes {
-                let parent = node.header.as_ref().and_then(|known| known.parent.clone());
+                let parent = node.header.as_ref().and_then(|found| found.parent.clone());
                 let (node, depth) = (node.clone(), node.depth);
                 output.record(&FlatNode { node, depth, parent_session_id: parent }, |_| {})?;
             }
@@ -136,7 +136,7 @@ fn twigs(trees: &Trees, levels: usize, current: Option<&SessionId>) -> Vec<Twig>
         }
         count_hidden(&mut twigs, &mut hidden);
         let mut twig = Twig::of_node(node);
-        if let Some(dialect) = node.header.as_ref().and_then(|known| known.dialect.as_deref()) {
+        if let Some(dialect) = node.header.as_ref().and_then(|found| found.dialect.as_deref()) {
             twig.wrote(dialect);
         }
         if Some(&node.session_id) == current {

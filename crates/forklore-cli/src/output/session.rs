@@ -22,8 +22,8 @@ pub(crate) fn facts(page: &mut Page, header: &Header) {
     page.fact("history", history(header));
     page.fact("own", format!("{}, {}", count(header.own_events, "event"), bytes(header.own_bytes)));
     page.fact("head", format!("seq {}", header.head_seq()));
-    if let (Some(parent), Some(place)) = (&header.parent_id, &header.cut) {
-        page.fact("begins", format!("at {} of {parent}", cut(place)));
+    if let (Some(parent), Some(location)) = (&header.parent_id, &header.cut) {
+        page.fact("begins", format!("at {} of {parent}", cut(location)));
         page.fact("family", &header.root_id);
     }
     let prefix = match header.strategy {
@@ -58,7 +58,7 @@ pub(crate) fn facts(page: &mut Page, header: &Header) {
 fn history(header: &Header) -> String {
     let inherited = match header.inherited.inheritable {
         0 => String::new(),
-        kept => format!(", {} inherited", count(kept, "event")),
+        stored => format!(", {} inherited", count(stored, "event")),
     };
     let (messages, turns) =
         (count(header.counts.index, "message"), count(header.counts.turns, "turn"));

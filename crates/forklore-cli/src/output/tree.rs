@@ -71,17 +71,17 @@ impl Twig {
 
     /// Creates the line of a node of a tree.
     pub(crate) fn of_node(node: &TreeNode) -> Self {
-        let details = node.header.as_ref().map(|known| Details {
-            label: known.label.to_string(),
-            kind: known.kind,
-            cut: known.cut.as_ref().map(cut).unwrap_or_default(),
-            messages: known.head_index,
-            own_events: known.own_events,
-            own_bytes: known.own_bytes,
-            updated: known.updated,
-            title: known.title.clone().unwrap_or_default(),
+        let details = node.header.as_ref().map(|found| Details {
+            label: found.label.to_string(),
+            kind: found.kind,
+            cut: found.cut.as_ref().map(cut).unwrap_or_default(),
+            messages: found.head_index,
+            own_events: found.own_events,
+            own_bytes: found.own_bytes,
+            updated: found.updated,
+            title: found.title.clone().unwrap_or_default(),
         });
-        let is_delegate = details.as_ref().is_some_and(|known| known.kind == SessionKind::Delegate);
+        let is_delegate = details.as_ref().is_some_and(|found| found.kind == SessionKind::Delegate);
         let session = Some(Drawn { id: node.session_id.clone(), details });
         let agent = String::new();
         let mut twig = Self { depth: node.depth, session, agent, notes: Vec::new() };
@@ -93,10 +93,11 @@ impl Twig {
             (node.cycle, "cycle"),
         ];
         marks.iter().filter(|(marked, _)| *marked).for_each(|(_, mark)| twig.note(*mark));
-        if let Some(original) = node.header.as_ref().and_then(|known| known.copy_of.as_ref()) {
+        if let Some(original) = node.header.as_ref().and_then(|found| found.copy_of.as_ref()) {
             twig.note(format!("copy of {}", original.session_id));
         }
-        let mut branches: Vec<_> = node.brought.iter().map(|told| told.label.as_str()).collect();
+        let mut branches: Vec<_> =
+            node.brought.iter().map(|reported| reported.label.as_str()).collect();
         branches.dedup();
         if !branches.is_empty() {
             twig.note(format!("told of {}", branches.join(" and ")));

@@ -23,11 +23,11 @@ impl Endpoint {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let requests: Arc<Mutex<Vec<String>>> = Arc::default();
-        let (kept, answer) = (requests.clone(), Arc::new(answer));
+        let (shared, answer) = (requests.clone(), Arc::new(answer));
         thread::spawn(move || {
             for stream in listener.incoming() {
-                let (kept, answer) = (kept.clone(), answer.clone());
-                thread::spawn(move || serve(&stream.unwrap(), &kept, &*answer));
+                let (shared, answer) = (shared.clone(), answer.clone());
+                thread::spawn(move || serve(&stream.unwrap(), &shared, &*answer));
             }
         });
         Self { url, requests }
@@ -96,7 +96,7 @@ fn serve(stream: &TcpStream, stored: &Mutex<Vec<String>>, answer: &Answer) {
         let request = serde_json::from_str(&body).unwrap();
         stored.lock().unwrap().push(body);
         let (status, kind, text) = match answer(&request) {
-            Ok(said) => (200, "text/event-stream", events(&said)),
+            Ok(message) => (200, "text/event-stream", events(&message)),
             Err(status) => (status, "application/json", r#"{"error":{"message":"no"}}"#.to_owned()),
         };
         let head = format!(

@@ -36,11 +36,11 @@ impl Scripted {
         let received = requests.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let (heard, answers) = (received.clone(), answers.clone());
+                let (shared, answers) = (received.clone(), answers.clone());
                 std::thread::spawn(move || {
                     // The client may be gone before it has sent the whole request.
                     let Some(request) = request(&stream) else { return };
-                    heard.lock().unwrap().push(request);
+                    shared.lock().unwrap().push(request);
                     let answer = answers.lock().unwrap().pop_front();
                     let _ = give(stream, answer.unwrap_or(Answer::Says("done")));
                 });
@@ -67,7 +67,7 @@ impl Scripted {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let messages = |body: &Value| {
             let messages = body["messages"].as_array().unwrap().iter();
-            messages.map(|said| (text(&said["role"]), text(&said["content"]))).collect()
+            messages.map(|message| (text(&message["role"]), text(&message["content"]))).collect()
         };
         self.requests.lock().unwrap().iter().map(messages).collect()
     }
@@ -97,8 +97,8 @@ fn give(mut stream: TcpStream, answer: Answer) -> std::io::Result<()> {
     let end = |why: &str| json!({"choices": [{"index": 0, "delta": {}, "finish_reason": why}]});
     let events = match answer {
         Answer::Silence => return until_gone(&mut stream),
-        Answer::Begins(said) => vec![text(said)],
-        Answer::Says(said) => vec![text(said), end("stop")],
+        Answer::Begins(message) => vec![text(message)],
+        Answer::Says(message) => vec![text(message), end("stop")],
         Answer::Calls(name, arguments) => {
             let function = json!({"name": name, "arguments": arguments});
             let call = json!({"index": 0, "id": "c1", "type": "function", "function": function});

@@ -99,8 +99,8 @@ fn what_stands_before_damage_is_printed_before_the_error() {
         (&["export", "plan-1", "--to", "plain"], 5),
     ] {
         let ran = sandbox.run(&[&["--json"], words].concat());
-        let (printed, told) = ran.out.trim_end().rsplit_once('\n').unwrap();
-        let answer: Value = serde_json::from_str(told).unwrap();
+        let (printed, output) = ran.out.trim_end().rsplit_once('\n').unwrap();
+        let answer: Value = serde_json::from_str(output).unwrap();
         assert_eq!((ran.code, &answer["error"]["kind"]), (6, &Value::from("corrupt")), "{ran:?}");
         assert_eq!(printed.lines().count(), lines, "{words:?}: {printed}");
         let diff = printed.contains("\"only_b\":[{") && !printed.contains("]}");

@@ -26,10 +26,10 @@ impl Watch {
     fn of(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
-        let (said, lines) = channel();
+        let (text, lines) = channel();
         std::thread::spawn(move || {
             for line in out.lines().map_while(Result::ok) {
-                if said.send(serde_json::from_str(&line).unwrap()).is_err() {
+                if text.send(serde_json::from_str(&line).unwrap()).is_err() {
                     return;
                 }
             }

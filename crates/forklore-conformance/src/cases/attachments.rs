@@ -135,8 +135,10 @@ pub(super) fn what_was_never_put_is_not_there(scene: &Scene<'_>) {
 
 pub(super) fn a_list_tells_all_of_them_in_order(scene: &Scene<'_>) {
     assert_eq!(listed(scene), []);
-    let mut given: Vec<_> =
-        (0..40).map(|len| put(scene, &bytes(4, len))).map(|held| (held.id, held.bytes)).collect();
+    let mut given: Vec<_> = (0..40)
+        .map(|len| put(scene, &bytes(4, len)))
+        .map(|leased| (leased.id, leased.bytes))
+        .collect();
     given.sort_unstable();
     assert_eq!(listed(scene), given);
     let pin = put(scene, b"held");
@@ -217,8 +219,8 @@ pub(super) fn a_put_that_races_with_a_sweep_keeps_its_bytes(scene: &Scene<'_>) {
         drop(put(scene, b"raced for"));
         let sweeps = || attachments.sweep(&attachments.list().unwrap()).unwrap();
         let puts = || attachments.put(&mut &b"raced for"[..], NO_LIMIT).unwrap();
-        let (_, held) = race(sweeps, puts);
-        assert_eq!(read(scene, &held.id).unwrap(), b"raced for");
+        let (_, leased) = race(sweeps, puts);
+        assert_eq!(read(scene, &leased.id).unwrap(), b"raced for");
         assert_eq!(sweep(scene, &list(scene)), Swept::default());
     }
 }

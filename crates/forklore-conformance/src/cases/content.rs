@@ -116,9 +116,9 @@ pub(super) fn children_of_share_and_copy_read_the_same(scene: &Scene<'_>) {
     other.root("a", rich());
     scene.fork("a", "b", 10, rich());
     other.copy("a", "b", 10, rich());
-    for (kept, child) in [(4, "inside"), (10, "behind"), (15, "within_its_own")] {
-        scene.fork("b", child, kept, vec![user("on")]);
-        other.fork("b", child, kept, vec![user("on")]);
+    for (stored, child) in [(4, "inside"), (10, "behind"), (15, "within_its_own")] {
+        scene.fork("b", child, stored, vec![user("on")]);
+        other.fork("b", child, stored, vec![user("on")]);
         assert_eq!(scene.log(child), other.log(child));
         assert_eq!(scene.header(child), other.header(child));
     }

@@ -15,7 +15,7 @@ const ROUNDS: usize = 20;
 /// Returns the result of the winner and the error of the loser.
 fn one_winner<T: std::fmt::Debug>(results: (Result<T>, Result<T>)) -> (T, Error) {
     match results {
-        (Ok(won), Err(told)) | (Err(told), Ok(won)) => (won, told),
+        (Ok(won), Err(reported)) | (Err(reported), Ok(won)) => (won, reported),
         both => panic!("not one winner and one loser: {both:?}"),
     }
 }
@@ -29,13 +29,13 @@ pub(super) fn of_two_appends_at_one_head_one_wins(scene: &Scene<'_>) {
             ..scene.appending(vec![user(name), user(name)])
         };
         let (one, two) = (batch("one"), batch("two"));
-        let (won, told) = one_winner(race(
+        let (won, reported) = one_winner(race(
             || scene.store().append(&id("a"), one),
             || scene.store().append(&id("a"), two),
         ));
         assert_eq!(won.head_seq, expect + 2);
         let conflict = Error::Conflict { session: id("a"), expected: expect, head: expect + 2 };
-        assert_eq!(format!("{told:?}"), format!("{conflict:?}"), "round {round}");
+        assert_eq!(format!("{reported:?}"), format!("{conflict:?}"), "round {round}");
         let last = scene.texts("a").split_off(usize::try_from(expect + 1).unwrap());
         assert!(last == ["one", "one"] || last == ["two", "two"], "interleaved: {last:?}");
     }
@@ -84,9 +84,9 @@ pub(super) fn of_two_creates_of_one_id_one_wins(scene: &Scene<'_>) {
         let one = scene.child_draft("a", &name, 2, Strategy::ShareV1, vec![user("one")]);
         let two =
             scene.child_draft("a", &name.to_uppercase(), 3, Strategy::ReplayV1, vec![user("two")]);
-        let (won, told) =
+        let (won, reported) =
             one_winner(race(|| scene.store().create(one), || scene.store().create(two)));
-        assert!(matches!(told, Error::IdInUse(_)), "{told:?}");
+        assert!(matches!(reported, Error::IdInUse(_)), "{reported:?}");
         let text = if won.inherited.inheritable == 2 { "one" } else { "two" };
         assert_eq!(scene.texts(won.id.as_str()).pop().unwrap(), text);
     }
@@ -102,9 +102,9 @@ pub(super) fn of_two_equal_labels_one_wins(scene: &Scene<'_>) {
             let changed = scene.store().change(&id(session), &Change::Label(name.clone()));
             changed.map(|changed| changed.header.id)
         };
-        let (won, told) = one_winner(race(|| give("b"), || give("c")));
+        let (won, reported) = one_winner(race(|| give("b"), || give("c")));
         let in_use = Error::LabelInUse { label: name.clone(), by: won.clone() };
-        assert_eq!(format!("{told:?}"), format!("{in_use:?}"));
+        assert_eq!(format!("{reported:?}"), format!("{in_use:?}"));
         assert_eq!(scene.header(won.as_str()).label, name);
     }
 }
@@ -113,10 +113,10 @@ pub(super) fn of_two_runtimes_one_gets_the_lease(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     for _ in 0..ROUNDS {
         let hold = |owner: &str| scene.hold("a", owner, LONG);
-        let (won, told) = one_winner(race(|| hold("one"), || hold("two")));
+        let (won, reported) = one_winner(race(|| hold("one"), || hold("two")));
         let owner = won.header.lease.unwrap().owner;
         let leased = Error::Leased { session: id("a"), owner: owner.clone() };
-        assert_eq!(format!("{told:?}"), format!("{leased:?}"));
+        assert_eq!(format!("{reported:?}"), format!("{leased:?}"));
         scene.change("a", &Change::Release { owner });
     }
 }
@@ -155,7 +155,7 @@ pub(super) fn a_fork_and_a_delete_that_keeps_children(scene: &Scene<'_>) {
                 assert_eq!(retained, 1);
                 assert_eq!(scene.texts(&child), ["session_fork", "q1", "a1", "q2", "a2"]);
             }
-            Err(told) => assert!(matches!(told, Error::Deleted(_)), "{told:?}"),
+            Err(reported) => assert!(matches!(reported, Error::Deleted(_)), "{reported:?}"),
         }
     }
     scene.assert_sound();
@@ -187,7 +187,9 @@ pub(super) fn a_detach_and_a_delete_of_the_parent(scene: &Scene<'_>) {
             race(|| scene.detach(&child), || scene.remove(&[&parent], Children::Refuse));
         match deleted {
             Ok(removed) => assert_eq!(removed.retained_segments, 0),
-            Err(told) => assert!(matches!(told, Error::HasChildren { count: 1, .. }), "{told:?}"),
+            Err(reported) => {
+                assert!(matches!(reported, Error::HasChildren { count: 1, .. }), "{reported:?}")
+            }
         }
         assert_eq!(scene.log(&child), before);
     }
@@ -207,7 +209,7 @@ pub(super) fn a_detach_and_a_delete_of_the_same(scene: &Scene<'_>) {
         assert_eq!(deleted.unwrap().deleted, [id(&child)]);
         match detached {
             Ok(changed) => assert_eq!(changed.header.deleted, None),
-            Err(told) => assert!(matches!(told, Error::Deleted(_)), "{told:?}"),
+            Err(reported) => assert!(matches!(reported, Error::Deleted(_)), "{reported:?}"),
         }
     }
 }
@@ -224,7 +226,7 @@ pub(super) fn an_append_and_a_delete(scene: &Scene<'_>) {
         assert_eq!(deleted.unwrap().deleted, [id(&session)]);
         match appended {
             Ok(appended) => assert_eq!(appended.head_seq, 3),
-            Err(told) => assert!(matches!(told, Error::Deleted(_)), "{told:?}"),
+            Err(reported) => assert!(matches!(reported, Error::Deleted(_)), "{reported:?}"),
         }
         assert!(scene.header(&session).deleted.is_some());
     }

@@ -28,8 +28,8 @@ pub(super) fn compare(scene: &Scene<'_>, model: &Model, logs: Logs<'_>) -> Resul
     let (mut dead, listed): (Vec<_>, Vec<_>) =
         listed.into_iter().partition(|header| header.deleted.is_some());
     let (buried, living): (Vec<_>, Vec<_>) =
-        model.sessions.iter().partition(|told| told.is_deleted());
-    let mut want: Vec<_> = living.iter().map(|told| timeless(told.header())).collect();
+        model.sessions.iter().partition(|reported| reported.is_deleted());
+    let mut want: Vec<_> = living.iter().map(|reported| timeless(reported.header())).collect();
     want.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
     let listed: Vec<_> = listed.into_iter().map(timeless).collect();
     same("the list", &listed, &want)?;

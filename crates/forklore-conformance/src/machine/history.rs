@@ -107,14 +107,14 @@ impl<'f> History<'f> {
     fn pick(&self, number: u8) -> Option<&Session> {
         let any = number.is_multiple_of(16);
         let nth = usize::from(number / 16 * 13 + number % 16);
-        let pool = self.model.sessions.iter().filter(|told| any || !told.is_deleted());
+        let pool = self.model.sessions.iter().filter(|reported| any || !reported.is_deleted());
         let pool: Vec<_> = pool.collect();
         pool.get(nth % (pool.len() + usize::from(any)).max(1)).copied()
     }
 
     /// Returns the id of the session that `number` picks, or an id that does not exist.
     fn session(&self, number: u8) -> SessionId {
-        self.pick(number).map_or_else(|| id("nobody"), |told| told.id().clone())
+        self.pick(number).map_or_else(|| id("nobody"), |reported| reported.id().clone())
     }
 
     fn call(&mut self, step: &Step) -> Option<Call> {
@@ -134,12 +134,12 @@ impl<'f> History<'f> {
                 let now = self.scene.clock.now();
                 Some(Call::Append(session, Append { now, ..append }))
             }
-            Step::Fork { parent, kept, how, tail, label } => {
-                Some(self.fork((*parent, *kept), *how, tail, *label))
+            Step::Fork { parent, inheritable, how, tail, label } => {
+                Some(self.fork((*parent, *inheritable), *how, tail, *label))
             }
-            Step::Remove { sessions, keep_children } => {
+            Step::Remove { sessions, retain_children } => {
                 let sessions = sessions.iter().map(|session| self.session(*session)).collect();
-                let children = if *keep_children { Children::Retain } else { Children::Refuse };
+                let children = if *retain_children { Children::Retain } else { Children::Refuse };
                 Some(Call::Remove(sessions, children, self.scene.clock.now()))
             }
             other => {
@@ -153,7 +153,7 @@ impl<'f> History<'f> {
         match step {
             Step::Detach { session } => {
                 // The contract does not define a detach of a root.
-                self.pick(*session).filter(|told| told.header().parent_id.is_some())?;
+                self.pick(*session).filter(|reported| reported.header().parent_id.is_some())?;
                 Some((*session, Change::Detach))
             }
             Step::Label { session, name } => {

@@ -44,8 +44,10 @@ impl Model {
     /// Returns, for each session, whose stored events its prefix refers to in a sharing store.
     pub(super) fn references(&self) -> BTreeMap<&SessionId, Vec<&SessionId>> {
         let all = self.sessions.iter();
-        all.map(|told| (told.id(), told.prefix.iter().map(|line| &line.needed_by).collect()))
-            .collect()
+        all.map(|reported| {
+            (reported.id(), reported.prefix.iter().map(|line| &line.needed_by).collect())
+        })
+        .collect()
     }
 }
 
@@ -145,7 +147,7 @@ impl Model {
     }
 
     fn find(&self, id: &SessionId) -> Result<usize> {
-        let found = self.sessions.iter().position(|told| told.id() == id);
+        let found = self.sessions.iter().position(|reported| reported.id() == id);
         found.ok_or_else(|| Error::NotFound(id.clone()))
     }
 
@@ -155,22 +157,22 @@ impl Model {
     }
 
     fn living_sessions(&self) -> impl Iterator<Item = &Session> {
-        self.sessions.iter().filter(|told| !told.is_deleted())
+        self.sessions.iter().filter(|reported| !reported.is_deleted())
     }
 
     fn label_is_free(&self, root: &SessionId, header: &Header) -> Result<()> {
-        let same = self.living_sessions().find(|told| {
-            told.header.root_id == *root
-                && told.header.label == header.label
-                && told.id() != &header.id
+        let same = self.living_sessions().find(|reported| {
+            reported.header.root_id == *root
+                && reported.header.label == header.label
+                && reported.id() != &header.id
         });
-        same.map_or(Ok(()), |told| {
-            Err(Error::LabelInUse { label: header.label.clone(), by: told.id().clone() })
+        same.map_or(Ok(()), |reported| {
+            Err(Error::LabelInUse { label: header.label.clone(), by: reported.id().clone() })
         })
     }
 
     fn create(&mut self, new: &NewSession) -> Result<Header> {
-        if self.sessions.iter().any(|told| told.id().fold() == new.id.fold()) {
+        if self.sessions.iter().any(|reported| reported.id().fold() == new.id.fold()) {
             return Err(Error::IdInUse(new.id.clone()));
         }
         let mut header = new.header(None, Counts::default(), new.created);
@@ -326,9 +328,10 @@ impl Model {
             deleted.push(id.clone());
         }
         let needed = |id: &&SessionId| {
-            self.living_sessions().any(|told| told.prefix.iter().any(|line| line.needed_by == **id))
+            self.living_sessions()
+                .any(|reported| reported.prefix.iter().any(|line| line.needed_by == **id))
         };
-        let kept_segments = deleted.iter().filter(needed).count() as u64;
-        Ok(Removed { deleted, retained_segments: kept_segments })
+        let retained_segments = deleted.iter().filter(needed).count() as u64;
+        Ok(Removed { deleted, retained_segments })
     }
 }

@@ -14,8 +14,8 @@ pub(super) enum Step {
     Create { events: Vec<Say> },
     Append { session: u8, events: Vec<Say>, expect: Expect, owner: Option<u8> },
     Repeat { append: u8 },
-    Fork { parent: u8, kept: u8, how: How, tail: Vec<Say>, label: Option<u8> },
-    Remove { sessions: Vec<u8>, keep_children: bool },
+    Fork { parent: u8, inheritable: u8, how: How, tail: Vec<Say>, label: Option<u8> },
+    Remove { sessions: Vec<u8>, retain_children: bool },
     Detach { session: u8 },
     Label { session: u8, name: u8 },
     Title { session: u8, title: Option<u8> },
@@ -120,9 +120,9 @@ fn fork() -> impl Strategy<Value = Step> {
     let how = prop_oneof![4 => Just(How::Share), 2 => Just(How::Copy), 1 => Just(How::Delegate)];
     let label = prop::option::weighted(0.2, 0..4u8);
     let fields = (any::<u8>(), any::<u8>(), how, says(4), label);
-    fields.prop_map(|(parent, kept, how, tail, label)| Step::Fork {
+    fields.prop_map(|(parent, inheritable, how, tail, label)| Step::Fork {
         parent,
-        kept,
+        inheritable,
         how,
         tail,
         label,
@@ -144,7 +144,7 @@ fn change() -> impl Strategy<Value = Step> {
 
 fn remove() -> impl Strategy<Value = Step> {
     (prop::collection::vec(any::<u8>(), 1..4), prop::bool::weighted(0.7))
-        .prop_map(|(sessions, keep_children)| Step::Remove { sessions, keep_children })
+        .prop_map(|(sessions, retain_children)| Step::Remove { sessions, retain_children })
 }
 
 /// Generates the steps of one caller.

@@ -65,12 +65,13 @@ impl Engine {
         let mut headers: Vec<_> =
             headers.iter().filter(|header| header.deleted.is_none()).cloned().collect();
         in_lineage_order(&mut headers);
-        let (mut problems, mut known) = (Vec::new(), HashMap::new());
+        let (mut problems, mut existing) = (Vec::new(), HashMap::new());
         let mut read = HashSet::new();
         for header in &headers {
             let found = self.each_mention(header, own_only(header, &read), |seq, mention| {
                 let Some(part) = mention.part else { return };
-                let wrong = known.entry(mention.id).or_insert_with(|| self.wrong_with(&mention.id));
+                let wrong =
+                    existing.entry(mention.id).or_insert_with(|| self.wrong_with(&mention.id));
                 if let Some((kind, message)) = wrong {
                     let named = part.name.map(|name| format!(" ({name})")).unwrap_or_default();
                     problems.push(Problem {

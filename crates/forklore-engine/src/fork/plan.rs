@@ -69,7 +69,7 @@ impl Plan {
     ) -> Result<()> {
         let running = parent.leased_by_other(None, engine.now()).map(|lease| lease.began_at);
         let selector = match (at, running) {
-            (Some(asked), _) => asked.clone(),
+            (Some(requested), _) => requested.clone(),
             (None, None) => Selector::End,
             (None, Some(-1)) => {
                 return Err(Error::nothing_to_fork(&parent.id, &Selector::End));

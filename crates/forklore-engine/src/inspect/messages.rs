@@ -18,7 +18,7 @@ pub(crate) fn of_event(engine: &Engine, event: &Event) -> Vec<Message> {
                 let dialect = engine.agent_formats().named(dialect);
                 let replacement = dialect.map(|dialect| dialect.instead(&event.data.readable()));
                 replacement
-                    .filter(|said| !said.is_empty())
+                    .filter(|text| !text.is_empty())
                     .unwrap_or_else(|| vec![engine.message(event)])
             }
         },

@@ -35,7 +35,7 @@ impl Engine {
         let header = self.show(session)?;
         let end = u64::try_from(header.head_seq()).ok();
         let Inspection { messages, open_results, .. } = self.inspect_for(session, end, model)?;
-        let forks = self.forks(&header)?.into_iter().map(|kept| messages.shared_up_to(kept));
+        let forks = self.forks(&header)?.into_iter().map(|stored| messages.shared_up_to(stored));
         let mut forks: Vec<usize> = forks.filter(|shared| *shared > 0).collect();
         forks.dedup();
         let inherited = header.parent_id.as_ref().map(|_| header.inherited.inheritable);
@@ -50,7 +50,7 @@ impl Engine {
     /// `corrupt`, `missing_ancestor`.
     pub fn fork_view(&self, parent: &Header, cut: &Cut, model: Option<&str>) -> Result<ModelView> {
         let mut forks = self.forks(parent)?;
-        forks.retain(|kept| *kept < cut.inheritable);
+        forks.retain(|stored| *stored < cut.inheritable);
         let Some(seq) = cut.seq else {
             let (messages, forks) = (Vec::new(), Vec::new());
             let header = parent.clone();
@@ -60,7 +60,7 @@ impl Engine {
             self.inspect_for(&parent.id, Some(seq), model)?;
         let mut shared = messages.shared_up_to(seq);
         let mut forks: Vec<usize> =
-            forks.into_iter().map(|kept| messages.shared_up_to(kept)).collect();
+            forks.into_iter().map(|stored| messages.shared_up_to(stored)).collect();
         let mut messages: Vec<Message> = messages.collect::<Result<_>>()?;
         // A fork puts the results for the calls that its cut leaves open after all inherited
         // messages.

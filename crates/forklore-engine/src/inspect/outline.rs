@@ -172,14 +172,14 @@ impl Outline {
             Some(Covers::Before(id)) => {
                 let first_retained = self.seq_of(engine, session, &id, stored.seq)?;
                 let index = self.items.iter().position(|item| {
-                    !item.instead && first_retained.is_some_and(|kept| item.seq >= kept)
+                    !item.instead && first_retained.is_some_and(|retained| item.seq >= retained)
                 });
                 Some(Covered::First(index.unwrap_or(self.items.len())))
             }
-            Some(Covers::BeforeIndex(place)) => {
+            Some(Covers::BeforeIndex(location)) => {
                 // In the session that first wrote them, records have the same position as in their
                 // file.
-                let is_retained = |stored: &LogEntry| stored.origin.seq >= place;
+                let is_retained = |stored: &LogEntry| stored.origin.seq >= location;
                 Some(Covered::First(self.inherited_from(engine, session, &is_retained)?))
             }
             Some(Covers::Through(last)) => {

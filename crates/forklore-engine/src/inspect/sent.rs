@@ -113,7 +113,7 @@ impl Messages {
             let found = self.engine.store().read(&self.session, &query)?.events.pop();
             self.compaction = Some((item.seq, self.messages_of(found, item.seq)?));
         }
-        let messages = self.compaction.as_ref().and_then(|(_, said)| said.get(number));
+        let messages = self.compaction.as_ref().and_then(|(_, text)| text.get(number));
         messages.cloned().ok_or_else(|| self.missing(item.seq))
     }
 

@@ -166,7 +166,7 @@ impl FileSources {
                 error => Err(error),
             };
             let sidecar = match from.sidecars_of(&file.source) {
-                Ok(beside) => beside,
+                Ok(companion) => companion,
                 Err(error) => {
                     lose(error)?;
                     continue;
@@ -310,6 +310,7 @@ fn read_whole(from: &Engine, family: &Family, id: &SessionId) -> Result<()> {
         Ok(())
     })?;
     let Some((seq, message)) = lost else { return Ok(()) };
-    let (session, place) = (Some(id.clone()), "the file's events".to_owned());
-    Err(forklore_store::Error::Corrupt { session, seq: Some(seq), location: place, message }.into())
+    let (session, position) = (Some(id.clone()), "the file's events".to_owned());
+    Err(forklore_store::Error::Corrupt { session, seq: Some(seq), location: position, message }
+        .into())
 }

@@ -46,17 +46,10 @@ impl Engine {
     /// Writes the file of a source to `out`.
     pub(crate) fn restore_source(&self, source: Source, out: &mut dyn Write) -> Result<Restored> {
         let headers = self.headers_of(&source)?;
-        let (hash, read_ahead) = (Sha256::new(), None);
+        let (hash, read_next) = (Sha256::new(), None);
         let living = None;
-        let mut restoring = Restoring {
-            engine: self,
-            headers,
-            out,
-            hash,
-            bytes: 0,
-            prefetched: read_ahead,
-            living,
-        };
+        let mut restoring =
+            Restoring { engine: self, headers, out, hash, bytes: 0, prefetched: read_next, living };
         let mut step = 0;
         while let Some(ranges) = self.sources()?.source_spans(source.id, step)? {
             ranges.iter().try_for_each(|range| restoring.range(range))?;
@@ -168,7 +161,7 @@ impl Restoring<'_> {
     /// for the next event.
     fn spread_event(&mut self, id: &SessionId, seq: u64) -> Result<LogEntry> {
         let next = self.prefetched.take().filter(|(of, _)| of == id);
-        let mut prefetched = next.map(|(_, read_ahead)| read_ahead).unwrap_or_default();
+        let mut prefetched = next.map(|(_, read_next)| read_next).unwrap_or_default();
         if prefetched.front().is_none_or(|next| next.seq != seq) {
             prefetched = self.page(id, seq, PREFETCH_EVENTS)?.into();
         }

@@ -93,10 +93,11 @@ fn seq_is_inclusive(world: &World) {
 
 fn index_keeps_exactly_that_many(world: &World) {
     world.session("p", "u1 w a1 w u2");
-    for (at, kept) in [("index:1", "F u1"), ("index:2", "F u1 w a1"), ("index:3", "F u1 w a1 w u2")]
+    for (at, stored) in
+        [("index:1", "F u1"), ("index:2", "F u1 w a1"), ("index:3", "F u1 w a1 w u2")]
     {
         world.fork("p", at, &format!("c-{}", &at[6..]));
-        assert_eq!(world.shape(&format!("c-{}", &at[6..])), kept);
+        assert_eq!(world.shape(&format!("c-{}", &at[6..])), stored);
     }
 }
 

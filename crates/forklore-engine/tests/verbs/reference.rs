@@ -85,8 +85,8 @@ fn what_is_in_other_folders_is_named(world: &World) {
     let fork = Fork { at: Some("start".parse().unwrap()), ..Fork::of(root) };
     let fork = world.engine.fork(&fork).unwrap().child_session_id;
     world.engine.label(&fork, &"idea".parse().unwrap()).unwrap();
-    let (told, tries) = from("@idea");
-    assert!(told.ends_with("but sessions of /demo, /tmp/\u{1b}[31m\nrm -rf x do"), "{told:?}");
+    let (report, tries) = from("@idea");
+    assert!(report.ends_with("but sessions of /demo, /tmp/\u{1b}[31m\nrm -rf x do"), "{report:?}");
     assert_eq!(tries, [fork.to_string(), shown]);
     // Looking in all workspaces reports that several match.
     let all = world.engine.resolve("@idea", &Scope::default()).unwrap_err();

@@ -128,13 +128,13 @@ impl EventLine {
     /// Parses the event of a checked line. With `bare` its payload is `null`.
     pub(crate) fn parse(line: &str, bare: bool) -> serde_json::Result<Self> {
         let parsed: Parsed<'_> = serde_json::from_str(line)?;
-        let [kept, index, turns, bytes, open] = parsed.at;
+        let [stored, index, turns, bytes, open] = parsed.at;
         let own = || Origin { session_id: parsed.session_id, seq: parsed.seq };
         let data = if bare { "null" } else { parsed.data.get() };
         Ok(Self {
             seq: parsed.seq,
             origin: parsed.origin.unwrap_or_else(own),
-            counts: Counts { inheritable: kept, index, turns, bytes, open },
+            counts: Counts { inheritable: stored, index, turns, bytes, open },
             event: Event {
                 id: parsed.id,
                 ts: parsed.ts,

@@ -206,12 +206,12 @@ mod short {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     pub(super) fn serialize<S: Serializer>(counts: &Counts, to: S) -> Result<S::Ok, S::Error> {
-        let Counts { inheritable: kept, index, turns, bytes, open } = *counts;
-        [kept, index, turns, bytes, open].serialize(to)
+        let Counts { inheritable: stored, index, turns, bytes, open } = *counts;
+        [stored, index, turns, bytes, open].serialize(to)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Counts, D::Error> {
-        let [kept, index, turns, bytes, open] = <[u64; 5]>::deserialize(from)?;
-        Ok(Counts { inheritable: kept, index, turns, bytes, open })
+        let [stored, index, turns, bytes, open] = <[u64; 5]>::deserialize(from)?;
+        Ok(Counts { inheritable: stored, index, turns, bytes, open })
     }
 }

@@ -100,8 +100,8 @@ impl Index {
                 sessions: Vec::new(),
                 read: Progress::default(),
             };
-            let (steps, places) = (Vec::new(), HashMap::new());
-            self.sources.push(Entry { source, steps, forgotten: 0, locations: places });
+            let (steps, positions) = (Vec::new(), HashMap::new());
+            self.sources.push(Entry { source, steps, forgotten: 0, locations: positions });
         }
         self.grow(&step, read, at)
     }
@@ -114,16 +114,16 @@ impl Index {
         source.native_id.clone_from(&step.native_id);
         source.read = read;
         let seen = step.seen();
-        match source.paths.iter_mut().find(|known| known.path == seen.path) {
-            Some(known) => *known = seen,
+        match source.paths.iter_mut().find(|found| found.path == seen.path) {
+            Some(found) => *found = seen,
             None => {
                 self.paths.entry(seen.path.clone()).or_default().push(number);
                 source.paths.push(seen);
             }
         }
-        for (place, id, events) in &step.sessions {
-            match source.sessions.get_mut(*place) {
-                Some(known) => known.events = *events,
+        for (location, id, events) in &step.sessions {
+            match source.sessions.get_mut(*location) {
+                Some(found) => found.events = *events,
                 None => {
                     self.sessions.entry(id.fold()).or_default().push(number);
                     source.sessions.push(SourceSession { id: id.clone(), events: *events });
@@ -156,7 +156,7 @@ impl Index {
     }
 
     pub(super) fn source(&self, number: u64) -> Option<&Source> {
-        self.entry(number).map(|held| &held.source)
+        self.entry(number).map(|leased| &leased.source)
     }
 
     /// Returns the numbers of the matching sources, in ascending order.
@@ -183,7 +183,7 @@ impl Index {
     /// Returns the locations of all records of a source.
     pub(crate) fn locations(&self, number: u64) -> Option<Vec<(RecordKey, RecordLocation)>> {
         let locations = &self.entry(number)?.locations;
-        Some(locations.iter().map(|(key, place)| (*key, *place)).collect())
+        Some(locations.iter().map(|(key, location)| (*key, *location)).collect())
     }
 
     /// Returns the offset and length of the line of a step with ranges, and whether its stored
@@ -199,12 +199,13 @@ impl Index {
     }
 
     pub(super) fn has_forgotten(&self) -> bool {
-        self.sources.iter().any(|held| held.forgotten > 0)
+        self.sources.iter().any(|leased| leased.forgotten > 0)
     }
 
     /// Returns the offsets of the lines whose stored bytes are removed from view.
     pub(super) fn forgotten(&self) -> HashSet<u64> {
-        let steps = self.sources.iter().flat_map(|held| held.steps.iter().take(held.forgotten));
+        let steps =
+            self.sources.iter().flat_map(|leased| leased.steps.iter().take(leased.forgotten));
         steps.map(|(at, _)| *at).collect()
     }
 

@@ -179,11 +179,11 @@ impl StepLine {
             Target::State { .. } => None,
         };
         let sidecar = step.sidecar.as_deref().map(sidecar_key);
-        let session = |(at, known): (&usize, &SourceSession)| (*at, known.id.clone(), known.events);
+        let session = |(at, found): (&usize, &SourceSession)| (*at, found.id.clone(), found.events);
         let locations = |inherited| {
             let those =
-                step.locations.iter().filter(move |(_, place)| place.inherited == inherited);
-            those.map(|(key, place)| (*key, place.session, place.position)).collect()
+                step.locations.iter().filter(move |(_, location)| location.inherited == inherited);
+            those.map(|(key, location)| (*key, location.session, location.position)).collect()
         };
         Self {
             source: number,

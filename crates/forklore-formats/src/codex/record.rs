@@ -279,7 +279,7 @@ impl LineReader for Reader {
 
     fn memory_before(&self) -> Option<String> {
         let turns = match &self.undo.turns {
-            Some((kept, behind)) => [self.turns.get(..*kept)?, behind].concat().into(),
+            Some((stored, behind)) => [self.turns.get(..*stored)?, behind].concat().into(),
             None => Cow::Borrowed(self.turns.as_slice()),
         };
         serde_json::to_string(&Memory { counts: self.undo.counts, turns }).ok()

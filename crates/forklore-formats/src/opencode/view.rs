@@ -99,10 +99,10 @@ fn call(id: String, name: String, state: Option<&State<'_>>) -> Vec<Part> {
         Some("error") => Some(state.error),
         _ => None,
     });
-    let result = output.map(|said| Part::ToolResult {
+    let result = output.map(|text| Part::ToolResult {
         call_id: id.clone(),
         name: Some(name.clone()),
-        content: Data::from_checked(said.map_or("\"\"", RawValue::get)),
+        content: Data::from_checked(text.map_or("\"\"", RawValue::get)),
         is_error: failed,
         synthetic: false,
     });

@@ -66,9 +66,9 @@ struct RecordIds<'a> {
     #[serde(borrow, rename = "parentId")]
     parent: Field<'a>,
     #[serde(borrow, rename = "firstKeptEntryId")]
-    first_kept: Field<'a>,
+    first_entry: Field<'a>,
     #[serde(borrow, rename = "firstKeptEntryIndex")]
-    first_kept_index: Field<'a>,
+    first_index: Field<'a>,
     #[serde(borrow, rename = "targetId")]
     target: Field<'a>,
 }
@@ -136,15 +136,15 @@ impl Writer {
     fn splice(&mut self, line: &str, out: &mut dyn Write) -> Option<io::Result<()>> {
         let fields: RecordIds<'_> = serde_json::from_str(line).ok()?;
         let mut splice = Splice::default();
-        for (name, field) in [("firstKeptEntryId", fields.first_kept), ("targetId", fields.target)]
+        for (name, field) in [("firstKeptEntryId", fields.first_entry), ("targetId", fields.target)]
         {
             let renamed = field.text().and_then(|id| self.renamed.get(&*id));
             if let Some(id) = renamed {
                 splice.set(line, name, field, quoted(id));
             }
         }
-        if let Some(index) = fields.first_kept_index.0.and_then(|raw| raw.get().parse().ok())
-            && fields.first_kept.0.is_none()
+        if let Some(index) = fields.first_index.0.and_then(|raw| raw.get().parse().ok())
+            && fields.first_entry.0.is_none()
         {
             // The header is entry 0 of the file, so entry n is record n - 1.
             splice.add("firstKeptEntryId", &quoted(&self.id_at(u64::saturating_sub(index, 1))));

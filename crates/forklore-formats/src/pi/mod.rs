@@ -57,16 +57,17 @@ impl AgentFormat for Pi {
         #[serde(rename_all = "camelCase")]
         struct Compaction {
             id: Option<String>,
-            first_kept_entry_id: Option<String>,
-            first_kept_entry_index: Option<u64>,
+            #[serde(rename = "firstKeptEntryId")]
+            first_entry_id: Option<String>,
+            #[serde(rename = "firstKeptEntryIndex")]
+            first_entry_index: Option<u64>,
         }
         let compaction: Compaction = data.read().ok()?;
-        let index = compaction.first_kept_entry_index.and_then(|line| line.checked_sub(1));
-        let first_id =
-            compaction.first_kept_entry_id.filter(|id| Some(id) != compaction.id.as_ref());
+        let index = compaction.first_entry_index.and_then(|line| line.checked_sub(1));
+        let first_id = compaction.first_entry_id.filter(|id| Some(id) != compaction.id.as_ref());
         Some(match (first_id, index.filter(|_| compaction.id.is_none())) {
             (Some(id), _) => Covers::Before(id),
-            (None, Some(place)) => Covers::BeforeIndex(place),
+            (None, Some(location)) => Covers::BeforeIndex(location),
             (None, None) => Covers::AllBefore,
         })
     }

@@ -93,10 +93,10 @@ fn draw(graph: &Graph) -> String {
     let (width, height) = (LEFT + STEP * 10, LANE * (sessions.len() + 1));
     let legend =
         [("user", "user"), ("assistant", "assistant"), ("tool", "result"), ("failed", "failed")];
-    for (at, (class, said)) in legend.into_iter().enumerate() {
+    for (at, (class, message)) in legend.into_iter().enumerate() {
         let (x, y) = (LEFT + 100 * at, height - 14);
         writeln!(out, "<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"6\"/>").unwrap();
-        text(&mut out, x + 12, y + 4, "who", said);
+        text(&mut out, x + 12, y + 4, "who", message);
     }
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \

@@ -48,8 +48,8 @@ fn updates_and_other_servers_are_refused() {
         "SELECT (COUNT(IF(EXISTS { SERVICE ?s {} }, 1, 2)) AS ?n) { OPTIONAL { ?s ?p ?o } }",
         "CONSTRUCT { ?s ?p ?o } { { SELECT * { MINUS { SERVICE ?s { ?s ?p ?o } } } LIMIT 1 } }",
     ] {
-        let (kind, said) = refusal(service);
-        assert_eq!((kind, said.contains("SERVICE")), (ErrorKind::PermissionDenied, true), "{said}");
+        let (kind, text) = refusal(service);
+        assert_eq!((kind, text.contains("SERVICE")), (ErrorKind::PermissionDenied, true), "{text}");
     }
 }
 

@@ -363,7 +363,7 @@ fn a_rollback_leaves_a_branch_behind() {
     let all: Vec<_> = (0..4).map(of).collect();
     let expected =
         [("one two three", None), ("one 2b", Some(0)), ("one 2c", Some(0)), ("1b", Some(0))];
-    assert_eq!(all, expected.map(|(said, parent)| (said.to_owned(), parent)));
+    assert_eq!(all, expected.map(|(message, parent)| (message.to_owned(), parent)));
     let (meant, others) = report.sources[0].meant().unwrap();
     assert_eq!((meant, others.len()), (&report.sessions[3].session_id, 3));
     assert_eq!(scene.restore(meant), text.as_bytes());

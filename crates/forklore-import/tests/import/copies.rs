@@ -264,7 +264,11 @@ fn what_a_copy_that_came_first_repeats_is_common_and_counts_once() {
         assert_eq!(early.engine.stats(Some(&id(COPY))).unwrap().usage, usage);
         early.store.remove(&[id(ORIGINAL)], Children::Retain, Timestamp::UNIX_EPOCH).unwrap();
         let spending = early.engine.usage_report(&UsageScope::Everything).unwrap();
-        let bears = spending.by_session.iter().find(|told| told.session_id == id(COPY)).unwrap();
+        let bears = spending
+            .by_session
+            .iter()
+            .find(|notification| notification.session_id == id(COPY))
+            .unwrap();
         assert_eq!(bears.usage, usage);
     }
 }

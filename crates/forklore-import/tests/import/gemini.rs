@@ -188,11 +188,11 @@ enum Does {
 /// Returns the lines that these operations write, the agent's list after them, and the total number
 /// of messages.
 fn played(done: &[Does]) -> (Vec<String>, Vec<String>, usize) {
-    let (mut lines, mut list, mut said) = (Vec::new(), Vec::<String>::new(), 0);
+    let (mut lines, mut list, mut texts) = (Vec::new(), Vec::<String>::new(), 0);
     let mut next = |list: &mut Vec<String>| {
-        said += 1;
-        let who = if said % 2 == 0 { "b" } else { "a" };
-        list.push(format!("{who}{said}"));
+        texts += 1;
+        let who = if texts % 2 == 0 { "b" } else { "a" };
+        list.push(format!("{who}{texts}"));
     };
     let all = |list: &[String]| list_of(&list.iter().map(|id| &**id).collect::<Vec<_>>());
     for does in done.iter().chain([&Does::Says]) {
@@ -229,7 +229,7 @@ fn played(done: &[Does]) -> (Vec<String>, Vec<String>, usize) {
             _ => {}
         }
     }
-    (lines, list, said)
+    (lines, list, texts)
 }
 
 fn does() -> impl Strategy<Value = Does> {
@@ -251,7 +251,7 @@ proptest! {
     /// the file is restored, whether it is imported at once or line by line.
     #[test]
     fn the_leaf_is_the_list_that_the_agent_has(done in proptest::collection::vec(does(), 0..24)) {
-        let (lines, list, said) = played(&done);
+        let (lines, list, text) = played(&done);
         let whole = format!("{HEADER}\n{}\n", lines.join("\n"));
         let (at_once, in_steps) = (Scene::new(), Scene::new());
         let report = at_once.import(&at_once.file("f.jsonl", whole.as_bytes()));
@@ -268,7 +268,7 @@ proptest! {
             let own = |stored: &LogEntry| Scene::is_own(stored, &session.session_id);
             at_once.events(&session.session_id).into_iter().filter(own).collect::<Vec<_>>()
         });
-        prop_assert_eq!(own.filter(spoken).count(), said);
+        prop_assert_eq!(own.filter(spoken).count(), text);
         let (leaf, _) = report.sources[0].meant().unwrap();
         let log = at_once.events(leaf).into_iter().filter(spoken);
         prop_assert_eq!(log.map(|stored| stored.event.id.to_string()).collect::<Vec<_>>(), list);

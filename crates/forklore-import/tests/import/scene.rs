@@ -234,7 +234,7 @@ pub(crate) enum Stretch {
 fn push(all: &mut Vec<Stretch>, bytes: &[u8]) {
     match all.last_mut() {
         _ if bytes == LineEnd::None.bytes() => {}
-        Some(Stretch::Stored(kept)) => kept.extend_from_slice(bytes),
+        Some(Stretch::Stored(stored)) => stored.extend_from_slice(bytes),
         _ => all.push(Stretch::Stored(bytes.to_vec())),
     }
 }

@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn parts_of_a_key_are_hidden_however_they_are_written() {
-        for (said, expected) in [
+        for (text, expected) in [
             ("no key sk-ant-0123456789abcdef/wxyz!", "no key [key]!"),
             ("no key sk-ant-0...", "no key [key]..."),
             ("no key sk-ant-0*****wxyz.", "no key [key]."),
@@ -160,7 +160,7 @@ mod tests {
             ),
             ("", ""),
         ] {
-            assert_eq!(redact(said, KEY), expected, "{said}");
+            assert_eq!(redact(text, KEY), expected, "{text}");
         }
         assert_eq!(redact("a pass, a password", "pass"), "a [key], a [key]word");
     }

@@ -182,8 +182,8 @@ impl Reader {
 
 impl From<Usage> for TokenUsage {
     fn from(usage: Usage) -> Self {
-        let (said, thought) = (usage.candidates_token_count, usage.thoughts_token_count);
-        let output = said.map_or(thought, |said| Some(said.saturating_add(thought.unwrap_or(0))));
+        let (text, thought) = (usage.candidates_token_count, usage.thoughts_token_count);
+        let output = text.map_or(thought, |text| Some(text.saturating_add(thought.unwrap_or(0))));
         Self {
             input: usage.prompt_token_count,
             output,

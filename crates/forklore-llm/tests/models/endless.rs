@@ -12,7 +12,7 @@ const BETWEEN: usize = 16 << 20;
 
 /// Returns the error of a response that repeats `more` endlessly, and the number of bytes sent.
 async fn cut(provider: Provider, beginning: &str, more: &str) -> (String, usize) {
-    let (url, taken) = Endpoint::endless(beginning, more);
+    let (url, accepted) = Endpoint::endless(beginning, more);
     let model = model(provider, &url);
     let request = request(vec![user("Hello")]);
     let mut pieces = model.stream(&request).await.unwrap();
@@ -26,7 +26,7 @@ async fn cut(provider: Provider, beginning: &str, more: &str) -> (String, usize)
     assert_eq!(error.kind, ModelErrorKind::Malformed, "{error}");
     assert!(pieces.next().await.is_none());
     drop(pieces);
-    let outcome = tokio::task::spawn_blocking(move || taken.recv().unwrap()).await.unwrap();
+    let outcome = tokio::task::spawn_blocking(move || accepted.recv().unwrap()).await.unwrap();
     (error.message, outcome)
 }
 
@@ -37,9 +37,9 @@ fn event(data: &str) -> String {
 #[tokio::test]
 async fn a_line_and_an_event_without_end() {
     for (beginning, more) in [("data: ", "x"), ("", "data: x\n"), ("", "data: x\r\n")] {
-        let (why, taken) = cut(Provider::OpenAi, beginning, more).await;
+        let (why, accepted) = cut(Provider::OpenAi, beginning, more).await;
         assert_eq!(why, "an event of the answer is longer than 8 MiB");
-        assert!(taken < (8 << 20) + BETWEEN, "{taken}");
+        assert!(accepted < (8 << 20) + BETWEEN, "{accepted}");
     }
 }
 
@@ -62,9 +62,9 @@ async fn arguments_without_end() {
     for (provider, beginning, more) in
         [(Provider::OpenAi, "", &two), (Provider::Anthropic, &*tool, &input)]
     {
-        let (said, taken) = cut(provider, beginning, more).await;
-        assert_eq!(said, why);
-        assert!(taken < (3 << 20) + BETWEEN, "{taken}");
+        let (text, accepted) = cut(provider, beginning, more).await;
+        assert_eq!(text, why);
+        assert!(accepted < (3 << 20) + BETWEEN, "{accepted}");
     }
 }
 
@@ -103,8 +103,8 @@ async fn calls_names_and_thinking_without_end() {
         (Provider::Anthropic, &*begins, delta("signature_delta", "signature")),
         (Provider::Gemini, "", event(&gemini)),
     ] {
-        let (why, taken) = cut(provider, beginning, &more).await;
+        let (why, accepted) = cut(provider, beginning, &more).await;
         assert_eq!(why, many);
-        assert!(taken < (2 << 20) + BETWEEN, "{taken}");
+        assert!(accepted < (2 << 20) + BETWEEN, "{accepted}");
     }
 }

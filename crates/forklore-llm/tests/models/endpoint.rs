@@ -63,7 +63,7 @@ impl Endpoint {
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let beginning = ok("text/event-stream", beginning);
         let more = more.repeat((16 << 10) / more.len() + 1);
-        let (tell, taken) = mpsc::channel();
+        let (tell, accepted) = mpsc::channel();
         thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             read(&mut stream).unwrap();
@@ -76,7 +76,7 @@ impl Endpoint {
             // The receiver may no longer exist.
             let _ = tell.send(outcome);
         });
-        (url, taken)
+        (url, accepted)
     }
 
     /// Starts a server that responds with status 200 and these events.

@@ -30,9 +30,9 @@ const TEXT: &str = r#"data: {"choices":[{"delta":{"content":"Hi"}}]}"#;
 #[tokio::test]
 async fn a_wrong_key() {
     let body = r#"{"error":{"message":"Incorrect API key provided","code":"invalid_api_key"}}"#;
-    let (kind, said) = fails(refusal("401 Unauthorized", "", body), Then::Close).await;
+    let (kind, text) = fails(refusal("401 Unauthorized", "", body), Then::Close).await;
     assert_eq!(kind, ModelErrorKind::Key);
-    assert_eq!(said, "openai smollm2: 401 Unauthorized: Incorrect API key provided");
+    assert_eq!(text, "openai smollm2: 401 Unauthorized: Incorrect API key provided");
 }
 
 #[tokio::test]
@@ -42,11 +42,11 @@ async fn a_key_that_is_not_set() {
         ..config(Provider::Anthropic, "http://127.0.0.1:9/v1")
     };
     let model = HttpModel::new(named).unwrap();
-    let (kind, said) = failure(&model, &hello()).await;
+    let (kind, message) = failure(&model, &hello()).await;
     assert_eq!(kind, ModelErrorKind::Key);
     let expected =
         "anthropic smollm2: no key: the environment variable FORKLORE_NO_SUCH_KEY is not set";
-    assert_eq!(said, expected);
+    assert_eq!(message, expected);
     assert_eq!(model.ready().unwrap_err().to_string(), expected);
     assert!(model.body(&hello()).is_ok(), "what would be sent needs no key");
 }
@@ -56,9 +56,9 @@ async fn nobody_there() {
     // A port on which nothing listens: it was free a moment ago.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let model = model(Provider::OpenAi, &format!("http://127.0.0.1:{port}/v1"));
-    let (kind, said) = failure(&model, &hello()).await;
+    let (kind, text) = failure(&model, &hello()).await;
     assert_eq!(kind, ModelErrorKind::Unreachable);
-    assert!(said.starts_with("openai smollm2: cannot be reached: Connection refused"), "{said}");
+    assert!(text.starts_with("openai smollm2: cannot be reached: Connection refused"), "{text}");
 }
 
 #[tokio::test]
@@ -83,9 +83,9 @@ async fn an_endpoint_that_hangs() {
     for answer in [Vec::new(), beginning.into_bytes()] {
         let endpoint = Endpoint::answering(answer, Then::Hang);
         let began = Instant::now();
-        let (kind, said) = failure(&model(Provider::OpenAi, &endpoint.url()), &impatient).await;
+        let (kind, text) = failure(&model(Provider::OpenAi, &endpoint.url()), &impatient).await;
         assert_eq!(kind, ModelErrorKind::TimedOut);
-        assert_eq!(said, "openai smollm2: nothing came for 0.3 s");
+        assert_eq!(text, "openai smollm2: nothing came for 0.3 s");
         assert!(began.elapsed() >= Duration::from_millis(300));
     }
 }
@@ -94,9 +94,9 @@ async fn an_endpoint_that_hangs() {
 async fn too_many_requests() {
     let body = r#"{"error":{"message":"Slow down","type":"rate_limit_error"}}"#;
     let limited = refusal("429 Too Many Requests", "retry-after: 7\r\n", body);
-    let (kind, said) = fails(limited, Then::Close).await;
+    let (kind, text) = fails(limited, Then::Close).await;
     assert_eq!(kind, ModelErrorKind::Later(Some(Duration::from_secs(7))));
-    assert_eq!(said, "openai smollm2: 429 Too Many Requests: Slow down");
+    assert_eq!(text, "openai smollm2: 429 Too Many Requests: Slow down");
     let overloaded =
         r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
     let (kind, _) = fails(refusal("529 ", "", overloaded), Then::Close).await;
@@ -113,32 +113,32 @@ async fn a_history_that_is_too_long() {
 #[tokio::test]
 async fn a_page_instead_of_an_answer() {
     let page = "<html><head><title>Sign in to the network</title></head></html>";
-    let (kind, said) = fails(ok("text/html", page), Then::Close).await;
+    let (kind, message) = fails(ok("text/html", page), Then::Close).await;
     assert_eq!(kind, ModelErrorKind::Malformed);
     let expected = "openai smollm2: answers with text/html instead of a stream of events: \
                     an HTML page: Sign in to the network";
-    assert_eq!(said, expected);
-    let (kind, said) = fails(refusal("502 Bad Gateway", "", page), Then::Close).await;
+    assert_eq!(message, expected);
+    let (kind, message) = fails(refusal("502 Bad Gateway", "", page), Then::Close).await;
     assert_eq!(kind, ModelErrorKind::Later(None));
-    assert_eq!(said, "openai smollm2: 502 Bad Gateway: an HTML page: Sign in to the network");
+    assert_eq!(message, "openai smollm2: 502 Bad Gateway: an HTML page: Sign in to the network");
 }
 
 #[tokio::test]
 async fn a_redirection_is_not_followed() {
     let moved = refusal("308 Permanent Redirect", "location: http://elsewhere.test/\r\n", "");
-    let (kind, said) = fails(moved, Then::Close).await;
+    let (kind, message) = fails(moved, Then::Close).await;
     assert_eq!(kind, ModelErrorKind::Malformed);
-    assert_eq!(said, "openai smollm2: 308 Permanent Redirect: moved to http://elsewhere.test/");
+    assert_eq!(message, "openai smollm2: 308 Permanent Redirect: moved to http://elsewhere.test/");
 }
 
 #[tokio::test]
 async fn a_malformed_stream() {
-    let (kind, said) = breaks(&[TEXT, "data: {\"choices\":"]).await;
+    let (kind, text) = breaks(&[TEXT, "data: {\"choices\":"]).await;
     assert_eq!(kind, ModelErrorKind::Malformed);
-    assert!(said.contains("an event of the answer is not as expected: EOF"), "{said}");
-    let (kind, said) = breaks(&[TEXT, "what is this?"]).await;
+    assert!(text.contains("an event of the answer is not as expected: EOF"), "{text}");
+    let (kind, text) = breaks(&[TEXT, "what is this?"]).await;
     assert_eq!(kind, ModelErrorKind::Malformed);
-    assert!(said.contains("the answer is no stream of events"), "{said}");
+    assert!(text.contains("the answer is no stream of events"), "{text}");
     let (kind, _) = breaks(&["data: [1]"]).await;
     assert_eq!(kind, ModelErrorKind::Malformed);
     let (kind, _) = fails(ok("text/event-stream", "data: \u{0}\n\n"), Then::Close).await;
@@ -154,19 +154,19 @@ async fn an_answer_that_breaks_off() {
     assert_eq!(breaks(&[TEXT]).await, expected);
     assert_eq!(breaks(&[]).await, expected);
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 999\r\n\r\n";
-    let (kind, said) = fails(format!("{head}{TEXT}\n\n"), Then::Close).await;
+    let (kind, text) = fails(format!("{head}{TEXT}\n\n"), Then::Close).await;
     assert_eq!(kind, ModelErrorKind::Unreachable);
-    assert!(said.contains("the connection was lost in the middle of the answer"), "{said}");
+    assert!(text.contains("the connection was lost in the middle of the answer"), "{text}");
 }
 
 #[tokio::test]
 async fn an_error_in_the_middle_of_an_answer() {
     let full = r#"data: {"error":{"message":"the request exceeds the available context size","code":400}}"#;
-    let (kind, said) = breaks(&[TEXT, full]).await;
+    let (kind, text) = breaks(&[TEXT, full]).await;
     assert_eq!(kind, ModelErrorKind::TooLong);
     let expected = "openai smollm2: the server ended the answer: \
                     the request exceeds the available context size";
-    assert_eq!(said, expected);
+    assert_eq!(text, expected);
     let overloaded = "event: error\ndata: {\"type\":\"error\",\"error\":\
                       {\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}";
     let endpoint = Endpoint::streaming(&[overloaded], Then::Close);
@@ -190,7 +190,7 @@ async fn the_pieces_before_a_failure_are_given() {
 #[tokio::test]
 async fn a_server_that_writes_without_end() {
     let endless = "x".repeat(200 << 10);
-    let (kind, said) = fails(refusal("400 Bad Request", "", &endless), Then::Hang).await;
+    let (kind, text) = fails(refusal("400 Bad Request", "", &endless), Then::Hang).await;
     assert_eq!(kind, ModelErrorKind::Malformed);
-    assert_eq!(said.len(), "openai smollm2: 400 Bad Request: ...".len() + 400);
+    assert_eq!(text.len(), "openai smollm2: 400 Bad Request: ...".len() + 400);
 }

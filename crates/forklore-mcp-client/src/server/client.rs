@@ -40,8 +40,8 @@ pub(super) struct Steps(Arc<Mutex<HashMap<ProgressToken, mpsc::UnboundedSender<S
 impl Steps {
     /// Returns the progress reports of a call, until [`forget`](Self::forget).
     pub(super) fn of(&self, token: &ProgressToken) -> mpsc::UnboundedReceiver<Step> {
-        let (told, steps) = mpsc::unbounded_channel();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), told);
+        let (reported, steps) = mpsc::unbounded_channel();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), reported);
         steps
     }
 

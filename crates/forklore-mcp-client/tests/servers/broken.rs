@@ -70,9 +70,9 @@ async fn one_that_is_killed_between_calls_is_started_for_the_next() {
 
 /// Returns the process ids of the server and of a process that it started.
 async fn family(tools: &forklore_mcp_client::McpTools) -> (i32, i32) {
-    let (failed, said) = call(tools, "kin__do", json!({})).await;
-    assert!(!failed, "{said}");
-    serde_json::from_str(said.as_str().unwrap()).unwrap()
+    let (failed, text) = call(tools, "kin__do", json!({})).await;
+    assert!(!failed, "{text}");
+    serde_json::from_str(text.as_str().unwrap()).unwrap()
 }
 
 fn kill(id: i32) {
@@ -181,14 +181,14 @@ async fn a_sign_of_life_gives_a_call_more_time() {
 async fn endless_answers_are_cut_and_cost_little_memory() {
     let tools = started([("big", double(&["large"]))]).await;
     for sort in ["one text", "id first, escapes", "many texts", "deep", "no end"] {
-        let (failed, said) = call(&tools, "big__do", json!({"sort": sort})).await;
-        let text = said.as_str().unwrap_or_else(|| panic!("{sort}: {said}"));
+        let (failed, message) = call(&tools, "big__do", json!({"sort": sort})).await;
+        let text = message.as_str().unwrap_or_else(|| panic!("{sort}: {message}"));
         assert!(text.len() < 140_000, "{sort}: {} bytes", text.len());
         insta::assert_json_snapshot!(sort.replace([' ', ','], "_"), (failed, shortened(text)));
     }
     // The kernel stores an image as an attachment.
-    let (failed, said) = call(&tools, "big__do", json!({"sort": "image"})).await;
-    let image = (&said[0]["type"], said[0]["data"].as_str().map(str::len));
+    let (failed, message) = call(&tools, "big__do", json!({"sort": "image"})).await;
+    let image = (&message[0]["type"], message[0]["data"].as_str().map(str::len));
     assert_eq!((failed, image), (false, (&json!("image"), Some(3_000_000))));
     let most = peak_memory();
     assert!(most < 200 << 20, "{most} bytes of memory at most");
@@ -307,8 +307,8 @@ async fn a_server_knows_little_of_its_surroundings() {
         ..double(&["env"])
     };
     let tools = started([("env", config)]).await;
-    let (_, said) = call(&tools, "env__do", json!({})).await;
-    let text: Value = serde_json::from_str(said.as_str().unwrap()).unwrap();
+    let (_, message) = call(&tools, "env__do", json!({})).await;
+    let text: Value = serde_json::from_str(message.as_str().unwrap()).unwrap();
     assert_eq!(text["folder"], root.to_str().unwrap());
     let env = text["env"].as_object().unwrap();
     assert_eq!(env["CARGO_PKG_NAME"], "forklore-mcp-client");

@@ -204,11 +204,11 @@ async fn answers_that_are_none_are_what_came_of_the_call() {
         let web = Web::double(how);
         let config = ServerConfig { call_seconds: Some(3), ..web.config_with_header() };
         let tools = started([("web", config)]).await;
-        let (failed, said) = call(&tools, "web__do", json!({})).await;
-        assert!(failed, "{how}: {said}");
+        let (failed, text) = call(&tools, "web__do", json!({})).await;
+        assert!(failed, "{how}: {text}");
         insta::assert_snapshot!(
             how.replace(' ', "_"),
-            said.as_str().unwrap().replace(&web.url, "URL")
+            text.as_str().unwrap().replace(&web.url, "URL")
         );
         tools.end().await;
     }

@@ -68,8 +68,8 @@ impl Session {
             KernelEvent::ContextPostCompact(_)
             | KernelEvent::CancelRequested(_)
             | KernelEvent::HookError(_) => self.note(notification, at, None),
-            KernelEvent::ApprovalRequired(asked) => {
-                self.note(notification, at, asked.call.as_ref().map(|call| call.id.as_str()));
+            KernelEvent::ApprovalRequired(requested) => {
+                self.note(notification, at, requested.call.as_ref().map(|call| call.id.as_str()));
             }
             KernelEvent::ApprovalGranted(answered) | KernelEvent::ApprovalDenied(answered) => {
                 self.note(notification, at, answered.tool_call_id.as_deref());

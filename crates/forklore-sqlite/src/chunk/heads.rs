@@ -58,7 +58,7 @@ pub(super) struct Placed {
 pub(super) fn write(rows: &[&Row], sums: &[u32]) -> Option<Vec<u8>> {
     let mut names = Vec::new();
     let mut name = |text| {
-        let is_same = names.iter().position(|known| *known == text);
+        let is_same = names.iter().position(|found| *found == text);
         let at = is_same.unwrap_or_else(|| {
             names.push(text);
             names.len() - 1
@@ -109,7 +109,7 @@ pub(super) fn read(
     let (names, heads, len) = requested_heads(outline, bytes, requested, extent)?;
     let mut ids = ids(&heads)?.into_iter();
     let mut placed = Vec::with_capacity(heads.len());
-    for Requested { index: place, at, ts, retained_bytes: kept_bytes, head } in heads {
+    for Requested { index: location, at, ts, retained_bytes, head } in heads {
         let event = Event {
             id: ids.next().ok_or("an id is missing")?,
             ts: timestamp(ts).map_err(|_| "a time is none")?,
@@ -117,13 +117,13 @@ pub(super) fn read(
             class: Class::from_code(head.class).ok_or("a class is unknown")?,
             dialect: head.dialect.map(|dialect| names.dialect(dialect)).transpose()?,
             effect: Effect {
-                starts_turn: outline.bits.started >> place & 1 == 1,
+                starts_turn: outline.bits.started >> location & 1 == 1,
                 calls: head.calls.into_owned(),
             },
             data: Data::null(),
         };
-        let counts = outline.counts(place, kept_bytes, head.open);
-        let k = outline.k.saturating_add_unsigned(place);
+        let counts = outline.counts(location, retained_bytes, head.open);
+        let k = outline.k.saturating_add_unsigned(location);
         let row = Row { k, counts, origin: head.origin, event };
         placed.push(Placed { row, at, len: head.len as usize, sum: head.sum });
     }
@@ -152,7 +152,7 @@ fn requested_heads<'a>(
         return Err("it does not hold as many events as it says".into());
     }
     let mut heads = Vec::with_capacity(requested.count_ones() as usize);
-    let (mut at, mut ts, mut kept_bytes) = (0_usize, 0_i64, outline.start.bytes);
+    let (mut at, mut ts, mut retained_bytes) = (0_usize, 0_i64, outline.start.bytes);
     for index in outline.positions() {
         if extent == Extent::UpToRequested && requested >> index == 0 {
             break;
@@ -162,9 +162,9 @@ fn requested_heads<'a>(
         let begins = at;
         at = at.checked_add(head.len as usize).ok_or("it is too long")?;
         ts = ts.wrapping_add(head.after);
-        kept_bytes += (outline.bits.inherited >> index & 1) * u64::from(head.len);
+        retained_bytes += (outline.bits.inherited >> index & 1) * u64::from(head.len);
         if requested >> index & 1 == 1 {
-            heads.push(Requested { index, at: begins, ts, retained_bytes: kept_bytes, head });
+            heads.push(Requested { index, at: begins, ts, retained_bytes, head });
         }
     }
     if outline.bits.there.count_ones() > 1 && at > CHUNK_BYTES {

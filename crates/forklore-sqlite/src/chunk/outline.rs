@@ -69,7 +69,7 @@ impl Outline {
     /// Returns the positions of its events, relative to its first position.
     pub(crate) fn positions(&self) -> impl DoubleEndedIterator<Item = u64> + use<> {
         let there = self.bits.there;
-        (0..self.positions.min(POSITIONS)).filter(move |place| there >> place & 1 == 1)
+        (0..self.positions.min(POSITIONS)).filter(move |location| there >> location & 1 == 1)
     }
 
     /// Returns the bits of the events in a range: at most `most` of them, in the order of

@@ -131,11 +131,11 @@ fn sum(outline: &Outline, codec: i64, heads: &[u8]) -> u32 {
 fn numbers(outline: &Outline) -> [i64; 10] {
     let Outline { k, positions, start, bits } = outline;
     let Bits { there, inherited, indexed, started } = bits;
-    let [kept, index, turns, bytes] =
+    let [stored, index, turns, bytes] =
         [start.inheritable, start.index, start.turns, start.bytes].map(signed);
     let [there, inherited, indexed, started] =
         [there, inherited, indexed, started].map(|bits| bits.cast_signed());
-    [*k, signed(*positions), kept, index, turns, bytes, there, inherited, indexed, started]
+    [*k, signed(*positions), stored, index, turns, bytes, there, inherited, indexed, started]
 }
 
 /// Returns damage at the chunk `k`.
@@ -180,7 +180,7 @@ impl Sealed {
     /// Writes the chunk and replaces any chunk at the same key.
     pub(crate) fn insert(&self, tx: &WriteTx<'_>) -> Result<()> {
         let numbers = numbers(&self.outline);
-        let [k, positions, kept, index, turns, bytes, there, inherited, indexed, started] =
+        let [k, positions, stored, index, turns, bytes, there, inherited, indexed, started] =
             &numbers;
         let sum = i64::from(sum(&self.outline, self.codec.code(), &self.heads));
         tx.write(
@@ -190,7 +190,7 @@ impl Sealed {
             &[
                 k,
                 positions,
-                kept,
+                stored,
                 index,
                 turns,
                 bytes,

@@ -187,11 +187,11 @@ fn state_sum(sid: i64, state: &[ValueRef<'_>]) -> i64 {
 
 fn identity<'s>(session: &'s Session, folded: &'s str) -> [ValueRef<'s>; IDENTITY.len()] {
     let Session { sid, root, parent, header, .. } = session;
-    let [kept, index, turns, bytes, open] = stored_counts(&header.inherited).map(number);
+    let [stored, index, turns, bytes, open] = stored_counts(&header.inherited).map(number);
     let (id, folded) = (text(header.id.as_str()), text(folded));
     let (kind, depth) = (number(kind_code(header.kind)), count(header.depth));
     let (sid, parent, root) = (number(*sid), some(*parent), number(*root));
-    [sid, id, folded, parent, root, kind, depth, kept, index, turns, bytes, open]
+    [sid, id, folded, parent, root, kind, depth, stored, index, turns, bytes, open]
 }
 
 fn permissions(session: &Session) -> Result<Option<Data>> {
@@ -204,15 +204,15 @@ fn state<'s>(
     session: &'s Session,
     permissions: Option<&'s Data>,
 ) -> [ValueRef<'s>; STATE.len()] {
-    let Session { header, fresh_until, inheritable_to: kept_to, note_sum, written, .. } = session;
+    let Session { header, fresh_until, inheritable_to: retained_to, note_sum, written, .. } = session;
     let [made, appended, changed, until] = written.columns().map(some);
-    let [kept, index, turns, bytes, open] = stored_counts(&header.counts).map(number);
+    let [stored, index, turns, bytes, open] = stored_counts(&header.counts).map(number);
     let (lease, cut, usage) = (header.lease.as_ref(), header.cut.as_ref(), &header.usage);
     let (strategy, tool_calls) = choice_codes(header);
     let copy = header.copy_of.as_ref();
     [
         text(header.label.as_str()), some_text(header.title.as_deref()),
-        kept, index, turns, bytes, open, count(header.own_events), count(header.own_bytes),
+        stored, index, turns, bytes, open, count(header.own_events), count(header.own_bytes),
         number(header.created.as_microsecond()), number(header.updated.as_microsecond()),
         some_text(lease.map(|lease| &*lease.owner)),
         some(lease.map(|lease| lease.expires.as_microsecond())),
@@ -232,7 +232,7 @@ fn state<'s>(
         some_text(copy.map(|copy| copy.session_id.as_str())),
         some(copy.map(|copy| signed(copy.index))),
         made, appended, changed, until,
-        number(fresh_until.as_microsecond()), some(kept_to.map(signed)),
+        number(fresh_until.as_microsecond()), some(retained_to.map(signed)),
         some(note_sum.map(i64::from)),
     ]
 }

@@ -179,10 +179,10 @@ fn read(conn: &Connection, run: i64, chunk: i64) -> Result<Vec<(RecordKey, Recor
 const INHERITED: u32 = 1 << 31;
 
 /// Encodes an entry in big-endian: key, session, position. No segment has more than 2^32 events.
-fn to_bytes((key, place): (RecordKey, RecordLocation)) -> [u8; ENTRY] {
-    let position = u128::from(place.position & u64::from(u32::MAX));
-    let inherited = if place.inherited { INHERITED } else { 0 };
-    let session = place.session & RecordLocation::LAST_SESSION | inherited;
+fn to_bytes((key, location): (RecordKey, RecordLocation)) -> [u8; ENTRY] {
+    let position = u128::from(location.position & u64::from(u32::MAX));
+    let inherited = if location.inherited { INHERITED } else { 0 };
+    let session = location.session & RecordLocation::LAST_SESSION | inherited;
     let joined = u128::from(key) << 64 | u128::from(session) << 32 | position;
     joined.to_be_bytes()
 }

@@ -48,8 +48,8 @@ fn a_fork_and_an_append_scan_nothing() {
     }
     let ran = watch(lock(&store.writer).connection().unwrap());
     // Cuts at the end, inside its own events, in a page far back, and at the start.
-    for (child, kept) in [("end", 62), ("own", 61), ("far", 5), ("start", 0)] {
-        scene.fork("s59", child, kept, turns(1));
+    for (child, stored) in [("end", 62), ("own", 61), ("far", 5), ("start", 0)] {
+        scene.fork("s59", child, stored, turns(1));
     }
     scene.append("end", turns(1));
     let ran = ran.lock().unwrap();

@@ -78,18 +78,18 @@ fn a_chain_of_a_thousand_forks_reads_like_a_plain_list() {
         let expected: Vec<_> = log[seq.saturating_sub(1)..=seq].iter().rev().cloned().collect();
         assert_eq!(page, expected);
     }
-    for inheritable in [1, 2, 17, 300, 301, 302, 777, inheritable.len()] {
-        let expected = &inheritable[..inheritable];
+    for count in [1, 2, 17, 300, 301, 302, 777, inheritable.len()] {
+        let expected = &inheritable[..count];
         for (strategy, word) in [(Strategy::ShareV1, "share"), (Strategy::ReplayV1, "copy")] {
-            let child = format!("{word}-{inheritable}");
-            let new = scene.child_draft(&name, &child, inheritable as u64, strategy, vec![]);
+            let child = format!("{word}-{count}");
+            let new = scene.child_draft(&name, &child, count as u64, strategy, vec![]);
             scene.store().create(new).unwrap();
             let log = scene.log(&child).split_off(1);
             assert!(log.iter().map(|one| &one.origin).eq(expected), "{child}");
         }
         assert_eq!(
-            scene.log(&format!("share-{inheritable}")).split_off(1),
-            scene.log(&format!("copy-{inheritable}")).split_off(1)
+            scene.log(&format!("share-{count}")).split_off(1),
+            scene.log(&format!("copy-{count}")).split_off(1)
         );
     }
     scene.assert_sound();
@@ -125,11 +125,11 @@ fn a_chain_that_was_joined_is_one_piece_for_all_that_build_on_it() {
     scene.assert_sound();
     // Forks made after the joining, also from far back, and the state after the original sessions
     // are deleted.
-    for (child, kept) in [("far", 5), ("near", inheritable.len() as u64)] {
-        scene.fork(&names[0], child, kept, turns(1));
+    for (child, stored) in [("far", 5), ("near", inheritable.len() as u64)] {
+        scene.fork(&names[0], child, stored, turns(1));
         let inherited = scene.log(child).split_off(1);
         let origins = inherited.iter().map(|one| &one.origin);
-        assert!(origins.take(kept as usize).eq(&inheritable[..kept as usize]), "{child}");
+        assert!(origins.take(stored as usize).eq(&inheritable[..stored as usize]), "{child}");
     }
     let near = scene.log("near");
     let gone: Vec<_> = (0..DEPTH).map(|depth| format!("s{depth}")).collect();

@@ -92,11 +92,11 @@ fn a_changed_payload_in_a_chunk_costs_that_event_alone() {
         };
         damaged(damage, |scene| {
             let error = scene.store().read(&id("a"), &query(0, 100)).unwrap_err();
-            let Error::Corrupt { session, seq, location: place, .. } = &error else {
+            let Error::Corrupt { session, seq, location: position, .. } = &error else {
                 panic!("{error:?}")
             };
             assert_eq!((session.as_ref(), *seq), (Some(&id("a")), Some(5)));
-            assert!(place.contains("segment 1, position 5"), "{place}");
+            assert!(position.contains("segment 1, position 5"), "{position}");
             assert_eq!(scene.store().read(&id("a"), &query(0, 5)).unwrap().events.len(), 5);
             assert_eq!(scene.store().read(&id("a"), &query(6, 500)).unwrap().events.len(), 134);
             let problems = scene.store().verify(None).unwrap().problems;

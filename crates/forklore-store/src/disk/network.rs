@@ -62,7 +62,7 @@ pub fn network(_folder: &Path) -> Option<String> {
 /// Returns the type of the network file system with this magic number that contains `path`; `None`
 /// if it is not a network file system.
 fn name(number: u32, mounts: &str, path: &Path) -> Option<String> {
-    if let Some((_, name)) = NETWORK.iter().find(|(known, _)| *known == number) {
+    if let Some((_, name)) = NETWORK.iter().find(|(found, _)| *found == number) {
         return Some((*name).to_owned());
     }
     let kind = (number == FUSE).then(|| mounted(mounts, path)).flatten()?;

@@ -60,20 +60,20 @@ impl Attachments for MemoryAttachments {
     }
 
     fn pin(&self, id: &AttachmentId) -> Result<Option<Pin>> {
-        Ok(self.stored().get_mut(id).map(|kept| self.pin(*id, kept, false)))
+        Ok(self.stored().get_mut(id).map(|retained| self.pin(*id, retained, false)))
     }
 
     fn open(&self, id: &AttachmentId) -> Result<Option<Box<dyn Read + Send>>> {
-        let bytes = self.stored().get(id).map(|kept| kept.bytes.clone());
+        let bytes = self.stored().get(id).map(|shared| shared.bytes.clone());
         Ok(bytes.map(|bytes| Box::new(io::Cursor::new(bytes)) as Box<dyn Read + Send>))
     }
 
     fn find(&self, id: &AttachmentId) -> Result<Option<Attachment>> {
-        Ok(self.stored().get(id).map(|kept| kept.describe(*id)))
+        Ok(self.stored().get(id).map(|retained| retained.describe(*id)))
     }
 
     fn list(&self) -> Result<Vec<Attachment>> {
-        Ok(self.stored().iter().map(|(id, kept)| kept.describe(*id)).collect())
+        Ok(self.stored().iter().map(|(id, retained)| retained.describe(*id)).collect())
     }
 
     fn sweep(&self, unneeded: &[Attachment]) -> Result<Swept> {

@@ -29,7 +29,7 @@ impl StoredSource {
     }
 
     pub(super) fn locations(&self) -> Vec<(RecordKey, RecordLocation)> {
-        self.locations.iter().map(|(key, place)| (*key, *place)).collect()
+        self.locations.iter().map(|(key, location)| (*key, *location)).collect()
     }
 }
 
@@ -47,7 +47,7 @@ fn fits(source: &Source, by: &FindSource) -> bool {
 
 impl State {
     pub(super) fn sources_by(&self, by: &FindSource) -> Vec<Source> {
-        let stored = self.sources.iter().rev().map(|held| &held.source);
+        let stored = self.sources.iter().rev().map(|leased| &leased.source);
         let most = if matches!(by, FindSource::Latest(_)) { 1 } else { usize::MAX };
         stored.filter(|source| fits(source, by)).take(most).cloned().collect()
     }
@@ -57,7 +57,7 @@ impl State {
     pub(super) fn begin_step(&self, step: &SourceStep) -> Result<(SourceId, Vec<SourceSession>)> {
         let id = self.check_target(step)?;
         self.check_sidecar(step)?;
-        let sessions = self.source(id).map(|held| held.source.sessions.clone());
+        let sessions = self.source(id).map(|leased| leased.source.sessions.clone());
         Ok((id, sessions.unwrap_or_default()))
     }
 
@@ -70,7 +70,7 @@ impl State {
         match &step.target {
             Target::New { latest, .. } => {
                 let by = FindSource::Path(step.seen.path.clone());
-                let mut candidates = self.sources.iter().rev().map(|held| &held.source);
+                let mut candidates = self.sources.iter().rev().map(|leased| &leased.source);
                 let now = candidates.find(|source| fits(source, &by)).map(|source| source.id);
                 if now == *latest {
                     return Ok(SourceId(self.sources.len() as u64));
@@ -78,8 +78,10 @@ impl State {
                 stale("the file has been read by somebody else".into())
             }
             Target::State { id, offset } => match self.source(*id) {
-                Some(held) if held.source.read.offset == *offset => Ok(*id),
-                Some(held) => stale(format!("it is read up to byte {}", held.source.read.offset)),
+                Some(leased) if leased.source.read.offset == *offset => Ok(*id),
+                Some(leased) => {
+                    stale(format!("it is read up to byte {}", leased.source.read.offset))
+                }
                 None => stale("it is gone".into()),
             },
         }
@@ -88,7 +90,8 @@ impl State {
     fn check_sidecar(&self, step: &SourceStep) -> Result<()> {
         let Some(path) = &step.sidecar else { return Ok(()) };
         let by = FindSource::Latest(path.clone());
-        let latest = self.sources.iter().rev().map(|held| &held.source).find(|it| fits(it, &by));
+        let latest =
+            self.sources.iter().rev().map(|leased| &leased.source).find(|it| fits(it, &by));
         check_sidecar(latest, |id| Ok(self.any(id)?.header.deleted.is_some()))
     }
 
@@ -96,7 +99,7 @@ impl State {
     /// sidecar files (docs/semantics.md, Delete, detach).
     pub(super) fn forget_files_of(&mut self, deleted: &[SessionId]) {
         let is_gone = |source: &Source| source.sessions.iter().any(|it| deleted.contains(&it.id));
-        let gone = self.sources.iter().map(|held| &held.source).filter(|it| is_gone(it));
+        let gone = self.sources.iter().map(|leased| &leased.source).filter(|it| is_gone(it));
         let names: HashSet<_> =
             gone.flat_map(|it| it.paths.iter().map(|seen| sidecar_key(&seen.path))).collect();
         for stored in &mut self.sources {

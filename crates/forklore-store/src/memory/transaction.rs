@@ -33,7 +33,7 @@ impl State {
     pub(super) fn commit(&mut self, transaction: Transaction, now: Timestamp) -> Result<Committed> {
         let Transaction { writes, source, .. } = transaction;
         let step = source.as_ref().map(|step| self.begin_step(step)).transpose()?;
-        let (id, mut sessions) = step.map_or((None, Vec::new()), |(id, known)| (Some(id), known));
+        let (id, mut sessions) = step.map_or((None, Vec::new()), |(id, found)| (Some(id), found));
         let (mut undo, mut ids) = (Vec::new(), Vec::with_capacity(writes.len()));
         let mut written = Vec::with_capacity(writes.len());
         for write in writes {

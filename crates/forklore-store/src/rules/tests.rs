@@ -86,10 +86,10 @@ proptest! {
         let holds = ends > 0 && SignedDuration::from_secs(ends) <= LONGEST_LEASE;
         let lasts = SignedDuration::from_secs(lasts);
         match take_lease(&leased, "me", lasts, now) {
-            Ok(taken) => {
+            Ok(accepted) => {
                 prop_assert!(mine || !holds);
-                prop_assert_eq!(taken.began_at, if holds { 3 } else { leased.head_seq() });
-                prop_assert_eq!(taken.expires, now + lasts.min(LONGEST_LEASE));
+                prop_assert_eq!(accepted.began_at, if holds { 3 } else { leased.head_seq() });
+                prop_assert_eq!(accepted.expires, now + lasts.min(LONGEST_LEASE));
             }
             Err(_) => prop_assert!(holds && !mine),
         }
@@ -103,8 +103,8 @@ proptest! {
         let children = if retain { Children::Retain } else { Children::Refuse };
         match refuse_children(&header(1), children, left.clone()) {
             Ok(()) => prop_assert!(retain || count == 0),
-            Err(Error::HasChildren { children, count: told, .. }) => {
-                prop_assert_eq!((told, children.len()), (count, count.min(20)));
+            Err(Error::HasChildren { children, count: reported, .. }) => {
+                prop_assert_eq!((reported, children.len()), (count, count.min(20)));
                 prop_assert_eq!(&children[..], &left[..count.min(20)]);
             }
             Err(other) => prop_assert!(false, "{:?}", other),

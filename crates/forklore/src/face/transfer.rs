@@ -158,8 +158,8 @@ impl Forklore {
         dialect: &str,
         paths: impl IntoIterator<Item = PathBuf>,
     ) -> Result<Survey> {
-        let (dialect, places) = (dialect.to_owned(), paths.into_iter().collect::<Vec<_>>());
-        self.step(move |engine| Importer::new(engine).survey(&dialect, &places)).await
+        let (dialect, locations) = (dialect.to_owned(), paths.into_iter().collect::<Vec<_>>());
+        self.step(move |engine| Importer::new(engine).survey(&dialect, &locations)).await
     }
 
     /// Returns the sessions imported from any revision of the file at this path. The file need not

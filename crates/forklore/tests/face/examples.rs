@@ -42,7 +42,7 @@ plan-1 and plan-2: 4 in common, then 4 each
     let engine = forklore::blocking::open(&url).unwrap();
     let trees = engine.tree(&Default::default()).unwrap();
     let labels: Vec<_> = trees.nodes.iter().filter_map(|node| node.header.as_ref()).collect();
-    let labels: Vec<_> = labels.iter().map(|known| known.label.as_str()).collect();
+    let labels: Vec<_> = labels.iter().map(|header| header.label.as_str()).collect();
     assert_eq!(labels, ["main", "plan-1", "plan-2"]);
     for node in &trees.nodes {
         assert_eq!(engine.show(&node.session_id).unwrap().lease, None);

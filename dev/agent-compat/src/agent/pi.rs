@@ -39,9 +39,10 @@ fn thought_aloud(atoms: Vec<Atom>) -> Vec<Atom> {
         if text.trim().is_empty() {
             continue;
         }
-        if let Some(Atom::Assistant(said)) = left.next_if(|next| matches!(next, Atom::Assistant(_)))
+        if let Some(Atom::Assistant(message)) =
+            left.next_if(|next| matches!(next, Atom::Assistant(_)))
         {
-            text.push_str(&said);
+            text.push_str(&message);
         }
         summaries.push(Atom::Assistant(text));
     }

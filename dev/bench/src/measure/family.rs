@@ -45,7 +45,7 @@ fn depth(scene: &Scene) -> Result<Vec<Figure>> {
 fn siblings(scene: &Scene) -> Result<Vec<Figure>> {
     let (rounds, siblings) = (scene.sizes.rounds, scene.sizes.siblings);
     let parents = 2 * (rounds + rounds / 10);
-    let (quiet, childless) = scene
+    let (silent, childless) = scene
         .store(|engine| (0..parents).map(|_| session(engine, 10)).collect::<Result<Vec<_>>>())?;
     let (crowded, parent) = scene.store(|engine| {
         let parent = session(engine, 10)?;
@@ -57,8 +57,8 @@ fn siblings(scene: &Scene) -> Result<Vec<Figure>> {
     })?;
     let mut figures = Vec::new();
     let mut childless = childless.iter();
-    for (place, at) in [("`end`", Selector::End), ("a turn in the middle", Selector::Turn(3))] {
-        let mut base = Forks::of(&quiet, &parent, &at);
+    for (location, at) in [("`end`", Selector::End), ("a turn in the middle", Selector::Turn(3))] {
+        let mut base = Forks::of(&silent, &parent, &at);
         let mut measured = Forks::of(&crowded, &parent, &at);
         let alone = || {
             if let Some(next) = childless.next() {
@@ -68,7 +68,7 @@ fn siblings(scene: &Scene) -> Result<Vec<Figure>> {
         };
         let (base, measured) = pair(rounds, alone, || measured.make())?;
         let what =
-            format!("fork at {place}: parent with {} children against none", grouped(siblings));
+            format!("fork at {location}: parent with {} children against none", grouped(siblings));
         figures.push(Figure::ratio(what, Goal::AtMost(1.2), &base, &measured));
     }
     Ok(figures)

@@ -15,7 +15,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     let many = scene.session(long)?;
     let mut figures = Vec::new();
     let mut costs = (Vec::new(), Vec::new());
-    for (place, at) in [("`end`", None), ("a turn in the middle", Some(middle))] {
+    for (location, at) in [("`end`", None), ("a turn in the middle", Some(middle))] {
         let selector = |(bed, id): &(Bed, SessionId)| match at {
             Some(at) => at(&bed.engine, id),
             None => Ok(Selector::End),
@@ -24,7 +24,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
         let mut measured = Forks::of(&many.0, &many.1, &selector(&many)?);
         let (short_took, long_took) = pair(scene.sizes.rounds, || base.make(), || measured.make())?;
         let what = format!(
-            "fork at {place}: parent of {} events against {}",
+            "fork at {location}: parent of {} events against {}",
             grouped(long),
             grouped(short)
         );

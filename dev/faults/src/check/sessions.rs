@@ -33,7 +33,7 @@ impl Check<'_> {
     /// Checks that a session exists if its creation was acknowledged, and that only one call
     /// created it.
     fn created(&self, entry: &Entry) {
-        let Call::Create { session, events, inheritable: kept, parent, .. } = &entry.call else {
+        let Call::Create { session, events, inheritable: stored, parent, .. } = &entry.call else {
             return;
         };
         if !entry.is_done() {
@@ -48,7 +48,7 @@ impl Check<'_> {
         let Some(header) = self.headers.get(session) else {
             return self.wrong(format!("lost: session {session}"));
         };
-        if header.inherited.inheritable != *kept
+        if header.inherited.inheritable != *stored
             || header.parent_id.as_ref().map(|id| id.as_str()) != parent.as_deref()
         {
             self.wrong(format!("{session} is another than the one that was made"));

@@ -106,7 +106,7 @@ pub(super) fn naming_pinned<T>(
     let pin = named.iter().map(|Mention { id, .. }| attachments_of(store).pin(id));
     let pin = pin.collect::<Result<Vec<Option<Pin>>>>()?;
     let written = write()?;
-    match named.iter().zip(&pin).find(|(_, held)| held.is_none()) {
+    match named.iter().zip(&pin).find(|(_, leased)| leased.is_none()) {
         Some((Mention { id, .. }, _)) => Err(Error::Invalid(format!("{id} was not there"))),
         None => Ok(written),
     }

@@ -155,9 +155,9 @@ fn sqlite_tells_no_thread_of_a_step_behind_a_failed_sync() {
         assert!(others.count() >= THREADS - 1, "{ended:?}");
         drop(store);
         let store = sqlite.open(dir.path(), &drive).unwrap();
-        for (thread, (told, _)) in ended.iter().enumerate() {
+        for (thread, (report, _)) in ended.iter().enumerate() {
             let there = log(&*store, &id(&format!("s{thread}"))).unwrap().len();
-            assert!((*told..=told + 1).contains(&there), "{there} events, {told} told");
+            assert!((*report..=report + 1).contains(&there), "{there} events, {report} told");
         }
         assert_eq!(store.verify(None).unwrap().problems, []);
     }

@@ -43,7 +43,8 @@ fn circles(graph: &Graph) -> BTreeSet<BTreeSet<&Module>> {
 fn no_import_circle_has_more_than_three_files() {
     let mut wrong = Vec::new();
     for (name, graph) in modules(&sources()) {
-        let found = ACCEPTED.iter().find(|(known, _)| *known == name).map(|(_, files)| *files);
+        let found =
+            ACCEPTED.iter().find(|(existing, _)| *existing == name).map(|(_, files)| *files);
         let large: Vec<_> =
             circles(&graph).into_iter().filter(|circle| circle.len() > MOST).collect();
         let sizes: Vec<_> = large.iter().map(BTreeSet::len).collect();

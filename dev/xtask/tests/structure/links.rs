@@ -22,8 +22,8 @@ fn dead(page: &File, exists: impl Fn(&str) -> bool) -> Vec<String> {
     let folder = page.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let links = linked(&page.text).map(|target| format!("{folder}/{target}"));
     let locations = links.chain(named(&page.text).map(|word| format!("crates/{word}")));
-    let lost = locations.filter(|place| !exists(place.trim_start_matches('/')));
-    lost.map(|place| format!("{}: {place} is not there", page.path)).collect()
+    let lost = locations.filter(|location| !exists(location.trim_start_matches('/')));
+    lost.map(|location| format!("{}: {location} is not there", page.path)).collect()
 }
 
 #[test]
@@ -31,7 +31,8 @@ fn no_page_points_at_nothing() {
     let mut pages = files();
     pages.retain(|file| file.path.ends_with(".md") && !file.path.contains("testdata/"));
     assert!(!pages.is_empty());
-    let dead = pages.iter().flat_map(|page| dead(page, |place| tree::root().join(place).exists()));
+    let dead =
+        pages.iter().flat_map(|page| dead(page, |location| tree::root().join(location).exists()));
     assert_none(&dead.collect::<Vec<_>>());
 }
 
@@ -42,6 +43,6 @@ fn a_dead_link_is_named() {
     let page = File::new("docs/page.md", text);
     let there = ["docs/here.md", "crates/forklore-core/src"];
     let lost = ["docs/gone.md", "crates/forklore-core/src/gone.rs"];
-    let lost = lost.map(|place| format!("docs/page.md: {place} is not there"));
-    assert_eq!(dead(&page, |place| there.contains(&place)), lost);
+    let lost = lost.map(|location| format!("docs/page.md: {location} is not there"));
+    assert_eq!(dead(&page, |location| there.contains(&location)), lost);
 }

@@ -133,11 +133,12 @@ fn no_file_names_a_path_of_this_machine() {
     if is_particular(parent) {
         locations.extend(fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().path()));
     }
-    locations.retain(|place| is_particular(place));
+    locations.retain(|position| is_particular(position));
     let mut written = files();
     written.retain(|file| !file.path.contains("testdata/"));
     let found = written.iter().filter_map(|file| {
-        let location = locations.iter().find(|place| names(&file.text, place.to_str().unwrap()))?;
+        let location =
+            locations.iter().find(|position| names(&file.text, position.to_str().unwrap()))?;
         Some(format!("{}: names {}", file.path, location.display()))
     });
     assert_none(&found.collect::<Vec<_>>());
@@ -154,7 +155,7 @@ fn names(text: &str, path: &str) -> bool {
 
 /// Checks whether a path reveals something about its machine.
 fn is_particular(path: &Path) -> bool {
-    let everywhere = EVERYWHERE.iter().any(|place| path == Path::new(place));
+    let everywhere = EVERYWHERE.iter().any(|location| path == Path::new(location));
     path.is_absolute() && !everywhere && path != std::env::temp_dir()
 }
 

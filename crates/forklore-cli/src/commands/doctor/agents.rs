@@ -15,7 +15,8 @@ pub(super) fn look(health: &mut Health) {
         let Ok(survey) = Importer::new(&engine).survey(agent.dialect, &agent.folders) else {
             continue;
         };
-        let folders: Vec<_> = agent.folders.iter().map(|place| agents::typed(place)).collect();
+        let folders: Vec<_> =
+            agent.folders.iter().map(|location| agents::typed(location)).collect();
         let files = count(survey.files, "session file");
         let message = format!("{}: {files} in {}", agent.agent, folders.join(" and "));
         let hint = (survey.files > 0).then(|| agents::import_command(&agent.folders));

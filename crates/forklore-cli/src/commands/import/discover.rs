@@ -36,8 +36,8 @@ pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
     for home in agents::here() {
         let survey = Importer::new(&engine).survey(home.dialect, &home.folders)?;
         let command = agents::import_command(&home.folders);
-        let (agent, dialect, places) = (home.agent, home.dialect, home.folders);
-        found.push(Found { agent, dialect, paths: places, survey, command });
+        let (agent, dialect, locations) = (home.agent, home.dialect, home.folders);
+        found.push(Found { agent, dialect, paths: locations, survey, command });
     }
     let unread = || found.iter().filter(|found| found.survey.to_read > 0);
     let all = agents::import_command(unread().flat_map(|found| &found.paths));
@@ -75,14 +75,14 @@ fn show(page: &mut Page, answer: &Answer) {
         Column::new("WHERE").gives_way(),
     ]);
     for found in &answer.agents {
-        let Survey { files, sidecars: beside, bytes: size, newest, imported, to_read } =
+        let Survey { files, sidecars: sidecar, bytes: size, newest, imported, to_read } =
             found.survey;
-        let folders: Vec<_> = found.paths.iter().map(|place| agents::typed(place)).collect();
+        let folders: Vec<_> = found.paths.iter().map(|location| agents::typed(location)).collect();
         let tone = if to_read > 0 { Tone::Good } else { Tone::Plain };
         table.row([
             Cell::new(Tone::Strong, found.agent),
             Cell::new(Tone::Plain, grouped(files)),
-            Cell::new(Tone::Plain, grouped(beside)),
+            Cell::new(Tone::Plain, grouped(sidecar)),
             Cell::new(Tone::Plain, bytes(size)),
             Cell::new(Tone::Plain, newest.map(|newest| age(now, newest)).unwrap_or_default()),
             Cell::new(Tone::Plain, grouped(imported)),

@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let mut watch = Watch { engine, options, news: News::new(output) };
 
     watch.news.begin(&paths)?;
-    let mut paths: Vec<_> = paths.iter().filter(|place| place.exists()).cloned().collect();
+    let mut paths: Vec<_> = paths.iter().filter(|location| location.exists()).cloned().collect();
     loop {
         let begun = Instant::now();
         let refused = watch.look(&paths)?;

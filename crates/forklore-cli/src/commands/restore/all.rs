@@ -21,7 +21,7 @@ pub(super) fn run(
     engine: &Engine,
     output: &mut Output,
 ) -> Result<()> {
-    let (mut places, mut gone) = (Vec::new(), Vec::new());
+    let (mut locations, mut gone) = (Vec::new(), Vec::new());
     for file in files.iter().filter(|file| file.latest) {
         // The session's own file is required, so its absence is an error when it is written.
         if file.gone && !file.own {
@@ -33,11 +33,11 @@ pub(super) fn run(
             let there = format!("{} is there already; nothing was written", path.display());
             return Err(Failure::refused(ErrorKind::AlreadyExists, there));
         }
-        places.push((file, path));
+        locations.push((file, path));
     }
     let (mut written, mut damaged) = (Vec::new(), Vec::new());
-    for (file, place) in places {
-        match write(file, place, engine) {
+    for (file, location) in locations {
+        match write(file, location, engine) {
             Ok(done) => written.push(done),
             Err(error) if !file.own && error.kind() == ErrorKind::Corrupt => {
                 damaged.push(DamagedFile { name: file.name.clone(), message: error.to_string() });

@@ -53,16 +53,17 @@ fn an_endless_frame_becomes_an_error_of_its_call() {
 
 #[test]
 fn a_long_string_is_cut_between_characters() {
-    for (unit, kept) in [("a", "a"), ("ä", "ä"), ("\\ud83d\\ude00", "\u{1f600}"), ("\\n", "\n")] {
+    for (unit, stored) in [("a", "a"), ("ä", "ä"), ("\\ud83d\\ude00", "\u{1f600}"), ("\\n", "\n")]
+    {
         for shift in 0..unit.len() {
             let text = format!("{}{}", "x".repeat(shift), unit.repeat(STRING / unit.len() + 9));
             let (out, _) = filtered(STRING * 9, format!("{{\"t\":\"{text}\"}}\n").as_bytes(), 13);
             let read: Value = serde_json::from_str(&out).unwrap();
             let read = read["t"].as_str().unwrap().trim_start_matches('x');
             let (units, note) = read.rsplit_once('\n').unwrap();
-            assert_eq!(units.replace(kept, ""), "");
+            assert_eq!(units.replace(stored, ""), "");
             let cut =
-                text.len() - shift - units.chars().count() / kept.chars().count() * unit.len();
+                text.len() - shift - units.chars().count() / stored.chars().count() * unit.len();
             let counted = format!("[{cut} more bytes were left out]");
             assert_eq!(note, counted, "{unit} {shift}");
             assert!(cut > 0 && cut < text.len() - STRING + 12);

@@ -75,9 +75,9 @@ impl Reader {
     /// Runs the worker as that user and returns the lines that it prints.
     fn read(&mut self) -> Vec<String> {
         let task = Task { work: "read".into(), ..self.world.task("reader", 0) };
-        let (status, told) = as_nobody(&task, self.world.folder.path()).ended::<String>();
-        assert!(status.success(), "the process failed; it told {told:#?}");
-        told
+        let (status, reported) = as_nobody(&task, self.world.folder.path()).ended::<String>();
+        assert!(status.success(), "the process failed; it told {reported:#?}");
+        reported
     }
 
     fn assert_left_alone(&self, reported: &[String]) {

@@ -160,14 +160,19 @@ impl Followed {
     }
 
     fn everything(&self) -> Vec<PathBuf> {
-        self.paths.iter().map(|place| place.path.clone()).filter(|path| path.exists()).collect()
+        self.paths
+            .iter()
+            .map(|location| location.path.clone())
+            .filter(|path| path.exists())
+            .collect()
     }
 
     /// Filters the changes inside the followed paths. A change of SQLite's WAL counts as a change
     /// of its database.
     fn meant(&self, changed: BTreeSet<PathBuf>) -> Vec<PathBuf> {
         let changed: BTreeSet<_> = changed.into_iter().map(of_database).collect();
-        let inside = |path: &PathBuf| self.paths.iter().any(|place| path.starts_with(&place.path));
+        let inside =
+            |path: &PathBuf| self.paths.iter().any(|location| path.starts_with(&location.path));
         changed.into_iter().filter(inside).collect()
     }
 
@@ -193,8 +198,8 @@ impl Followed {
                 continue;
             };
             match watched.folder {
-                Some(known) if known.identity == identity => {
-                    if poll && !known.woken {
+                Some(found) if found.identity == identity => {
+                    if poll && !found.woken {
                         look.push(watched.path.clone());
                     }
                 }

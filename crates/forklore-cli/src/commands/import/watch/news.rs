@@ -74,8 +74,8 @@ impl<'a> News<'a> {
     }
 
     pub(super) fn begin(&mut self, paths: &[PathBuf]) -> Result<()> {
-        let there: Vec<_> = paths.iter().filter(|place| place.exists()).cloned().collect();
-        let names: Vec<_> = there.iter().map(|place| agents::typed(place)).collect();
+        let there: Vec<_> = paths.iter().filter(|location| location.exists()).cloned().collect();
+        let names: Vec<_> = there.iter().map(|location| agents::typed(location)).collect();
         self.say(&Line::Watching { paths: &there }, |page| {
             let names = if names.is_empty() { "nothing yet".into() } else { names.join(" ") };
             page.put(Tone::Plain, format!("Watching {names}; Ctrl-C ends it")).end();
