@@ -10,6 +10,7 @@ mod manifests;
 mod modules;
 mod text;
 mod tree;
+mod words;
 
 /// Fails with one line per problem.
 #[track_caller]
