@@ -25,7 +25,7 @@ pub(crate) fn modules(files: &[File]) -> BTreeMap<String, BTreeMap<Module, BTree
         }
         let mut module: Module =
             path.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
-        if module.last().is_some_and(|last| ["mod", "lib", "main"].contains(&&**last)) {
+        if module.last().is_some_and(|last| ["lib", "main"].contains(&&**last)) {
             module.pop();
         }
         crates.entry(name.to_owned()).or_default().insert(module, code(&file.text));
@@ -156,7 +156,7 @@ fn defining(path: &[String], code: &Code, handed: &Handed, hops: u8) -> Option<M
 fn imports_lead_to_where_a_name_is_defined() {
     let files = [
         File::new("crates/x/src/lib.rs", "mod a;\nmod b;\npub use a::deep::Thing;"),
-        File::new("crates/x/src/a/mod.rs", "mod deep;\npub(crate) use deep::Thing;"),
+        File::new("crates/x/src/a.rs", "mod deep;\npub(crate) use deep::Thing;"),
         File::new("crates/x/src/a/deep.rs", "use super::super::b;\nfn f() { crate::b::g() }"),
         File::new("crates/x/src/b.rs", "use crate::{Thing, a::{self}};\n// use crate::c;"),
     ];

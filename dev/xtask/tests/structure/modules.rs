@@ -1,5 +1,5 @@
 //! Tests that every Rust file is part of a target: a file that no module declares is never
-//! compiled, and its tests never run.
+//! compiled, and its tests never run. A module's file has the module's name; none is a `mod.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,16 +23,15 @@ fn is_target(path: &str) -> bool {
 /// Returns the directory that contains the submodules of a file.
 fn folder(path: &str) -> String {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    if is_target(path) || name == "mod.rs" {
+    if is_target(path) {
         folder.to_owned()
     } else {
         format!("{folder}/{}", name.trim_end_matches(".rs"))
     }
 }
 
-/// Returns the modules that a file declares without a body, each with the paths where its file may
-/// be.
-fn declared(file: &File) -> Vec<Vec<String>> {
+/// Returns the paths of the modules that a file declares without a body.
+fn declared(file: &File) -> Vec<String> {
     let mut path = None;
     let mut modules = Vec::new();
     for line in file.text.lines().map(str::trim) {
@@ -41,10 +40,8 @@ fn declared(file: &File) -> Vec<Vec<String>> {
         } else if let Some(name) = module(line) {
             let own = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
             let within = folder(&file.path);
-            modules.push(path.take().map_or_else(
-                || vec![format!("{within}/{name}.rs"), format!("{within}/{name}/mod.rs")],
-                |path| vec![format!("{own}/{path}")],
-            ));
+            let plain = || format!("{within}/{name}.rs");
+            modules.push(path.take().map_or_else(plain, |path| format!("{own}/{path}")));
         }
     }
     modules
@@ -65,7 +62,7 @@ fn forgotten(files: &[File]) -> Vec<String> {
     let mut seen = BTreeSet::new();
     while let Some(path) = open.pop() {
         if seen.insert(path) {
-            let paths = declared(by_path[path]).into_iter().flatten();
+            let paths = declared(by_path[path]).into_iter();
             open.extend(
                 paths.filter_map(|path| by_path.get_key_value(&*path).map(|(key, _)| *key)),
             );
@@ -104,16 +101,16 @@ fn a_forgotten_file_is_named() {
         File::new("a/src/one.rs", "mod deep;"),
         File::new("a/src/one/deep.rs", "#[cfg(test)]\n#[path = \"deep_tests.rs\"]\nmod tests;"),
         File::new("a/src/one/deep_tests.rs", ""),
+        File::new("a/src/two.rs", "mod tests;"),
         File::new("a/src/two/mod.rs", "mod tests;"),
         File::new("a/src/two/tests/forgotten.rs", ""),
         File::new("a/src/two/tests.rs", "// mod forgotten;"),
         File::new("a/tests/runs.rs", "mod support;"),
-        File::new("a/tests/support/mod.rs", "mod part;"),
-        File::new("a/tests/support/part.rs", ""),
+        File::new("a/tests/support.rs", ""),
         File::new("a/tests/group/main.rs", "mod case;"),
         File::new("a/tests/group/case.rs", ""),
         File::new("a/tests/group/lost.rs", ""),
     ];
-    let lost = ["a/src/two/tests/forgotten.rs", "a/tests/group/lost.rs"];
+    let lost = ["a/src/two/mod.rs", "a/src/two/tests/forgotten.rs", "a/tests/group/lost.rs"];
     assert_eq!(forgotten(&files), lost.map(|path| format!("{path}: no `mod` leads to this file")));
 }
