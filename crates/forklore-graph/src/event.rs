@@ -26,7 +26,7 @@ pub(crate) fn describe(
     let LogEntry { origin, event, counts, .. } = stored;
     let graph = iri::session(&origin.session_id);
     let mut about = About { out, graph: &graph, subject: iri::event(origin) };
-    about.is(if event.class.is_conversation() { v::TURN } else { v::EVENT });
+    about.is(if event.class.is_conversation() { v::MESSAGE } else { v::EVENT });
     about.is(v::ENTITY);
     about.put(v::IN_SESSION, graph.clone());
     about.number(v::SEQ, origin.seq);

@@ -44,7 +44,7 @@ words! {
     // Classes.
     SESSION = "Session";
     EVENT = "Event";
-    TURN = "Turn";
+    MESSAGE = "Message";
     MODEL_CALL = "ModelCall";
     TOOL_CALL = "ToolCall";
     // Predicates of sessions.
@@ -59,7 +59,7 @@ words! {
     FORKED_AT_MESSAGE = "forkedAtMessage";
     FORKED_AT_TURN = "forkedAtTurn";
     FORKED_AT_EVENT_ID = "forkedAtEventId";
-    INHERITED_EVENTS = "keptEvents";
+    INHERITED_EVENTS = "inheritedEvents";
     STRATEGY = "strategy";
     TOOL_CALL_POLICY = "toolCallPolicy";
     WORKSPACE = "workspace";

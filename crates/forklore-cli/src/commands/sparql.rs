@@ -23,7 +23,7 @@ false, session:REF, or else a text. Queries only read; SERVICE is refused. docs/
 them.
 
 Examples:
-  forklore sparql 'SELECT ?branch (COUNT(*) AS ?turns) { ?t a fl:Turn ; fl:branch ?branch } GROUP BY ?branch'
+  forklore sparql 'SELECT ?branch (COUNT(*) AS ?turns) { ?t a fl:Message ; fl:branch ?branch } GROUP BY ?branch'
   forklore sparql 'SELECT ?text { ?t fl:session ?s ; fl:text ?text }' --param s=session:last
   forklore sparql 'ASK { ?result fl:isError true }' --all --json
   forklore sparql 'CONSTRUCT WHERE { ?a prov:wasDerivedFrom ?b }' last --format xml";

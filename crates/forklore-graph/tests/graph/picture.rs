@@ -73,7 +73,7 @@ fn draw(graph: &Graph) -> String {
     let turns = rows(
         graph,
         "SELECT ?session ?index ?role ?failed ?tool {
-           ?turn a fl:Turn ; fl:session ?session ; fl:index ?index ; fl:role ?role .
+           ?turn a fl:Message ; fl:session ?session ; fl:index ?index ; fl:role ?role .
            ?session fl:family/fl:sessionId \"demo\" .
            OPTIONAL { ?turn fl:isError ?failed }
            OPTIONAL { ?turn fl:asks/fl:tool ?tool }

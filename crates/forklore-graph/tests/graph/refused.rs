@@ -90,7 +90,7 @@ fn parameters_reach_into_every_part_of_a_query() {
 
 #[test]
 fn a_parameter_that_cannot_be_bound_is_named() {
-    let text = "SELECT ?a { ?a a fl:Turn }";
+    let text = "SELECT ?a { ?a a fl:Message }";
     let text = |parameters: &[(&str, &str)]| {
         let error = ask(text, parameters).unwrap_err();
         (error.kind(), error.to_string())
