@@ -48,6 +48,7 @@
 //! assert_eq!(rules.of(&now.tool.to_string()), Rule::Allow);
 //!
 //! let call = ToolCall { id: "c1".to_owned(), name: now.called, arguments: Data::parse("{}")? };
+//! // `context` names the session and lets it cancel the call.
 //! # let context = CallContext {
 //! #     session: "plan".parse()?, cancelled: Default::default(), progress: Default::default(),
 //! # };

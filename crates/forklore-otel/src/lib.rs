@@ -45,6 +45,7 @@
 //! let config = TracingConfig { endpoint, header_env: [].into(), content: false };
 //! let spans = Arc::new(Spans::new(&config, "my-agent")?);
 //!
+//! // `echo` returns a model that repeats the prompt.
 //! let engine = Engine::new(Arc::new(MemoryStore::default()));
 //! let kernel = Kernel::builder(engine).sink(spans.clone()).build();
 //! let new = NewSession::in_workspace(Workspace::new("/work/demo"));

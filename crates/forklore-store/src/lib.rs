@@ -25,7 +25,7 @@
 //! use forklore_store::{Error, Store};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let (class, effect) = (Class::Conversation, Effect { starts_turn: true, calls: Vec::new() });
+//! let (class, effect) = (Class::Conversation, Effect { starts_turn: true, calls: Vec::new() });
 //! let store = MemoryStore::default();
 //! let now = store.now();
 //! let (id, label, workspace) = ("plan".parse()?, Label::main(), Workspace::new("/work/demo"));
@@ -35,7 +35,6 @@
 //! #   dialect: None, source: None, copy_of: None, usage: Default::default(),
 //!     // ... and the fields that a plain root does not need.
 //! })?;
-//!
 //! let (kind, data) = (EventType::USER_MESSAGE, Data::parse(r#"{"content": "plan A or B?"}"#)?);
 //! let event = Event { id: "e1".parse()?, ts: now, kind, class, dialect: None, effect, data };
 //! let other = Event { id: "e2".parse()?, ..event.clone() };
