@@ -15,7 +15,8 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use forklore_chat::host::{Configured, Host, Start};
+//! use forklore_chat::host::Host;
+//! # use forklore_chat::host::{Configured, Start};
 //! use forklore_chat::input::{Input, Line, Offers};
 //! use forklore_chat::{Chat, Foreground, markdown::Look, screen::Screen};
 //! # use forklore_chat::{ShowRow, View, Views};
@@ -49,14 +50,14 @@
 //! # std::fs::write(&path, "[models.small]\nprovider = 'openai'\nmodel = 'm'\n")?;
 //! # let (mut views, start) = (NoViews, Start::in_workspace(Workspace::new("/work/demo")));
 //! # let configured = Configured::read(&path)?;
+//! // `configured` has one model, which `echo` replaces by one that repeats the prompt.
 //! let engine = Engine::new(Arc::new(MemoryStore::default()));
 //! let make = || Host::with_models(engine, configured, Box::new(|_| Ok(echo())));
 //! let foreground = Foreground::new(make)?;
-//! let lines = ["plan A or plan B?", "/fork", "let us take B", "/quit"];
-//! let mut input = Script(lines.to_vec().into_iter());
+//! let lines = vec!["plan A or plan B?", "/fork", "let us take B", "/quit"];
 //! let screen = Screen::new(Box::new(std::io::sink()), Look { color: false, width: 80 });
 //!
-//! Chat::open(start, &foreground, &mut views, &mut input, screen)?.run();
+//! Chat::open(start, &foreground, &mut views, &mut Script(lines.into_iter()), screen)?.run();
 //! let sessions = foreground.host().engine().list(&ListRequest::default())?;
 //! assert_eq!(sessions.sessions.len(), 2);
 //! foreground.close();
