@@ -1,14 +1,71 @@
-//! The kernel of an agent whose sessions can fork.
+//! The kernel of an agent whose sessions can fork: sessions that run turns, over any model and
+//! tools.
 //!
-//! It contains mechanism only: [sessions that run](AgentSession), turns, [notifications](notify),
-//! [hooks](hook), and the ports through which a turn reaches the outside world:
-//! [`Model`](model::Model), [`Tools`](tool::Tools) and [`Approve`](approve::Approve). The
-//! application decides which model and tools to use, how a child's configuration is merged, and who
-//! grants permission.
+//! Use it to build an agent of your own in Rust. To only store and fork sessions that another
+//! program runs, use `forklore`. For a conversation with the user's configured models and tools,
+//! use `forklore-host`.
 //!
-//! A [`Kernel`] is shared by the sessions of one process: the engine over a store, hooks and sinks.
-//! An [`AgentSession`] is one session that can run turns. A turn appends its output to the log as
-//! it arrives, so if the process dies, another process can open the session and continue it.
+//! - A [`Kernel`] is shared by the sessions of one process: the engine over a store, hooks and
+//!   sinks.
+//! - An [`AgentSession`] is one session that can run turns, fork and delegate, and a [`Turn`] is
+//!   the result of one. A turn appends its output to the log as it arrives, so if the process dies,
+//!   another process can open the session and continue it.
+//! - A [`SessionConfig`] is what a session works with: its [`Model`](model::Model),
+//!   [`Tools`](tool::Tools), [`Policy`](approve::Policy), [`Approve`](approve::Approve) and
+//!   [`Settings`].
+//! - [`notify`] reports what happens, and a [`hook`] can change or deny it before it happens.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use forklore_agent::{Kernel, NewSession, SessionConfig};
+//! use forklore_core::workspace::Workspace;
+//! use forklore_engine::{Engine, Fork};
+//! use forklore_store::memory::MemoryStore;
+//! # use forklore_agent::model::{
+//! #     AnswerStream, End, Model, ModelName, ModelResult, Request, StreamEvent,
+//! # };
+//! # use forklore_core::Message;
+//! # use futures_util::future::BoxFuture;
+//! # use futures_util::{StreamExt as _, stream};
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let kernel = Kernel::builder(Engine::new(Arc::new(MemoryStore::default()))).build();
+//! // `echo` returns a model that repeats the prompt. `examples/echo.rs` shows how to write one.
+//! let new = NewSession::in_workspace(Workspace::new("/work/demo"));
+//! let main = kernel.create(new, SessionConfig::new(echo()));
+//! main.execute("plan A or plan B?").await?;
+//!
+//! let fork = main.fork(Fork::of(main.id())).await?.child;
+//! let (a, b) = tokio::join!(main.execute("let us take A"), fork.execute("let us take B"));
+//! assert_eq!(a?.text, "You said: let us take A");
+//! assert_eq!(b?.text, "You said: let us take B");
+//! assert_eq!(kernel.engine().diff(&main.id(), &fork.id())?.common, 2);
+//! # Ok(())
+//! # }
+//! # struct Echo(ModelName);
+//! # impl Model for Echo {
+//! #     fn name(&self) -> &ModelName { &self.0 }
+//! #     fn context_window(&self) -> Option<u64> { None }
+//! #     fn body(&self, _: &Request) -> ModelResult<Vec<u8>> { Ok(Vec::new()) }
+//! #     fn stream<'a>(
+//! #         &'a self,
+//! #         request: &'a Request,
+//! #     ) -> BoxFuture<'a, ModelResult<AnswerStream<'a>>> {
+//! #         let prompt = request.messages.last().map(Message::plain_text).unwrap_or_default();
+//! #         let end = StreamEvent::End(End::default());
+//! #         let pieces = [StreamEvent::Text(format!("You said: {prompt}")), end];
+//! #         Box::pin(async move { Ok(stream::iter(pieces.map(Ok)).boxed()) })
+//! #     }
+//! # }
+//! # fn echo() -> Arc<dyn Model> {
+//! #     Arc::new(Echo(ModelName { provider: "example".into(), model: "echo".into() }))
+//! # }
+//! ```
+//!
+//! The kernel contains mechanism only. The application decides which model and tools to use, how a
+//! child's configuration is merged, and who grants permission. Models over HTTP are in
+//! `forklore-llm`, tools of MCP servers in `forklore-mcp-client`, and traces in `forklore-otel`.
 
 pub mod approve;
 mod cache_key;

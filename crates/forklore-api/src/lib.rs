@@ -1,25 +1,40 @@
 //! The forklore contract: the request and the answer of every verb, as JSON and as Rust types.
 //!
-//! The program's `--json` prints these types. A server, a language binding or a protocol accepts
-//! and returns the same types. [`read`] parses a request from JSON: it rejects unknown fields, and
-//! its error names the path of the invalid value.
+//! Use it to read or write what the program's `--json` prints, or to build a server, a language
+//! binding or a protocol that accepts and returns the same types. To run the verbs in Rust, use
+//! `forklore` or `forklore-engine`, which re-export these types.
+//!
+//! - [`Request`] is any verb with its arguments; [`Create`], [`AppendRequest`], [`Fork`] and others
+//!   are the arguments of one.
+//! - [`SessionAnswer`], [`Forked`], [`Difference`] and others are the answers.
+//! - [`Refusal`] and [`ErrorObject`] say why a verb failed, and [`Facts`] are the details.
+//! - [`event`] has the notifications of a running agent.
+//!
+//! [`read`] parses a request from JSON: it rejects unknown fields, and its error names the path of
+//! the invalid value.
 //!
 //! ```
 //! use forklore_api::{Fork, read};
+//! use forklore_core::Selector;
 //!
-//! let fork: Fork = read(r#"{"parent_session_id":"plan-1","at":"turn:2"}"#)?;
-//! assert_eq!(fork.at.unwrap().to_string(), "turn:2");
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let fork: Fork = read(r#"{"parent_session_id": "plan-1", "at": "turn:2"}"#)?;
+//! assert_eq!(fork, Fork::of("plan-1".parse()?).at(Selector::Turn(2)));
 //!
-//! let wrong = read::<Fork>(r#"{"parent_session_id":"plan-1","at":7}"#).unwrap_err();
-//! assert_eq!(wrong.path(), "at");
-//! # Ok::<(), forklore_api::Malformed>(())
+//! let json = serde_json::to_value(&fork)?;
+//! assert_eq!(json["parent_session_id"], "plan-1");
+//! assert_eq!(json["kind"], "branch");
+//!
+//! let wrong = read::<Fork>(r#"{"parent_session_id": "plan-1", "at": 7}"#);
+//! assert_eq!(wrong.err().map(|error| error.path().to_owned()), Some("at".to_owned()));
+//! # Ok(())
+//! # }
 //! ```
 //!
+//! The crate contains only data types: it uses no file, no clock and no store, and it runs no verb.
 //! `docs/semantics.md` specifies each verb. `docs/reference/json.md` and
 //! `docs/reference/forklore.schema.json` are generated from this crate. Answers may gain fields, so
 //! readers must ignore fields that they do not know.
-//!
-//! The crate contains only data types. It uses no file, no clock and no store.
 
 mod append;
 mod attach;

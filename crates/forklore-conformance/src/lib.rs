@@ -1,29 +1,40 @@
 //! The contract of a store, as numbered cases that any store implementation can run.
 //!
-//! Three lines in a test file create one test per case, named after what the case checks:
+//! Use it as a dev-dependency of a crate that implements [`Store`](forklore_store::Store). A store
+//! that passes the cases works under every operation of the engine. To use a store, this crate is
+//! not needed.
 //!
-//! ```no_run
-//! use forklore_conformance::{Directory, Handle, suite};
-//! # use forklore_store::memory::MemoryStore;
-//! # struct MyStore; impl MyStore { fn open(_: &std::path::Path) -> MemoryStore { Default::default() } }
-//! suite!(
-//!     Directory::new(|path| Handle::new(MyStore::open(path)));
-//!     durable, processes, maintenance
-//! );
-//! # fn main() {}
+//! - [`suite!`](suite) creates one test per case, named after what the case checks.
+//! - [`run`] runs the cases inside one test or program and returns a [`Report`] that prints as a
+//!   table.
+//! - [`Factory`] creates the stores under test. [`Directory`] is the one for stores that live in a
+//!   directory; for a store in memory, a closure suffices.
+//! - [`Capability`] is an optional part of the contract. The list after the semicolon of `suite!`
+//!   names those that the store offers. Base cases are always created; cases of other capabilities
+//!   are not.
+//!
 //! ```
+//! use forklore_conformance::{CASES, Handle, run, suite};
+//! use forklore_store::memory::MemoryStore;
 //!
-//! The list after the semicolon contains the [`Capability`]s that the store offers. Base cases are
-//! always created; cases of other capabilities are not. A store that does not live in a directory
-//! implements [`Factory`] itself; for a memory store a closure suffices. [`run`] runs the cases
-//! inside one test or program and returns a report that prints as a table.
+//! // In `tests/conformance.rs`, this line creates one test per case.
+//! suite!(|| Handle::new(MemoryStore::default()); maintenance, sources, attachments);
 //!
-//! `docs/conformance.md` in the repository explains this in more detail and describes each group of
-//! cases.
+//! // In a program: run the cases, here the first ten, and look at their outcomes.
+//! # fn main() {
+//! let first = CASES.get(..10).unwrap_or(CASES);
+//! let report = run(&|| Handle::new(MemoryStore::default()), first);
+//! println!("{report}");
+//! assert_eq!(report.failures().count(), 0);
+//! # }
+//! ```
 //!
 //! The cases depend on no clock and no randomness. Only the state machine (group `machine`) is
 //! random: it prints its seed. `FORKLORE_SEED` repeats a run, and `FORKLORE_CASES` sets the number
 //! of histories.
+//!
+//! The cases test no speed and inject no faults of the disk. `docs/conformance.md` in the
+//! repository describes each group of cases.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

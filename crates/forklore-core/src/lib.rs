@@ -1,8 +1,53 @@
-//! The data model of forklore: sessions, events, cuts and lineage.
+//! The data model of forklore: sessions, events, cuts and lineage, as plain data and pure
+//! functions.
 //!
-//! Pure data and pure functions: no I/O, no clock, no async. Everything here can be tested by
-//! calling it, and every store, command and agent format uses these types. `docs/semantics.md`
-//! defines the meaning of each; comments name its section.
+//! Use this crate directly to write a store, a reader for an agent's files, or a program that only
+//! needs the types. To create and fork sessions, use the crate `forklore`, or `forklore-engine`
+//! over a store of your own.
+//!
+//! - An [`Event`] is an immutable record. Its [`EventType`], [`Class`] and [`Effect`] say what it
+//!   means for turns, calls and forks; its payload is [`Data`], stored verbatim.
+//! - A [`Header`] is everything that a store records about a session, except its events.
+//! - A [`Selector`] is a position as a caller names it, such as `turn:2`. A [`Cut`] is that
+//!   position in the units of the log.
+//! - [`Counts`] and [`OpenCalls`] are the running counts and the calls without a result at an
+//!   event.
+//! - A [`Message`] is the common view of a conversation event, whichever agent wrote it.
+//! - [`AgentFormat`](agent_format::AgentFormat) and
+//!   [`SessionContainer`](session_container::SessionContainer) are the interfaces that read the
+//!   files of an agent.
+//!
+//! ```
+//! use forklore_core::cut::{CutPoint, Extent};
+//! use forklore_core::{Counts, Data, Event, EventType, OpenCalls, Selector, payload};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (mut counts, mut open, mut head_seq) = (Counts::default(), OpenCalls::default(), -1);
+//! for (kind, data) in [
+//!     (EventType::USER_MESSAGE, r#"{"content": "plan A or plan B?"}"#),
+//!     (EventType::ASSISTANT_MESSAGE, r#"{"content": "plan B"}"#),
+//!     (EventType::USER_MESSAGE, r#"{"content": "let us take B"}"#),
+//! ] {
+//!     let data = Data::parse(data)?;
+//!     let (class, effect) = payload::check(&kind, None, &data)?;
+//!     let (id, ts) = ("e".parse()?, "2026-01-01T00:00:00Z".parse()?);
+//!     open.step(&effect);
+//!     counts = counts.after(&Event { id, ts, kind, class, dialect: None, effect, data }, &open);
+//!     head_seq += 1;
+//! }
+//! assert_eq!((counts.index, counts.turns), (3, 2));
+//!
+//! // The end of the first turn is where the second one begins.
+//! let extent = Extent { head_seq, counts };
+//! assert_eq!("turn:1".parse::<Selector>()?.resolve(&extent)?, CutPoint::BeforeTurn(2));
+//! assert!(Selector::Turn(3).resolve(&extent).is_err());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The crate uses no file, clock, thread or async runtime, and it stores nothing. So everything
+//! here can be tested by calling it. `docs/semantics.md` in the repository defines the meaning of
+//! each type; comments name its section.
 
 pub mod agent_format;
 pub mod attachment;

@@ -1,8 +1,46 @@
-//! The operations on sessions, one per file, over any [`Store`].
+//! The operations on sessions, over any [`Store`]: create, append, fork, diff and everything else.
 //!
-//! The engine implements the semantics of `docs/semantics.md` that a store does not need:
-//! selectors, fork plans, views, trees and diffs. It never relies on what it read before: whatever
-//! must still be true at the time of a write, the store checks again in the same transaction.
+//! Use it to work with sessions on a store that you choose yourself, without async. The crate
+//! `forklore` wraps it for most programs: it opens a store by its address and adds async methods.
+//! `forklore-agent` adds turns with a model.
+//!
+//! - [`Engine`] has every operation as a method. Each takes and returns the types of
+//!   [`forklore_api`], which this crate re-exports: [`Create`], [`AppendRequest`], [`Fork`],
+//!   [`Difference`] and others.
+//! - [`Events`], [`Replay`], [`Messages`] and [`Follower`] read long histories piece by piece.
+//! - [`Error`] has a kind that programs can check, and the facts as JSON.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use forklore_core::Selector;
+//! use forklore_core::workspace::Workspace;
+//! use forklore_engine::{Create, Engine, Fork, NewEvent};
+//! use forklore_store::memory::MemoryStore;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let engine = Engine::new(Arc::new(MemoryStore::default()));
+//! let main = engine.create(&Create::in_workspace(Workspace::new("/work/demo")))?.id;
+//! let first = [NewEvent::user("plan A or plan B?")?, NewEvent::assistant("both would do")?];
+//! engine.append(&main, &first.to_vec().into())?;
+//! engine.append(&main, &NewEvent::user("let us take A")?.into())?;
+//!
+//! // The fork begins after the first turn and inherits it.
+//! let fork = engine.fork(&Fork::of(main.clone()).at(Selector::Turn(1)))?.child_session_id;
+//! engine.append(&fork, &NewEvent::user("let us take B")?.into())?;
+//!
+//! let difference = engine.diff(&main, &fork)?;
+//! assert_eq!(difference.common, 2);
+//! assert_eq!((difference.only_a.len(), difference.only_b.len()), (1, 1));
+//! assert_eq!(engine.inspect(&fork)?.messages.len(), 3);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The engine calls no model, opens no file of an agent, and knows no store by its name. It never
+//! relies on what it read before: whatever must still be true at the time of a write, the store
+//! checks again in the same transaction. `docs/semantics.md` in the repository specifies every
+//! operation.
 
 mod append;
 mod attach;

@@ -56,7 +56,7 @@ const KEEPERS: &[Keeper] = &[
 ///
 /// let homes = forklore_formats::homes::of(Path::new("/home/me"), &|_| None);
 /// let claude = homes.iter().find(|home| home.dialect == "claude").unwrap();
-/// assert_eq!(claude.places, [Path::new("/home/me/.claude/projects")]);
+/// assert_eq!(claude.folders, [Path::new("/home/me/.claude/projects")]);
 /// ```
 #[must_use]
 pub fn of(home: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<AgentHome> {

@@ -1,7 +1,45 @@
-//! Session files of agents: detection, parsing, conversion to the common form, and export.
+//! The session file formats of agents: detection, parsing, conversion to the common form, and
+//! export.
 //!
-//! Each module implements [`AgentFormat`] for one agent and does no I/O: the importer passes the
-//! lines. `docs/formats/` lists the events that the records of each agent become.
+//! Use it to read or write the files of an agent without a store, or pass [`AGENT_FORMATS`] to an
+//! engine that imports them. The import itself is in `forklore-import`; opencode's database is read
+//! by `forklore-opencode`.
+//!
+//! - [`AGENT_FORMATS`] lists all formats. Each module, such as [`claude`], [`codex`] or [`pi`],
+//!   implements [`AgentFormat`] for one agent.
+//! - [`AgentFormats`](forklore_core::agent_format::AgentFormats) finds the format of a file.
+//! - [`homes`] finds the directories in which agents store their sessions.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use forklore_core::agent_format::{AgentFormats, Line};
+//! use forklore_core::{Data, Message, Role};
+//! use forklore_formats::AGENT_FORMATS;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let path = Path::new("8f14e45f.jsonl");
+//! let line = concat!(
+//!     r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s","version":"2.0.0","#,
+//!     r#""cwd":"/work/demo","message":{"role":"user","content":"plan A or plan B?"}}"#,
+//! );
+//! let format = AgentFormats(AGENT_FORMATS).detect(path, line.as_bytes()).ok_or("no format")?;
+//! assert_eq!(format.name(), "claude");
+//!
+//! let Line::Record(record) = format.reader(path, None).read(line) else {
+//!     return Err("no record".into());
+//! };
+//! assert_eq!((record.kind.as_str(), record.effect.starts_turn), ("user_message", true));
+//!
+//! let message = format.view(&record.kind, &Data::parse(line)?);
+//! assert_eq!(message, Some(Message::text(Role::User, "plan A or plan B?")));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The formats do no I/O: the caller passes the lines. They never change a record: it is stored
+//! byte for byte, and the format renders it as a message when it is read. `docs/formats/` lists the
+//! events that the records of each agent become.
 
 pub mod akcoder;
 pub mod amplifier;

@@ -1,9 +1,47 @@
 //! Sessions as a knowledge graph: RDF with the PROV-O vocabulary, and SPARQL queries over it.
 //!
-//! [`Projection`] converts the sessions of any store to quads, [`write()`] serializes quads in five
-//! formats, and [`Graph`] answers queries about them. [`ONTOLOGY`] defines the vocabulary, and
-//! [`SHAPES`] the required form of a graph; neither changes a session. [`GraphStore`] is a store
-//! with a graph that follows it: a journal in the form of the files store, and its quads in memory.
+//! Use it for questions about many sessions at once, such as which tools failed in which branch, or
+//! to give sessions to other programs that read RDF. For a single session or family, the operations
+//! of `forklore-engine` are simpler and need no graph.
+//!
+//! - [`Projection`] converts the sessions of any store to quads, and [`write()`] serializes quads
+//!   in five formats.
+//! - [`Graph`] contains quads and answers a [`Query`] with an [`Answer`].
+//! - [`GraphStore`] is a store with a graph that follows it: a journal in the form of the files
+//!   store, and its quads in memory.
+//! - [`ONTOLOGY`] defines the vocabulary, and [`SHAPES`] the required form of a graph.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::time::Duration;
+//!
+//! use forklore_core::workspace::Workspace;
+//! use forklore_engine::{Create, Engine, Fork, NewEvent};
+//! use forklore_graph::{Answer, Graph, Projection, Query, Scope, term};
+//! use forklore_store::memory::MemoryStore;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let engine = Engine::new(Arc::new(MemoryStore::default()));
+//! let main = engine.create(&Create::in_workspace(Workspace::new("/work/demo")))?.id;
+//! engine.append(&main, &NewEvent::user("plan A or plan B?")?.into())?;
+//! engine.fork(&Fork { label: Some("plan-b".parse()?), ..Fork::of(main) })?;
+//!
+//! let graph = Graph::of(Projection::new(&engine, &Scope::Everything)?)?;
+//! let answer = graph.answer(&Query {
+//!     text: "SELECT ?from { ?fork prov:wasDerivedFrom/fl:branch ?from ; fl:branch ?branch }",
+//!     parameters: vec![("branch".to_owned(), term("plan-b")?)],
+//!     limit: 10,
+//!     timeout: Duration::from_secs(30),
+//! })?;
+//! let Answer::Rows { rows, .. } = answer else { return Err("no rows".into()) };
+//! assert_eq!(rows, [[Some(term("main")?)]]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A graph never changes a session, and updates and `SERVICE` are refused. Without a
+//! [`GraphStore`], a graph shows the sessions as they were when it was built. `docs/graph.md` in
+//! the repository has ten queries.
 
 mod about;
 mod elsewhere;

@@ -1,36 +1,74 @@
-//! Conversations that fork, without a terminal.
+//! Conversations that fork, with the user's configured models and tools, and without a terminal.
 //!
-//! A [`Host`] has the user's [configuration](config), the models and tools that it names, and a
-//! [kernel](forklore_agent) on one store. A [`Conversation`] is in one session at a time; it can
-//! run turns, fork, rewind, summarize, bring branches, and delegate to sub-agents. [`explore`]
-//! tries several continuations concurrently. All operations are async functions: they read no
-//! input, print nothing, handle no signals, and need the caller's runtime. A terminal, a server or
-//! a protocol can be built on them.
+//! Use it to build a server, a protocol or a graphical front end. For a conversation at a terminal,
+//! use `forklore-chat`, which is built on this crate. For an agent that does not use forklore's
+//! configuration file, use `forklore-agent`.
 //!
-//! ```no_run
+//! - A [`Host`] has the user's [configuration](config), the models and tools that it names, and a
+//!   [kernel](forklore_agent) on one store.
+//! - A [`Conversation`] is in one session at a time; it can run turns, fork, rewind, summarize,
+//!   bring branches, and delegate to sub-agents. [`Start`] says where it begins.
+//! - [`explore`] tries several continuations concurrently.
+//! - [`Approvals`] passes tool calls that need approval to the front end.
+//!
+//! ```
 //! use std::path::Path;
 //! use std::sync::Arc;
 //!
 //! use forklore_core::workspace::Workspace;
 //! use forklore_engine::Engine;
 //! use forklore_host::{BranchOptions, CancellationToken, Configured, Host, Start};
-//!
-//! # async fn example(engine: Engine) -> forklore_host::Result<()> {
-//! let configured = Configured::read(Path::new("config.toml"))?;
-//! let host = Arc::new(Host::new(engine, configured)?);
-//! let start = Start::in_workspace(Workspace::new("/demo"));
-//! let conversation = host.open_unattended(start).await?;
+//! use forklore_store::memory::MemoryStore;
+//! # use forklore_agent::model::{
+//! #     AnswerStream, End, Model, ModelName, ModelResult, Request, StreamEvent,
+//! # };
+//! # use forklore_core::Message;
+//! # use futures_util::future::BoxFuture;
+//! # use futures_util::{StreamExt as _, stream};
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = &folder.path().join("config.toml");
+//! # std::fs::write(path, "[models.small]\nprovider = 'openai'\nmodel = 'm'\n")?;
+//! let engine = Engine::new(Arc::new(MemoryStore::default()));
+//! // `Host::new` calls the configured models over HTTP. Here, a model repeats the prompt.
+//! let host = Host::with_models(engine, Configured::read(path)?, Box::new(|_| Ok(echo())))?;
+//! let start = Start::in_workspace(Workspace::new("/work/demo"));
+//! let conversation = Arc::new(host).open_unattended(start).await?;
 //!
 //! let cancel = CancellationToken::new();
-//! let turn = conversation.say("plan A or plan B?", &cancel).await?;
-//! conversation.fork(BranchOptions::default()).await?;
-//! conversation.say("let us take B", &cancel).await?;
+//! conversation.say("plan A or plan B?", &cancel).await?;
+//! let forked = conversation.fork(BranchOptions::default()).await?;
+//! let turn = conversation.say("let us take B", &cancel).await?;
+//! assert_eq!(turn.text, "You said: let us take B");
+//! assert_eq!(conversation.id(), forked.child_session_id);
 //!
 //! conversation.close().await;
-//! host.close().await;
+//! conversation.host().close().await;
 //! # Ok(())
 //! # }
+//! # struct Echo(ModelName);
+//! # impl Model for Echo {
+//! #     fn name(&self) -> &ModelName { &self.0 }
+//! #     fn context_window(&self) -> Option<u64> { None }
+//! #     fn body(&self, _: &Request) -> ModelResult<Vec<u8>> { Ok(Vec::new()) }
+//! #     fn stream<'a>(
+//! #         &'a self,
+//! #         request: &'a Request,
+//! #     ) -> BoxFuture<'a, ModelResult<AnswerStream<'a>>> {
+//! #         let prompt = request.messages.last().map(Message::plain_text).unwrap_or_default();
+//! #         let end = StreamEvent::End(End::default());
+//! #         let pieces = [StreamEvent::Text(format!("You said: {prompt}")), end];
+//! #         Box::pin(async move { Ok(stream::iter(pieces.map(Ok)).boxed()) })
+//! #     }
+//! # }
+//! # fn echo() -> Arc<dyn Model> {
+//! #     Arc::new(Echo(ModelName { provider: "example".into(), model: "echo".into() }))
+//! # }
 //! ```
+//!
+//! All operations are async functions: they read no input, print nothing, handle no signals, and
+//! need the caller's tokio runtime. The host starts no tool server before [`Host::start_tools`].
 
 mod allowed;
 mod approvals;

@@ -1,4 +1,45 @@
-//! Imports the session files of agents into a store (docs/semantics.md, Sources).
+//! Imports the session files of agents into a store, and continues where an earlier import stopped.
+//!
+//! Use it to get sessions of other agents into a store of your own choice. The crate `forklore` has
+//! the same import as a method. The formats themselves are in `forklore-formats` and
+//! `forklore-opencode`; the engine passes them to the importer.
+//!
+//! - [`Importer`] imports files and folders with the formats of an engine; [`ImportOptions`] say
+//!   how.
+//! - [`ImportReport`] has the [`ImportedFile`]s with their [`ImportedSession`]s, and each
+//!   [`Problem`].
+//! - [`Survey`] says what there is to import, without importing it.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use forklore_core::workspace::Workspace;
+//! use forklore_engine::Engine;
+//! use forklore_formats::AGENT_FORMATS;
+//! use forklore_import::{ImportOptions, Importer};
+//! use forklore_store::memory::MemoryStore;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let line = concat!(
+//!     r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s","#,
+//!     r#""message":{"role":"user","content":"plan A or plan B?"}}"#,
+//! );
+//! std::fs::write(folder.path().join("8f14e45f.jsonl"), format!("{line}\n"))?;
+//!
+//! let engine = Engine::new(Arc::new(MemoryStore::default())).with_agent_formats(AGENT_FORMATS);
+//! let options = ImportOptions::in_workspace(Workspace::new("/work/demo"));
+//! let paths = [folder.path().to_owned()];
+//! let report = Importer::new(&engine).import(&paths, &options, &mut |_| {})?;
+//!
+//! let [imported] = report.sessions.as_slice() else { return Err("one session".into()) };
+//! assert_eq!((imported.dialect.as_str(), imported.events), ("claude", 1));
+//! assert_eq!(engine.inspect(&imported.session_id)?.messages.len(), 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How it works
 //!
 //! An import passes each file through one pipeline: `candidate` finds and orders the files,
 //! `source_state` compares a file with what the store has of it, `reading` splits it into records,
@@ -6,19 +47,9 @@
 //! A file is read once, in constant memory. Each step is atomic and includes how far the file was
 //! read. So a stopped import continues from there, and appended content is read in the same way.
 //!
-//! ```
-//! use forklore_core::workspace::Workspace;
-//! use forklore_engine::Engine;
-//! use forklore_import::{ImportOptions, Importer};
-//! use forklore_store::memory::MemoryStore;
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let engine = Engine::new(std::sync::Arc::new(MemoryStore::default()));
-//! let options = ImportOptions::in_workspace(Workspace::new("/work/demo"));
-//! let report = Importer::new(&engine).import(&[], &options, &mut |_| {})?;
-//! assert_eq!(report.files, 0);
-//! # Ok(())
-//! # }
-//! ```
+//! The crate never changes an agent's file. Writing such files is an operation of the engine
+//! ([`Engine::export_to`](forklore_engine::Engine::export_to)). `docs/semantics.md` (Sources)
+//! specifies what an import does.
 
 mod base_files;
 mod batch;

@@ -1,8 +1,44 @@
-//! Converts the sessions in opencode's database, and in the directories of older versions, to lines
-//! in the form of `opencode export`.
+//! Reads the sessions in opencode's database, and in the directories of older versions, as lines in
+//! the form of `opencode export`.
 //!
-//! The database is never opened in place: it is copied with its write-ahead log to a private
-//! directory, and the copy is read.
+//! Use it together with an importer: pass [`Database`] and [`Storage`] to an engine with
+//! `Engine::with_containers`, and `forklore-import` imports the sessions. The format of the lines
+//! is in `forklore-formats`. The crate `forklore` does this for its stores.
+//!
+//! - [`Database`] finds sessions in `opencode.db`.
+//! - [`Storage`] finds the session of a file below `storage/session`.
+//!
+//! Both implement [`SessionContainer`].
+//!
+//! ```
+//! use forklore_core::session_container::SessionContainer;
+//! use forklore_opencode::Storage;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let storage = folder.path().join("storage");
+//! for (path, text) in [
+//!     ("session/p/ses_1.json", r#"{"id":"ses_1","directory":"/work/demo"}"#),
+//!     ("message/ses_1/msg_1.json", r#"{"id":"msg_1","role":"user","sessionID":"ses_1"}"#),
+//!     ("part/msg_1/prt_1.json", r#"{"id":"prt_1","type":"text","text":"plan A or plan B?"}"#),
+//! ] {
+//!     let path = storage.join(path);
+//!     std::fs::create_dir_all(path.parent().ok_or("no folder")?)?;
+//!     std::fs::write(path, text)?;
+//! }
+//!
+//! let mut inside = Storage.open(&storage.join("session/p/ses_1.json"))?;
+//! assert_eq!(inside.sessions()?.first().map(|found| found.id.as_str()), Some("ses_1"));
+//! let mut lines = Vec::new();
+//! let troubles = inside.lines("ses_1", &mut std::io::empty(), &mut lines)?;
+//! assert!(troubles.is_empty());
+//! assert!(String::from_utf8(lines)?.contains("plan A or plan B?"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The crate never writes to opencode's files, and never opens the database in place: it copies it
+//! with its write-ahead log to a private directory, and reads the copy.
 
 mod copy;
 mod database;

@@ -1,9 +1,85 @@
 //! Exports the activity of an agent's sessions as OpenTelemetry spans over OTLP.
 //!
-//! [`Spans`] is a [`Sink`] of the kernel. A turn is a trace of `invoke_agent`, `chat` and
-//! `execute_tool` spans, as in the semantic conventions for generative AI. Spans omit the content
-//! of messages unless the configuration includes it. A separate thread sends the spans, so a slow
-//! or missing collector neither delays nor fails a turn.
+//! Use it to see turns, model calls and tool calls in a tracing system. To react to what happens
+//! inside the program, use the notifications of `forklore-agent` directly
+//! ([`notify`](forklore_agent::notify)).
+//!
+//! - [`Spans`] is a [`Sink`] of the kernel. A turn is a trace of `invoke_agent`, `chat` and
+//!   `execute_tool` spans, as in the semantic conventions for generative AI.
+//! - [`TracingConfig`] is the destination, as the user's configuration describes it.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use forklore_agent::{Kernel, NewSession, SessionConfig};
+//! use forklore_core::workspace::Workspace;
+//! use forklore_engine::Engine;
+//! use forklore_otel::{Spans, TracingConfig};
+//! use forklore_store::memory::MemoryStore;
+//! # use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+//! # use forklore_agent::model::{
+//! #     AnswerStream, End, Model, ModelName, ModelResult, Request, StreamEvent,
+//! # };
+//! # use forklore_core::Message;
+//! # use futures_util::future::BoxFuture;
+//! # use futures_util::{StreamExt as _, stream};
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+//! # let endpoint = format!("http://{}/v1/traces", listener.local_addr()?);
+//! # let collector = std::thread::spawn(move || -> std::io::Result<Vec<u8>> {
+//! #     let mut stream = BufReader::new(listener.accept()?.0);
+//! #     let (mut line, mut length) = (String::new(), 0);
+//! #     while stream.read_line(&mut line)? > 2 {
+//! #         if let Some(number) = line.to_lowercase().strip_prefix("content-length:") {
+//! #             length = number.trim().parse().unwrap_or(0);
+//! #         }
+//! #         line.clear();
+//! #     }
+//! #     let mut body = vec![0; length];
+//! #     stream.read_exact(&mut body)?;
+//! #     stream.get_mut().write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")?;
+//! #     Ok(body)
+//! # });
+//! // A collector listens at `endpoint`, such as `http://localhost:4318/v1/traces`.
+//! let config = TracingConfig { endpoint, header_env: [].into(), content: false };
+//! let spans = Arc::new(Spans::new(&config, "my-agent")?);
+//!
+//! // `echo` returns a model that repeats the prompt.
+//! let engine = Engine::new(Arc::new(MemoryStore::default()));
+//! let kernel = Kernel::builder(engine).sink(spans.clone()).build();
+//! let new = NewSession::in_workspace(Workspace::new("/work/demo"));
+//! kernel.create(new, SessionConfig::new(echo())).execute("plan A or plan B?").await?;
+//!
+//! assert!(spans.end().await, "the collector has every span");
+//! # let body = collector.join().map_err(|_| "the collector failed")??;
+//! # let has = |text: &str| body.windows(text.len()).any(|part| part == text.as_bytes());
+//! # assert!(has("invoke_agent") && !has("plan A or plan B?"));
+//! # Ok(())
+//! # }
+//! # struct Echo(ModelName);
+//! # impl Model for Echo {
+//! #     fn name(&self) -> &ModelName { &self.0 }
+//! #     fn context_window(&self) -> Option<u64> { None }
+//! #     fn body(&self, _: &Request) -> ModelResult<Vec<u8>> { Ok(Vec::new()) }
+//! #     fn stream<'a>(
+//! #         &'a self,
+//! #         request: &'a Request,
+//! #     ) -> BoxFuture<'a, ModelResult<AnswerStream<'a>>> {
+//! #         let prompt = request.messages.last().map(Message::plain_text).unwrap_or_default();
+//! #         let end = StreamEvent::End(End::default());
+//! #         let pieces = [StreamEvent::Text(format!("You said: {prompt}")), end];
+//! #         Box::pin(async move { Ok(stream::iter(pieces.map(Ok)).boxed()) })
+//! #     }
+//! # }
+//! # fn echo() -> Arc<dyn Model> {
+//! #     Arc::new(Echo(ModelName { provider: "example".into(), model: "echo".into() }))
+//! # }
+//! ```
+//!
+//! Spans omit the content of messages unless the configuration includes it. A separate thread sends
+//! the spans, so a slow or missing collector neither delays nor fails a turn. The crate exports no
+//! metrics and no logs, and it does not receive or store spans.
 
 mod client;
 mod spans;

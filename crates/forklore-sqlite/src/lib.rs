@@ -1,9 +1,49 @@
 //! The default store of forklore: one SQLite file that several processes share.
 //!
+//! Use it unless people should read the sessions without forklore; then use `forklore-files`, which
+//! writes JSON lines. The crate `forklore` opens either one by its address, so only programs that
+//! build an engine themselves need this crate.
+//!
+//! [`SqliteStore`] implements [`Store`](forklore_store::Store). [`Options`] say how to open it;
+//! [`Checkpoints`] are a part of them.
+//!
+//! ```
+//! use forklore_sqlite::{Options, SqliteStore};
+//! use forklore_store::Store;
+//! # use forklore_core::workspace::Workspace;
+//! # use forklore_core::{Label, SessionKind};
+//! use forklore_store::port::{Filter, NewSession};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("sessions.db");
+//! let store = SqliteStore::open(&path, Options::default())?;
+//! let main = store.create(NewSession {
+//!     id: "plan".parse()?,
+//!     title: Some("Which parser?".to_owned()),
+//! #   kind: SessionKind::Root, label: Label::main(), workspace: Workspace::new("/work/demo"),
+//! #   principal: None, permissions: None, metadata: None, config: None, dialect: None,
+//! #   source: None, copy_of: None, from: None, events: Vec::new(), usage: Default::default(),
+//!     created: store.now(),
+//!     // ... and the fields that a plain root does not need.
+//! })?;
+//!
+//! // Another handle, here or in another process, sees what was committed.
+//! let reader = SqliteStore::open(&path, Options { read_only: true, ..Options::default() })?;
+//! assert_eq!(reader.sessions(&Filter::default(), None, 10)?.all()?, [main]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How it stores
+//!
 //! The events that a session wrote itself form one segment. What it inherits is a list of spans
-//! (ranges) of its ancestors' segments, fixed at the fork. Each store operation runs in a
-//! transaction. Writers of all processes take turns through a lock file (the gate); readers never
-//! wait for a writer.
+//! (ranges) of its ancestors' segments, fixed at the fork; a fork copies no events. Each store
+//! operation runs in a transaction. Writers of all processes take turns through a lock file (the
+//! gate); readers never wait for a writer.
+//!
+//! The store does not open a file on a network file system. Its tables are no interface: read the
+//! sessions through [`Store`](forklore_store::Store).
 
 mod ancestry;
 mod append;

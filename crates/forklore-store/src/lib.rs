@@ -1,8 +1,58 @@
-//! The interface that every store of forklore implements.
+//! The interface that every store of forklore implements, and a store in memory.
 //!
-//! A store persists sessions and their events. It checks the expectations of each call inside its
-//! own transaction, and never interprets a payload. The engine implements everything else with the
-//! methods of [`Store`]. The crate `forklore-conformance` tests the contract.
+//! Use this crate to write a store of your own, or for [`MemoryStore`](memory::MemoryStore) in
+//! tests. To persist sessions, use the stores in `forklore-sqlite` or `forklore-files`. To work
+//! with sessions, use `forklore-engine`, which implements everything else with the methods of
+//! [`Store`].
+//!
+//! - [`Store`] persists sessions and their events, and [`Capabilities`](port::Capabilities) are its
+//!   optional parts.
+//! - A [`Transaction`](port::Transaction) is a list of [`Write`](port::Write)s that a store
+//!   executes all or not at all. Each one has expectations, which the store checks in the same
+//!   step.
+//! - A [`Query`](port::Query) reads a page of one session's events; a [`Filter`](port::Filter)
+//!   lists sessions; [`Changes`](port::Changes) are the sessions that were written to since a
+//!   [`Mark`](port::Mark).
+//! - [`Attachments`](attachments::Attachments) stores files next to the logs, and [`sources`] has
+//!   the types for imported files.
+//! - [`rules`] and [`disk`] have what several stores share.
+//!
+//! ```
+//! use forklore_core::workspace::Workspace;
+//! use forklore_core::{Class, Data, Effect, Event, EventType, Label, SessionKind};
+//! use forklore_store::memory::MemoryStore;
+//! use forklore_store::port::{Append, NewSession};
+//! use forklore_store::{Error, Store};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (class, effect) = (Class::Conversation, Effect { starts_turn: true, calls: Vec::new() });
+//! let store = MemoryStore::default();
+//! let now = store.now();
+//! let (id, label, workspace) = ("plan".parse()?, Label::main(), Workspace::new("/work/demo"));
+//! let main = store.create(NewSession {
+//!     id, label, workspace, kind: SessionKind::Root, created: now, from: None, events: Vec::new(),
+//! #   title: None, principal: None, permissions: None, metadata: None, config: None,
+//! #   dialect: None, source: None, copy_of: None, usage: Default::default(),
+//!     // ... and the fields that a plain root does not need.
+//! })?;
+//! let (kind, data) = (EventType::USER_MESSAGE, Data::parse(r#"{"content": "plan A or B?"}"#)?);
+//! let event = Event { id: "e1".parse()?, ts: now, kind, class, dialect: None, effect, data };
+//! let other = Event { id: "e2".parse()?, ..event.clone() };
+//! let append = |event, head| Append {
+//!     events: vec![event], expect: Some(head), owner: None, usage: Default::default(), now,
+//! };
+//! assert_eq!(store.append(&main.id, append(event, -1))?.head_seq, 0);
+//!
+//! // A writer that still expects the empty log is refused.
+//! let late = store.append(&main.id, append(other, -1));
+//! assert!(matches!(late, Err(Error::Conflict { expected: -1, head: 0, .. })));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A store never interprets a payload, and it does not trust what a caller read earlier. The
+//! interface is synchronous: it needs threads and no runtime. The crate `forklore-conformance`
+//! tests whether a store meets the contract.
 
 pub mod attachments;
 pub mod clock;

@@ -1,7 +1,16 @@
 //! Sessions of AI agents that fork, at the same cost whatever the length of the history.
 //!
-//! [`open`] a store and call the methods of [`Forklore`] on it; they return futures that run on any
-//! executor. Without an executor, [`blocking::open`] gives the same methods as blocking calls.
+//! This is the crate to add to an agent or a tool that stores sessions. It opens a store by its
+//! address and has every operation as a method. Use the other crates of the workspace for a part of
+//! it: `forklore-engine` over a store of your own, or `forklore-agent` for a kernel that also runs
+//! turns.
+//!
+//! - [`open`] a store and call the methods of [`Forklore`] on it; they return futures that run on
+//!   any executor. Without an executor, [`blocking::open`] gives an [`Engine`] with the same
+//!   methods as blocking calls.
+//! - [`prelude`] has the types that these methods take and return.
+//! - [`StoreUrl`] is the address of a store: one SQLite file, a folder of JSON lines, or memory.
+//! - [`import`] reads the files of other agents, in the [`formats`] that this crate includes.
 //!
 //! ```
 //! use forklore::prelude::*;
@@ -23,6 +32,8 @@
 //! A session is an append-only log. A fork is another continuation of it that shares the history
 //! before the fork. `docs/semantics.md` in the repository defines the terms and rules. The
 //! directory `examples/` has an agent loop that forks, a best-of-n selection, and a custom store.
+//!
+//! The crate calls no model and runs no tools.
 //!
 //! # Errors
 //!

@@ -20,7 +20,7 @@ pub struct Prompt {
 
 impl Prompt {
     /// Adds an attachment that was stored by
-    /// [`put_attachment`](forklore_engine::Engine::keep_attachment), with its media type and
+    /// [`put_attachment`](forklore_engine::Engine::put_attachment), with its media type and
     /// optional name.
     #[must_use]
     pub fn attach(mut self, attachment: Arc<Pin>, media_type: &str, name: Option<&str>) -> Self {
