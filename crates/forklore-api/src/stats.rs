@@ -1,6 +1,6 @@
 //! Types of `stats`: counts, the space saved by sharing, and the usage of model calls.
 
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use forklore_core::report::Problem;
 use forklore_core::{Label, SessionId};
 use serde::{Deserialize, Serialize};

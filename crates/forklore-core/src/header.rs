@@ -13,7 +13,7 @@ use crate::cut::Cut;
 use crate::data::Data;
 use crate::id::{Label, SessionId};
 use crate::kind::SessionKind;
-pub use crate::usage::Usage;
+use crate::usage::Usage;
 use crate::workspace::Workspace;
 
 /// Everything that a store records about a session, except its events.

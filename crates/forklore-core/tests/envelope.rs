@@ -1,8 +1,8 @@
 //! The envelope: one JSON line, fields in order, `data` byte for byte.
 #![allow(clippy::unwrap_used)]
 
+use forklore_core::Usage;
 use forklore_core::envelope::write_envelope;
-use forklore_core::header::Usage;
 use forklore_core::workspace::Workspace;
 use forklore_core::{
     Class, Counts, Data, Effect, Event, Header, Label, Origin, SessionId, SessionKind,

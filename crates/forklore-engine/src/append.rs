@@ -1,7 +1,7 @@
 //! `append`: adds one atomic batch after the head.
 
 use forklore_api::{AppendRequest, NewEvent};
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use forklore_core::limits::{BATCH_BYTES, BATCH_EVENTS, EVENT_BYTES};
 use forklore_core::{Event, EventType, SessionId, payload};
 use forklore_store::port::{Append, Appended, Transaction, Write};

@@ -1,7 +1,7 @@
 //! `new`: creates a root session, or a delegate of a parent.
 
 use forklore_api::{Create, Fork};
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use forklore_core::limits::{METADATA_BYTES, PRINCIPAL_BYTES, TITLE_BYTES};
 use forklore_core::{Header, Label, SessionId, SessionKind};
 use forklore_store::port::NewSession;

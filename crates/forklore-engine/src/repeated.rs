@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use forklore_core::Header;
+use forklore_core::Usage;
 use forklore_core::agent_format::Line;
-use forklore_core::header::Usage;
 use forklore_store::port::{At, LogEntry};
 
 use crate::{Engine, Result};

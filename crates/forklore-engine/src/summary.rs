@@ -2,7 +2,7 @@
 //! brought (docs/semantics.md, Summary at the fork).
 
 use forklore_api::Summarize;
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use forklore_core::summary::{Summarizer, Summary};
 use forklore_core::{Event, EventId, EventType, Role, SessionId, payload};
 use forklore_store::port::At;

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 
 use forklore_api::{ModelUsage, SessionUsage, UsageReport, UsageScope};
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use forklore_core::{CallUsage, EventType, Header, SessionId};
 use forklore_store::port::{At, Filter, LogEntry, Problem};
 use serde::Deserialize;

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use forklore_core::workspace::Workspace;
 use forklore_core::{Header, SessionId, SessionKind};
 use forklore_engine::{Engine, Events, Result, UsageScope};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use forklore_core::{Cut, Header, SessionKind};
 use oxigraph::model::Quad;
 

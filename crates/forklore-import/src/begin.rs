@@ -1,8 +1,8 @@
 //! Creates the sessions of a file: its first one, and its branches as forks (docs/semantics.md,
 //! Fork and Sources).
 
+use forklore_core::Usage;
 use forklore_core::agent_format::Record;
-use forklore_core::header::Usage;
 use forklore_core::workspace::Workspace;
 use forklore_core::{Cut, Header, Label, SessionId, SessionKind};
 use forklore_engine::{Error, Result};

@@ -5,7 +5,8 @@ mod stored;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use forklore_core::header::{CopyOf, Usage};
+use forklore_core::Usage;
+use forklore_core::header::CopyOf;
 use forklore_core::workspace::Workspace;
 use forklore_core::{
     Counts, Cut, Data, Header, Lease, SessionId, SessionKind, Strategy, Tombstone, ToolCallPolicy,

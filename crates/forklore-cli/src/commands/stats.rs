@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use forklore::api::{StatsAnswer, UsageByModel};
 use forklore::core::SessionId;
-use forklore::core::header::Usage;
+use forklore::core::Usage;
 use forklore::engine::{ModelUsage, Stats, UsageReport, UsageScope};
 
 use crate::app::App;

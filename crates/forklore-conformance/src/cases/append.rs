@@ -1,6 +1,6 @@
 //! An append is atomic, goes after the expected head, and is idempotent.
 
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 
 use crate::events::{assistant, turns, usage, user};
 use crate::scene::{Scene, counts_of, id, refused};

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use forklore_core::header::{CopyOf, Strategy, Usage};
+use forklore_core::Usage;
+use forklore_core::header::{CopyOf, Strategy};
 use forklore_core::workspace::Workspace;
 use forklore_core::{Counts, Data, SessionKind};
 

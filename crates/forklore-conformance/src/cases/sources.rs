@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
-use forklore_core::header::{CopyOf, Usage};
+use forklore_core::Usage;
+use forklore_core::header::CopyOf;
 use forklore_core::workspace::Workspace;
 use forklore_core::{Data, Effect, Event, EventType, Label, SessionKind};
 use jiff::Timestamp;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use forklore_core::{
     Counts, Event, Header, Lease, OpenCalls, Origin, SessionId, SessionKind, Strategy, Tombstone,
 };

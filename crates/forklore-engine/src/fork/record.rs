@@ -1,7 +1,7 @@
 //! The first events of a child: `session_fork`, synthetic results and the branch summary.
 
+use forklore_core::Usage;
 use forklore_core::call::OpenCall;
-use forklore_core::header::Usage;
 use forklore_core::workspace::Workspace;
 use forklore_core::{
     Class, Cut, Data, Effect, Event, EventId, EventType, Header, SessionId, SessionKind, Strategy,

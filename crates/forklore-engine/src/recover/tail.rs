@@ -1,7 +1,7 @@
 //! Writes a session's own events to the new store, with markers for those that are lost.
 
 use forklore_api::{LostKind, Recovery};
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use forklore_core::{Class, Counts, Event, Header, SessionId};
 use forklore_store::port::{Append, LogEntry};
 use jiff::Timestamp;

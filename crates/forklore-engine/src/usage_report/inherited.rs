@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use forklore_core::{ErrorKind, Header, SessionId};
 use forklore_store::port::{At, Direction, Query};
 

@@ -1,6 +1,7 @@
 //! The line that ends a step.
 
-use forklore_core::header::{CopyOf, Usage};
+use forklore_core::Usage;
+use forklore_core::header::CopyOf;
 use forklore_core::{Counts, Header, Label, Lease, SessionId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

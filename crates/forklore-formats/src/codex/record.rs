@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use forklore_core::Usage;
 use forklore_core::agent_format::{Base, FileFacts, Line, LineReader, Parent, Record};
-use forklore_core::header::Usage;
 use forklore_core::{Class, Effect, EventType};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 //! record of its own, as the last call of a running total, and in that total again whenever the
 //! total is repeated.
 
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use serde::{Deserialize, Serialize};
 
 use crate::lenient::{Number, Object};

@@ -1,6 +1,6 @@
 //! Token usage and cost of model calls, from a stored message.
 
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use forklore_core::{CallUsage, Data};
 use serde::Deserialize;
 

@@ -1,9 +1,9 @@
 //! Parser of the lines of a Pi file. This is the hot path of an import: it parses each line once
 //! and builds only what it needs.
 
+use forklore_core::Usage;
 use forklore_core::agent_format::{FileFacts, Line, LineReader, Parent, Record};
 use forklore_core::call::{CallStep, Effect};
-use forklore_core::header::Usage;
 use forklore_core::{Class, EventType};
 use serde::Deserialize;
 

@@ -1,6 +1,6 @@
 //! Token usage and cost of a model call, from a stored message.
 
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use forklore_core::{CallUsage, Data};
 use serde::Deserialize;
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use forklore_core::Usage;
 use forklore_core::agent_format::{FileFacts, Line, LineReader, Record};
 use forklore_core::call::{CallStep, Effect};
-use forklore_core::header::Usage;
 use forklore_core::{Data, EventType};
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -1,6 +1,6 @@
 //! Token usage of a model call, from a stored `provider_usage`.
 
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use forklore_core::{CallUsage, Data};
 use serde::Deserialize;
 

@@ -1,6 +1,6 @@
 //! The usage in agents' records: for each call the last report counts, once.
 
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use forklore_core::{Data, EventType, SessionId};
 use forklore_engine::{AppendRequest, Fork, NewEvent, UsageReport, UsageScope};
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use forklore_core::header::{CopyOf, Usage};
+use forklore_core::Usage;
+use forklore_core::header::CopyOf;
 use forklore_core::workspace::Workspace;
 use forklore_core::{
     Cut, Data, Event, Header, Label, SessionId, SessionKind, Strategy, ToolCallPolicy,

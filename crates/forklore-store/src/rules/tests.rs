@@ -1,6 +1,6 @@
 //! Property tests of the rules, with headers and appends of all sizes.
 
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use forklore_core::workspace::Workspace;
 use forklore_core::{
     Counts, Data, Effect, Event, EventType, Header, Label, Lease, SessionId, SessionKind,

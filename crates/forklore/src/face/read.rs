@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use forklore_core::{Cut, Header, Message, Selector, SessionId};
 use forklore_engine::{
     Branches, Difference, Engine, Inspection, Lineage, ListRequest, Listing, Loaded, LogRange,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use forklore::core::header::Usage;
+use forklore::core::Usage;
 use forklore::core::workspace::Workspace;
 use forklore::core::{Event, payload};
 use forklore::prelude::*;

@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use forklore_api::*;
-use forklore_core::header::{CopyOf, Usage};
+use forklore_core::Usage;
+use forklore_core::header::CopyOf;
 use forklore_core::workspace::Workspace;
 use forklore_core::{
     AttachmentId, Class, Content, Cut, Data, ErrorKind, EventId, EventType, Label, Message,
