@@ -161,7 +161,7 @@ impl<'f> Scene<'f> {
         }
     }
 
-    /// Builds a child of `parent` that is not stored yet and inherits the first `kept` inheritable
+    /// Builds a child of `parent` that is not stored yet and inherits the first `inheritable` inheritable
     /// events. Its label is its id.
     pub fn child_draft(
         &self,
@@ -191,7 +191,7 @@ impl<'f> Scene<'f> {
         drafts.into_iter().map(|draft| draft.build(&self.clock)).collect()
     }
 
-    /// Returns the cut after the inheritable event number `kept`. If that event does not exist,
+    /// Returns the cut after the inheritable event number `inheritable`. If that event does not exist,
     /// returns a cut with this number anyway.
     pub fn cut(&self, session: &str, inheritable: u64) -> Cut {
         let nowhere = Cut { inheritable, ..Cut::default() };
@@ -230,7 +230,7 @@ impl<'f> Scene<'f> {
         self.store().create(new).unwrap()
     }
 
-    /// Creates a delegate that was called at `kept`.
+    /// Creates a delegate that was called at `inheritable`.
     #[track_caller]
     pub fn delegate(
         &self,

@@ -56,7 +56,7 @@ pub fn holding(spans: &[Span], unit: Unit, want: u64) -> Option<usize> {
     spans.partition_point(|span| unit.of(&span.base) < want).checked_sub(1)
 }
 
-/// Returns the list as inherited by a child with `kept` inheritable events. `to` is the position
+/// Returns the list as inherited by a child with `inheritable` inheritable events. `to` is the position
 /// after the last of these events, in the segment of its span. The result is empty if the child
 /// inherits nothing of the list.
 #[must_use]

@@ -32,7 +32,7 @@ pub trait Inside {
     /// If they cannot be read.
     fn sessions(&mut self) -> Result<Vec<Found>, ExpandError>;
 
-    /// Writes the lines of a session that are not among the `known` lines, which earlier calls
+    /// Writes the lines of a session that are not among the `earlier` lines, which earlier calls
     /// wrote. Returns the problems found in the session.
     ///
     /// # Errors

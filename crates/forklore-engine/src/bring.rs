@@ -124,7 +124,7 @@ impl Engine {
     }
 
     /// Returns the part of `from` that `into` has neither in its history nor as a summary, limited
-    /// to `asked` if given.
+    /// to `requested` if given.
     fn not_yet_brought(
         &self,
         from: &Header,

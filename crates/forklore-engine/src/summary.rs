@@ -79,7 +79,7 @@ pub(crate) struct Gathered {
 }
 
 impl Engine {
-    /// Summarizes the part `of` of a history, which ends with the inheritable event number `kept`.
+    /// Summarizes the part `of` of a history, which ends with the inheritable event number `inheritable`.
     pub(crate) fn gather(&self, of: Of, inheritable: u64) -> Result<Gathered> {
         let mut summarizer = Summarizer::default();
         let mut answer = None;

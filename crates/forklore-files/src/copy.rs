@@ -36,7 +36,7 @@ pub(crate) struct Owner<'a> {
 }
 
 impl Folder {
-    /// Copies the first `kept` inheritable events of a session, without blocking others.
+    /// Copies the first `inheritable` inheritable events of a session, without blocking others.
     pub(crate) fn stage(
         &self,
         from: &SessionId,

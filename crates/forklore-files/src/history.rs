@@ -112,7 +112,7 @@ impl<'s> History<'s> {
         Ok(event.counts)
     }
 
-    /// Returns the spans of a child that keeps `kept` inheritable events, as far as this session
+    /// Returns the spans of a child that keeps `inheritable` inheritable events, as far as this session
     /// inherited them.
     pub(crate) fn spans_before(&self, inheritable: u64) -> Result<Ancestry> {
         let near =

@@ -40,7 +40,7 @@ struct Write {
     /// Whether the file did not exist before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     new: bool,
-    /// The bytes after the first `keep` ones; `None` if the file is removed.
+    /// The bytes after the first `retain` ones; `None` if the file is removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tail: Option<Tail>,
 }
@@ -247,7 +247,7 @@ impl Folder {
         Ok(self.layout.root().join(&write.file))
     }
 
-    /// Writes `tail` after the first `keep` bytes of a file.
+    /// Writes `tail` after the first `retained` bytes of a file.
     fn write_behind(&self, path: &Path, retained: u64, tail: &[u8]) -> Result<Box<dyn File>> {
         let file = self.fs.open(path, Open::Write).map_err(os("opening", path))?;
         let len = file.len().map_err(os("reading", path))?;

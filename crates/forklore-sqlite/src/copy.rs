@@ -35,7 +35,7 @@ pub(crate) struct Staged {
     of: SessionId,
 }
 
-/// Copies the first `kept` inheritable events of a session's history, except for the last few (at
+/// Copies the first `inheritable` inheritable events of a session's history, except for the last few (at
 /// most one batch).
 pub(crate) fn stage(store: &SqliteStore, of: &SessionId, inheritable: u64) -> StoreResult<Staged> {
     let staged = store.write("copying events in", |tx| Staged::begin(tx, of, inheritable))?;

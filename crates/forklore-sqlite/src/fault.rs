@@ -45,7 +45,7 @@ impl From<Error> for Fault {
 }
 
 impl Fault {
-    /// Returns damage at `place`, for a caller that knows neither session nor seq.
+    /// Returns damage at `location`, for a caller that knows neither session nor seq.
     pub(crate) fn damaged(location: impl Into<String>, message: &(impl ToString + ?Sized)) -> Self {
         let (position, message) = (location.into(), message.to_string());
         Self::Damaged(Damage { session: None, seq: None, location: position, message })

@@ -83,7 +83,7 @@ impl<'s> History<'s> {
         Ok(Some(found.stretch.base.inheritable + row.counts.inheritable))
     }
 
-    /// Finds, in one search, the last event that a child with `kept` inherited events takes over.
+    /// Finds, in one search, the last event that a child with `inheritable` inherited events takes over.
     pub(crate) fn last_inheritable(
         &self,
         conn: &Connection,

@@ -144,7 +144,7 @@ impl<'a> Caller<'a> {
         })
     }
 
-    /// Returns the cut after the inheritable event number `kept`.
+    /// Returns the cut after the inheritable event number `inheritable`.
     fn beginning(
         &self,
         parent: &SessionId,

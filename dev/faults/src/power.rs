@@ -159,14 +159,14 @@ impl<'a> PowerCut<'a> {
 
     fn judge(&self, dir: &Path, allowed: RangeInclusive<usize>) -> Result<(), String> {
         let store = self.open(dir, &Drive::sound())?;
-        let mut outcome = sound(&self.work, &*store, allowed)?;
-        if let Some(step) = self.work.steps.get(outcome) {
-            step.take(&*store).map_err(|error| format!("step {outcome} now fails: {error}"))?;
-            outcome += 1;
+        let mut steps_done = sound(&self.work, &*store, allowed)?;
+        if let Some(step) = self.work.steps.get(steps_done) {
+            step.take(&*store).map_err(|error| format!("step {steps_done} now fails: {error}"))?;
+            steps_done += 1;
         }
         drop(store);
         let store = self.open(dir, &Drive::sound())?;
-        sound(&self.work, &*store, outcome..=outcome).map(|_| ())
+        sound(&self.work, &*store, steps_done..=steps_done).map(|_| ())
     }
 
     fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Store>, String> {

@@ -184,21 +184,22 @@ impl<'a> Run<'a> {
     fn judge(&self) -> Result<Shape, String> {
         let (store, struck) = self.until_struck()?;
         let output = |wrong: String| format!("{}: {wrong}", struck.summary());
-        let mut outcome = None;
+        let mut steps_done = None;
         if let Some(store) = store
             && !self.drive.is_dead()
         {
-            outcome = self.go_on(&*store, &struck).map_err(output)?;
+            steps_done = self.go_on(&*store, &struck).map_err(output)?;
         }
         self.drive.repair();
         let store = self.open().map_err(|error| output(format!("it does not open: {error}")))?;
-        let allowed = outcome.map_or(struck.allowed(), |accepted| accepted..=accepted);
-        let outcome = sound(self.work(), &*store, allowed).map_err(output)?;
-        let outcome =
-            self.next(&*store, outcome).map_err(|wrong| output(format!("opened anew: {wrong}")))?;
+        let allowed = steps_done.map_or(struck.allowed(), |accepted| accepted..=accepted);
+        let steps_done = sound(self.work(), &*store, allowed).map_err(output)?;
+        let steps_done = self
+            .next(&*store, steps_done)
+            .map_err(|wrong| output(format!("opened anew: {wrong}")))?;
         drop(store);
         let store = self.open().map_err(|error| output(format!("it does not open: {error}")))?;
-        sound(self.work(), &*store, outcome..=outcome).map_err(output)?;
+        sound(self.work(), &*store, steps_done..=steps_done).map_err(output)?;
         Ok(struck.shape)
     }
 
@@ -231,10 +232,10 @@ impl<'a> Run<'a> {
     /// Continues with the same handle. Returns the number of applied steps, if it is certain.
     fn go_on(&self, store: &dyn Store, struck: &Struck) -> Result<Option<usize>, String> {
         let same = |wrong: String| format!("with the same handle: {wrong}");
-        let outcome = self.work().accepted(store, struck.allowed()).map_err(same)?;
+        let steps_done = self.work().accepted(store, struck.allowed()).map_err(same)?;
         if self.drive.is_full() {
             let needs_available =
-                self.work().steps.iter().skip(outcome).find(|step| step.needs_space());
+                self.work().steps.iter().skip(steps_done).find(|step| step.needs_space());
             if let Some(Ok(())) = needs_available.map(|step| step.take(store)) {
                 return Err(same("a step was acknowledged on a full disk".into()));
             }
@@ -243,7 +244,7 @@ impl<'a> Run<'a> {
         // Outside a step, the handle may have been about to close.
         if struck.shape.is_sync() && struck.step.is_some() {
             let before = self.drive.shapes().len();
-            let refused = self.step_like(struck.before, outcome).map(|step| step.take(store));
+            let refused = self.step_like(struck.before, steps_done).map(|step| step.take(store));
             let refused_at = self.drive.shapes().len();
             return match refused {
                 Some(Err(Error::Poisoned { .. })) | None => {
@@ -257,7 +258,7 @@ impl<'a> Run<'a> {
                 Some(other) => Err(same(format!("a sync failed, then a step gave {other:?}"))),
             };
         }
-        self.next(store, outcome).map(Some).map_err(same)
+        self.next(store, steps_done).map(Some).map_err(same)
     }
 
     /// Checks that none of these operations, which follow a failed sync, writes.
@@ -272,21 +273,21 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns the next step after `taken` steps that writes to the same part as the step `struck`:
+    /// Returns the next step after `steps_done` steps that writes to the same part as the step `struck`:
     /// sessions or attachments.
-    fn step_like(&self, struck: usize, outcome: usize) -> Option<&Step> {
+    fn step_like(&self, struck: usize, steps_done: usize) -> Option<&Step> {
         let steps = &self.work().steps;
         let sidecar = steps.get(struck).is_some_and(Step::is_sidecar);
-        steps.iter().skip(outcome).find(|step| step.writes() && step.is_sidecar() == sidecar)
+        steps.iter().skip(steps_done).find(|step| step.writes() && step.is_sidecar() == sidecar)
     }
 
     /// Runs the next step and returns the number of applied steps afterwards.
-    fn next(&self, store: &dyn Store, outcome: usize) -> Result<usize, String> {
-        let Some(step) = self.work().steps.get(outcome) else {
-            return Ok(outcome);
+    fn next(&self, store: &dyn Store, steps_done: usize) -> Result<usize, String> {
+        let Some(step) = self.work().steps.get(steps_done) else {
+            return Ok(steps_done);
         };
-        step.take(store).map_err(|error| format!("step {outcome} now fails: {error}"))?;
-        self.work().accepted(store, outcome + 1..=outcome + 1)
+        step.take(store).map_err(|error| format!("step {steps_done} now fails: {error}"))?;
+        self.work().accepted(store, steps_done + 1..=steps_done + 1)
     }
 }
 

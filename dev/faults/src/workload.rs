@@ -193,13 +193,13 @@ impl Workload {
     ) -> Result<usize, String> {
         let found = Picture::of(store, FILE).map_err(|error| format!("reading: {error}"))?;
         let mut differences = Vec::new();
-        for outcome in allowed.rev() {
-            let Some(expected) = self.pictures.get(outcome) else { continue };
+        for steps_done in allowed.rev() {
+            let Some(expected) = self.pictures.get(steps_done) else { continue };
             if found.fits(expected) {
-                return Ok(outcome);
+                return Ok(steps_done);
             }
             differences
-                .push(format!("not as after {outcome} steps: {}", found.difference(expected)));
+                .push(format!("not as after {steps_done} steps: {}", found.difference(expected)));
         }
         Err(differences.join("\n"))
     }

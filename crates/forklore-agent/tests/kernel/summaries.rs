@@ -96,8 +96,8 @@ async fn a_fork_that_is_refused_asks_nothing_and_leaves_nothing(world: World) {
     let beyond = Fork { at: Some(Selector::Turn(9)), ..child() };
     let error = session.fork_with_summary(beyond).await.err().unwrap();
     assert_eq!(error.kind(), ErrorKind::InvalidArgs);
-    let outcome = Fork { label: Some("main".parse().unwrap()), ..child() };
-    let error = session.fork_with_summary(outcome).await.err().unwrap();
+    let clash = Fork { label: Some("main".parse().unwrap()), ..child() };
+    let error = session.fork_with_summary(clash).await.err().unwrap();
     assert_eq!(error.kind(), ErrorKind::AlreadyExists);
     assert_eq!(stored(&world, &session), before);
     assert_eq!(model.requests().len(), 1);

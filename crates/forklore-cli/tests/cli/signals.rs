@@ -77,11 +77,11 @@ impl Running {
         Self { child, lines, read: String::new() }
     }
 
-    /// Reads until the output contains `told`.
-    fn until(mut self, screen: &str) -> Self {
-        while !self.read.contains(screen) {
+    /// Reads until the output contains `expected`.
+    fn until(mut self, expected: &str) -> Self {
+        while !self.read.contains(expected) {
             let more = self.lines.read_line(&mut self.read).unwrap();
-            assert!(more > 0, "{screen} was not told:\n{}", self.read);
+            assert!(more > 0, "{expected} was not told:\n{}", self.read);
         }
         self
     }

@@ -148,11 +148,11 @@ fn labels_are_unique_in_a_family(world: &World) {
     assert_eq!(world.fork("p", "", "abc").label.as_str(), "fork-ba7816bf");
     // Another session has the default label: two more digits are added.
     world.session("r", "u1");
-    let outcome = forklore_core::Label::of_fork(&id("next"), 0);
-    let squatter = Fork { label: Some(outcome.clone()), ..Fork::of(id("r")) };
+    let label = forklore_core::Label::of_fork(&id("next"), 0);
+    let squatter = Fork { label: Some(label.clone()), ..Fork::of(id("r")) };
     let squatter = world.engine.fork(&squatter).unwrap().child_session_id;
     let longer = world.fork("r", "", "next").label;
-    assert_eq!((longer.as_str().len(), &longer.as_str()[..13]), (15, outcome.as_str()));
+    assert_eq!((longer.as_str().len(), &longer.as_str()[..13]), (15, label.as_str()));
     assert_eq!(world.fork("r", "", "other-abc").label.as_str().len(), "fork-".len() + 8);
     // `ABC` and `abc` are the same id, although their default labels differ.
     assert_eq!(refusal(world.try_fork("r", "", "ABC")).0, ErrorKind::AlreadyExists);

@@ -103,7 +103,7 @@ impl SessionLine {
         Self { forklore: VERSION, session: Facts::of(header), ancestry, trimmed: None }
     }
 
-    /// Returns the line of a deleted session once its events after the inheritable one `kept` are
+    /// Returns the line of a deleted session once its events after the inheritable one `inheritable` are
     /// erased.
     pub(crate) fn trimmed_to(mut self, inheritable: u64) -> Self {
         self.session.metadata = None;

@@ -26,8 +26,8 @@ async fn cut(provider: Provider, beginning: &str, more: &str) -> (String, usize)
     assert_eq!(error.kind, ModelErrorKind::Malformed, "{error}");
     assert!(pieces.next().await.is_none());
     drop(pieces);
-    let outcome = tokio::task::spawn_blocking(move || accepted.recv().unwrap()).await.unwrap();
-    (error.message, outcome)
+    let received = tokio::task::spawn_blocking(move || accepted.recv().unwrap()).await.unwrap();
+    (error.message, received)
 }
 
 fn event(data: &str) -> String {

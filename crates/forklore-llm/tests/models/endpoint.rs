@@ -67,14 +67,14 @@ impl Endpoint {
         thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             read(&mut stream).unwrap();
-            let mut outcome = 0;
+            let mut received = 0;
             let mut next = beginning.as_bytes();
             while stream.write_all(next).is_ok() {
-                outcome += next.len();
+                received += next.len();
                 next = more.as_bytes();
             }
             // The receiver may no longer exist.
-            let _ = tell.send(outcome);
+            let _ = tell.send(received);
         });
         (url, accepted)
     }

@@ -98,7 +98,7 @@ pub(super) enum Extent {
     UpToRequested,
 }
 
-/// Reads the events of a chunk whose bits are set in `asked`. Also returns the length of the
+/// Reads the events of a chunk whose bits are set in `requested`. Also returns the length of the
 /// payloads in the extent.
 pub(super) fn read(
     outline: &Outline,

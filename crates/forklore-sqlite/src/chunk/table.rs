@@ -84,7 +84,7 @@ fn outline(row: &SqlRow<'_>) -> Result<Outline> {
     })
 }
 
-/// Checks a row of [`prepare`] and reads the events whose bits `asked` returns, without their
+/// Checks a row of [`prepare`] and reads the events whose bits `requested` returns, without their
 /// payloads.
 pub(crate) fn read(row: &SqlRow<'_>, requested: impl FnOnce(&Outline) -> u64) -> Result<Chunk> {
     let outline = outline(row)?;
@@ -297,7 +297,7 @@ impl Chunk {
     }
 }
 
-/// Reads the chunk at `k`, with the events whose bits are set in `asked`.
+/// Reads the chunk at `k`, with the events whose bits are set in `requested`.
 pub(crate) fn one(conn: &Connection, k: i64, requested: u64) -> Result<Option<Chunk>> {
     let mut statement = prepare(conn, Direction::Forward, true)?;
     let mut rows = statement.query([k, k, k + 1])?;

@@ -70,11 +70,11 @@ pub fn descriptors(caller: &mut Caller<'_>, task: &Task) {
 /// If the store does not recover, or its error does not name the cause.
 pub fn exhausted(caller: &mut Caller<'_>, task: &Task) {
     for free in 0..PLENTY {
-        let mut outcome = Vec::new();
+        let mut open_files = Vec::new();
         while let Ok(file) = File::open("/dev/null") {
-            outcome.push(file);
+            open_files.push(file);
         }
-        outcome.truncate(outcome.len().saturating_sub(free));
+        open_files.truncate(open_files.len().saturating_sub(free));
         for copy in [false, true] {
             let session = format!("x-{free}-{copy}");
             caller.call(append(ONE, 2 * free as u64 + u64::from(copy)));
@@ -92,7 +92,7 @@ pub fn exhausted(caller: &mut Caller<'_>, task: &Task) {
             let clear = error.to_string().contains("Too many open files");
             assert!(clear, "with {free} descriptors: {error}");
         }
-        drop(outcome);
+        drop(open_files);
         must(caller, append(ONE, 100 + free as u64));
     }
 }

@@ -50,19 +50,19 @@ impl PowerCut<'_> {
         let mut disk = disk.moved(self.dir.path(), killed.path());
         let drive = Drive::noting_on(disk.names());
         let store = self.open(killed.path(), &drive)?;
-        let outcome = sound(&self.work, &*store, self.allowed(cut.at))?;
-        let last = outcome.checked_sub(1).and_then(|last| self.work.steps.get(last));
+        let steps_done = sound(&self.work, &*store, self.allowed(cut.at))?;
+        let last = steps_done.checked_sub(1).and_then(|last| self.work.steps.get(last));
         let expected = match last {
             // A caller that got no answer repeats the append.
             Some(step @ Step::Append(..)) if chance.below(2) == 0 => {
                 step.take(&*store).map_err(|error| format!("again, the step fails: {error}"))?;
-                self.work.pictures[outcome].clone()
+                self.work.pictures[steps_done].clone()
             }
             Some(step) => match step.session() {
-                Some(session) => self.add(&*store, session, outcome)?,
-                None => self.next(&*store, outcome)?,
+                Some(session) => self.add(&*store, session, steps_done)?,
+                None => self.next(&*store, steps_done)?,
             },
-            None => self.next(&*store, outcome)?,
+            None => self.next(&*store, steps_done)?,
         };
         drive.journal().iter().for_each(|entry| disk.follow(entry));
         let cut_off = folder();
@@ -73,18 +73,18 @@ impl PowerCut<'_> {
     }
 
     /// Runs the next step and returns the durable contents afterwards.
-    fn next(&self, store: &dyn Store, outcome: usize) -> Result<Picture, String> {
-        let Some(step) = self.work.steps.get(outcome) else {
-            return Ok(self.work.pictures[outcome].clone());
+    fn next(&self, store: &dyn Store, steps_done: usize) -> Result<Picture, String> {
+        let Some(step) = self.work.steps.get(steps_done) else {
+            return Ok(self.work.pictures[steps_done].clone());
         };
-        step.take(store).map_err(|error| format!("step {outcome} now fails: {error}"))?;
+        step.take(store).map_err(|error| format!("step {steps_done} now fails: {error}"))?;
         let durable = step.writes() && step.is_durable();
-        let there = if durable { outcome + 1 } else { outcome };
+        let there = if durable { steps_done + 1 } else { steps_done };
         Ok(self.work.pictures[there].clone())
     }
 
     /// Appends an event to a session and returns the contents afterwards.
-    fn add(&self, store: &dyn Store, id: &SessionId, outcome: usize) -> Result<Picture, String> {
+    fn add(&self, store: &dyn Store, id: &SessionId, steps_done: usize) -> Result<Picture, String> {
         let memory = || Handle::new(MemoryStore::default());
         let event = Scene::new(&memory).appending(vec![user("behind a kill")]);
         let header = store.header(id).map_err(|error| format!("reading {id}: {error}"))?;
@@ -93,7 +93,7 @@ impl PowerCut<'_> {
         let added = store.append(id, append);
         added.map_err(|error| format!("the next append to {id} fails: {error}"))?;
         Picture::of(store, FILE).map_err(|error| format!("reading: {error}")).inspect(|now| {
-            assert_ne!(*now, self.work.pictures[outcome], "the append is not there");
+            assert_ne!(*now, self.work.pictures[steps_done], "the append is not there");
         })
     }
 
