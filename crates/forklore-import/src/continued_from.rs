@@ -8,7 +8,7 @@ use forklore_store::sources::{RecordLocation, Source};
 
 use crate::begin::Follows;
 use crate::lookup::Lookup;
-use crate::opened::record_key;
+use crate::record_keys::record_key;
 
 /// Maximum number of consecutive record numbers without a record before the end of the base.
 const GAP: u64 = 1_000;
@@ -74,7 +74,7 @@ impl Lookup<'_> {
         if last.is_none() && base.bytes.is_none() {
             return Ok(Within::TooShort);
         }
-        let number = last.map_or(0, |place| place.session);
+        let number = last.map_or(0, |location| location.session);
         let session = usize::try_from(number).ok().and_then(|at| source.sessions.get(at));
         let Some(session) = session else { return Ok(Within::TooShort) };
         let header = self.engine.store().header(&session.id)?;
@@ -82,7 +82,7 @@ impl Lookup<'_> {
             return Ok(Within::Deleted);
         }
         let cut = match last {
-            Some(place) => self.cut(&header, Follows::of(place))?,
+            Some(location) => self.cut(&header, Follows::of(location))?,
             None => self.cut_before_own(&header)?,
         };
         Ok(Within::At(Box::new(header), cut))
@@ -92,8 +92,8 @@ impl Lookup<'_> {
     fn last_before(&self, source: &Source, end: u64) -> Result<Option<RecordLocation>> {
         for number in (end.saturating_sub(GAP)..end).rev() {
             let key = record_key(number.to_string().as_bytes());
-            if let Some(place) = self.sources.locate_record(source.id, key)? {
-                return Ok(Some(place));
+            if let Some(location) = self.sources.locate_record(source.id, key)? {
+                return Ok(Some(location));
             }
         }
         Ok(None)

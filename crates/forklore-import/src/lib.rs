@@ -20,42 +20,59 @@
 //! # }
 //! ```
 
+mod agent_file;
 mod base_files;
 mod batch;
 mod begin;
+mod beginning;
 mod blocks;
 mod candidate;
-mod child;
+mod comparison;
 mod compressed;
 mod contained;
 mod continued_from;
 mod copied_prefix;
 mod copy_links;
+mod copy_progress;
+mod discovery;
 mod document;
 mod earlier_revision;
-mod file_identity;
+mod exchange;
 mod file_session;
+mod file_sessions;
+mod header_state;
+mod import_object;
 mod importer;
+mod input;
 mod lines;
 mod lookup;
 mod name_conflicts;
+mod new_session;
 mod objects;
 mod opened;
+mod options;
+mod original_events;
+mod output;
 mod position;
 mod problems;
 mod progress;
+mod read_file;
 mod reading;
+mod record_keys;
+mod records;
 mod report;
 mod resume_state;
 mod revision;
 mod route;
+mod route_state;
 mod seen;
 mod session_names;
+mod several;
 mod sidecar;
 mod sidecar_store;
 mod source_state;
+mod spot;
 mod start;
-mod step;
 mod subagent_parent;
 mod survey;
 mod unchanged;
@@ -63,7 +80,8 @@ mod walk;
 mod writer;
 
 pub use forklore_engine::{Error, Result};
-pub use importer::{ImportOptions, Importer};
+pub use importer::Importer;
+pub use options::ImportOptions;
 pub use progress::{Overall, Progressed};
 pub use report::{
     ImportReport, ImportedFile, ImportedSession, Problem, ProblemKind, SidecarTotals, StoredSidecar,

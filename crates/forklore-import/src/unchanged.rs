@@ -17,7 +17,7 @@ pub(crate) fn report(
     source: &Source,
     report: &mut ImportReport,
 ) -> Result<()> {
-    let leaf = ResumeState::read(&source.read.state).leaf.and_then(|at| usize::try_from(at).ok());
+    let leaf = ResumeState::read(&source.read.state).leaf().and_then(|at| usize::try_from(at).ok());
     let leaf = leaf.and_then(|at| source.sessions.get(at)).map(|leaf| leaf.id.clone());
     let mut file = ImportedFile {
         path: path_text(path),
@@ -30,13 +30,13 @@ pub(crate) fn report(
     let mut deleted = 0;
     for session in &source.sessions {
         let header = engine.store().header(&session.id)?;
-        let known = FileSession::stored(&header, session.events);
-        if known.following == Following::Deleted {
+        let session = FileSession::stored(&header, session.events);
+        if session.following == Following::Deleted {
             deleted += 1;
             continue;
         }
         file.sessions.push(session.id.clone());
-        report.sessions.push(ImportedSession::of(&source.dialect, &known, header));
+        report.sessions.push(ImportedSession::of(&source.dialect, &session, header));
     }
     if deleted > 0 {
         let message = format!("{deleted} sessions of the file were deleted and stay so");
