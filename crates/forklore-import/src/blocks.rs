@@ -62,13 +62,13 @@ mod tests {
     fn a_block_is_reused_once_nothing_refers_to_it() {
         let mut blocks = Blocks::default();
         let mut input = io::repeat(b'x');
-        let held = blocks.read(&mut input, b"begun", BLOCK).unwrap().slice(3..6);
+        let slice = blocks.read(&mut input, b"begun", BLOCK).unwrap().slice(3..6);
         let other = blocks.read(&mut input, b"", BLOCK).unwrap();
-        assert_eq!((held.as_ref(), other.len(), blocks.0.len()), (&b"unx"[..], BLOCK, 2));
-        let place = other.as_ptr();
+        assert_eq!((slice.as_ref(), other.len(), blocks.0.len()), (&b"unx"[..], BLOCK, 2));
+        let pointer = other.as_ptr();
         drop(other);
         let again = blocks.read(&mut &b"short"[..], b"", BLOCK).unwrap();
-        assert_eq!((again.as_ref(), again.as_ptr(), blocks.0.len()), (&b"short"[..], place, 2));
-        assert_eq!(held.as_ref(), b"unx");
+        assert_eq!((again.as_ref(), again.as_ptr(), blocks.0.len()), (&b"short"[..], pointer, 2));
+        assert_eq!(slice.as_ref(), b"unx");
     }
 }

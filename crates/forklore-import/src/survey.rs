@@ -43,7 +43,7 @@ impl Importer<'_> {
     /// # Errors
     /// `unsupported` if the store does not support sources, `invalid_args` for an unknown dialect,
     /// and failures of the store.
-    pub fn survey(&self, dialect: &str, places: &[PathBuf]) -> Result<Survey> {
+    pub fn survey(&self, dialect: &str, paths: &[PathBuf]) -> Result<Survey> {
         let sources = self.engine.sources()?;
         let unknown = || Error::invalid("dialect", format!("there is no dialect {dialect}"));
         let dialect = self.engine.agent_formats().named(dialect).ok_or_else(unknown)?;
@@ -57,7 +57,7 @@ impl Importer<'_> {
         let wanted = Wanted { may_own: &may_own, belongs: &|path| sidecars.may_be(path) };
         let is_empty = self.is_empty()?;
         let mut survey = Survey::default();
-        for path in walk::files(places, wanted, &mut Vec::new()) {
+        for path in walk::files(paths, wanted, &mut Vec::new()) {
             let Ok(about) = seen::look(&path) else { continue };
             let sources_of_path = sources.sources(&FindSource::Latest(about.path.clone()))?;
             let latest = sources_of_path.first();

@@ -77,13 +77,13 @@ fn a_fork_that_comes_first_reads_as_its_file() {
 #[test]
 fn a_session_is_called_as_its_document_says_by_now() {
     let scene = Scene::new();
-    let said = "{\"role\":\"user\",\"content\":\"a\",\"timestamp\":\"2026-01-01T00:00:00Z\"}\n";
+    let message = "{\"role\":\"user\",\"content\":\"a\",\"timestamp\":\"2026-01-01T00:00:00Z\"}\n";
     let title = |scene: &Scene| scene.engine.show(&id("s")).unwrap().title;
-    scene.import(&folder(&scene, "s", said, None));
+    scene.import(&folder(&scene, "s", message, None));
     assert_eq!(title(&scene), None);
     for name in ["first", "second"] {
         let metadata = format!("{{\n  \"session_id\": \"s\",\n  \"name\": \"{name}\"\n}}");
-        scene.import(&folder(&scene, "s", said, Some(&metadata)));
+        scene.import(&folder(&scene, "s", message, Some(&metadata)));
         assert_eq!(title(&scene).as_deref(), Some(name));
     }
 }
@@ -91,18 +91,21 @@ fn a_session_is_called_as_its_document_says_by_now() {
 #[test]
 fn a_transcript_that_was_written_anew_is_a_new_revision() {
     let scene = Scene::new();
-    let said = |text: &str| {
+    let message = |text: &str| {
         let ts = "2026-01-01T00:00:00Z";
         format!("{{\"role\":\"user\",\"content\":\"{text}\",\"timestamp\":\"{ts}\"}}\n")
     };
-    scene.import(&folder(&scene, "s", &said("a"), None));
-    let grown = said("a") + &said("b");
+    scene.import(&folder(&scene, "s", &message("a"), None));
+    let grown = message("a") + &message("b");
     scene.import(&folder(&scene, "s", &grown, None));
     assert_eq!((scene.sessions().len(), scene.restore(&id("s"))), (1, grown.clone().into_bytes()));
-    scene.import(&folder(&scene, "s", &said("c"), None));
-    let kept: Vec<_> = scene.sessions().iter().map(|session| scene.restore(&session.id)).collect();
-    assert_eq!(kept.len(), 2);
-    assert!(kept.contains(&grown.into_bytes()) && kept.contains(&said("c").into_bytes()));
+    scene.import(&folder(&scene, "s", &message("c"), None));
+    let restored: Vec<_> =
+        scene.sessions().iter().map(|session| scene.restore(&session.id)).collect();
+    assert_eq!(restored.len(), 2);
+    assert!(
+        restored.contains(&grown.into_bytes()) && restored.contains(&message("c").into_bytes())
+    );
 }
 
 #[test]

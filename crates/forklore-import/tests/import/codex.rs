@@ -41,10 +41,10 @@ fn text(content: &Content) -> String {
 
 /// Returns the first user message of each turn of a session.
 fn turns(scene: &Scene, session: &SessionId) -> Vec<String> {
-    let said: Vec<_> = scene.engine.replay(session, None).unwrap().map(Result::unwrap).collect();
+    let records: Vec<_> = scene.engine.replay(session, None).unwrap().map(Result::unwrap).collect();
     let starts = scene.events(session).into_iter().filter(|s| s.event.effect.starts_turn);
     let starts: Vec<u64> = starts.map(|stored| stored.seq).collect();
-    said.iter().filter(|record| starts.contains(&record.seq)).map(|r| text(&r.content)).collect()
+    records.iter().filter(|record| starts.contains(&record.seq)).map(|r| text(&r.content)).collect()
 }
 
 fn kinds(report: &ImportReport) -> Vec<ProblemKind> {
@@ -91,15 +91,15 @@ fn forks_and_reverts_are_what_codex_lists() {
 fn a_call_of_the_model_is_paid_for_once() {
     let scene = Scene::new();
     scene.import(&genuine());
-    let spent = |session: &str| {
+    let usage = |session: &str| {
         let usage = header(&scene, session).usage;
         (usage.input, usage.output)
     };
     // The last totals that Codex wrote; for forks without the usage of the history before them.
-    assert_eq!(spent(MAIN), (71_495, 140));
-    assert_eq!(spent(CHILD), (71_573 - 40_218, 140 - 80));
-    assert_eq!(spent(GRANDCHILD), (82_220 - 71_573, 160 - 140));
-    assert_eq!(spent(COMPACTED), (35_956, 80));
+    assert_eq!(usage(MAIN), (71_495, 140));
+    assert_eq!(usage(CHILD), (71_573 - 40_218, 140 - 80));
+    assert_eq!(usage(GRANDCHILD), (82_220 - 71_573, 160 - 140));
+    assert_eq!(usage(COMPACTED), (35_956, 80));
 }
 
 #[test]
@@ -107,10 +107,10 @@ fn a_compaction_restores_its_history() {
     let scene = Scene::new();
     scene.import(&file_of(COMPACTED));
     let sent = scene.engine.inspect(&id(COMPACTED)).unwrap();
-    let said: Vec<String> = sent.messages.iter().map(|message| text(&message.content)).collect();
-    assert_eq!((said[0].as_str(), said[3].as_str()), ("first", "second [say 60]"));
-    assert!(said[1].starts_with("<skills_instructions>"), "{said:?}");
-    assert!(said[4].starts_with("Another language model started"), "{said:?}");
+    let texts: Vec<String> = sent.messages.iter().map(|message| text(&message.content)).collect();
+    assert_eq!((texts[0].as_str(), texts[3].as_str()), ("first", "second [say 60]"));
+    assert!(texts[1].starts_with("<skills_instructions>"), "{texts:?}");
+    assert!(texts[4].starts_with("Another language model started"), "{texts:?}");
     assert!(sent.balanced);
 }
 
@@ -168,8 +168,8 @@ fn meta(id: &str, base: Option<(&str, u32, Option<usize>)>, ordinal: u32) -> Str
     line(Some(ordinal), "session_meta", &format!("{{\"id\":\"{id}\",\"cwd\":\"/w\"{base}}}"))
 }
 
-fn user(ordinal: Option<u32>, said: &str) -> String {
-    let payload = format!("{{\"type\":\"message\",\"role\":\"user\",\"content\":\"{said}\"}}");
+fn user(ordinal: Option<u32>, text: &str) -> String {
+    let payload = format!("{{\"type\":\"message\",\"role\":\"user\",\"content\":\"{text}\"}}");
     line(ordinal, "response_item", &payload)
 }
 
@@ -270,7 +270,7 @@ fn a_file_whose_beginning_is_not_there_is_not_imported() {
     };
     let files = [("p.jsonl", parent.as_str())];
     let whole = Some(parent.len());
-    let as_child = |said: &str| (said.to_owned(), "p".to_owned(), vec![]);
+    let as_child = |text: &str| (text.to_owned(), "p".to_owned(), vec![]);
     let refused = (String::new(), String::new(), vec![MissingBase]);
     assert_eq!(of(("p", 3, whole), &files), as_child("one two mine"));
     assert_eq!(of(("p", 2, Some(1)), &files), as_child("one mine"));
@@ -321,8 +321,8 @@ fn a_copied_fork_shares_what_was_copied() {
         ("019f9a4a-9064-76f6-9a14-49f44c2dc40f", "019f9a50-a149-76ae-afdd-b5faa9af4340");
     let copy = header(&scene, fork);
     assert_eq!(copy.parent_id, Some(id(original)));
-    let said = turns(&scene, &id(fork));
-    assert_eq!((said.len(), &said[..2]), (3, &turns(&scene, &id(original))[..2]));
+    let texts = turns(&scene, &id(fork));
+    assert_eq!((texts.len(), &texts[..2]), (3, &turns(&scene, &id(original))[..2]));
     // The usage of the copied turns is recorded in the original.
     assert_eq!(copy.usage.input, 1_000);
     let path = copy.source.unwrap();
@@ -363,7 +363,7 @@ fn a_rollback_leaves_a_branch_behind() {
     let all: Vec<_> = (0..4).map(of).collect();
     let expected =
         [("one two three", None), ("one 2b", Some(0)), ("one 2c", Some(0)), ("1b", Some(0))];
-    assert_eq!(all, expected.map(|(said, parent)| (said.to_owned(), parent)));
+    assert_eq!(all, expected.map(|(text, parent)| (text.to_owned(), parent)));
     let (meant, others) = report.sources[0].meant().unwrap();
     assert_eq!((meant, others.len()), (&report.sessions[3].session_id, 3));
     assert_eq!(scene.restore(meant), text.as_bytes());
@@ -474,8 +474,8 @@ fn what_codex_refuses_is_read_and_reported() {
             let mut kinds = kinds(&report);
             kinds.dedup();
             let session = report.sources.first().and_then(|file| file.first.clone());
-            let said = session.map_or(0, |session| turns(&scene, &session).len());
-            (said, kinds)
+            let turns = session.map_or(0, |session| turns(&scene, &session).len());
+            (turns, kinds)
         });
         read.collect::<Vec<_>>()
     };

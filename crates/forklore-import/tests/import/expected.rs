@@ -179,13 +179,13 @@ fn pi(path: &std::path::Path) -> Answer {
 /// Returns what Codex answers about a file that it resumes or at least shows, or an error if it
 /// refuses the file.
 fn reported_by_codex(theirs: &Value) -> Value {
-    let shows = |told: &&Value| told["turns"].as_u64().is_some_and(|turns| turns > 0);
-    let Some(told) = [&theirs["resume"], &theirs["read"]].into_iter().find(shows) else {
+    let shows = |answer: &&Value| answer["turns"].as_u64().is_some_and(|turns| turns > 0);
+    let Some(answer) = [&theirs["resume"], &theirs["read"]].into_iter().find(shows) else {
         return serde_json::json!({"error": "it is refused"});
     };
-    let first = told["users"][0].as_str().and_then(|user| user.split_once("\"text\": \""));
+    let first = answer["users"][0].as_str().and_then(|user| user.split_once("\"text\": \""));
     let first = first.map(|(_, text)| text[..FIRST].to_owned());
-    serde_json::json!({"name": theirs["name"], "turns": told["turns"], "first": first})
+    serde_json::json!({"name": theirs["name"], "turns": answer["turns"], "first": first})
 }
 
 /// Number of leading characters of the first message that are compared.
@@ -212,8 +212,8 @@ fn codex(path: &std::path::Path, theirs: &Value) -> Answer {
     let turns: Vec<u64> = turns.map(|stored| stored.seq).collect();
     let first = report.sources[0].first.as_ref().unwrap();
     let title = scene.engine.show(first).unwrap().title;
-    let mut said = scene.engine.replay(&meant, None).unwrap().map(Result::unwrap);
-    let first = said.find(|record| Some(&record.seq) == turns.first()).map(|record| {
+    let mut records = scene.engine.replay(&meant, None).unwrap().map(Result::unwrap);
+    let first = records.find(|record| Some(&record.seq) == turns.first()).map(|record| {
         let text = Message { role: Role::User, content: record.content }.plain_text();
         let text = serde_json::to_string(&text).unwrap();
         text.chars().skip(1).take(FIRST).collect::<String>()
@@ -231,9 +231,9 @@ fn codex(path: &std::path::Path, theirs: &Value) -> Answer {
 fn codex_files_are_what_codex_says() {
     let all = expectations("codex", "codex/EXPECT.json", &["EXPECT-codex-0.169.0.json"]);
     let all = all.into_iter().filter(|(path, _)| !path.to_string_lossy().contains("_synthetic"));
-    let told = all.map(|(path, theirs)| (path, reported_by_codex(&theirs)));
+    let reported = all.map(|(path, theirs)| (path, reported_by_codex(&theirs)));
     let (mut differ, mut compared) = (Vec::new(), 0);
-    for (path, theirs) in told {
+    for (path, theirs) in reported {
         compared += usize::from(theirs.get("error").is_none());
         differ.extend(compare(&path, &theirs, &codex(&path, &theirs)));
     }

@@ -16,7 +16,7 @@ use crate::files::testdata;
 use crate::scene::Scene;
 
 const SESSION: &str = "5a1d0c2e-0000-4000-8000-000000000001";
-const SAID: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"hello"}}"#;
+const RECORD: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"hello"}}"#;
 
 fn id(text: &str) -> SessionId {
     text.parse().unwrap()
@@ -28,7 +28,7 @@ fn claude(scene: &Scene) -> (PathBuf, PathBuf) {
     let folder = scene.folder.path().join("projects/-w");
     let results = folder.join(SESSION).join("tool-results");
     fs::create_dir_all(&results).unwrap();
-    fs::write(folder.join(format!("{SESSION}.jsonl")), format!("{SAID}\n")).unwrap();
+    fs::write(folder.join(format!("{SESSION}.jsonl")), format!("{RECORD}\n")).unwrap();
     (folder, results)
 }
 
@@ -40,14 +40,14 @@ fn restored(engine: &Engine, file: &SessionFile) -> Vec<u8> {
 }
 
 /// Returns the sidecar files of a session: name, revision, whether it is the latest, bytes.
-fn kept(scene: &Scene, session: &str) -> Vec<(String, u64, bool, Vec<u8>)> {
+fn stored(scene: &Scene, session: &str) -> Vec<(String, u64, bool, Vec<u8>)> {
     let files = scene.engine.files(&id(session)).unwrap();
-    let beside = files.into_iter().filter(|file| !file.own);
+    let sidecars = files.into_iter().filter(|file| !file.own);
     let bytes = |file: SessionFile| {
         let bytes = restored(&scene.engine, &file);
         (file.name, file.revision, file.latest, bytes)
     };
-    beside.map(bytes).collect()
+    sidecars.map(bytes).collect()
 }
 
 fn every_store() -> [Scene; 3] {
@@ -65,7 +65,7 @@ fn sidecar_files_come_back_byte_for_byte() {
         let expected: Vec<_> = [
             ("bytes.bin", b"\xff\0\r\n\xfe".to_vec()),
             ("empty.txt", Vec::new()),
-            ("lines.jsonl", SAID.as_bytes().to_vec()),
+            ("lines.jsonl", RECORD.as_bytes().to_vec()),
             ("long.txt", long),
             ("packed.zst", packed),
         ]
@@ -78,13 +78,13 @@ fn sidecar_files_come_back_byte_for_byte() {
         let report = scene.import(&folder);
         assert_eq!((report.problems.len(), report.skipped, report.files), (0, 0, 1));
         assert_eq!((report.sidecars.files, report.sidecars.unchanged), (5, 0));
-        assert_eq!(kept(&scene, SESSION), expected);
+        assert_eq!(stored(&scene, SESSION), expected);
         let again = scene.import(&folder);
         assert_eq!(
             (again.sidecars.files, again.sidecars.unchanged, again.sidecars.bytes),
             (5, 5, 0)
         );
-        assert_eq!(kept(&scene, SESSION), expected);
+        assert_eq!(stored(&scene, SESSION), expected);
         assert_eq!(scene.engine.verify(None).unwrap().problems, []);
         assert_eq!(scene.sessions().len(), 1, "they are nobody's sessions");
     }
@@ -102,10 +102,10 @@ fn a_file_that_grows_is_one_and_one_that_changes_is_a_revision() {
         let name = format!("{SESSION}/tool-results/a.txt");
         let expected =
             vec![(name.clone(), 1, true, b"other".to_vec()), (name, 0, false, b"one two".to_vec())];
-        assert_eq!(kept(&scene, SESSION), expected);
+        assert_eq!(stored(&scene, SESSION), expected);
         fs::remove_file(path).unwrap();
         scene.import(&folder);
-        assert_eq!(kept(&scene, SESSION), expected, "what the agent deletes is kept");
+        assert_eq!(stored(&scene, SESSION), expected, "what the agent deletes is kept");
     }
 }
 
@@ -127,7 +127,7 @@ fn a_file_that_grows_while_it_is_read_is_whole_in_the_end() {
     });
     scene.import(&folder);
     let name = format!("{SESSION}/tool-results/a.txt");
-    assert_eq!(kept(&scene, SESSION), [(name, 0, true, fs::read(&path).unwrap())]);
+    assert_eq!(stored(&scene, SESSION), [(name, 0, true, fs::read(&path).unwrap())]);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn equal_files_of_two_sessions_are_each_their_own() {
     for session in ["a", "b"] {
         let results = folder.join(session).join("tool-results");
         fs::create_dir_all(&results).unwrap();
-        fs::write(folder.join(format!("{session}.jsonl")), SAID.replace("u1", session)).unwrap();
+        fs::write(folder.join(format!("{session}.jsonl")), RECORD.replace("u1", session)).unwrap();
         fs::write(results.join("x.txt"), "same").unwrap();
     }
     scene.import(&folder);
@@ -146,8 +146,8 @@ fn equal_files_of_two_sessions_are_each_their_own() {
     let one = |session: &str, text: &str| {
         vec![(format!("{session}/tool-results/x.txt"), 0, true, text.as_bytes().to_vec())]
     };
-    assert_eq!(kept(&scene, "a"), one("a", "same, and more"));
-    assert_eq!(kept(&scene, "b"), one("b", "same"));
+    assert_eq!(stored(&scene, "a"), one("a", "same, and more"));
+    assert_eq!(stored(&scene, "b"), one("b", "same"));
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn naming_a_session_file_imports_its_sidecars() {
     fs::write(&other, "later").unwrap();
     let report = scene.import(&other);
     assert_eq!((report.files, report.sidecars.files, report.problems.len()), (0, 1, 0));
-    assert_eq!(kept(&scene, SESSION).len(), 2);
+    assert_eq!(stored(&scene, SESSION).len(), 2);
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn links_that_lead_out_and_pipes_are_not_stored() {
     std::os::unix::fs::symlink("/etc", results.join("etc")).unwrap();
     std::os::unix::net::UnixListener::bind(results.join("socket")).unwrap();
     scene.import(&folder);
-    assert_eq!(kept(&scene, SESSION), []);
+    assert_eq!(stored(&scene, SESSION), []);
 }
 
 #[test]
@@ -219,15 +219,15 @@ fn a_delete_takes_them_and_they_stay_away() {
 
         let report = scene.import_with(&folder, &ImportOptions { again: true, ..Scene::options() });
         let session = report.sessions[0].session_id.to_string();
-        let beside = |file: &str| format!("{SESSION}/tool-results/{file}");
+        let result = |file: &str| format!("{SESSION}/tool-results/{file}");
         let bytes = |text: &str| text.as_bytes().to_vec();
         let latest: Vec<_> = scene.engine.files(&id(&session)).unwrap();
         let latest = latest.into_iter().filter(|file| file.latest && !file.own);
         let latest: Vec<_> =
             latest.map(|file| (file.name.clone(), restored(&scene.engine, &file))).collect();
         let expected = vec![
-            (beside("a.txt"), bytes("the marker is SECRETWORD in it, again")),
-            (beside("b.txt"), bytes("SECRETWORD")),
+            (result("a.txt"), bytes("the marker is SECRETWORD in it, again")),
+            (result("b.txt"), bytes("SECRETWORD")),
         ];
         assert_eq!(latest, expected);
     }
@@ -278,7 +278,7 @@ fn a_saved_store_has_them_too() {
         let saved = Scene::sqlite();
         let report = scene.engine.recover(&saved.engine).unwrap();
         assert_eq!((report.lost.len(), report.sources), (0, 3));
-        assert_eq!(kept(&saved, SESSION), kept(&scene, SESSION));
+        assert_eq!(stored(&saved, SESSION), stored(&scene, SESSION));
         assert_eq!(saved.import(&folder).sidecars.unchanged, 1);
     }
 }
@@ -339,16 +339,16 @@ fn names_that_are_no_utf8_are_stored_byte_for_byte() {
         );
         let files = scene.engine.files(&id(SESSION)).unwrap();
         let below = format!("{SESSION}/tool-results");
-        let told: Vec<_> = files[1..]
+        let stored: Vec<_> = files[1..]
             .iter()
             .map(|file| {
-                let place =
+                let path =
                     file.relative_path().strip_prefix(&below).unwrap().as_os_str().as_bytes();
-                (file.name.as_str(), place.to_vec(), file.revision, restored(&scene.engine, file))
+                (file.name.as_str(), path.to_vec(), file.revision, restored(&scene.engine, file))
             })
             .collect();
         let name = |start: &str, name: &str| format!("{start}{below}/{name}");
-        let spelled = [
+        let written = [
             name("", "a%FF.txt"),
             name("", "a\u{fffd}.txt"),
             name("bytes://", "a%FE.txt"),
@@ -356,13 +356,13 @@ fn names_that_are_no_utf8_are_stored_byte_for_byte() {
             name("bytes://", "deep%E9/plain"),
         ];
         let expected = [
-            (spelled[0].as_str(), names[2].to_vec(), 0, names[2].to_vec()),
-            (&spelled[1], names[3].to_vec(), 0, names[3].to_vec()),
-            (&spelled[2], names[0].to_vec(), 0, names[0].to_vec()),
-            (&spelled[3], names[1].to_vec(), 0, names[1].to_vec()),
-            (&spelled[4], b"deep\xe9/plain".to_vec(), 0, b"deep".to_vec()),
+            (written[0].as_str(), names[2].to_vec(), 0, names[2].to_vec()),
+            (&written[1], names[3].to_vec(), 0, names[3].to_vec()),
+            (&written[2], names[0].to_vec(), 0, names[0].to_vec()),
+            (&written[3], names[1].to_vec(), 0, names[1].to_vec()),
+            (&written[4], b"deep\xe9/plain".to_vec(), 0, b"deep".to_vec()),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(stored, expected);
     }
 }
 
@@ -373,17 +373,18 @@ fn a_folder_whose_name_is_no_utf8_is_as_good_as_another() {
         let folder = scene.folder.path().join(bytes(b"projects\xff/-w"));
         let results = folder.join(SESSION).join("tool-results");
         fs::create_dir_all(&results).unwrap();
-        fs::write(folder.join(format!("{SESSION}.jsonl")), format!("{SAID}\n")).unwrap();
+        fs::write(folder.join(format!("{SESSION}.jsonl")), format!("{RECORD}\n")).unwrap();
         fs::write(results.join("a.txt"), b"beside").unwrap();
         let first = scene.import(&folder);
         assert_eq!((first.files, first.sidecars.files), (1, 1));
         let again = scene.import(&folder);
         assert_eq!((again.unchanged, again.sidecars.unchanged), (1, 1));
         let name = format!("{SESSION}/tool-results/a.txt");
-        assert_eq!(kept(&scene, SESSION), [(name, 0, true, b"beside".to_vec())]);
-        let more = SAID.replace("u1", "u2").replace("\"parentUuid\":null", "\"parentUuid\":\"u1\"");
+        assert_eq!(stored(&scene, SESSION), [(name, 0, true, b"beside".to_vec())]);
+        let more =
+            RECORD.replace("u1", "u2").replace("\"parentUuid\":null", "\"parentUuid\":\"u1\"");
         let file = folder.join(format!("{SESSION}.jsonl"));
-        fs::write(&file, format!("{SAID}\n{more}\n")).unwrap();
+        fs::write(&file, format!("{RECORD}\n{more}\n")).unwrap();
         assert_eq!(scene.import(&folder).sources[0].bytes, more.len() as u64 + 1);
         assert_eq!(Importer::new(&scene.engine).sessions_of(&file).unwrap(), [id(SESSION)]);
     }
