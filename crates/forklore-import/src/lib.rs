@@ -1,8 +1,8 @@
 //! Imports the session files of agents into a store (docs/semantics.md, Sources).
 //!
-//! An import passes each file through one pipeline: `candidate` finds and orders the files,
-//! `source_state` compares a file with what the store has of it, `reading` splits it into records,
-//! `route` decides to which session a record belongs, and `step` writes a few megabytes at a time.
+//! An import passes each file through one pipeline: `discovery` finds the files, `source_state`
+//! compares a file with what the store has of it, `reading` splits it into records, `records` takes
+//! each to the session that `route` names, and `output` writes a few megabytes at a time.
 //! A file is read once, in constant memory. Each step is atomic and includes how far the file was
 //! read. So a stopped import continues from there, and appended content is read in the same way.
 //!
