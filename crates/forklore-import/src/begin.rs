@@ -6,6 +6,7 @@ use forklore_store::sources::RecordLocation;
 use crate::file_session::FileSession;
 
 /// Where a branch of the file begins.
+#[derive(Debug, PartialEq)]
 pub(crate) struct Begin {
     /// The session from which it branches.
     pub(crate) parent: BranchParent,
@@ -14,6 +15,7 @@ pub(crate) struct Begin {
 }
 
 /// The session from which a branch of the file begins.
+#[derive(Debug, PartialEq)]
 pub(crate) enum BranchParent {
     /// A session of this file, by its number.
     Own(u32),
@@ -22,7 +24,7 @@ pub(crate) enum BranchParent {
 }
 
 /// The last event before a branch.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Follows {
     /// No event: the branch begins at the start.
     Nothing,

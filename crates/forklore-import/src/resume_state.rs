@@ -82,3 +82,35 @@ impl ResumeState {
         self.leaf
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_stored_flat_and_comes_back_whole() {
+        let route = RouteState {
+            last_ts: Some(Timestamp::UNIX_EPOCH),
+            last: Some(3),
+            last_main: Some(1),
+            leaf: Some(2),
+            open: vec![(1, "call".to_owned())],
+            sidechains: vec![3],
+        };
+        let mut state = ResumeState::of(route.clone());
+        (state.lines, state.in_long_line, state.reader) = (7, true, Some("reader".to_owned()));
+        let text = "{\"facts\":{\"native_id\":null,\"cwd\":null,\"created\":null},\"lines\":7,\
+                    \"in_long_line\":true,\"last_ts\":\"1970-01-01T00:00:00Z\",\"last\":3,\
+                    \"leaf\":2,\"open\":[[1,\"call\"]],\"sidechains\":[3],\"last_main\":1,\
+                    \"told\":{\"title_key\":null,\"leaf\":null},\"reader\":\"reader\"}";
+        assert_eq!(state.text(), text);
+        assert_eq!(ResumeState::read(text), state);
+        assert_eq!(ResumeState::read(text).route(), route);
+    }
+
+    #[test]
+    fn a_state_that_cannot_be_read_is_empty() {
+        assert_eq!(ResumeState::read("{\"lines\":\"x\"}"), ResumeState::default());
+        assert_eq!(ResumeState::read("{}"), ResumeState::default());
+    }
+}

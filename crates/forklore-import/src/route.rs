@@ -12,6 +12,7 @@ use crate::route_state::RouteState;
 use crate::spot::{SHARED, Spot};
 
 /// Where a record goes.
+#[derive(Debug, PartialEq)]
 pub(crate) enum Route {
     /// After the last event of a session.
     Into(u32),
@@ -146,5 +147,87 @@ impl<'r> Router<'r> {
         let at_parent = parent.map(|location| location.session);
         let at_parent = at_parent.filter(|s| results().any(|id| self.state.is_open(*s, id)));
         at_parent.or_else(|| results().find_map(|id| self.state.holder_of(id)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forklore_core::EventType;
+    use jiff::Timestamp;
+
+    use super::*;
+
+    fn session(events: u64, following: Following) -> FileSession {
+        FileSession {
+            id: "s".parse().unwrap(),
+            events,
+            inherited: 0,
+            forked: false,
+            following,
+            appended: 0,
+            updated: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    fn record(parent: Parent) -> Record {
+        Record { parent, ..Record::of(EventType::USER_MESSAGE) }
+    }
+
+    fn child_of(id: &str) -> Record {
+        record(Parent::Id(id.to_owned()))
+    }
+
+    fn own(session: u32, position: u64) -> Option<RecordLocation> {
+        Some(RecordLocation::own(session, position))
+    }
+
+    fn fork(parent: u32, after: Follows, kind: SessionKind) -> Route {
+        Route::Fork(Begin { parent: BranchParent::Own(parent), after, kind })
+    }
+
+    #[test]
+    fn a_record_goes_on_after_its_parent_or_branches_there() {
+        let state = RouteState { last: Some(1), last_main: Some(0), ..RouteState::default() };
+        let sessions = [session(3, Following::Follows), session(2, Following::Follows)];
+        let router = Router::new(&state, &sessions);
+        let side = |parent| Record { sidechain: true, ..record(parent) };
+        assert_eq!(router.route(&record(Parent::Previous), None), Route::Into(0));
+        assert_eq!(router.route(&side(Parent::Previous), None), Route::Into(1));
+        assert_eq!(router.route(&child_of("a"), own(1, 1)), Route::Into(1));
+        let branch = fork(0, Follows::Own(1), SessionKind::Branch);
+        assert_eq!(router.route(&child_of("a"), own(0, 1)), branch);
+        let second_root = fork(0, Follows::Nothing, SessionKind::Branch);
+        assert_eq!(router.route(&record(Parent::None), None), second_root);
+        let delegate = fork(0, Follows::Own(2), SessionKind::Delegate);
+        assert_eq!(router.route(&side(Parent::Id("a".to_owned())), own(0, 2)), delegate);
+        assert_eq!(router.route(&side(Parent::None), None), delegate);
+    }
+
+    #[test]
+    fn a_record_leaves_sessions_that_no_longer_follow_their_file() {
+        let state = RouteState::default();
+        let sessions = [session(3, Following::Continued), session(2, Following::Deleted)];
+        let router = Router::new(&state, &sessions);
+        let branch = fork(0, Follows::Own(2), SessionKind::Branch);
+        assert_eq!(router.route(&record(Parent::Previous), None), branch);
+        assert_eq!(router.route(&child_of("a"), own(0, 2)), branch);
+        let nowhere = |position| Route::Nowhere(RecordLocation::own(1, position));
+        assert_eq!(router.route(&child_of("a"), own(1, 1)), nowhere(1));
+        assert_eq!(router.route(&child_of("a"), own(1, 0)), nowhere(0));
+    }
+
+    #[test]
+    fn results_join_the_session_that_waits_for_them() {
+        let mut state = RouteState::default();
+        state.open_call(1, "call");
+        let sessions = [session(3, Following::Follows), session(2, Following::Follows)];
+        let router = Router::new(&state, &sessions);
+        let mut result = Record { only_results: true, ..child_of("a") };
+        result.effect.calls = vec![CallStep::Close("call".into())];
+        assert_eq!(router.route(&result, own(0, 1)), Route::Into(1));
+        assert_eq!(router.route(&result, None), Route::Into(1));
+        assert!(!router.lacks_parent(&result, None));
+        assert!(router.lacks_parent(&child_of("a"), None));
+        assert!(!router.lacks_parent(&record(Parent::None), None));
     }
 }
