@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 
-use forklore_core::Usage;
+use forklore_core::header::Usage;
 use forklore_core::{Event, SessionId};
 use forklore_engine::sources::Spread;
-use forklore_store::port::{Append, NewSession, Write};
-use forklore_store::sources::{LineEnd, RecordKey, RecordLocation, SourceSpan};
+use forklore_store::port::{Append, Change, NewSession, Write};
+use forklore_store::sources::{
+    LineEnd, Progress, RecordKey, RecordLocation, SeenFile, SourceSpan, SourceStep, Target,
+};
 use jiff::Timestamp;
 
-use crate::earlier_revision::Spot;
+use crate::spot::Spot;
 
 const BYTES: usize = 8 << 20;
 const RECORDS: usize = 4_000;
@@ -17,10 +19,10 @@ const RECORDS: usize = 4_000;
 /// What one import step will write.
 #[derive(Default)]
 pub(crate) struct Batch {
-    pub(crate) writes: Vec<Write>,
-    pub(crate) ranges: Vec<SourceSpan>,
-    pub(crate) locations: Vec<(RecordKey, RecordLocation)>,
-    pub(crate) names: Vec<RecordKey>,
+    writes: Vec<Write>,
+    ranges: Vec<SourceSpan>,
+    locations: Vec<(RecordKey, RecordLocation)>,
+    names: Vec<RecordKey>,
     /// The index in `writes` of each session's append.
     appends: HashMap<u32, usize>,
     recent: HashMap<RecordKey, RecordLocation>,
@@ -43,8 +45,36 @@ impl Batch {
         self.recent.get(&key).copied()
     }
 
+    /// Returns what was collected, as a step that reads the source `target` up to `read`.
+    pub(crate) fn into_step(
+        self,
+        target: Target,
+        native_id: String,
+        seen: SeenFile,
+        read: Progress,
+        last: bool,
+    ) -> (Vec<Write>, SourceStep) {
+        let Self { writes, ranges, locations, names, .. } = self;
+        let sidecar = None;
+        let step =
+            SourceStep { target, native_id, seen, ranges, locations, names, sidecar, read, last };
+        (writes, step)
+    }
+
     pub(crate) fn create(&mut self, new: NewSession) {
         self.writes.push(Write::Create(Box::new(new)));
+    }
+
+    /// Changes the header of a session.
+    pub(crate) fn change(&mut self, session: SessionId, change: Change) {
+        self.writes.push(Write::Change { session, change });
+    }
+
+    /// Adds a key under which other files find this one.
+    pub(crate) fn name(&mut self, name: RecordKey) {
+        if !self.names.contains(&name) {
+            self.names.push(name);
+        }
     }
 
     /// Adds an event to a session. `head` is the session's last log position before this batch.
@@ -156,7 +186,7 @@ impl Batch {
         self.bytes += bytes.len();
         match self.ranges.last_mut() {
             _ if bytes.is_empty() => {}
-            Some(SourceSpan::Other(stored)) => stored.extend_from_slice(bytes),
+            Some(SourceSpan::Other(before)) => before.extend_from_slice(bytes),
             _ => self.ranges.push(SourceSpan::Other(bytes.to_vec())),
         }
     }

@@ -65,10 +65,10 @@ mod tests {
         let slice = blocks.read(&mut input, b"begun", BLOCK).unwrap().slice(3..6);
         let other = blocks.read(&mut input, b"", BLOCK).unwrap();
         assert_eq!((slice.as_ref(), other.len(), blocks.0.len()), (&b"unx"[..], BLOCK, 2));
-        let address = other.as_ptr();
+        let pointer = other.as_ptr();
         drop(other);
         let again = blocks.read(&mut &b"short"[..], b"", BLOCK).unwrap();
-        assert_eq!((again.as_ref(), again.as_ptr(), blocks.0.len()), (&b"short"[..], address, 2));
+        assert_eq!((again.as_ref(), again.as_ptr(), blocks.0.len()), (&b"short"[..], pointer, 2));
         assert_eq!(slice.as_ref(), b"unx");
     }
 }

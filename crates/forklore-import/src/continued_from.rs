@@ -8,7 +8,7 @@ use forklore_store::sources::{RecordLocation, Source};
 
 use crate::begin::Follows;
 use crate::lookup::Lookup;
-use crate::opened::record_key;
+use crate::record_keys::record_key;
 
 /// Maximum number of consecutive record numbers without a record before the end of the base.
 const GAP: u64 = 1_000;

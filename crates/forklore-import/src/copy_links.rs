@@ -1,106 +1,95 @@
 //! Copies that were imported before their original: they do not change and are linked to it
 //! (docs/semantics.md, Words).
 
+use forklore_core::agent_format::AgentFormat;
 use forklore_core::header::CopyOf;
 use forklore_core::{Event, Header, SessionId};
 use forklore_engine::Result;
-use forklore_store::port::{At, Change, LogEntry, Write};
-use forklore_store::sources::{FindSource, RecordKey, Source};
+use forklore_store::port::{At, Change, LogEntry};
+use forklore_store::sources::{FindSource, RecordKey, Source, SourceId};
 
-use crate::copied_prefix::{DIFFERENCE, Exchange, NAMELESS};
-use crate::file_session::Following;
-use crate::opened::record_key;
-use crate::reading::Reading;
+use crate::agent_file::AgentFile;
+use crate::batch::Batch;
+use crate::exchange::{DIFFERENCE, Exchange, NAMELESS};
+use crate::lookup::Lookup;
+use crate::record_keys::record_key;
 
-impl Reading<'_> {
-    /// Records under the original's name that this file is a copy of it.
-    pub(crate) fn name_original(&mut self) {
-        if self.sessions.is_empty()
-            && let Some(original) = self.state.facts.copied_from.clone()
-        {
-            let name = self.copies_name(&original);
-            if !self.batch.names.contains(&name) {
-                self.batch.names.push(name);
+/// Returns the key under which copies of `original`, a path or a native id, are found.
+pub(crate) fn copies_name(format: &dyn AgentFormat, original: &str) -> RecordKey {
+    record_key(format!("{}\0copied from\0{original}", format.name()).as_bytes())
+}
+
+/// Returns the files that name this one as their original, oldest first. `own` is the source of
+/// this file.
+pub(crate) fn recorded_copies(
+    lookup: Lookup<'_>,
+    file: &AgentFile<'_>,
+    own: Option<SourceId>,
+) -> Result<Vec<Source>> {
+    let mut found: Vec<Source> = Vec::new();
+    for name in [file.path(), file.native_id()] {
+        let by = FindSource::Name(copies_name(file.format(), name));
+        for source in lookup.sources.sources(&by)? {
+            if Some(source.id) != own && !found.iter().any(|it| it.id == source.id) {
+                found.push(source);
             }
         }
     }
+    found.sort_by_key(|source| source.id);
+    Ok(found)
+}
 
-    /// Returns the key under which copies of `original`, a path or a native id, are found.
-    fn copies_name(&self, original: &str) -> RecordKey {
-        record_key(format!("{}\0copied from\0{original}", self.file.format.name()).as_bytes())
-    }
-
-    /// Returns the files that name this one as their original, oldest first.
-    pub(crate) fn recorded_copies(&self) -> Result<Vec<Source>> {
-        let mut found: Vec<Source> = Vec::new();
-        for name in [self.file.seen.path.clone(), self.native_id()] {
-            let by = FindSource::Name(self.copies_name(&name));
-            for source in self.sources.sources(&by)? {
-                if Some(source.id) != self.source && !found.iter().any(|it| it.id == source.id) {
-                    found.push(source);
-                }
-            }
+/// Links copies that were imported before the session `original`, whose events must be in the
+/// store.
+pub(crate) fn link(
+    lookup: Lookup<'_>,
+    original: &SessionId,
+    copies: &[Source],
+    batch: &mut Batch,
+) -> Result<()> {
+    for copy in copies {
+        let Some(session) = copy.sessions.first() else { continue };
+        let header = lookup.engine.store().header(&session.id)?;
+        if !is_unlinked_root(&header) || header.id == *original {
+            continue;
         }
-        found.sort_by_key(|source| source.id);
-        Ok(found)
-    }
-
-    /// Checks whether a file names this one as its original.
-    pub(crate) fn has_copies(&self) -> Result<bool> {
-        Ok(!self.sessions.is_empty() && !self.recorded_copies()?.is_empty())
-    }
-
-    /// Links copies that were imported before this file. The file's events must be in the store.
-    pub(crate) fn link_copies(&mut self) -> Result<()> {
-        let first = self.sessions.first().filter(|first| first.following != Following::Deleted);
-        let Some(original) = first.map(|first| first.id.clone()) else { return Ok(()) };
-        for copy in self.recorded_copies()? {
-            let Some(session) = copy.sessions.first() else { continue };
-            let header = self.engine.store().header(&session.id)?;
-            if !is_unlinked_root(&header) || header.id == original {
-                continue;
-            }
-            let index = self.alike(&original, &header.id)?;
-            if index > 0 {
-                let copy_of = CopyOf { session_id: original.clone(), index };
-                let change = Change::CopyOf(Some(copy_of));
-                self.batch.writes.push(Write::Change { session: header.id, change });
-            }
+        let index = alike(lookup, original, &header.id)?;
+        if index > 0 {
+            let copy_of = CopyOf { session_id: original.clone(), index };
+            batch.change(header.id, Change::CopyOf(Some(copy_of)));
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Returns the number of leading conversation events that are the same in two histories: by
-    /// their ids, or, if copies get new ids or records have none, by their content.
-    fn alike(&self, original: &SessionId, copy: &SessionId) -> Result<u64> {
-        let conversation = |session| {
-            let events = self.engine.events(session, At::Index(0));
-            events.filter(|stored| {
-                stored
-                    .as_ref()
-                    .map_or(true, |stored: &LogEntry| stored.event.class.is_conversation())
-            })
-        };
-        let mut index = 0;
-        for (a, b) in conversation(original).zip(conversation(copy)) {
-            let (a, b) = (a?.event, b?.event);
-            if a.id != b.id && !self.is_copy(&a, &b) {
-                break;
-            }
-            index += 1;
+/// Returns the number of leading conversation events that are the same in two histories: by their
+/// ids, or, if copies get new ids or records have none, by their content.
+fn alike(lookup: Lookup<'_>, original: &SessionId, copy: &SessionId) -> Result<u64> {
+    let conversation = |session| {
+        let events = lookup.engine.events(session, At::Index(0));
+        events.filter(|stored| {
+            stored.as_ref().map_or(true, |stored: &LogEntry| stored.event.class.is_conversation())
+        })
+    };
+    let mut index = 0;
+    for (a, b) in conversation(original).zip(conversation(copy)) {
+        let (a, b) = (a?.event, b?.event);
+        if a.id != b.id && !is_copy(lookup.format, &a, &b) {
+            break;
         }
-        Ok(index)
+        index += 1;
     }
+    Ok(index)
+}
 
-    /// Checks whether one event may be a copy of the other, although their ids differ.
-    fn is_copy(&self, a: &Event, b: &Event) -> bool {
-        let most = if self.file.format.renames_copies() { DIFFERENCE } else { NAMELESS };
-        let renamed = self.file.format.renames_copies() || (is_made(a) && is_made(b));
-        renamed
-            && a.kind == b.kind
-            && Exchange::of(a.data.get(), b.data.get(), most).is_some()
-            && self.file.format.says_the_same(&a.kind, &a.data, &b.data)
-    }
+/// Checks whether one event may be a copy of the other, although their ids differ.
+fn is_copy(format: &dyn AgentFormat, a: &Event, b: &Event) -> bool {
+    let most = if format.renames_copies() { DIFFERENCE } else { NAMELESS };
+    let renamed = format.renames_copies() || (is_made(a) && is_made(b));
+    renamed
+        && a.kind == b.kind
+        && Exchange::of(a.data.get(), b.data.get(), most).is_some()
+        && format.says_the_same(&a.kind, &a.data, &b.data)
 }
 
 /// Checks whether the event's id was generated because its record had none.

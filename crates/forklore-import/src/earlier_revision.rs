@@ -5,20 +5,13 @@ use std::collections::VecDeque;
 use bytestring::ByteString;
 use forklore_core::agent_format::Record;
 use forklore_core::{Header, SessionId};
-use forklore_engine::{Engine, Events, Result};
+use forklore_engine::{Events, Result};
 use forklore_store::port::At;
-use forklore_store::sources::{FindSource, RecordKey, Source, SourceId, SourceSpan, Sources};
-use serde::{Deserialize, Serialize};
+use forklore_store::sources::{FindSource, RecordKey, Source, SourceId, SourceSpan};
 
+use crate::lookup::Lookup;
 use crate::resume_state::ResumeState;
-use crate::revision::SHARED;
-
-/// An event in the history of a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Spot {
-    pub(crate) session: SessionId,
-    pub(crate) seq: u64,
-}
+use crate::spot::{SHARED, Spot};
 
 /// The source of an earlier revision, read record by record.
 pub(crate) struct EarlierRevision {
@@ -37,28 +30,20 @@ pub(crate) struct EarlierRevision {
 
 impl EarlierRevision {
     /// Opens the source with this id, and skips the first `skip` of its records.
-    pub(crate) fn open(
-        engine: &Engine,
-        sources: &dyn Sources,
-        path: &str,
-        number: u64,
-        skip: u64,
-    ) -> Result<Self> {
-        let mut all = sources.sources(&FindSource::Path(path.to_owned()))?;
+    pub(crate) fn open(lookup: Lookup<'_>, path: &str, id: SourceId, skip: u64) -> Result<Self> {
+        let mut all = lookup.sources.sources(&FindSource::Path(path.to_owned()))?;
         let mut chain = Vec::new();
-        let mut next = Some(number);
-        while let Some(number) = next {
-            let Some(at) = all.iter().position(|source| source.id == SourceId(number)) else {
-                break;
-            };
+        let mut next = Some(id);
+        while let Some(id) = next {
+            let Some(at) = all.iter().position(|source| source.id == id) else { break };
             let source = all.swap_remove(at);
-            next = ResumeState::read(&source.read.state).comparison.map(|it| it.earlier);
+            next = ResumeState::read(&source.read.state).comparison.map(|it| it.earlier());
             chain.push(source);
         }
         let (ranges, run) = (VecDeque::new(), None);
         let mut earlier = Self { sources: chain, step: 0, ranges, run, header: None, events: None };
         for _ in 0..skip {
-            earlier.next_spot(engine, sources)?;
+            earlier.next_spot(lookup)?;
         }
         Ok(earlier)
     }
@@ -70,11 +55,7 @@ impl EarlierRevision {
 
     /// Returns the next record in the order of the file, or `None` at its end and at a record whose
     /// content in the file differs from its event or was erased.
-    pub(crate) fn next_spot(
-        &mut self,
-        engine: &Engine,
-        sources: &dyn Sources,
-    ) -> Result<Option<Spot>> {
+    pub(crate) fn next_spot(&mut self, lookup: Lookup<'_>) -> Result<Option<Spot>> {
         loop {
             if let Some((spot, left)) = &mut self.run
                 && *left > 0
@@ -83,17 +64,17 @@ impl EarlierRevision {
                 (spot.seq, *left) = (spot.seq + 1, *left - 1);
                 return Ok(Some(next));
             }
-            let Some(range) = self.next_range(sources)? else { return Ok(None) };
+            let Some(range) = self.next_range(lookup)? else { return Ok(None) };
             self.run = match range {
                 SourceSpan::Other(_) => continue,
                 SourceSpan::Events { session, from, count, .. } => {
-                    self.own(engine, session, from, count)?
+                    self.own(lookup, session, from, count)?
                 }
                 SourceSpan::Spread { session, position, .. } => {
-                    self.own(engine, session, position, 1)?
+                    self.own(lookup, session, position, 1)?
                 }
                 SourceSpan::Inherited { session, seq, count, .. } => {
-                    let id = self.header(engine, session)?.map(|header| header.id.clone());
+                    let id = self.header(lookup, session)?.map(|header| header.id.clone());
                     id.map(|session| (Spot { session, seq }, count))
                 }
                 SourceSpan::Shared { session, seq, count, .. } => {
@@ -108,10 +89,12 @@ impl EarlierRevision {
         }
     }
 
-    fn next_range(&mut self, sources: &dyn Sources) -> Result<Option<SourceSpan>> {
+    fn next_range(&mut self, lookup: Lookup<'_>) -> Result<Option<SourceSpan>> {
         while self.ranges.is_empty() {
             let Some(source) = self.sources.first() else { return Ok(None) };
-            let Some(ranges) = sources.source_spans(source.id, self.step)? else { return Ok(None) };
+            let Some(ranges) = lookup.sources.source_spans(source.id, self.step)? else {
+                return Ok(None);
+            };
             self.step += 1;
             self.ranges.extend(ranges);
         }
@@ -120,43 +103,40 @@ impl EarlierRevision {
 
     fn own(
         &mut self,
-        engine: &Engine,
+        lookup: Lookup<'_>,
         session: u32,
         position: u64,
         count: u64,
     ) -> Result<Option<(Spot, u64)>> {
-        let header = self.header(engine, session)?;
+        let header = self.header(lookup, session)?;
         let spot =
             |header: &Header| Spot { session: header.id.clone(), seq: header.seq_of_own(position) };
         Ok(header.map(|header| (spot(header), count)))
     }
 
-    fn header(&mut self, engine: &Engine, session: u32) -> Result<Option<&Header>> {
+    fn header(&mut self, lookup: Lookup<'_>, session: u32) -> Result<Option<&Header>> {
         if self.header.as_ref().is_none_or(|(number, _)| *number != session) {
             let number = usize::try_from(session).unwrap_or(usize::MAX);
             let found = self.sources.first().and_then(|source| source.sessions.get(number));
             let Some(found) = found else { return Ok(None) };
-            self.header = Some((session, engine.store().header(&found.id)?));
+            self.header = Some((session, lookup.engine.store().header(&found.id)?));
         }
         Ok(self.header.as_ref().map(|(_, header)| header))
     }
 
     /// Returns the event of the record with this key.
-    pub(crate) fn find(
-        &self,
-        engine: &Engine,
-        sources: &dyn Sources,
-        key: RecordKey,
-    ) -> Result<Option<Spot>> {
+    pub(crate) fn find(&self, lookup: Lookup<'_>, key: RecordKey) -> Result<Option<Spot>> {
         for source in &self.sources {
-            let Some(location) = sources.locate_record(source.id, key)? else { return Ok(None) };
+            let Some(location) = lookup.sources.locate_record(source.id, key)? else {
+                return Ok(None);
+            };
             if location == SHARED {
                 continue;
             }
             let session =
                 usize::try_from(location.session).ok().and_then(|at| source.sessions.get(at));
             let Some(session) = session else { return Ok(None) };
-            let header = engine.store().header(&session.id)?;
+            let header = lookup.engine.store().header(&session.id)?;
             let seq = match location.inherited {
                 true => location.position,
                 false => header.seq_of_own(location.position),
@@ -169,15 +149,17 @@ impl EarlierRevision {
     /// Checks whether the event is the record, byte for byte.
     pub(crate) fn has(
         &mut self,
-        engine: &Engine,
+        lookup: Lookup<'_>,
         spot: &Spot,
         record: &Record,
         text: &ByteString,
     ) -> Result<bool> {
         let mut events = match self.events.take() {
             Some((next, events)) if next == *spot => events,
-            _ if engine.store().header(&spot.session)?.deleted.is_some() => return Ok(false),
-            _ => engine.events(&spot.session, At::Seq(spot.seq)),
+            _ if lookup.engine.store().header(&spot.session)?.deleted.is_some() => {
+                return Ok(false);
+            }
+            _ => lookup.engine.events(&spot.session, At::Seq(spot.seq)),
         };
         let Some(stored) = events.next().transpose()? else { return Ok(false) };
         let next = Spot { session: spot.session.clone(), seq: spot.seq + 1 };

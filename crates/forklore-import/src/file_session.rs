@@ -1,6 +1,8 @@
-//! The sessions of a file while it is read.
+//! A session of a file while the file is read.
 
-use forklore_core::{Header, SessionId};
+use forklore_core::{Header, SessionId, SessionKind};
+use forklore_store::port::NewSession;
+use forklore_store::sources::RecordLocation;
 use jiff::Timestamp;
 
 /// A session of the file.
@@ -50,9 +52,33 @@ impl FileSession {
         }
     }
 
+    /// Returns a session that is about to be created.
+    pub(crate) fn created(new: &NewSession) -> Self {
+        let branch = new.from.as_ref().filter(|_| new.kind == SessionKind::Branch);
+        Self {
+            id: new.id.clone(),
+            events: new.events.len() as u64,
+            inherited: branch.map_or(0, |from| from.cut.inheritable),
+            forked: new.from.is_some(),
+            following: Following::Follows,
+            appended: 0,
+            updated: new.created,
+        }
+    }
+
+    /// Adds an event from the file, and returns its location. `number` is the number of the session
+    /// in the file.
+    pub(crate) fn add_event(&mut self, number: u32, ts: Timestamp) -> RecordLocation {
+        let location = RecordLocation::own(number, self.events);
+        self.updated = self.updated.max(ts);
+        self.events += 1;
+        self.appended += 1;
+        location
+    }
+
     /// Checks whether the session has no records from the file and no inherited events.
     pub(crate) fn is_empty(&self) -> bool {
-        self.inherited == 0 && self.events == u64::from(self.forked)
+        self.inherited == 0 && self.has_only_inherited()
     }
 
     /// Returns its last log position; -1 if it is empty.
@@ -63,5 +89,19 @@ impl FileSession {
     /// Returns the position of its last event from the file.
     pub(crate) fn tip(&self) -> Option<u64> {
         self.events.checked_sub(1)
+    }
+    /// Checks whether the session has no events of its own from the file.
+    pub(crate) fn has_only_inherited(&self) -> bool {
+        self.events == u64::from(self.forked)
+    }
+
+    /// Checks whether nothing follows the location.
+    pub(crate) fn ends_at(&self, location: RecordLocation) -> bool {
+        match location.inherited {
+            false => self.tip() == Some(location.position),
+            // The inherited events are followed by `session_fork`, the session's own event at
+            // position 0.
+            true => self.inherited == location.position && self.has_only_inherited(),
+        }
     }
 }

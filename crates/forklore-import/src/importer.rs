@@ -1,56 +1,23 @@
 //! Imports files: each is read from where the last import stopped, and sidecar files come last.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use forklore_core::workspace::Workspace;
 use forklore_engine::{Engine, Error, Result};
 use forklore_store::Error as StoreError;
 use forklore_store::sources::{Source, Sources};
 
 use crate::candidate::Candidate;
 use crate::continued_from::MISSING_BASE;
+use crate::discovery::Discovery;
 use crate::name_conflicts::NameConflicts;
 use crate::opened::Opened;
+use crate::options::{ATTEMPTS, ImportOptions};
 use crate::progress::{Overall, Progressed};
+use crate::read_file;
 use crate::report::{ImportReport, Problem, ProblemKind};
 use crate::sidecar_store::SidecarStore;
 use crate::source_state::{self, SourceState};
-use crate::start;
-
-/// Maximum number of attempts to import a file that concurrent writes or name conflicts make fail.
-pub(crate) const ATTEMPTS: usize = 20;
-
-/// Options of an import.
-#[derive(Clone, Debug)]
-pub struct ImportOptions {
-    /// The dialect of the files; `None` tries every dialect.
-    pub from: Option<String>,
-    /// The workspace of sessions whose file names no directory.
-    pub workspace: Workspace,
-    /// Whether to import deleted sessions again, under new ids.
-    pub again: bool,
-    /// Whether the paths were discovered and not named by a person. A discovered file without
-    /// sessions is then no problem.
-    pub found: bool,
-    /// Stops the import when it is set. What was written until then stays, and the next import
-    /// continues from there.
-    pub stop: Arc<AtomicBool>,
-}
-
-impl ImportOptions {
-    /// Returns options for every dialect that leave deleted sessions deleted.
-    #[must_use]
-    pub fn in_workspace(workspace: Workspace) -> Self {
-        Self { from: None, workspace, again: false, found: false, stop: Arc::default() }
-    }
-
-    /// Checks whether the import must stop.
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-}
+use crate::start::Start;
 
 /// Imports the session files of agents into the store of an engine.
 #[derive(Clone, Copy)]
@@ -81,7 +48,8 @@ impl<'e> Importer<'e> {
     ) -> Result<ImportReport> {
         let sources = self.engine.sources()?;
         let mut report = ImportReport::default();
-        let (candidates, sidecars) = self.candidates(sources, paths, options, &mut report)?;
+        let discovery = Discovery::new(self.engine, sources, options)?;
+        let (candidates, sidecars) = discovery.find(paths, &mut report)?;
         let sizes = candidates.iter().map(|it| it.size).chain(sidecars.iter().map(|it| it.size));
         let mut all = Overall {
             files: (candidates.len() + sidecars.len()) as u64,
@@ -137,10 +105,10 @@ impl<'e> Importer<'e> {
             let done = self.attempt(sources, candidate, options, progress, &mut conflicts, report);
             match done {
                 Err(Error::Store(StoreError::IdInUse(id))) if attempt < ATTEMPTS => {
-                    conflicts.ids.insert(id);
+                    conflicts.refuse_id(id);
                 }
                 Err(Error::Store(StoreError::LabelInUse { label, .. })) if attempt < ATTEMPTS => {
-                    conflicts.labels.insert(label);
+                    conflicts.refuse_label(label);
                 }
                 Err(Error::Store(StoreError::Stale { .. } | StoreError::Conflict { .. }))
                     if attempt < ATTEMPTS => {}
@@ -211,17 +179,18 @@ impl<'e> Importer<'e> {
             }
         };
         let unchanged = matches!(found, SourceState::Unchanged(_));
-        let begin = start::Start { engine: self.engine, sources, options, conflicts };
-        let mut reading = begin.reading(&file, candidate.dialect, found)?;
-        reading.state.facts.learn(candidate.document_facts.clone());
+        let mut facts = candidate.document_facts.clone();
         if let Some(title) = &candidate.title {
-            reading.state.facts.title = Some(title.clone());
+            facts.title = Some(title.clone());
         }
-        let before = reading.position.offset();
+        let start = Start { engine: self.engine, sources, options, conflicts, facts };
+        let mut reading = start.reading(&file, candidate.dialect, found)?;
+        let before = reading.offset();
         if !unchanged {
-            reading.run(&file, progress)?;
+            reading.run(&file, options, progress)?;
         }
-        reading.into_report(candidate.brought, before, report)?;
+        let (input, records) = reading.into_parts();
+        read_file::report(self.engine, input, &records, before, candidate.brought, report)?;
         report.problems.append(&mut problems);
         Ok(())
     }

@@ -41,9 +41,9 @@
 //!
 //! # How it works
 //!
-//! An import passes each file through one pipeline: `candidate` finds and orders the files,
-//! `source_state` compares a file with what the store has of it, `reading` splits it into records,
-//! `route` decides to which session a record belongs, and `step` writes a few megabytes at a time.
+//! An import passes each file through one pipeline: `discovery` finds the files, `source_state`
+//! compares a file with what the store has of it, `reading` splits it into records, `records` takes
+//! each to the session that `route` names, and `output` writes a few megabytes at a time.
 //! A file is read once, in constant memory. Each step is atomic and includes how far the file was
 //! read. So a stopped import continues from there, and appended content is read in the same way.
 //!
@@ -51,42 +51,59 @@
 //! ([`Engine::export_to`](forklore_engine::Engine::export_to)). `docs/semantics.md` (Sources)
 //! specifies what an import does.
 
+mod agent_file;
 mod base_files;
 mod batch;
 mod begin;
+mod beginning;
 mod blocks;
 mod candidate;
-mod child;
+mod comparison;
 mod compressed;
 mod contained;
 mod continued_from;
 mod copied_prefix;
 mod copy_links;
+mod copy_progress;
+mod discovery;
 mod document;
 mod earlier_revision;
-mod file_identity;
+mod exchange;
 mod file_session;
+mod file_sessions;
+mod header_state;
+mod import_object;
 mod importer;
+mod input;
 mod lines;
 mod lookup;
 mod name_conflicts;
+mod new_session;
 mod objects;
 mod opened;
+mod options;
+mod original_events;
+mod output;
 mod position;
 mod problems;
 mod progress;
+mod read_file;
 mod reading;
+mod record_keys;
+mod records;
 mod report;
 mod resume_state;
 mod revision;
 mod route;
+mod route_state;
 mod seen;
 mod session_names;
+mod several;
 mod sidecar;
 mod sidecar_store;
 mod source_state;
+mod spot;
 mod start;
-mod step;
 mod subagent_parent;
 mod survey;
 mod unchanged;
@@ -94,7 +111,8 @@ mod walk;
 mod writer;
 
 pub use forklore_engine::{Error, Result};
-pub use importer::{ImportOptions, Importer};
+pub use importer::Importer;
+pub use options::ImportOptions;
 pub use progress::{Overall, Progressed};
 pub use report::{
     ImportReport, ImportedFile, ImportedSession, Problem, ProblemKind, SidecarTotals, StoredSidecar,

@@ -13,13 +13,33 @@ const ATTEMPTS: usize = 10_000;
 /// Names that are in use.
 #[derive(Debug, Default)]
 pub(crate) struct NameConflicts {
-    pub(crate) ids: HashSet<SessionId>,
-    pub(crate) labels: HashSet<Label>,
+    ids: HashSet<SessionId>,
+    labels: HashSet<Label>,
     /// Sessions of the file that may not be in the store yet.
-    pub(crate) made: HashSet<SessionId>,
+    made: HashSet<SessionId>,
 }
 
 impl NameConflicts {
+    /// Records an id that the store refused.
+    pub(crate) fn refuse_id(&mut self, id: SessionId) {
+        self.ids.insert(id);
+    }
+
+    /// Records a label that the store refused.
+    pub(crate) fn refuse_label(&mut self, label: Label) {
+        self.labels.insert(label);
+    }
+
+    /// Records a session of the file that will be created.
+    pub(crate) fn add(&mut self, id: SessionId) {
+        self.made.insert(id);
+    }
+
+    /// Starts the file again: none of its sessions will be created, unless they are added again.
+    pub(crate) fn start_again(&mut self) {
+        self.made.clear();
+    }
+
     /// Returns the id of a file's session: its native id if that is valid and free, or else the
     /// first free one derived from it (docs/semantics.md, Sources).
     pub(crate) fn file_id(

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::compressed::{Trouble, Unpacked, is_packed};
+use crate::record_keys::record_key;
 use crate::report::ProblemKind;
 
 /// Maximum number of bytes that dialects get to identify a file.
@@ -184,8 +185,8 @@ impl Opened {
         let mut facts = FileFacts::default();
         if dialect.is_document(&self.path, &self.head) {
             let text = String::from_utf8_lossy(&self.head);
-            let begun = begun(reader.read(text.trim_start_matches(BLANK)), &mut facts);
-            return (begun.unwrap_or_else(|| self.time()), facts);
+            let ts = begun(reader.read(text.trim_start_matches(BLANK)), &mut facts);
+            return (ts.unwrap_or_else(|| self.time()), facts);
         }
         for line in self.first_lines().split(|byte| *byte == b'\n') {
             let Ok(text) = std::str::from_utf8(line) else {
@@ -217,7 +218,7 @@ impl Opened {
 
 /// Returns the first time in a line, and adds its other facts to `facts`.
 fn begun(line: Line, facts: &mut FileFacts) -> Option<Timestamp> {
-    let (ts, reported) = match line {
+    let (ts, further) = match line {
         Line::Record(record) => (record.ts, record.facts),
         Line::Several(several) => {
             let first = several.records.iter().find_map(|(_, record)| record.ts);
@@ -226,14 +227,8 @@ fn begun(line: Line, facts: &mut FileFacts) -> Option<Timestamp> {
         Line::Side(facts) => (facts.created, facts),
         Line::Damage(_) => return None,
     };
-    facts.learn(reported);
+    facts.learn(further);
     ts
-}
-
-/// Returns the first 8 bytes of the sha256.
-pub(crate) fn record_key(bytes: &[u8]) -> RecordKey {
-    let digest = Sha256::digest(bytes);
-    digest.iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))
 }
 
 pub(crate) fn modified(metadata: &Metadata) -> i64 {

@@ -1,15 +1,13 @@
 //! The state of a file that is stored between two imports of it.
 
 use forklore_core::agent_format::FileFacts;
-use forklore_store::sources::RecordKey;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::copied_prefix::CopyProgress;
-use crate::revision::Comparison;
-
-/// Maximum number of open calls stored; older ones count as abandoned.
-const OPEN_CALLS: usize = 1_000;
+use crate::comparison::Comparison;
+use crate::copy_progress::CopyProgress;
+use crate::header_state::HeaderState;
+use crate::route_state::RouteState;
 
 /// The state of a file that is stored with its source between two imports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -22,20 +20,16 @@ pub(crate) struct ResumeState {
     /// Whether the last import stopped inside a line that is too long.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) in_long_line: bool,
-    /// The time of the last event.
-    pub(crate) last_ts: Option<Timestamp>,
-    /// The session to which the last record was written.
-    pub(crate) last: Option<u32>,
-    /// The session that the agent would resume.
-    pub(crate) leaf: Option<u32>,
-    /// Calls without a result, each with its session, oldest first.
+    // The fields of `RouteState`. They are not flattened, because numbers in flattened fields
+    // cannot be read where a program enables serde_json's `arbitrary_precision`.
+    last_ts: Option<Timestamp>,
+    last: Option<u32>,
+    leaf: Option<u32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) open: Vec<(u32, String)>,
-    /// Sessions that contain a sub-agent's records.
+    open: Vec<(u32, String)>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) sidechains: Vec<u32>,
-    /// The session to which the last record outside of sub-agents was written.
-    pub(crate) last_main: Option<u32>,
+    sidechains: Vec<u32>,
+    last_main: Option<u32>,
     /// How far the file repeats another file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) copying: Option<CopyProgress>,
@@ -50,17 +44,19 @@ pub(crate) struct ResumeState {
     pub(crate) reader: Option<String>,
 }
 
-/// What was written to the header of a file's first session.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct HeaderState {
-    /// The title's record key, the beginning of its sha256. The title itself is deleted with the
-    /// session.
-    pub(crate) title_key: Option<RecordKey>,
-    pub(crate) leaf: Option<u32>,
-}
-
 impl ResumeState {
+    /// Returns a state with nothing but where the records so far went.
+    pub(crate) fn of(route: RouteState) -> Self {
+        let RouteState { last_ts, last, last_main, leaf, open, sidechains } = route;
+        Self { last_ts, last, last_main, leaf, open, sidechains, ..Self::default() }
+    }
+
+    /// Returns the state of a file of which nothing was read yet, and which may repeat an earlier
+    /// revision.
+    pub(crate) fn compared(comparison: Option<Comparison>) -> Self {
+        Self { comparison, ..Self::default() }
+    }
+
     pub(crate) fn read(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()
     }
@@ -69,35 +65,52 @@ impl ResumeState {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Checks whether the call is open in the session.
-    pub(crate) fn is_open(&self, session: u32, call: &str) -> bool {
-        self.open.iter().any(|(holder, id)| *holder == session && id == call)
-    }
-
-    /// Returns the session that made the call last and has no result for it.
-    pub(crate) fn holder_of(&self, call: &str) -> Option<u32> {
-        self.open.iter().rev().find(|(_, id)| id == call).map(|(holder, _)| *holder)
-    }
-
-    pub(crate) fn open_call(&mut self, session: u32, call: &str) {
-        if self.is_open(session, call) {
-            return;
-        }
-        if self.open.len() >= OPEN_CALLS {
-            self.open.remove(0);
-        }
-        self.open.push((session, call.to_owned()));
-    }
-
-    pub(crate) fn close_call(&mut self, session: u32, call: &str) {
-        if let Some(at) =
-            self.open.iter().rposition(|(holder, id)| *holder == session && id == call)
-        {
-            self.open.remove(at);
+    /// Returns where the records so far went.
+    pub(crate) fn route(&self) -> RouteState {
+        RouteState {
+            last_ts: self.last_ts,
+            last: self.last,
+            last_main: self.last_main,
+            leaf: self.leaf,
+            open: self.open.clone(),
+            sidechains: self.sidechains.clone(),
         }
     }
 
-    pub(crate) fn close_all(&mut self, session: u32) {
-        self.open.retain(|(holder, _)| *holder != session);
+    /// Returns the session that the agent would resume.
+    pub(crate) fn leaf(&self) -> Option<u32> {
+        self.leaf
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_stored_flat_and_comes_back_whole() {
+        let route = RouteState {
+            last_ts: Some(Timestamp::UNIX_EPOCH),
+            last: Some(3),
+            last_main: Some(1),
+            leaf: Some(2),
+            open: vec![(1, "call".to_owned())],
+            sidechains: vec![3],
+        };
+        let mut state = ResumeState::of(route.clone());
+        (state.lines, state.in_long_line, state.reader) = (7, true, Some("reader".to_owned()));
+        let text = "{\"facts\":{\"native_id\":null,\"cwd\":null,\"created\":null},\"lines\":7,\
+                    \"in_long_line\":true,\"last_ts\":\"1970-01-01T00:00:00Z\",\"last\":3,\
+                    \"leaf\":2,\"open\":[[1,\"call\"]],\"sidechains\":[3],\"last_main\":1,\
+                    \"told\":{\"title_key\":null,\"leaf\":null},\"reader\":\"reader\"}";
+        assert_eq!(state.text(), text);
+        assert_eq!(ResumeState::read(text), state);
+        assert_eq!(ResumeState::read(text).route(), route);
+    }
+
+    #[test]
+    fn a_state_that_cannot_be_read_is_empty() {
+        assert_eq!(ResumeState::read("{\"lines\":\"x\"}"), ResumeState::default());
+        assert_eq!(ResumeState::read("{}"), ResumeState::default());
     }
 }

@@ -1,20 +1,18 @@
 //! Decides where a record goes: into a session, into a new branch, or nowhere (docs/semantics.md,
 //! Sources).
 
-use bytestring::ByteString;
 use forklore_core::agent_format::{Parent, Record};
-use forklore_core::call::{CallStep, Effect};
-use forklore_core::{Data, Event, EventId, SessionKind};
-use forklore_engine::Result;
-use forklore_store::sources::{RecordKey, RecordLocation};
+use forklore_core::call::CallStep;
+use forklore_core::{Header, SessionKind};
+use forklore_store::sources::RecordLocation;
 
 use crate::begin::{Begin, BranchParent, Follows};
 use crate::file_session::{FileSession, Following};
-use crate::opened::record_key;
-use crate::reading::Reading;
-use crate::report::ProblemKind;
+use crate::route_state::RouteState;
+use crate::spot::{SHARED, Spot};
 
 /// Where a record goes.
+#[derive(Debug, PartialEq)]
 pub(crate) enum Route {
     /// After the last event of a session.
     Into(u32),
@@ -24,147 +22,122 @@ pub(crate) enum Route {
     Nowhere(RecordLocation),
 }
 
-impl Reading<'_> {
-    /// Imports a record and returns its location, or `None` if it is skipped.
-    pub(crate) fn record(
-        &mut self,
-        record: Record,
-        text: ByteString,
-    ) -> Result<Option<RecordLocation>> {
-        let named = record.key.as_ref().or(record.native_id.as_ref());
-        let key = named.map(|name| record_key(name.as_bytes()));
-        let shared = self.shared_parent(&record)?;
-        if self.sessions.is_empty() {
-            self.begin_after(shared.clone());
-            self.begin_file(&record)?;
-        }
-        let route = match shared {
-            Some(spot) => self.route_after_shared(&record, spot)?,
-            None => self.route(&record)?,
-        };
-        let session = match route {
-            Route::Into(session) => session,
-            Route::Fork(begin) => self.begin_fork(&record, key, &begin)?,
-            Route::Nowhere(position) => {
-                self.problem(ProblemKind::Deleted, "the session of the record was deleted");
-                self.remember(key, position);
-                return Ok(None);
-            }
-        };
-        self.state.last = Some(session);
-        if !record.sidechain {
-            self.state.last_main = Some(session);
-        }
-        if record.leaf {
-            self.state.leaf = Some(session);
-        }
-        let location = self.append(session, record, text);
-        if let Some(comparison) = &mut self.state.comparison {
-            comparison.took_own();
-        }
-        self.remember(key, location);
-        Ok(Some(location))
+/// Decides where a record goes, from where the records before it went.
+#[derive(Clone, Copy)]
+pub(crate) struct Router<'r> {
+    state: &'r RouteState,
+    sessions: &'r [FileSession],
+}
+
+impl<'r> Router<'r> {
+    pub(crate) fn new(state: &'r RouteState, sessions: &'r [FileSession]) -> Self {
+        Self { state, sessions }
     }
 
-    fn remember(&mut self, key: Option<RecordKey>, location: RecordLocation) {
-        self.tip = key.map(|key| (key, location));
-        if let Some(key) = key {
-            self.batch.found(key, location);
-        }
+    /// Checks whether the record names a parent that is nowhere before it, and joins no session
+    /// that waits for its results.
+    pub(crate) fn lacks_parent(self, record: &Record, parent: Option<RecordLocation>) -> bool {
+        let joins = || record.only_results && self.holder(record, None).is_some();
+        matches!(record.parent, Parent::Id(_)) && parent.is_none() && !joins()
     }
 
-    fn route(&mut self, record: &Record) -> Result<Route> {
-        let parent = match &record.parent {
-            Parent::Previous => {
-                let last = if record.sidechain { self.state.last } else { self.state.last_main };
-                return Ok(self.go_on(last.unwrap_or(0)));
-            }
-            Parent::None => None,
-            Parent::Id(id) => {
-                let found = self.locate(record_key(id.as_bytes()))?;
-                if found.is_none() && !self.joins(record, None) {
-                    self.problem(
-                        ProblemKind::MissingParent,
-                        "the parent of the record is nowhere before it",
-                    );
-                }
-                found
-            }
-        };
+    /// Returns the route of a record. `parent` is the location of the record that it names as its
+    /// parent.
+    pub(crate) fn route(self, record: &Record, parent: Option<RecordLocation>) -> Route {
+        if record.parent == Parent::Previous {
+            let last = if record.sidechain { self.state.last } else { self.state.last_main };
+            return self.go_on(last.unwrap_or(0));
+        }
         if record.only_results
             && let Some(session) = self.holder(record, parent)
         {
-            return Ok(self.go_on(session));
+            return self.go_on(session);
         }
         let Some(location) = parent else {
-            return Ok(self.root(record));
+            return self.root(record);
         };
-        let enters = record.sidechain && !self.state.sidechains.contains(&location.session);
-        if !enters
-            && self.session(location.session).is_some_and(|session| session.ends_at(location))
-        {
-            return Ok(self.go_on(location.session));
+        let number = location.session;
+        let enters = record.sidechain && !self.state.sidechains.contains(&number);
+        if !enters && self.session(number).is_some_and(|session| session.ends_at(location)) {
+            return self.go_on(number);
         }
-        if self.following(location.session) == Following::Deleted {
-            return Ok(Route::Nowhere(location));
+        if self.following(number) == Following::Deleted {
+            return Route::Nowhere(location);
         }
         let kind = if enters { SessionKind::Delegate } else { SessionKind::Branch };
         let after = Follows::of(location);
-        Ok(Route::Fork(Begin { parent: BranchParent::Own(location.session), after, kind }))
+        Route::Fork(Begin { parent: BranchParent::Own(number), after, kind })
+    }
+
+    /// Returns the route of a record that continues a shared one, in the session with this header.
+    /// `begun` is the shared record after which the file's session begins.
+    pub(crate) fn after_shared(
+        self,
+        record: &Record,
+        spot: Spot,
+        header: &Header,
+        begun: Option<&Spot>,
+    ) -> Route {
+        if header.deleted.is_some() {
+            return Route::Nowhere(SHARED);
+        }
+        if begun == Some(&spot)
+            && self.session(0).is_some_and(|first| {
+                first.has_only_inherited() && first.following == Following::Follows
+            })
+        {
+            return Route::Into(0);
+        }
+        let enters = record.sidechain && header.kind != SessionKind::Delegate;
+        let kind = if enters { SessionKind::Delegate } else { SessionKind::Branch };
+        let parent = BranchParent::Earlier(spot.session);
+        Route::Fork(Begin { parent, after: Follows::Seq(spot.seq), kind })
     }
 
     /// Returns the route of a record without a parent: the first of the file, another root, or the
     /// first of a sub-agent.
-    fn root(&self, record: &Record) -> Route {
+    fn root(self, record: &Record) -> Route {
         if record.sidechain {
-            let parent = self.state.last_main.unwrap_or(0);
-            let after = Follows::tip(self.session(parent));
-            return Route::Fork(Begin {
-                parent: BranchParent::Own(parent),
-                after,
-                kind: SessionKind::Delegate,
-            });
+            let number = self.state.last_main.unwrap_or(0);
+            let after = Follows::tip(self.session(number));
+            let (parent, kind) = (BranchParent::Own(number), SessionKind::Delegate);
+            return Route::Fork(Begin { parent, after, kind });
         }
         if self.session(0).is_some_and(FileSession::is_empty) {
             return self.go_on(0);
         }
-        Route::Fork(Begin {
-            parent: BranchParent::Own(0),
-            after: Follows::Nothing,
-            kind: SessionKind::Branch,
-        })
+        let (parent, kind) = (BranchParent::Own(0), SessionKind::Branch);
+        Route::Fork(Begin { parent, after: Follows::Nothing, kind })
     }
 
     /// Continues a session if it follows the file, or else branches at the session's last event
     /// from the file.
-    fn go_on(&self, session: u32) -> Route {
-        let behind = self.session(session).and_then(FileSession::tip);
-        match self.following(session) {
-            Following::Follows => Route::Into(session),
+    fn go_on(self, number: u32) -> Route {
+        let session = self.session(number);
+        match self.following(number) {
+            Following::Follows => Route::Into(number),
             Following::Continued => {
-                let after = Follows::tip(self.session(session));
-                Route::Fork(Begin {
-                    parent: BranchParent::Own(session),
-                    after,
-                    kind: SessionKind::Branch,
-                })
+                let (parent, kind) = (BranchParent::Own(number), SessionKind::Branch);
+                Route::Fork(Begin { parent, after: Follows::tip(session), kind })
             }
-            Following::Deleted => Route::Nowhere(RecordLocation::own(session, behind.unwrap_or(0))),
+            Following::Deleted => {
+                let last = session.and_then(FileSession::tip).unwrap_or(0);
+                Route::Nowhere(RecordLocation::own(number, last))
+            }
         }
     }
 
-    fn following(&self, session: u32) -> Following {
-        self.session(session).map_or(Following::Deleted, |session| session.following)
+    fn session(self, number: u32) -> Option<&'r FileSession> {
+        self.sessions.get(usize::try_from(number).ok()?)
     }
 
-    /// Checks whether the record contains only results, and a session waits for one of them.
-    fn joins(&self, record: &Record, parent: Option<RecordLocation>) -> bool {
-        record.only_results && self.holder(record, parent).is_some()
+    fn following(self, number: u32) -> Following {
+        self.session(number).map_or(Following::Deleted, |session| session.following)
     }
 
     /// Returns the session that waits for one of the record's results: the parent's session, or
     /// else the one that made the call last.
-    fn holder(&self, record: &Record, parent: Option<RecordLocation>) -> Option<u32> {
+    fn holder(self, record: &Record, parent: Option<RecordLocation>) -> Option<u32> {
         let results = || {
             record.effect.calls.iter().filter_map(|step| match step {
                 CallStep::Close(id) => Some(id.as_str()),
@@ -175,61 +148,86 @@ impl Reading<'_> {
         let at_parent = at_parent.filter(|s| results().any(|id| self.state.is_open(*s, id)));
         at_parent.or_else(|| results().find_map(|id| self.state.holder_of(id)))
     }
+}
 
-    /// Returns the location of the latest record with this key.
-    pub(crate) fn locate(&mut self, key: RecordKey) -> Result<Option<RecordLocation>> {
-        if let Some((tip, position)) = self.tip
-            && tip == key
-        {
-            return Ok(Some(position));
-        }
-        if let Some(location) = self.batch.locate(key) {
-            return Ok(Some(location));
-        }
-        self.settle()?;
-        match self.source {
-            Some(source) => Ok(self.sources.locate_record(source, key)?),
-            None => Ok(None),
+#[cfg(test)]
+mod tests {
+    use forklore_core::EventType;
+    use jiff::Timestamp;
+
+    use super::*;
+
+    fn session(events: u64, following: Following) -> FileSession {
+        FileSession {
+            id: "s".parse().unwrap(),
+            events,
+            inherited: 0,
+            forked: false,
+            following,
+            appended: 0,
+            updated: Timestamp::UNIX_EPOCH,
         }
     }
 
-    fn append(&mut self, session: u32, record: Record, text: ByteString) -> RecordLocation {
-        let ts = record.ts.or(self.state.last_ts).unwrap_or(self.file.time);
-        self.state.last_ts = Some(ts);
-        self.follow_calls(session, &record.effect);
-        let offset = self.position.of_record();
-        let Some(grown) = usize::try_from(session).ok().and_then(|at| self.sessions.get_mut(at))
-        else {
-            return RecordLocation::own(session, 0);
-        };
-        let native = record.native_id.and_then(|id| id.parse::<EventId>().ok());
-        let event = Event {
-            id: native.unwrap_or_else(|| EventId::derived(&grown.id, offset)),
-            ts,
-            kind: record.kind,
-            class: record.class,
-            dialect: Some(self.file.format_name.clone()),
-            effect: record.effect,
-            data: Data::from_checked(text),
-        };
-        let location = RecordLocation::own(session, grown.events);
-        self.batch.append(session, &grown.id, grown.head(), event, record.usage);
-        grown.updated = grown.updated.max(ts);
-        self.batch.not_before(session, grown.updated);
-        grown.events += 1;
-        grown.appended += 1;
-        location
+    fn record(parent: Parent) -> Record {
+        Record { parent, ..Record::of(EventType::USER_MESSAGE) }
     }
 
-    fn follow_calls(&mut self, session: u32, effect: &Effect) {
-        if effect.starts_turn {
-            self.state.close_all(session);
-        }
-        for step in &effect.calls {
-            match step {
-                CallStep::Open(call) => self.state.open_call(session, &call.id),
-                CallStep::Close(id) => self.state.close_call(session, id),
-            }
-        }
+    fn child_of(id: &str) -> Record {
+        record(Parent::Id(id.to_owned()))
+    }
+
+    fn own(session: u32, position: u64) -> Option<RecordLocation> {
+        Some(RecordLocation::own(session, position))
+    }
+
+    fn fork(parent: u32, after: Follows, kind: SessionKind) -> Route {
+        Route::Fork(Begin { parent: BranchParent::Own(parent), after, kind })
+    }
+
+    #[test]
+    fn a_record_goes_on_after_its_parent_or_branches_there() {
+        let state = RouteState { last: Some(1), last_main: Some(0), ..RouteState::default() };
+        let sessions = [session(3, Following::Follows), session(2, Following::Follows)];
+        let router = Router::new(&state, &sessions);
+        let side = |parent| Record { sidechain: true, ..record(parent) };
+        assert_eq!(router.route(&record(Parent::Previous), None), Route::Into(0));
+        assert_eq!(router.route(&side(Parent::Previous), None), Route::Into(1));
+        assert_eq!(router.route(&child_of("a"), own(1, 1)), Route::Into(1));
+        let branch = fork(0, Follows::Own(1), SessionKind::Branch);
+        assert_eq!(router.route(&child_of("a"), own(0, 1)), branch);
+        let second_root = fork(0, Follows::Nothing, SessionKind::Branch);
+        assert_eq!(router.route(&record(Parent::None), None), second_root);
+        let delegate = fork(0, Follows::Own(2), SessionKind::Delegate);
+        assert_eq!(router.route(&side(Parent::Id("a".to_owned())), own(0, 2)), delegate);
+        assert_eq!(router.route(&side(Parent::None), None), delegate);
+    }
+
+    #[test]
+    fn a_record_leaves_sessions_that_no_longer_follow_their_file() {
+        let state = RouteState::default();
+        let sessions = [session(3, Following::Continued), session(2, Following::Deleted)];
+        let router = Router::new(&state, &sessions);
+        let branch = fork(0, Follows::Own(2), SessionKind::Branch);
+        assert_eq!(router.route(&record(Parent::Previous), None), branch);
+        assert_eq!(router.route(&child_of("a"), own(0, 2)), branch);
+        let nowhere = |position| Route::Nowhere(RecordLocation::own(1, position));
+        assert_eq!(router.route(&child_of("a"), own(1, 1)), nowhere(1));
+        assert_eq!(router.route(&child_of("a"), own(1, 0)), nowhere(0));
+    }
+
+    #[test]
+    fn results_join_the_session_that_waits_for_them() {
+        let mut state = RouteState::default();
+        state.open_call(1, "call");
+        let sessions = [session(3, Following::Follows), session(2, Following::Follows)];
+        let router = Router::new(&state, &sessions);
+        let mut result = Record { only_results: true, ..child_of("a") };
+        result.effect.calls = vec![CallStep::Close("call".into())];
+        assert_eq!(router.route(&result, own(0, 1)), Route::Into(1));
+        assert_eq!(router.route(&result, None), Route::Into(1));
+        assert!(!router.lacks_parent(&result, None));
+        assert!(router.lacks_parent(&child_of("a"), None));
+        assert!(!router.lacks_parent(&record(Parent::None), None));
     }
 }

@@ -14,9 +14,10 @@ use forklore_store::sources::{
 };
 use sha2::{Digest, Sha256};
 
-use crate::importer::{ATTEMPTS, ImportOptions};
-use crate::opened::{Opened, record_key};
+use crate::opened::Opened;
+use crate::options::{ATTEMPTS, ImportOptions};
 use crate::progress::Progressed;
+use crate::record_keys::record_key;
 use crate::report::{ImportReport, Problem, ProblemKind, StoredSidecar};
 use crate::seen;
 use crate::sidecar::Sidecar;

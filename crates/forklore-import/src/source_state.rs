@@ -9,7 +9,8 @@ use forklore_engine::{Engine, Error, Result};
 use forklore_store::sources::{FindSource, SeenFile, Source, SourceId, Sources};
 use sha2::Sha256;
 
-use crate::opened::{Opened, record_key};
+use crate::opened::Opened;
+use crate::record_keys::record_key;
 use crate::resume_state::ResumeState;
 use crate::seen;
 
@@ -103,7 +104,7 @@ pub(crate) fn called(
 /// does.
 pub(crate) fn is_called(source: &Source, title: Option<&str>) -> bool {
     let Some(title) = title else { return true };
-    ResumeState::read(&source.read.state).header.title_key == Some(record_key(title.as_bytes()))
+    ResumeState::read(&source.read.state).header.title_key() == Some(record_key(title.as_bytes()))
 }
 
 /// Checks whether an earlier version of forklore made a root of the source's session, although its

@@ -1,22 +1,26 @@
-//! Starts the reading of one file, and reports its result.
+//! Starts the reading of one file, from where the last import stopped.
 
-use forklore_core::agent_format::AgentFormat;
+use forklore_core::agent_format::{AgentFormat, FileFacts};
 use forklore_engine::{Engine, Result};
-use forklore_store::sources::{Sources, Target};
+use forklore_store::sources::{Source, Sources, Target};
 use sha2::{Digest, Sha256};
 
-use crate::ImportOptions;
-use crate::batch::Batch;
-use crate::file_identity::FileIdentity;
-use crate::file_session::{FileSession, Following};
+use crate::agent_file::AgentFile;
+use crate::comparison::Comparison;
+use crate::file_session::FileSession;
+use crate::file_sessions::FileSessions;
+use crate::input::Input;
+use crate::lookup::Lookup;
 use crate::name_conflicts::NameConflicts;
 use crate::opened::Opened;
+use crate::options::ImportOptions;
+use crate::output::Output;
 use crate::position::Position;
 use crate::problems::Problems;
 use crate::reading::Reading;
-use crate::report::{ImportReport, ImportedFile, ImportedSession, ProblemKind};
+use crate::records::Records;
+use crate::report::ProblemKind;
 use crate::resume_state::ResumeState;
-use crate::revision::Comparison;
 use crate::source_state::SourceState;
 
 /// What the reading of every file needs.
@@ -25,10 +29,20 @@ pub(crate) struct Start<'a> {
     pub(crate) sources: &'a dyn Sources,
     pub(crate) options: &'a ImportOptions,
     pub(crate) conflicts: &'a mut NameConflicts,
+    /// What the agent stores about the file's session outside of the file.
+    pub(crate) facts: FileFacts,
+}
+
+/// Where the reading of a file starts.
+struct StartPoint {
+    target: Target,
+    position: Position,
+    state: ResumeState,
+    sessions: Vec<FileSession>,
 }
 
 impl<'a> Start<'a> {
-    /// Creates the reading of a file, from where the last import stopped.
+    /// Creates the reading of a file.
     pub(crate) fn reading(
         self,
         file: &Opened,
@@ -36,45 +50,59 @@ impl<'a> Start<'a> {
         found: SourceState,
     ) -> Result<Reading<'a>> {
         let mut problems = Problems::of(&file.seen.path);
-        self.conflicts.made.clear();
-        let found = self.unless_original_is_gone(found)?;
-        let (source, hash) = match found {
-            SourceState::Unchanged(source) => (source, Sha256::new()),
-            SourceState::Grown(source, hash) => (source, hash),
+        let (from, format) = match self.unless_original_is_gone(found)? {
+            SourceState::Unchanged(source) => self.after(source, Sha256::new(), dialect)?,
+            SourceState::Grown(source, hash) => self.after(source, hash, dialect)?,
             SourceState::New { revision, latest, earlier } => {
                 if revision > 0 && !self.options.again {
                     let message = "the file was rewritten; it is read as a new revision";
                     problems.add(1, 0, ProblemKind::Rewritten, message);
                 }
-                let comparison = earlier.map(|earlier| Comparison::of(revision, earlier.id.0));
                 let target = Target::New {
                     dialect: dialect.name().to_owned(),
                     revision,
                     first_line: file.first_line(),
                     latest,
                 };
-                return Ok(self.at(
-                    file,
-                    dialect,
-                    target,
-                    problems,
-                    Position::after(0, Sha256::new()),
-                    ResumeState { comparison, ..ResumeState::default() },
-                ));
+                let comparison = earlier.map(|earlier| Comparison::of(revision, earlier.id));
+                let state = ResumeState::compared(comparison);
+                let position = Position::after(0, Sha256::new());
+                (StartPoint { target, position, state, sessions: Vec::new() }, dialect)
             }
         };
-        let dialect = self.engine.agent_formats().named(&source.dialect).unwrap_or(dialect);
-        let target = Target::State { id: source.id, offset: source.read.offset };
-        let state = ResumeState::read(&source.read.state);
-        let engine = self.engine;
-        let position = Position::after(source.read.offset, hash);
-        let mut reading = self.at(file, dialect, target, problems, position, state);
-        reading.source = Some(source.id);
+        let StartPoint { target, position, mut state, sessions } = from;
+        let reader = format.reader(&file.path, state.reader.as_deref());
+        let input = Input::new(reader, position, state.lines, state.in_long_line, problems);
+        let mut facts = std::mem::take(&mut state.facts);
+        facts.learn(self.facts);
+        let agent_file = AgentFile::of(file, format, facts);
+        self.conflicts.start_again();
+        let sessions = FileSessions::new(sessions, self.conflicts);
+        let (engine, sources) = (self.engine, self.sources);
+        let output = Output::new(engine, sources, target);
+        let lookup = Lookup { engine, sources, format };
+        let workspace = &self.options.workspace;
+        let records = Records::new(lookup, workspace, agent_file, sessions, state, output);
+        Ok(Reading::new(input, records))
+    }
+
+    /// Returns where to continue a file after what was read before, and its format.
+    fn after(
+        &self,
+        source: Source,
+        hash: Sha256,
+        dialect: &'static dyn AgentFormat,
+    ) -> Result<(StartPoint, &'static dyn AgentFormat)> {
+        let mut sessions = Vec::new();
         for session in source.sessions {
-            let header = engine.store().header(&session.id)?;
-            reading.sessions.push(FileSession::stored(&header, session.events));
+            let header = self.engine.store().header(&session.id)?;
+            sessions.push(FileSession::stored(&header, session.events));
         }
-        Ok(reading)
+        let target = Target::State { id: source.id, offset: source.read.offset };
+        let position = Position::after(source.read.offset, hash);
+        let state = ResumeState::read(&source.read.state);
+        let format = self.engine.agent_formats().named(&source.dialect).unwrap_or(dialect);
+        Ok((StartPoint { target, position, state, sessions }, format))
     }
 
     /// Starts a file again from its beginning if it was compared with a session that has since been
@@ -88,78 +116,5 @@ impl<'a> Start<'a> {
         }
         let (revision, latest) = (source.revision + 1, Some(source.id));
         Ok(SourceState::New { revision, latest, earlier: None })
-    }
-
-    fn at(
-        self,
-        file: &Opened,
-        dialect: &'static dyn AgentFormat,
-        target: Target,
-        problems: Problems,
-        position: Position,
-        state: ResumeState,
-    ) -> Reading<'a> {
-        Reading {
-            engine: self.engine,
-            sources: self.sources,
-            options: self.options,
-            file: FileIdentity::of(file, dialect),
-            reader: dialect.reader(&file.path, state.reader.as_deref()),
-            target,
-            source: None,
-            sessions: Vec::new(),
-            state,
-            batch: Batch::default(),
-            position,
-            problems,
-            writer: None,
-            conflicts: self.conflicts,
-            tip: None,
-            original: None,
-            earlier: None,
-        }
-    }
-}
-
-impl Reading<'_> {
-    /// Adds the result of the reading, which started at byte `before`, to the report.
-    pub(crate) fn into_report(
-        mut self,
-        brought: bool,
-        before: u64,
-        report: &mut ImportReport,
-    ) -> Result<()> {
-        if self.sessions.is_empty() {
-            report.skipped += 1;
-            report.problems.extend(self.problems.into_list());
-            return Ok(());
-        }
-        let deleted = self.sessions.iter().filter(|s| s.following == Following::Deleted).count();
-        if deleted > 0 {
-            let message = format!("{deleted} sessions of the file were deleted and stay so");
-            self.problem(ProblemKind::Deleted, &message);
-        }
-        let mut file = ImportedFile {
-            path: self.file.seen.path.clone(),
-            first: None,
-            leaf: self.leaf(),
-            sessions: Vec::new(),
-            bytes: self.position.offset() - before,
-            brought,
-        };
-        for session in self.sessions.iter().filter(|s| s.following != Following::Deleted) {
-            let header = self.engine.store().header(&session.id)?;
-            file.sessions.push(session.id.clone());
-            report.sessions.push(ImportedSession::of(self.file.format.name(), session, header));
-        }
-        if file.sessions.is_empty() {
-            report.skipped += 1;
-        } else {
-            report.files += 1;
-            file.first = self.session(0).map(|first| first.id.clone());
-        }
-        report.sources.push(file);
-        report.problems.extend(self.problems.into_list());
-        Ok(())
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn report(
     source: &Source,
     report: &mut ImportReport,
 ) -> Result<()> {
-    let leaf = ResumeState::read(&source.read.state).leaf.and_then(|at| usize::try_from(at).ok());
+    let leaf = ResumeState::read(&source.read.state).leaf().and_then(|at| usize::try_from(at).ok());
     let leaf = leaf.and_then(|at| source.sessions.get(at)).map(|leaf| leaf.id.clone());
     let mut file = ImportedFile {
         path: path_text(path),

@@ -77,13 +77,13 @@ fn a_fork_that_comes_first_reads_as_its_file() {
 #[test]
 fn a_session_is_called_as_its_document_says_by_now() {
     let scene = Scene::new();
-    let text = "{\"role\":\"user\",\"content\":\"a\",\"timestamp\":\"2026-01-01T00:00:00Z\"}\n";
+    let message = "{\"role\":\"user\",\"content\":\"a\",\"timestamp\":\"2026-01-01T00:00:00Z\"}\n";
     let title = |scene: &Scene| scene.engine.show(&id("s")).unwrap().title;
-    scene.import(&folder(&scene, "s", text, None));
+    scene.import(&folder(&scene, "s", message, None));
     assert_eq!(title(&scene), None);
     for name in ["first", "second"] {
         let metadata = format!("{{\n  \"session_id\": \"s\",\n  \"name\": \"{name}\"\n}}");
-        scene.import(&folder(&scene, "s", text, Some(&metadata)));
+        scene.import(&folder(&scene, "s", message, Some(&metadata)));
         assert_eq!(title(&scene).as_deref(), Some(name));
     }
 }
@@ -100,10 +100,12 @@ fn a_transcript_that_was_written_anew_is_a_new_revision() {
     scene.import(&folder(&scene, "s", &grown, None));
     assert_eq!((scene.sessions().len(), scene.restore(&id("s"))), (1, grown.clone().into_bytes()));
     scene.import(&folder(&scene, "s", &message("c"), None));
-    let stored: Vec<_> =
+    let restored: Vec<_> =
         scene.sessions().iter().map(|session| scene.restore(&session.id)).collect();
-    assert_eq!(stored.len(), 2);
-    assert!(stored.contains(&grown.into_bytes()) && stored.contains(&message("c").into_bytes()));
+    assert_eq!(restored.len(), 2);
+    assert!(
+        restored.contains(&grown.into_bytes()) && restored.contains(&message("c").into_bytes())
+    );
 }
 
 #[test]

@@ -41,10 +41,10 @@ fn text(content: &Content) -> String {
 
 /// Returns the first user message of each turn of a session.
 fn turns(scene: &Scene, session: &SessionId) -> Vec<String> {
-    let texts: Vec<_> = scene.engine.replay(session, None).unwrap().map(Result::unwrap).collect();
+    let records: Vec<_> = scene.engine.replay(session, None).unwrap().map(Result::unwrap).collect();
     let starts = scene.events(session).into_iter().filter(|s| s.event.effect.starts_turn);
     let starts: Vec<u64> = starts.map(|stored| stored.seq).collect();
-    texts.iter().filter(|record| starts.contains(&record.seq)).map(|r| text(&r.content)).collect()
+    records.iter().filter(|record| starts.contains(&record.seq)).map(|r| text(&r.content)).collect()
 }
 
 fn kinds(report: &ImportReport) -> Vec<ProblemKind> {
@@ -363,7 +363,7 @@ fn a_rollback_leaves_a_branch_behind() {
     let all: Vec<_> = (0..4).map(of).collect();
     let expected =
         [("one two three", None), ("one 2b", Some(0)), ("one 2c", Some(0)), ("1b", Some(0))];
-    assert_eq!(all, expected.map(|(message, parent)| (message.to_owned(), parent)));
+    assert_eq!(all, expected.map(|(text, parent)| (text.to_owned(), parent)));
     let (meant, others) = report.sources[0].meant().unwrap();
     assert_eq!((meant, others.len()), (&report.sessions[3].session_id, 3));
     assert_eq!(scene.restore(meant), text.as_bytes());
@@ -474,8 +474,8 @@ fn what_codex_refuses_is_read_and_reported() {
             let mut kinds = kinds(&report);
             kinds.dedup();
             let session = report.sources.first().and_then(|file| file.first.clone());
-            let texts = session.map_or(0, |session| turns(&scene, &session).len());
-            (texts, kinds)
+            let turns = session.map_or(0, |session| turns(&scene, &session).len());
+            (turns, kinds)
         });
         read.collect::<Vec<_>>()
     };

@@ -234,7 +234,7 @@ fn what_a_copy_that_came_first_repeats_is_common_and_counts_once() {
             early.import(&file(session));
         }
         let linked = header(&early, COPY);
-        let report = |scene: &Scene| {
+        let reported = |scene: &Scene| {
             let compared = scene.engine.diff(&id(ORIGINAL), &id(COPY)).unwrap();
             let stats = scene.engine.stats(None).unwrap();
             let spending = scene.engine.usage_report(&UsageScope::Everything).unwrap();
@@ -249,7 +249,7 @@ fn what_a_copy_that_came_first_repeats_is_common_and_counts_once() {
                 (spending.usage, models),
             )
         };
-        assert_eq!(report(&early), report(&late));
+        assert_eq!(reported(&early), reported(&late));
         let index = header(&late, COPY).inherited.inheritable;
         assert_eq!(linked.parent_id, None);
         let CopyOf { session_id, index: common } = linked.copy_of.unwrap();
@@ -264,11 +264,7 @@ fn what_a_copy_that_came_first_repeats_is_common_and_counts_once() {
         assert_eq!(early.engine.stats(Some(&id(COPY))).unwrap().usage, usage);
         early.store.remove(&[id(ORIGINAL)], Children::Retain, Timestamp::UNIX_EPOCH).unwrap();
         let spending = early.engine.usage_report(&UsageScope::Everything).unwrap();
-        let bears = spending
-            .by_session
-            .iter()
-            .find(|notification| notification.session_id == id(COPY))
-            .unwrap();
+        let bears = spending.by_session.iter().find(|usage| usage.session_id == id(COPY)).unwrap();
         assert_eq!(bears.usage, usage);
     }
 }

@@ -10,8 +10,8 @@ fn problems(name: &str, bytes: &[u8], dialect: &str) -> Vec<(ProblemKind, u64, u
     let scene = Scene::new();
     let path = scene.file(name, bytes);
     let report = scene.import_as(&path, dialect);
-    let location = |p: &forklore_import::Problem| (p.kind, p.line.unwrap(), p.offset.unwrap());
-    report.problems.iter().map(location).collect()
+    let position = |p: &forklore_import::Problem| (p.kind, p.line.unwrap(), p.offset.unwrap());
+    report.problems.iter().map(position).collect()
 }
 
 const USER: &str = r#"{"role":"user","content":"hi"}"#;
@@ -47,10 +47,10 @@ fn half_an_emoji_is_stored_and_read_as_a_replacement() {
         let report = scene.import_as(&path, dialect);
         assert_eq!(report.problems, [], "{dialect}");
         let id = &report.sessions[0].session_id;
-        let texts: Vec<_> = scene.engine.replay(id, None).unwrap().map(Result::unwrap).collect();
+        let records: Vec<_> = scene.engine.replay(id, None).unwrap().map(Result::unwrap).collect();
         let text = forklore_core::Content::Text("cut \u{fffd}".into());
         assert_eq!(
-            texts.iter().map(|record| &record.content).collect::<Vec<_>>(),
+            records.iter().map(|record| &record.content).collect::<Vec<_>>(),
             [&text],
             "{dialect}"
         );

@@ -37,9 +37,9 @@ fn record(session: &str, uuid: &str, parent: &str, second: u8) -> String {
 fn a_delegate_is_forked_after_the_messages_of_that_time() {
     let scene = Scene::new();
     let caller = "11111111-1111-4111-8111-111111111111";
-    let text = [("a", "null", 1), ("b", "\"a\"", 3), ("c", "\"b\"", 5)];
+    let records = [("a", "null", 1), ("b", "\"a\"", 3), ("c", "\"b\"", 5)];
     let text: String =
-        text.iter().map(|(id, parent, second)| record(caller, id, parent, *second)).collect();
+        records.iter().map(|(id, parent, second)| record(caller, id, parent, *second)).collect();
     scene.file(&format!("{caller}.jsonl"), text.as_bytes());
     scene.file("agent-1234abcd.jsonl", record(caller, "x", "null", 4).as_bytes());
     assert_eq!(scene.import(scene.folder.path()).problems, []);
@@ -54,7 +54,7 @@ fn a_sub_agent_whose_caller_is_gone_is_a_root() {
                 \"uuid\":\"a\",\"timestamp\":\"2026-01-01T00:00:00Z\",\
                 \"message\":{\"role\":\"user\",\"content\":\"probe\"}}\n";
     let report = scene.import(&scene.file("agent-1234abcd.jsonl", line.as_bytes()));
-    let texts: Vec<_> = report.problems.iter().map(|problem| problem.message.as_str()).collect();
-    assert_eq!(texts, ["the session that called this one as a sub-agent was not imported"]);
+    let messages: Vec<_> = report.problems.iter().map(|problem| problem.message.as_str()).collect();
+    assert_eq!(messages, ["the session that called this one as a sub-agent was not imported"]);
     assert_eq!(scene.sessions()[0].kind, SessionKind::Root);
 }

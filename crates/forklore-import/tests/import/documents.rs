@@ -10,8 +10,8 @@ const OPENAI: &str = "[\n  {\"role\": \"system\", \"content\": \"Be brief.\"},\n
 
 fn texts(scene: &Scene, report: &ImportReport) -> Vec<(Role, String)> {
     let inspected = scene.engine.inspect(&report.sessions[0].session_id).unwrap();
-    let message = |message: &Message| (message.role, message.plain_text());
-    inspected.messages.iter().map(message).collect()
+    let content = |message: &Message| (message.role, message.plain_text());
+    inspected.messages.iter().map(content).collect()
 }
 
 fn kinds(report: &ImportReport) -> Vec<ProblemKind> {
@@ -37,10 +37,10 @@ fn a_document_is_its_records_and_what_stands_between_them() {
 #[test]
 fn a_document_for_people_is_stored_once() {
     let message = |n: usize| {
-        let text = format!(
+        let document = format!(
             r#"{{"role":"user","content":[{{"type":"text","text":"{n} {{,}}"}}],"more":{{}}}}"#
         );
-        serde_json::from_str::<serde_json::Value>(&text).unwrap()
+        serde_json::from_str::<serde_json::Value>(&document).unwrap()
     };
     let messages: Vec<_> = (0..200).map(message).collect();
     let spread = serde_json::to_string_pretty(&messages).unwrap();
@@ -112,8 +112,8 @@ fn bytes_that_are_no_text_and_halves_of_emoji_are_given_back() {
     let path = scene.file("chat.json", bytes);
     let report = scene.import(&path);
     assert_eq!(kinds(&report), [ProblemKind::NotUtf8]);
-    let texts = texts(&scene, &report).into_iter().map(|(_, text)| text).collect::<Vec<_>>();
-    assert_eq!(texts, ["a??b", "c\u{fffd}", "d"]);
+    let texts_read = texts(&scene, &report).into_iter().map(|(_, text)| text).collect::<Vec<_>>();
+    assert_eq!(texts_read, ["a??b", "c\u{fffd}", "d"]);
     assert_eq!(scene.restore(&report.sessions[0].session_id), bytes);
 }
 

@@ -111,7 +111,7 @@ fn compare(path: &std::path::Path, theirs: &Value, ours: &Answer) -> Vec<String>
 const CHAIN: [&str; 5] = ["user", "assistant", "progress", "system", "attachment"];
 
 fn is_any(stored: &LogEntry, kinds: &[&str]) -> bool {
-    field(stored, "type").is_some_and(|kind| kinds.iter().any(|found| kind == *found))
+    field(stored, "type").is_some_and(|kind| kinds.iter().any(|known| kind == *known))
 }
 
 fn claude(path: &std::path::Path) -> Answer {
@@ -179,13 +179,13 @@ fn pi(path: &std::path::Path) -> Answer {
 /// Returns what Codex answers about a file that it resumes or at least shows, or an error if it
 /// refuses the file.
 fn reported_by_codex(theirs: &Value) -> Value {
-    let shows = |report: &&Value| report["turns"].as_u64().is_some_and(|turns| turns > 0);
-    let Some(reported) = [&theirs["resume"], &theirs["read"]].into_iter().find(shows) else {
+    let shows = |answer: &&Value| answer["turns"].as_u64().is_some_and(|turns| turns > 0);
+    let Some(answer) = [&theirs["resume"], &theirs["read"]].into_iter().find(shows) else {
         return serde_json::json!({"error": "it is refused"});
     };
-    let first = reported["users"][0].as_str().and_then(|user| user.split_once("\"text\": \""));
+    let first = answer["users"][0].as_str().and_then(|user| user.split_once("\"text\": \""));
     let first = first.map(|(_, text)| text[..FIRST].to_owned());
-    serde_json::json!({"name": theirs["name"], "turns": reported["turns"], "first": first})
+    serde_json::json!({"name": theirs["name"], "turns": answer["turns"], "first": first})
 }
 
 /// Number of leading characters of the first message that are compared.
@@ -212,8 +212,8 @@ fn codex(path: &std::path::Path, theirs: &Value) -> Answer {
     let turns: Vec<u64> = turns.map(|stored| stored.seq).collect();
     let first = report.sources[0].first.as_ref().unwrap();
     let title = scene.engine.show(first).unwrap().title;
-    let mut texts = scene.engine.replay(&meant, None).unwrap().map(Result::unwrap);
-    let first = texts.find(|record| Some(&record.seq) == turns.first()).map(|record| {
+    let mut records = scene.engine.replay(&meant, None).unwrap().map(Result::unwrap);
+    let first = records.find(|record| Some(&record.seq) == turns.first()).map(|record| {
         let text = Message { role: Role::User, content: record.content }.plain_text();
         let text = serde_json::to_string(&text).unwrap();
         text.chars().skip(1).take(FIRST).collect::<String>()

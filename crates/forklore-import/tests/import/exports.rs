@@ -12,13 +12,13 @@ use crate::scene::Scene;
 
 /// Returns what a model would receive. Tool results are reduced to their text, because results
 /// without a native form are exported in Pi's form.
-fn texts(scene: &Scene, session: &SessionId) -> Vec<(Role, Content)> {
+fn messages(scene: &Scene, session: &SessionId) -> Vec<(Role, Content)> {
     let messages = scene.engine.inspect(session).unwrap().messages;
-    let text = messages.into_iter().map(|message| match message.role {
+    let messages = messages.into_iter().map(|message| match message.role {
         Role::Tool => (Role::Tool, Content::Text(message.plain_text())),
         role => (role, message.content),
     });
-    text.collect()
+    messages.collect()
 }
 
 /// Exports the session as a file of the agent.
@@ -79,8 +79,13 @@ fn every_cut_says_the_same(folder: &Path, agent: &str, assert_chain: fn(&str)) {
             let again = Scene::new();
             let report = again.import(&again.file("again.jsonl", file.as_bytes()));
             assert_eq!(report.problems, [], "{} at seq:{seq}", header.id);
-            let read = texts(&again, &report.sessions[0].session_id);
-            assert_eq!(read, texts(&scene, &fork.child_session_id), "{} at seq:{seq}", header.id);
+            let read = messages(&again, &report.sessions[0].session_id);
+            assert_eq!(
+                read,
+                messages(&scene, &fork.child_session_id),
+                "{} at seq:{seq}",
+                header.id
+            );
             cuts += 1;
         }
     }

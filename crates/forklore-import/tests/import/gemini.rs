@@ -17,12 +17,12 @@ fn message(id: &str, kind: &str, text: &str) -> String {
     )
 }
 
-fn line(id: &str) -> String {
+fn turn(id: &str) -> String {
     message(id, if id < "b" { "user" } else { "gemini" }, id)
 }
 
 fn list_of(ids: &[&str]) -> String {
-    let all: Vec<_> = ids.iter().map(|id| line(id)).collect();
+    let all: Vec<_> = ids.iter().map(|id| turn(id)).collect();
     format!(r#"{{"$set":{{"messages":[{}]}}}}"#, all.join(", "))
 }
 
@@ -83,20 +83,20 @@ fn lines(text: &[&str]) -> Vec<String> {
 #[test]
 fn going_back_is_a_branch_that_the_agent_would_resume() {
     let rewind = |id: &str| format!(r#"{{"$rewindTo":"{id}"}}"#);
-    let all = [line("a"), line("b"), line("a2"), line("b2"), rewind("a2")];
+    let all = [turn("a"), turn("b"), turn("a2"), turn("b2"), rewind("a2")];
     assert_eq!(shape(&all), (lines(&["a b a2 b2", "0@2: rewind"]), 1));
-    let all = [&all[..], &[line("a3"), line("b3")]].concat();
+    let all = [&all[..], &[turn("a3"), turn("b3")]].concat();
     assert_eq!(shape(&all), (lines(&["a b a2 b2", "0@2: rewind a3 b3"]), 1));
-    let all = [line("a"), line("b"), rewind("nowhere"), line("a2")];
+    let all = [turn("a"), turn("b"), rewind("nowhere"), turn("a2")];
     assert_eq!(shape(&all), (lines(&["a b", "0@0: rewind a2"]), 1));
 }
 
 #[test]
 fn an_unchanged_list_needs_no_event() {
-    let before = [line("a"), line("b"), line("a2"), line("b2")];
+    let before = [turn("a"), turn("b"), turn("a2"), turn("b2")];
     let again = |ids: &[&str], then: &[&str]| {
-        let reported = then.iter().map(|id| line(id));
-        shape(&before.iter().cloned().chain([list_of(ids)]).chain(reported).collect::<Vec<_>>())
+        let turns = then.iter().map(|id| turn(id));
+        shape(&before.iter().cloned().chain([list_of(ids)]).chain(turns).collect::<Vec<_>>())
     };
     let whole = again(&["a", "b", "a2", "b2"], &["a3"]);
     assert_eq!(whole, (lines(&["a b a2 b2 a3"]), 0));
@@ -105,15 +105,15 @@ fn an_unchanged_list_needs_no_event() {
     assert_eq!(again(&["a", "b", "a2", "b2", "x"], &["z"]), (lines(&["a b a2 b2 x z"]), 0));
     // A resumed session is written from its first message on, and then completely.
     let resumed =
-        [before.to_vec(), vec![list_of(&["a"]), list_of(&["a", "b", "a2", "b2"]), line("a3")]];
+        [before.to_vec(), vec![list_of(&["a"]), list_of(&["a", "b", "a2", "b2"]), turn("a3")]];
     assert_eq!(shape(&resumed.concat()), (lines(&["a b a2 b2 a3"]), 0));
 }
 
 #[test]
 fn a_changed_message_is_a_branch() {
-    let all = [line("a"), line("b"), message("b", "gemini", "other"), line("a2")];
+    let all = [turn("a"), turn("b"), message("b", "gemini", "other"), turn("a2")];
     assert_eq!(shape(&all), (lines(&["a b", "0@1: b a2"]), 1));
-    let all = [line("a"), line("b"), message("a", "user", "other"), line("a2")];
+    let all = [turn("a"), turn("b"), message("a", "user", "other"), turn("a2")];
     assert_eq!(shape(&all), (lines(&["a b a2", "0@0: a"]), 0));
 }
 
@@ -124,12 +124,12 @@ fn a_message_that_grows_is_gone_on_with() {
             r#"{{"id":"b","timestamp":"2026-01-01T00:00:01Z","type":"gemini","content":"b","tokens":{{"total":1}},"toolCalls":[{{"id":"c","name":"ls","args":{{}},"status":"{status}"}}]}}"#
         )
     };
-    let all = [line("a"), line("b"), call("executing"), call("success"), line("a2")];
+    let all = [turn("a"), turn("b"), call("executing"), call("success"), turn("a2")];
     assert_eq!(shape(&all), (lines(&["a b tool_call tool_result a2"]), 0));
-    assert_eq!(shape(&[line("a"), call("success"), line("a2")]), (lines(&["a b a2"]), 0));
+    assert_eq!(shape(&[turn("a"), call("success"), turn("a2")]), (lines(&["a b a2"]), 0));
     // A repetition that adds only token counts adds no event.
-    let more = line("b").replace("\"content\"", "\"tokens\":{\"total\":2},\"content\"");
-    assert_eq!(shape(&[line("a"), line("b"), more, line("a2")]), (lines(&["a b a2"]), 0));
+    let more = turn("b").replace("\"content\"", "\"tokens\":{\"total\":2},\"content\"");
+    assert_eq!(shape(&[turn("a"), turn("b"), more, turn("a2")]), (lines(&["a b a2"]), 0));
 }
 
 #[test]
@@ -137,11 +137,11 @@ fn a_sub_agents_file_is_a_delegate_of_the_session_that_its_folder_names() {
     let scene = Scene::new();
     let folder = scene.folder.path().join("chats");
     std::fs::create_dir_all(folder.join("s")).unwrap();
-    let main = format!("{HEADER}\n{}\n{}\n", line("a"), line("b"));
+    let main = format!("{HEADER}\n{}\n{}\n", turn("a"), turn("b"));
     let sub = HEADER.replace("\"s\"", "\"sub\"").replace("00:00:00Z\"}", "00:00:01Z\"}");
     let sub = sub.replace("\"p\"", "\"p\",\"kind\":\"subagent\"");
     std::fs::write(folder.join("session-1.jsonl"), main).unwrap();
-    std::fs::write(folder.join("s/sub.jsonl"), format!("{sub}\n{}\n", line("x"))).unwrap();
+    std::fs::write(folder.join("s/sub.jsonl"), format!("{sub}\n{}\n", turn("x"))).unwrap();
     let report = scene.import(&folder);
     assert_eq!(report.problems, []);
     let delegate = scene.engine.show(&"sub".parse().unwrap()).unwrap();
@@ -188,18 +188,18 @@ enum Does {
 /// Returns the lines that these operations write, the agent's list after them, and the total number
 /// of messages.
 fn played(done: &[Does]) -> (Vec<String>, Vec<String>, usize) {
-    let (mut lines, mut list, mut texts) = (Vec::new(), Vec::<String>::new(), 0);
+    let (mut lines, mut list, mut count) = (Vec::new(), Vec::<String>::new(), 0);
     let mut next = |list: &mut Vec<String>| {
-        texts += 1;
-        let who = if texts % 2 == 0 { "b" } else { "a" };
-        list.push(format!("{who}{texts}"));
+        count += 1;
+        let who = if count % 2 == 0 { "b" } else { "a" };
+        list.push(format!("{who}{count}"));
     };
     let all = |list: &[String]| list_of(&list.iter().map(|id| &**id).collect::<Vec<_>>());
     for does in done.iter().chain([&Does::Says]) {
         match *does {
             Does::Says => {
                 next(&mut list);
-                lines.extend(list.last().map(|id| line(id)));
+                lines.extend(list.last().map(|id| turn(id)));
             }
             Does::GoesBack(at) if !list.is_empty() => {
                 let at = at % list.len();
@@ -224,12 +224,12 @@ fn played(done: &[Does]) -> (Vec<String>, Vec<String>, usize) {
             Does::Calls if list.last().is_some_and(|id| id.starts_with('b')) => {
                 let calls = r#"","toolCalls":[{"id":"c","name":"ls","status":"success"}]}"#;
                 let id = list.last().unwrap();
-                lines.push(line(id).replace("\"}", calls));
+                lines.push(turn(id).replace("\"}", calls));
             }
             _ => {}
         }
     }
-    (lines, list, texts)
+    (lines, list, count)
 }
 
 fn does() -> impl Strategy<Value = Does> {
@@ -251,7 +251,7 @@ proptest! {
     /// the file is restored, whether it is imported at once or line by line.
     #[test]
     fn the_leaf_is_the_list_that_the_agent_has(done in proptest::collection::vec(does(), 0..24)) {
-        let (lines, list, text) = played(&done);
+        let (lines, list, count) = played(&done);
         let whole = format!("{HEADER}\n{}\n", lines.join("\n"));
         let (at_once, in_steps) = (Scene::new(), Scene::new());
         let report = at_once.import(&at_once.file("f.jsonl", whole.as_bytes()));
@@ -268,7 +268,7 @@ proptest! {
             let own = |stored: &LogEntry| Scene::is_own(stored, &session.session_id);
             at_once.events(&session.session_id).into_iter().filter(own).collect::<Vec<_>>()
         });
-        prop_assert_eq!(own.filter(spoken).count(), text);
+        prop_assert_eq!(own.filter(spoken).count(), count);
         let (leaf, _) = report.sources[0].meant().unwrap();
         let log = at_once.events(leaf).into_iter().filter(spoken);
         prop_assert_eq!(log.map(|stored| stored.event.id.to_string()).collect::<Vec<_>>(), list);

@@ -104,8 +104,8 @@ fn the_database_and_the_exports_tell_the_same_conversations() {
     for path in std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
         if path.to_string_lossy().contains("ses_") {
             let id = exports.import(&path).sessions[0].session_id.clone();
-            let message = |scene: &Scene| scene.engine.inspect(&id).unwrap().messages;
-            assert_eq!(message(&database), message(&exports), "{}", path.display());
+            let messages = |scene: &Scene| scene.engine.inspect(&id).unwrap().messages;
+            assert_eq!(messages(&database), messages(&exports), "{}", path.display());
         }
     }
     let again = database.import(&folder.join("opencode.db"));
@@ -142,8 +142,8 @@ fn a_database_that_grows_adds_what_is_new() {
     db.execute_batch("UPDATE message SET time_updated = 2000, data = '{\"role\":\"user\",\"time\":{\"created\":1001},\"summary\":{}}' WHERE id = 'msg_a'").unwrap();
     let report = scene.import(&path);
     assert_eq!(shape(&scene, &report), ["msg_a msg_b msg_0"]);
-    let stored = String::from_utf8(scene.restore(&report.sessions[0].session_id)).unwrap();
-    assert_eq!(stored.matches("\"id\":\"msg_a\"").count(), 2, "{stored}");
+    let restored = String::from_utf8(scene.restore(&report.sessions[0].session_id)).unwrap();
+    assert_eq!(restored.matches("\"id\":\"msg_a\"").count(), 2, "{restored}");
 }
 
 #[test]
@@ -152,30 +152,30 @@ fn a_survey_knows_how_each_session_of_a_database_stands() {
     let path = scene.folder.path().join("opencode.db");
     let db = database(&path);
     say(&db, "msg_a", "user", 1_001, true);
-    let live = || {
+    let counts = || {
         let survey =
             Importer::new(&scene.engine).survey("opencode", std::slice::from_ref(&path)).unwrap();
         (survey.files, survey.imported, survey.to_read)
     };
-    assert_eq!(live(), (1, 0, 1));
+    assert_eq!(counts(), (1, 0, 1));
     let session = scene.import(&path).sessions[0].session_id.clone();
-    assert_eq!(live(), (1, 1, 0));
+    assert_eq!(counts(), (1, 1, 0));
     say(&db, "msg_b", "assistant", 1_002, true);
-    assert_eq!(live(), (1, 1, 1));
+    assert_eq!(counts(), (1, 1, 1));
     scene.import(&path);
     db.execute_batch("INSERT INTO session VALUES('ses_2', NULL, '/w', 'two', NULL, 2000, 2000)")
         .unwrap();
-    assert_eq!(live(), (1, 1, 1));
+    assert_eq!(counts(), (1, 1, 1));
     scene.import(&path);
-    assert_eq!(live(), (1, 1, 0));
+    assert_eq!(counts(), (1, 1, 0));
     // A session that was deleted here is not imported again, whatever happens to it there.
     let delete = Delete { session, mode: DeleteMode::Refuse, dry_run: false };
     scene.engine.delete(&delete).unwrap();
     say(&db, "msg_c", "user", 1_003, true);
-    assert_eq!(live(), (1, 1, 0));
+    assert_eq!(counts(), (1, 1, 0));
     drop(db);
     std::fs::write(&path, "no database").unwrap();
-    assert_eq!(live(), (1, 0, 1));
+    assert_eq!(counts(), (1, 0, 1));
 }
 
 #[test]
@@ -292,9 +292,9 @@ fn databases_that_are_something_else_are_named() {
     assert!(report.problems[0].message.contains("no table \"session\""), "{report:?}");
 
     let bytes = std::fs::read(testdata().join("opencode/genuine/opencode.db")).unwrap();
-    for retain in [16, 100, 5_000, bytes.len() / 2] {
-        let report = scene.import(&scene.file("opencode.db", &bytes[..retain]));
-        assert!(!report.problems.is_empty(), "{retain}");
+    for len in [16, 100, 5_000, bytes.len() / 2] {
+        let report = scene.import(&scene.file("opencode.db", &bytes[..len]));
+        assert!(!report.problems.is_empty(), "{len}");
     }
     for at in (0..bytes.len()).step_by(40_961) {
         let mut bytes = bytes.clone();
@@ -336,8 +336,8 @@ fn sessions_in_folders_are_read_as_those_of_the_database() {
     let report = scene.import(&root);
     assert_eq!(shape(&scene, &report), ["msg_z msg_b"]);
     assert_eq!((report.files, report.problems.len()), (1, 0), "{report:?}");
-    let texts = scene.engine.inspect(&report.sessions[0].session_id).unwrap().messages;
-    let texts: Vec<_> = texts.iter().map(forklore_core::Message::plain_text).collect();
+    let messages = scene.engine.inspect(&report.sessions[0].session_id).unwrap().messages;
+    let texts: Vec<_> = messages.iter().map(forklore_core::Message::plain_text).collect();
     assert_eq!(texts, ["hi", "yes"]);
     assert_eq!(scene.import(&root).sessions[0].appended, 0);
 }
@@ -372,7 +372,7 @@ fn does() -> impl Strategy<Value = Does> {
 /// A session of the program.
 #[derive(Default)]
 struct Played {
-    clock: i64,
+    messages: i64,
     list: Vec<String>,
     hidden: Option<usize>,
 }
@@ -382,8 +382,8 @@ impl Played {
         &self.list[..self.hidden.unwrap_or(self.list.len())]
     }
 
-    fn delete(&mut self, db: &Connection, retain: usize) {
-        for id in self.list.drain(retain..) {
+    fn delete(&mut self, db: &Connection, from: usize) {
+        for id in self.list.drain(from..) {
             db.execute("DELETE FROM message WHERE id = ?", [&id]).unwrap();
             db.execute("DELETE FROM part WHERE message_id = ?", [&id]).unwrap();
         }
@@ -392,19 +392,25 @@ impl Played {
     fn hide(&mut self, db: &Connection, from: Option<usize>) {
         self.hidden = from;
         let revert = from.map(|at| format!(r#"{{"messageID":"{}"}}"#, self.list[at]));
-        db.execute("UPDATE session SET revert = ?, time_updated = ?", (revert, self.clock))
+        db.execute("UPDATE session SET revert = ?, time_updated = ?", (revert, self.messages))
             .unwrap();
     }
 
     fn say(&mut self, db: &Connection) {
-        if let Some(retain) = self.hidden {
+        if let Some(from) = self.hidden {
             self.hide(db, None);
-            self.delete(db, retain);
+            self.delete(db, from);
         }
-        self.clock += 1;
+        self.messages += 1;
         // Ids decrease.
-        let id = format!("msg_{:03}", 900 - self.clock);
-        say(db, &id, if self.clock % 2 == 1 { "user" } else { "assistant" }, self.clock, true);
+        let id = format!("msg_{:03}", 900 - self.messages);
+        say(
+            db,
+            &id,
+            if self.messages % 2 == 1 { "user" } else { "assistant" },
+            self.messages,
+            true,
+        );
         self.list.push(id);
     }
 
@@ -421,13 +427,13 @@ impl Played {
             Does::ChangesLast if self.hidden.is_none() => {
                 let sql = "UPDATE part SET time_updated = 5000 + ?2, data = \
                            '{\"type\":\"text\",\"text\":\"' || ?2 || '\"}' WHERE message_id = ?1";
-                self.list.last().map(|id| db.execute(sql, (id, self.clock)).unwrap());
+                self.list.last().map(|id| db.execute(sql, (id, self.messages)).unwrap());
             }
             Does::Summarises(at) if !self.list.is_empty() => {
                 let id = &self.list[at % self.list.len()];
                 let sql = "UPDATE message SET time_updated = time_updated + 1, \
                            data = json_insert(data, '$.summary', ?2) WHERE id = ?1";
-                db.execute(sql, (id, self.clock)).unwrap();
+                db.execute(sql, (id, self.messages)).unwrap();
             }
             _ => {}
         }

@@ -202,7 +202,7 @@ fn injected_messages_begin_no_turn() {
 
 #[test]
 fn branches_of_one_step_that_begin_with_the_same_id_are_distinguished() {
-    let text = |id: &str, role: &str, second: usize, text: &str| {
+    let message = |id: &str, role: &str, second: usize, text: &str| {
         format!(
             "{{\"id\":\"{id}\",\"timestamp\":\"2026-07-25T17:20:{second:02}.000Z\",\"type\":\"{role}\",\
              \"content\":[{{\"text\":\"{text}\"}}]}}\n"
@@ -213,14 +213,14 @@ fn branches_of_one_step_that_begin_with_the_same_id_are_distinguished() {
                   \"kind\":\"main\"}\n";
     let text = [
         header.to_owned(),
-        text("u1", "user", 1, "one"),
-        text("g1", "gemini", 2, "first"),
-        text("u2", "user", 3, "two"),
-        text("g2", "gemini", 4, "second"),
-        text("g1", "gemini", 5, "another first"),
-        text("g1", "gemini", 6, "once more"),
+        message("u1", "user", 1, "one"),
+        message("g1", "gemini", 2, "first"),
+        message("u2", "user", 3, "two"),
+        message("g2", "gemini", 4, "second"),
+        message("g1", "gemini", 5, "another first"),
+        message("g1", "gemini", 6, "once more"),
         "{\"$rewindTo\":\"u2\"}\n".to_owned(),
-        text("g1", "gemini", 7, "and again"),
+        message("g1", "gemini", 7, "and again"),
     ];
     let text = text.concat();
     let scene = Scene::new();

@@ -53,8 +53,8 @@ impl Scene {
         let Self { folder, .. } = self;
         for path in files.iter().filter(|path| path.is_file()).cloned().chain(inside(&files)) {
             let mut whole = std::fs::read(&path).unwrap();
-            let locations = whole.windows(bytes.len()).enumerate().filter(|(_, it)| *it == bytes);
-            for at in locations.map(|(at, _)| at).collect::<Vec<_>>() {
+            let matches = whole.windows(bytes.len()).enumerate().filter(|(_, it)| *it == bytes);
+            for at in matches.map(|(at, _)| at).collect::<Vec<_>>() {
                 whole[at..at + other.len()].copy_from_slice(other);
             }
             std::fs::write(&path, whole).unwrap();
@@ -196,16 +196,16 @@ impl Scene {
                     SourceSpan::Events { session, from, count, end } => {
                         for position in from..from + count {
                             all.push(Stretch::Event(session, position));
-                            push(&mut all, end.bytes());
+                            add_other(&mut all, end.bytes());
                         }
                     }
-                    SourceSpan::Other(bytes) => push(&mut all, &bytes),
+                    SourceSpan::Other(bytes) => add_other(&mut all, &bytes),
                     SourceSpan::Raw { session, position, bytes } => {
                         all.push(Stretch::Raw(session, position, bytes));
                     }
                     SourceSpan::Spread { session, position, margin, indent, end } => {
                         all.push(Stretch::Event(session, position));
-                        push(&mut all, &[margin, indent, end.bytes().to_vec()].concat());
+                        add_other(&mut all, &[margin, indent, end.bytes().to_vec()].concat());
                     }
                     other => panic!("{other:?}"),
                 }
@@ -227,14 +227,14 @@ fn inside(paths: &[PathBuf]) -> Vec<PathBuf> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Stretch {
     Event(u32, u64),
-    Stored(Vec<u8>),
+    Other(Vec<u8>),
     Raw(u32, u64, Vec<u8>),
 }
 
-fn push(all: &mut Vec<Stretch>, bytes: &[u8]) {
+fn add_other(all: &mut Vec<Stretch>, bytes: &[u8]) {
     match all.last_mut() {
         _ if bytes == LineEnd::None.bytes() => {}
-        Some(Stretch::Stored(stored)) => stored.extend_from_slice(bytes),
-        _ => all.push(Stretch::Stored(bytes.to_vec())),
+        Some(Stretch::Other(before)) => before.extend_from_slice(bytes),
+        _ => all.push(Stretch::Other(bytes.to_vec())),
     }
 }

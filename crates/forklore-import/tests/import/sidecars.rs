@@ -16,7 +16,7 @@ use crate::files::testdata;
 use crate::scene::Scene;
 
 const SESSION: &str = "5a1d0c2e-0000-4000-8000-000000000001";
-const TEXT: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"hello"}}"#;
+const RECORD: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"hello"}}"#;
 
 fn id(text: &str) -> SessionId {
     text.parse().unwrap()
@@ -28,7 +28,7 @@ fn claude(scene: &Scene) -> (PathBuf, PathBuf) {
     let folder = scene.folder.path().join("projects/-w");
     let results = folder.join(SESSION).join("tool-results");
     fs::create_dir_all(&results).unwrap();
-    fs::write(folder.join(format!("{SESSION}.jsonl")), format!("{TEXT}\n")).unwrap();
+    fs::write(folder.join(format!("{SESSION}.jsonl")), format!("{RECORD}\n")).unwrap();
     (folder, results)
 }
 
@@ -42,12 +42,12 @@ fn restored(engine: &Engine, file: &SessionFile) -> Vec<u8> {
 /// Returns the sidecar files of a session: name, revision, whether it is the latest, bytes.
 fn stored(scene: &Scene, session: &str) -> Vec<(String, u64, bool, Vec<u8>)> {
     let files = scene.engine.files(&id(session)).unwrap();
-    let sidecar = files.into_iter().filter(|file| !file.own);
+    let sidecars = files.into_iter().filter(|file| !file.own);
     let bytes = |file: SessionFile| {
         let bytes = restored(&scene.engine, &file);
         (file.name, file.revision, file.latest, bytes)
     };
-    sidecar.map(bytes).collect()
+    sidecars.map(bytes).collect()
 }
 
 fn every_store() -> [Scene; 3] {
@@ -65,7 +65,7 @@ fn sidecar_files_come_back_byte_for_byte() {
         let expected: Vec<_> = [
             ("bytes.bin", b"\xff\0\r\n\xfe".to_vec()),
             ("empty.txt", Vec::new()),
-            ("lines.jsonl", TEXT.as_bytes().to_vec()),
+            ("lines.jsonl", RECORD.as_bytes().to_vec()),
             ("long.txt", long),
             ("packed.zst", packed),
         ]
@@ -137,7 +137,7 @@ fn equal_files_of_two_sessions_are_each_their_own() {
     for session in ["a", "b"] {
         let results = folder.join(session).join("tool-results");
         fs::create_dir_all(&results).unwrap();
-        fs::write(folder.join(format!("{session}.jsonl")), TEXT.replace("u1", session)).unwrap();
+        fs::write(folder.join(format!("{session}.jsonl")), RECORD.replace("u1", session)).unwrap();
         fs::write(results.join("x.txt"), "same").unwrap();
     }
     scene.import(&folder);
@@ -219,15 +219,15 @@ fn a_delete_takes_them_and_they_stay_away() {
 
         let report = scene.import_with(&folder, &ImportOptions { again: true, ..Scene::options() });
         let session = report.sessions[0].session_id.to_string();
-        let sidecar = |file: &str| format!("{SESSION}/tool-results/{file}");
+        let result = |file: &str| format!("{SESSION}/tool-results/{file}");
         let bytes = |text: &str| text.as_bytes().to_vec();
         let latest: Vec<_> = scene.engine.files(&id(&session)).unwrap();
         let latest = latest.into_iter().filter(|file| file.latest && !file.own);
         let latest: Vec<_> =
             latest.map(|file| (file.name.clone(), restored(&scene.engine, &file))).collect();
         let expected = vec![
-            (sidecar("a.txt"), bytes("the marker is SECRETWORD in it, again")),
-            (sidecar("b.txt"), bytes("SECRETWORD")),
+            (result("a.txt"), bytes("the marker is SECRETWORD in it, again")),
+            (result("b.txt"), bytes("SECRETWORD")),
         ];
         assert_eq!(latest, expected);
     }
@@ -339,21 +339,16 @@ fn names_that_are_no_utf8_are_stored_byte_for_byte() {
         );
         let files = scene.engine.files(&id(SESSION)).unwrap();
         let below = format!("{SESSION}/tool-results");
-        let messages: Vec<_> = files[1..]
+        let stored: Vec<_> = files[1..]
             .iter()
             .map(|file| {
-                let location =
+                let path =
                     file.relative_path().strip_prefix(&below).unwrap().as_os_str().as_bytes();
-                (
-                    file.name.as_str(),
-                    location.to_vec(),
-                    file.revision,
-                    restored(&scene.engine, file),
-                )
+                (file.name.as_str(), path.to_vec(), file.revision, restored(&scene.engine, file))
             })
             .collect();
         let name = |start: &str, name: &str| format!("{start}{below}/{name}");
-        let text = [
+        let written = [
             name("", "a%FF.txt"),
             name("", "a\u{fffd}.txt"),
             name("bytes://", "a%FE.txt"),
@@ -361,13 +356,13 @@ fn names_that_are_no_utf8_are_stored_byte_for_byte() {
             name("bytes://", "deep%E9/plain"),
         ];
         let expected = [
-            (text[0].as_str(), names[2].to_vec(), 0, names[2].to_vec()),
-            (&text[1], names[3].to_vec(), 0, names[3].to_vec()),
-            (&text[2], names[0].to_vec(), 0, names[0].to_vec()),
-            (&text[3], names[1].to_vec(), 0, names[1].to_vec()),
-            (&text[4], b"deep\xe9/plain".to_vec(), 0, b"deep".to_vec()),
+            (written[0].as_str(), names[2].to_vec(), 0, names[2].to_vec()),
+            (&written[1], names[3].to_vec(), 0, names[3].to_vec()),
+            (&written[2], names[0].to_vec(), 0, names[0].to_vec()),
+            (&written[3], names[1].to_vec(), 0, names[1].to_vec()),
+            (&written[4], b"deep\xe9/plain".to_vec(), 0, b"deep".to_vec()),
         ];
-        assert_eq!(messages, expected);
+        assert_eq!(stored, expected);
     }
 }
 
@@ -378,7 +373,7 @@ fn a_folder_whose_name_is_no_utf8_is_as_good_as_another() {
         let folder = scene.folder.path().join(bytes(b"projects\xff/-w"));
         let results = folder.join(SESSION).join("tool-results");
         fs::create_dir_all(&results).unwrap();
-        fs::write(folder.join(format!("{SESSION}.jsonl")), format!("{TEXT}\n")).unwrap();
+        fs::write(folder.join(format!("{SESSION}.jsonl")), format!("{RECORD}\n")).unwrap();
         fs::write(results.join("a.txt"), b"beside").unwrap();
         let first = scene.import(&folder);
         assert_eq!((first.files, first.sidecars.files), (1, 1));
@@ -386,9 +381,10 @@ fn a_folder_whose_name_is_no_utf8_is_as_good_as_another() {
         assert_eq!((again.unchanged, again.sidecars.unchanged), (1, 1));
         let name = format!("{SESSION}/tool-results/a.txt");
         assert_eq!(stored(&scene, SESSION), [(name, 0, true, b"beside".to_vec())]);
-        let more = TEXT.replace("u1", "u2").replace("\"parentUuid\":null", "\"parentUuid\":\"u1\"");
+        let more =
+            RECORD.replace("u1", "u2").replace("\"parentUuid\":null", "\"parentUuid\":\"u1\"");
         let file = folder.join(format!("{SESSION}.jsonl"));
-        fs::write(&file, format!("{TEXT}\n{more}\n")).unwrap();
+        fs::write(&file, format!("{RECORD}\n{more}\n")).unwrap();
         assert_eq!(scene.import(&folder).sources[0].bytes, more.len() as u64 + 1);
         assert_eq!(Importer::new(&scene.engine).sessions_of(&file).unwrap(), [id(SESSION)]);
     }

@@ -13,7 +13,7 @@ use crate::scene::Scene;
 
 /// Files that are not restored, by the end of their path, and why. [docs/formats] has the same for
 /// the files that agents write.
-const NOT_STORED: &[(&str, &str)] = &[
+const NOT_RESTORED: &[(&str, &str)] = &[
     ("/EXPECT*.json", "answers of the agents' own libraries, for the tests"),
     ("/fixture.json", "what a collection says of its samples"),
     ("/README.md", "of the collection"),
@@ -117,13 +117,13 @@ fn every_regular_file_comes_back_or_has_a_reason() {
             .unwrap();
         for path in regular_files(&folder) {
             let whole = content(&path);
-            let location = path.to_string_lossy();
-            let reason = NOT_STORED.iter().find(|(pattern, _)| fits(&location, pattern));
+            let name = path.to_string_lossy();
+            let reason = NOT_RESTORED.iter().find(|(pattern, _)| fits(&name, pattern));
             if let Some((pattern, _)) = reason {
                 excused.insert(*pattern);
                 continue;
             }
-            let torn = TORN.iter().any(|pattern| fits(&location, pattern));
+            let torn = TORN.iter().any(|pattern| fits(&name, pattern));
             let same = |bytes: &[u8]| match whole.strip_prefix(bytes) {
                 Some(rest) if torn => !rest.is_empty() && !rest.contains(&b'\n'),
                 Some(rest) => rest.is_empty(),
@@ -132,7 +132,7 @@ fn every_regular_file_comes_back_or_has_a_reason() {
             let came_back = |session: &forklore_core::SessionId| {
                 let files = engine.files(session).unwrap();
                 // A file with the same bytes shares its source.
-                let meant = files.iter().filter(|file| file.own || file.path == *location);
+                let meant = files.iter().filter(|file| file.own || file.path == *name);
                 meant.into_iter().any(|file| {
                     let mut bytes = Vec::new();
                     engine.restore_file(file, &mut bytes).is_ok() && same(&bytes)
@@ -142,7 +142,7 @@ fn every_regular_file_comes_back_or_has_a_reason() {
             let owners = AGENT_FORMATS.iter().filter_map(|dialect| dialect.belongs_to(&path));
             let owners = owners.flat_map(|of| Importer::new(&engine).sessions_of(&of).unwrap());
             if !sessions.into_iter().chain(owners).any(|session| came_back(&session)) {
-                missing.push(location.into_owned());
+                missing.push(name.into_owned());
             }
         }
     }

@@ -1,0 +1,67 @@
+//! Where the first session of a file begins: at the start, or inside another session
+//! (docs/semantics.md, Words and Sources).
+
+use forklore_core::{Cut, Header, SessionKind};
+use forklore_engine::Result;
+use forklore_store::sources::SourceId;
+
+use crate::agent_file::AgentFile;
+use crate::copied_prefix::CopiedPrefix;
+use crate::lookup::Lookup;
+use crate::revision::Revision;
+
+/// Where the first session of a file begins.
+pub(crate) enum Beginning {
+    /// At the start.
+    Start,
+    /// At the start, because the session that called it was not imported.
+    WithoutCaller,
+    /// Inside another session.
+    Inside(Box<Inside>),
+}
+
+/// The beginning of a session inside another one.
+pub(crate) struct Inside {
+    pub(crate) kind: SessionKind,
+    pub(crate) parent: Header,
+    pub(crate) cut: Cut,
+    /// The number of the file's revision, if the session begins one.
+    pub(crate) revision: Option<u64>,
+    /// Whether the agent would resume at a record before the cut.
+    pub(crate) leaf: bool,
+}
+
+impl Beginning {
+    /// Finds where the session of a file begins. `own` is the source of the file.
+    pub(crate) fn of(
+        lookup: Lookup<'_>,
+        file: &AgentFile<'_>,
+        own: Option<SourceId>,
+        revision: &mut Revision,
+        copied: &mut CopiedPrefix,
+    ) -> Result<Self> {
+        let facts = file.facts();
+        let mut leaf = false;
+        let branch = match revision.beginning(lookup, file)? {
+            Some(earlier) => Some(earlier),
+            None => match copied.end() {
+                Some(progress) => {
+                    leaf = progress.leaf();
+                    Some(progress.cut(lookup.engine)?)
+                }
+                None => lookup.continued_from(facts.base.as_ref(), file.native_id())?,
+            },
+        };
+        if let Some((parent, cut)) = branch {
+            let revision = revision.number();
+            let kind = SessionKind::Branch;
+            return Ok(Self::Inside(Box::new(Inside { kind, parent, cut, revision, leaf })));
+        }
+        let Some(caller) = &facts.caller else { return Ok(Self::Start) };
+        let Some((parent, cut)) = lookup.subagent_parent(caller, facts.created, own)? else {
+            return Ok(Self::WithoutCaller);
+        };
+        let (kind, revision) = (SessionKind::Delegate, None);
+        Ok(Self::Inside(Box::new(Inside { kind, parent, cut, revision, leaf })))
+    }
+}

@@ -1,0 +1,219 @@
+//! Finds the files to import, and the agents whose they are.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use forklore_core::agent_format::AgentFormat;
+use forklore_core::session_container::SessionContainer;
+use forklore_engine::{Engine, Error, Result};
+use forklore_store::sources::{Source, Sources};
+
+use crate::base_files::BaseFiles;
+use crate::candidate::{Candidate, ordered};
+use crate::contained::{self, ContainedSession};
+use crate::opened::Opened;
+use crate::options::ImportOptions;
+use crate::report::{ImportReport, Problem, ProblemKind};
+use crate::session_names::SessionNames;
+use crate::sidecar::{Sidecar, Sidecars};
+use crate::walk::{self, Wanted};
+use crate::{source_state, unchanged};
+
+const NO_RECORDS: &str = "no records of a known agent are in the file";
+
+/// The search for the files of one import.
+pub(crate) struct Discovery<'a> {
+    engine: &'a Engine,
+    sources: &'a dyn Sources,
+    options: &'a ImportOptions,
+    /// The only dialect whose files are read.
+    only: Option<&'static dyn AgentFormat>,
+    /// The containers of the dialects whose files are read.
+    containers: Vec<&'a dyn SessionContainer>,
+    names: SessionNames,
+    found: Vec<Candidate>,
+}
+
+impl<'a> Discovery<'a> {
+    /// Creates the search for the files of the dialect in the options, or of all.
+    ///
+    /// # Errors
+    /// `invalid_args` for an unknown dialect.
+    pub(crate) fn new(
+        engine: &'a Engine,
+        sources: &'a dyn Sources,
+        options: &'a ImportOptions,
+    ) -> Result<Self> {
+        let only = options.from.as_deref().map(|name| format_named(engine, name)).transpose()?;
+        let containers = engine.containers().iter().copied();
+        let containers = containers
+            .filter(|container| only.is_none_or(|dialect| dialect.name() == container.dialect()))
+            .collect();
+        let (names, found) = (SessionNames::default(), Vec::new());
+        Ok(Self { engine, sources, options, only, containers, names, found })
+    }
+
+    /// Returns the files to read that a dialect recognizes, and their sidecar files. The files are
+    /// ordered oldest first, but each after the file in which it begins. Unchanged session files
+    /// are added to the report at once; that takes one look at the file's metadata and one at the
+    /// stored source.
+    pub(crate) fn find(
+        mut self,
+        paths: &[PathBuf],
+        report: &mut ImportReport,
+    ) -> Result<(Vec<Candidate>, Vec<Sidecar>)> {
+        let mut sidecars = Sidecars::new(self.engine, self.sources, self.only);
+        let may_own = |path: &Path| self.may_own(path);
+        let wanted = Wanted { may_own: &may_own, belongs: &|path| sidecars.may_be(path) };
+        let files = walk::files(paths, wanted, &mut report.problems);
+        let all_named = named(paths, self.options);
+        for path in files {
+            if self.options.is_stopped() {
+                break;
+            }
+            let named = all_named.contains(&path);
+            if !sidecars.add_if_sidecar(&path, named)? {
+                self.add(path, named, report)?;
+            }
+        }
+        self.add_bases()?;
+        Ok((ordered(self.found), sidecars.found))
+    }
+
+    /// Checks by its path whether a file may contain a session.
+    fn may_own(&self, path: &Path) -> bool {
+        self.containers.iter().any(|container| container.may_own(path))
+            || match self.only {
+                Some(dialect) => dialect.may_own(path),
+                None => self.engine.agent_formats().0.iter().any(|dialect| dialect.may_own(path)),
+            }
+    }
+
+    /// Adds a file, or reports why it is not read.
+    fn add(&mut self, path: PathBuf, named: bool, report: &mut ImportReport) -> Result<()> {
+        if !self.options.again
+            && let Some(source) = self.unchanged(&path)?
+        {
+            return unchanged::report(self.engine, &path, &source, report);
+        }
+        let opened = Opened::open(&path);
+        if let Ok(file) = &opened {
+            let mut containers = self.containers.iter().copied();
+            if let Some(container) = containers.find(|it| it.detect(&path, &file.head)) {
+                self.add_contained(container, &path, report);
+                return Ok(());
+            }
+        }
+        let problem = match opened {
+            Ok(file) => match self.whose(&path, &file)? {
+                Some(dialect) => {
+                    let title = self.names.of(dialect, &path);
+                    self.found.push(Candidate::opened(path, dialect, &file, title));
+                    return Ok(());
+                }
+                None => (ProblemKind::UnknownFormat, self.unknown(&path, &file)),
+            },
+            Err(error) => (ProblemKind::Unreadable, error.to_string()),
+        };
+        // A folder may contain many files in other forms than lines that are not sessions.
+        report.skipped += u64::from(named || walk::is_lines(&path));
+        if named || problem.0 == ProblemKind::Unreadable {
+            report.problems.push(Problem::of_file(&path, problem.0, problem.1));
+        }
+        Ok(())
+    }
+
+    /// Returns the source of a file if nothing of the file needs to be read.
+    fn unchanged(&mut self, path: &Path) -> Result<Option<Source>> {
+        let Some(source) = source_state::unchanged(self.sources, path)? else { return Ok(None) };
+        let Some(dialect) = self.engine.agent_formats().named(&source.dialect) else {
+            return Ok(None);
+        };
+        let same = source_state::is_called(&source, self.names.of(dialect, path).as_deref())
+            && !source_state::lacks_base(self.engine, &source)?;
+        Ok(same.then_some(source))
+    }
+
+    /// Adds the files that the found ones continue and that were not found themselves.
+    fn add_bases(&mut self) -> Result<()> {
+        let of = |file: &Candidate| Some((file.dialect.name(), file.native_id.clone()?));
+        let mut there: HashSet<_> = self.found.iter().filter_map(of).collect();
+        let mut files = BaseFiles::default();
+        let mut at = 0;
+        while let Some(file) = self.found.get(at) {
+            at += 1;
+            let Some(base) = file.continued() else { continue };
+            let dialect = file.dialect;
+            if !there.insert((dialect.name(), base.to_owned())) {
+                continue;
+            }
+            let Some(path) = files.find(dialect, &file.path, base) else { continue };
+            if !self.options.again && self.unchanged(&path)?.is_some() {
+                continue;
+            }
+            let Ok(opened) = Opened::open(&path) else { continue };
+            if dialect.detect(&path, &opened.head) {
+                let title = self.names.of(dialect, &path);
+                let file = Candidate::opened(path, dialect, &opened, title);
+                self.found.push(Candidate { brought: true, ..file });
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the sessions of a container file.
+    fn add_contained(
+        &mut self,
+        container: &dyn SessionContainer,
+        path: &Path,
+        report: &mut ImportReport,
+    ) {
+        let Some(dialect) = self.engine.agent_formats().named(container.dialect()) else { return };
+        match ContainedSession::of(container, path) {
+            Ok(sessions) => {
+                let sessions = sessions.into_iter();
+                self.found.extend(
+                    sessions.map(|(path, session)| Candidate::contained(path, dialect, session)),
+                );
+            }
+            Err(error) => {
+                report.skipped += 1;
+                report.problems.push(contained::refused(path, &error));
+            }
+        }
+    }
+
+    /// Returns the dialect of the file. If a known file of an agent was rewritten, it still belongs
+    /// to that agent, even if its content no longer shows this.
+    fn whose(&self, path: &Path, file: &Opened) -> Result<Option<&'static dyn AgentFormat>> {
+        let formats = self.engine.agent_formats();
+        if let Some(dialect) = self.only.or_else(|| formats.detect(path, &file.head)) {
+            return Ok(Some(dialect));
+        }
+        let latest = source_state::latest(self.sources, &file.seen)?;
+        Ok(latest.and_then(|source| formats.named(&source.dialect)))
+    }
+
+    /// Returns why no dialect recognizes a file.
+    fn unknown(&self, path: &Path, file: &Opened) -> String {
+        match self.engine.agent_formats().unsupported(path, &file.head) {
+            Some(agent) => format!("{agent} wrote the file, whose sessions are not supported"),
+            None => NO_RECORDS.to_owned(),
+        }
+    }
+}
+
+/// Returns the requested dialect.
+fn format_named(engine: &Engine, name: &str) -> Result<&'static dyn AgentFormat> {
+    let formats = engine.agent_formats();
+    formats.named(name).ok_or_else(|| {
+        let names: Vec<_> = formats.0.iter().map(|dialect| dialect.name()).collect();
+        Error::invalid("dialect", format!("a dialect is one of {}", names.join(", ")))
+    })
+}
+
+/// Returns the files that a person named, with symbolic links resolved.
+fn named(paths: &[PathBuf], options: &ImportOptions) -> HashSet<PathBuf> {
+    let paths = if options.found { &[] } else { paths };
+    paths.iter().filter_map(|path| path.canonicalize().ok()).collect()
+}

@@ -1,0 +1,69 @@
+//! The difference between a copied record and the event that it repeats.
+
+use forklore_store::sources::{LineEnd, SourceSpan};
+
+/// Maximum number of differing bytes between a copied record and its original: ids and times.
+pub(crate) const DIFFERENCE: usize = 512;
+/// The same limit for records without an id.
+pub(crate) const NAMELESS: usize = 64;
+
+/// The difference between a copied record and the event that it repeats: one range of bytes is
+/// replaced.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Exchange<'t> {
+    at: usize,
+    removed: usize,
+    inserted: &'t [u8],
+}
+
+impl<'t> Exchange<'t> {
+    /// Returns the difference, or `None` if more than `most` bytes differ.
+    pub(crate) fn of(event: &str, text: &'t str, most: usize) -> Option<Self> {
+        Self::between(event, text).filter(|it| it.removed.max(it.inserted.len()) <= most)
+    }
+
+    fn between(event: &str, record: &'t str) -> Option<Self> {
+        let (event, record) = (event.as_bytes(), record.as_bytes());
+        let alike = |(a, b): &(&u8, &u8)| a == b;
+        let at = event.iter().zip(record).take_while(alike).count();
+        let (event, record) = (event.get(at..)?, record.get(at..)?);
+        let behind = event.iter().rev().zip(record.iter().rev()).take_while(alike).count();
+        let removed = event.len() - behind;
+        let inserted = record.get(..record.len() - behind)?;
+        Some(Self { at, removed, inserted })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.removed == 0 && self.inserted.is_empty()
+    }
+
+    pub(crate) fn range(&self, seq: u64, end: LineEnd) -> SourceSpan {
+        if self.is_empty() {
+            return SourceSpan::Inherited { session: 0, seq, count: 1, end };
+        }
+        SourceSpan::Patched {
+            session: 0,
+            seq,
+            at: self.at as u64,
+            removed: self.removed as u64,
+            inserted: self.inserted.to_vec(),
+            end,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exchange_is_the_bytes_between_what_is_alike() {
+        let of = |event, record| Exchange::between(event, record);
+        let found = |at, removed, inserted| Some(Exchange { at, removed, inserted });
+        assert_eq!(of("{\"s\":\"abc\"}", "{\"s\":\"abc\"}"), found(11, 0, b"".as_slice()));
+        assert_eq!(of("{\"s\":\"abc\"}", "{\"s\":\"xyz\"}"), found(6, 3, b"xyz".as_slice()));
+        assert_eq!(of("aa", "aaa"), found(2, 0, b"a".as_slice()));
+        assert_eq!(of("aaa", "aa"), found(2, 1, b"".as_slice()));
+        assert_eq!(of("", "x"), found(0, 0, b"x".as_slice()));
+    }
+}

@@ -1,0 +1,93 @@
+//! The sessions of a file, in the order in which they begin, and the names for further ones.
+
+use forklore_core::SessionId;
+use forklore_core::agent_format::Record;
+use forklore_engine::{Error, Result};
+use forklore_store::Store;
+use forklore_store::port::NewSession;
+
+use crate::agent_file::AgentFile;
+use crate::file_session::{FileSession, Following};
+use crate::name_conflicts::NameConflicts;
+use crate::new_session::Child;
+
+/// The sessions of a file.
+pub(crate) struct FileSessions<'a> {
+    list: Vec<FileSession>,
+    conflicts: &'a mut NameConflicts,
+}
+
+impl<'a> FileSessions<'a> {
+    pub(crate) fn new(list: Vec<FileSession>, conflicts: &'a mut NameConflicts) -> Self {
+        Self { list, conflicts }
+    }
+
+    pub(crate) fn list(&self) -> &[FileSession] {
+        &self.list
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Returns the number that the next session gets.
+    pub(crate) fn next_number(&self) -> u32 {
+        u32::try_from(self.list.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn get(&self, number: u32) -> Option<&FileSession> {
+        self.list.get(usize::try_from(number).ok()?)
+    }
+
+    pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut FileSession> {
+        self.list.get_mut(usize::try_from(number).ok()?)
+    }
+
+    /// Returns the first session unless it was deleted.
+    pub(crate) fn living_first(&self) -> Option<&SessionId> {
+        let first = self.list.first().filter(|first| first.following != Following::Deleted);
+        first.map(|first| &first.id)
+    }
+
+    /// Returns a free id for the first session.
+    pub(crate) fn first_id(&self, store: &dyn Store, file: &AgentFile<'_>) -> Result<SessionId> {
+        self.conflicts.file_id(store, file.format().name(), file.native_id())
+    }
+
+    /// Returns a free id for the branch that begins with `record`, which is at byte `offset` of the
+    /// file. `repeated` means that an earlier record has the same id.
+    pub(crate) fn fork_id(
+        &self,
+        store: &dyn Store,
+        file: &AgentFile<'_>,
+        record: &Record,
+        repeated: bool,
+        offset: u64,
+    ) -> Result<SessionId> {
+        let first = match &record.native_id {
+            Some(id) if !repeated => id.clone(),
+            _ => offset.to_string(),
+        };
+        let Some(root) = self.list.first() else {
+            return Err(Error::invalid("source", "the source has no session"));
+        };
+        self.conflicts.fork_id(store, file.format().name(), &root.id, &first)
+    }
+
+    /// Adds a session that begins at the start.
+    pub(crate) fn add(&mut self, new: &NewSession) {
+        self.list.push(FileSession::created(new));
+        self.conflicts.add(new.id.clone());
+    }
+
+    /// Adds a session that begins inside another one.
+    pub(crate) fn add_child(&mut self, file: &AgentFile<'_>, child: Child) -> Result<NewSession> {
+        let label = match child.revision {
+            Some(revision) => self.conflicts.revision_label(revision, &child.id),
+            None => self.conflicts.label(&child.id),
+        };
+        let new = child.into_session(file, label)?;
+        self.add(&new);
+        Ok(new)
+    }
+}

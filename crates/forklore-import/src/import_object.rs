@@ -1,0 +1,97 @@
+//! Imports one object of a file: a record, several records, or something else that is stored with
+//! the source.
+
+use bytestring::ByteString;
+use forklore_core::agent_format::{Line, Record};
+use forklore_engine::Result;
+use forklore_store::sources::LineEnd;
+
+use crate::copied_prefix::RecordLine;
+use crate::input::Input;
+use crate::records::Records;
+use crate::report::ProblemKind;
+use crate::several;
+
+/// Imports an object that was read. `raw` contains its bytes if they are not UTF-8, in which case
+/// `text` has replacement characters.
+pub(crate) fn import(
+    input: &mut Input,
+    records: &mut Records<'_>,
+    read: Line,
+    text: ByteString,
+    raw: Option<&[u8]>,
+    end: LineEnd,
+) -> Result<()> {
+    let whole = text.clone();
+    let bytes = raw.unwrap_or(whole.as_bytes());
+    match read {
+        Line::Several(found) => {
+            several::import(input, records, found, &whole, bytes)?;
+            input.retain(records.batch(), end.bytes());
+            return Ok(());
+        }
+        Line::Record(mut record) => {
+            input.enter(0);
+            records.learn(input, std::mem::take(&mut record.facts));
+            match raw {
+                Some(raw) => import_raw(input, records, *record, text, raw, end)?,
+                None => import_record(input, records, *record, text, end)?,
+            }
+        }
+        other => {
+            match other {
+                Line::Side(facts) => records.learn(input, facts),
+                Line::Damage(message) => input.problem(ProblemKind::Damage, &message),
+                Line::Record(_) | Line::Several(_) => {}
+            }
+            records.batch().retain_line(bytes, end);
+        }
+    }
+    input.leave();
+    input.account(bytes);
+    input.account(end.bytes());
+    Ok(())
+}
+
+/// Imports a record, unless another file has it already.
+fn import_record(
+    input: &mut Input,
+    records: &mut Records<'_>,
+    record: Record,
+    text: ByteString,
+    end: LineEnd,
+) -> Result<()> {
+    if let Some(spot) = records.shared(&record, &text)? {
+        records.batch().shared(&spot, end);
+        records.add_shared(&record, spot);
+        return Ok(());
+    }
+    if records.repeats(RecordLine { record: &record, text: &text, end })? {
+        return Ok(());
+    }
+    let len = text.len() + end.bytes().len();
+    match records.add(input, record, text)? {
+        Some(location) => records.batch().event(location, end),
+        None => records.batch().gone(len),
+    }
+    Ok(())
+}
+
+/// Imports a record whose bytes in the file are not UTF-8.
+fn import_raw(
+    input: &mut Input,
+    records: &mut Records<'_>,
+    record: Record,
+    text: ByteString,
+    raw: &[u8],
+    end: LineEnd,
+) -> Result<()> {
+    match records.add(input, record, text)? {
+        Some(location) => {
+            records.batch().raw(location, raw);
+            records.batch().retain(end.bytes());
+        }
+        None => records.batch().gone(raw.len() + end.bytes().len()),
+    }
+    Ok(())
+}

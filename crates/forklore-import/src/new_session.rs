@@ -1,0 +1,100 @@
+//! The sessions that an import creates: roots, and sessions that begin inside another one
+//! (docs/semantics.md, Fork and Sources).
+
+use forklore_core::header::Usage;
+use forklore_core::workspace::Workspace;
+use forklore_core::{Cut, Header, Label, SessionId, SessionKind, Strategy, ToolCallPolicy};
+use forklore_engine::Result;
+use forklore_engine::{ForkRecord, limitations};
+use forklore_store::port::{Beginning, NewSession};
+use jiff::Timestamp;
+
+use crate::agent_file::AgentFile;
+
+/// A session to create, and where it begins.
+pub(crate) struct Child {
+    pub(crate) id: SessionId,
+    pub(crate) kind: SessionKind,
+    pub(crate) parent: Header,
+    pub(crate) cut: Cut,
+    pub(crate) title: Option<String>,
+    pub(crate) workspace: Workspace,
+    pub(crate) created: Timestamp,
+    /// The number of the file's revision that the session begins.
+    pub(crate) revision: Option<u64>,
+}
+
+impl Child {
+    /// Returns the session to create, whose log begins with an event that names its parent.
+    pub(crate) fn into_session(self, file: &AgentFile<'_>, label: Label) -> Result<NewSession> {
+        let first = self.record().event(&self.id, self.created)?;
+        let Self { id, kind, parent, cut, title, workspace, created, .. } = self;
+        Ok(NewSession {
+            kind,
+            label,
+            title,
+            principal: parent.principal,
+            permissions: parent.permissions,
+            events: vec![first],
+            from: Some(Beginning {
+                parent: parent.id,
+                cut,
+                strategy: Strategy::ShareV1,
+                tool_calls: ToolCallPolicy::Verbatim,
+            }),
+            ..root(file, id, workspace, created)
+        })
+    }
+
+    /// Returns the number of inherited events.
+    fn inherited(&self) -> u64 {
+        if self.kind == SessionKind::Branch { self.cut.inheritable } else { 0 }
+    }
+
+    /// Returns the payload of the first event of its log.
+    fn record(&self) -> ForkRecord<'_> {
+        ForkRecord {
+            kind: self.kind,
+            parent_session_id: &self.parent.id,
+            root_session_id: &self.parent.root_id,
+            cut: &self.cut,
+            requested_cut: None,
+            event_count: self.inherited(),
+            strategy: Strategy::ShareV1,
+            tool_calls: ToolCallPolicy::Verbatim,
+            workspace: &self.workspace,
+            parent_workspace: &self.parent.workspace,
+            principal: self.parent.principal.as_deref(),
+            parent_principal: self.parent.principal.as_deref(),
+            revision: self.revision,
+            limitations: limitations(self.kind),
+        }
+    }
+}
+
+/// Returns a session to create that begins at the start.
+pub(crate) fn root(
+    file: &AgentFile<'_>,
+    id: SessionId,
+    workspace: Workspace,
+    created: Timestamp,
+) -> NewSession {
+    NewSession {
+        id,
+        kind: SessionKind::Root,
+        label: Label::main(),
+        title: None,
+        workspace,
+        principal: None,
+        permissions: None,
+        metadata: None,
+        config: None,
+        dialect: Some(file.format().name().to_owned()),
+        source: Some(file.path().to_owned()),
+        copy_of: None,
+        created,
+        from: None,
+        events: Vec::new(),
+        usage: Usage::default(),
+    }
+}

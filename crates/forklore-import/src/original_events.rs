@@ -1,0 +1,120 @@
+//! The events of another file's session that the records of a file may repeat.
+
+use std::collections::VecDeque;
+
+use bytestring::ByteString;
+use forklore_core::agent_format::Record;
+use forklore_core::{SessionId, SessionKind};
+use forklore_engine::{Events, Result};
+use forklore_store::port::{At, LogEntry};
+use forklore_store::sources::{RecordKey, Source};
+
+use crate::exchange::Exchange;
+use crate::lookup::Lookup;
+
+/// Maximum number of events that are not inherited among which a record without an id is searched.
+const PASSED: usize = 256;
+
+/// The events that the next records may repeat.
+pub(crate) struct OriginalEvents {
+    /// Files that begin with the same record, oldest first.
+    sources: Vec<Source>,
+    session: SessionId,
+    events: Events,
+    /// The next inheritable event.
+    next: Option<LogEntry>,
+    /// The events before `next` that are not inherited.
+    passed: VecDeque<LogEntry>,
+}
+
+impl OriginalEvents {
+    /// Opens the events of `session` after the first `copied` inheritable ones. `sources` are the
+    /// files that may contain a branch of it.
+    pub(crate) fn open(
+        lookup: Lookup<'_>,
+        sources: Vec<Source>,
+        session: SessionId,
+        copied: u64,
+    ) -> Result<Self> {
+        let events = lookup.engine.events(&session, At::Inheritable(copied + 1));
+        let mut original = Self { sources, session, events, next: None, passed: VecDeque::new() };
+        original.advance()?;
+        Ok(original)
+    }
+
+    pub(crate) fn session(&self) -> &SessionId {
+        &self.session
+    }
+
+    /// Returns the next inheritable event.
+    pub(crate) fn next(&self) -> Option<&LogEntry> {
+        self.next.as_ref()
+    }
+
+    /// Advances to the next inheritable event.
+    pub(crate) fn advance(&mut self) -> Result<()> {
+        self.next = None;
+        self.passed.clear();
+        for stored in self.events.by_ref() {
+            let stored = stored?;
+            if stored.event.class.is_inherited() {
+                self.next = Some(stored);
+                break;
+            }
+            if self.passed.len() < PASSED {
+                self.passed.push_back(stored);
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks by its type, and its id if it has one, whether the record may repeat the next event.
+    pub(crate) fn is_next(&self, record: &Record) -> bool {
+        self.next.as_ref().is_some_and(|LogEntry { event, .. }| {
+            let native = record.native_id.as_deref();
+            event.kind == record.kind && native.is_none_or(|native| event.id.as_str() == native)
+        })
+    }
+
+    /// Checks whether a record without an id, which is not inherited, also precedes the next event
+    /// of the original.
+    pub(crate) fn passed(&mut self, record: &Record, text: &ByteString, most: usize) -> bool {
+        let same = |stored: &LogEntry| {
+            stored.event.kind == record.kind
+                && Exchange::of(stored.event.data.get(), text, most).is_some()
+        };
+        let at = self.passed.iter().position(same);
+        at.map(|at| self.passed.drain(..=at)).is_some()
+    }
+
+    /// Checks whether one of the files contains a record with this key.
+    pub(crate) fn contains(&self, lookup: Lookup<'_>, key: RecordKey) -> Result<bool> {
+        for source in &self.sources {
+            if lookup.sources.locate_record(source.id, key)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns the branch that begins after the first `copied` events and continues with the record
+    /// with this key.
+    pub(crate) fn branch(
+        &self,
+        lookup: Lookup<'_>,
+        key: RecordKey,
+        copied: u64,
+    ) -> Result<Option<Self>> {
+        for source in &self.sources {
+            let Some(location) = lookup.sources.locate_record(source.id, key)? else { continue };
+            let Some(header) = lookup.session_at(source, location)? else { continue };
+            let begins_here = header.parent_id.as_ref() == Some(&self.session)
+                && header.inherited.inheritable == copied
+                && header.kind == SessionKind::Branch;
+            if begins_here && !location.inherited {
+                return Self::open(lookup, self.sources.clone(), header.id, copied).map(Some);
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,138 @@
+//! What is written of a file, one step after another, and where its records are.
+
+use std::thread::Scope;
+
+use forklore_core::Data;
+use forklore_engine::{Engine, Result};
+use forklore_store::port::{Transaction, Write};
+use forklore_store::sources::{
+    Progress, RecordKey, RecordLocation, SeenFile, SourceId, Sources, Target,
+};
+
+use crate::agent_file::AgentFile;
+use crate::batch::Batch;
+use crate::writer::Writer;
+
+/// The source of a file in the store, and the step that is collected for it.
+pub(crate) struct Output<'a> {
+    engine: &'a Engine,
+    sources: &'a dyn Sources,
+    target: Target,
+    /// The id of the source, once its first step was written.
+    source: Option<SourceId>,
+    batch: Batch,
+    /// Writes the steps of a long file.
+    writer: Option<Writer>,
+    /// The key and location of the last record, which the next record continues almost always.
+    tip: Option<(RecordKey, RecordLocation)>,
+}
+
+impl<'a> Output<'a> {
+    pub(crate) fn new(engine: &'a Engine, sources: &'a dyn Sources, target: Target) -> Self {
+        let source = match &target {
+            Target::State { id, .. } => Some(*id),
+            Target::New { .. } => None,
+        };
+        Self { engine, sources, target, source, batch: Batch::default(), writer: None, tip: None }
+    }
+
+    pub(crate) fn source(&self) -> Option<SourceId> {
+        self.source
+    }
+
+    /// Returns the step that is collected.
+    pub(crate) fn batch(&mut self) -> &mut Batch {
+        &mut self.batch
+    }
+
+    /// Records where the last record is.
+    pub(crate) fn remember(&mut self, key: Option<RecordKey>, location: RecordLocation) {
+        self.tip = key.map(|key| (key, location));
+        if let Some(key) = key {
+            self.batch.found(key, location);
+        }
+    }
+
+    /// Returns the location of the latest record with this key.
+    pub(crate) fn locate(&mut self, key: RecordKey) -> Result<Option<RecordLocation>> {
+        if let Some((tip, location)) = self.tip
+            && tip == key
+        {
+            return Ok(Some(location));
+        }
+        if let Some(location) = self.batch.locate(key) {
+            return Ok(Some(location));
+        }
+        self.settle()?;
+        match self.source {
+            Some(source) => Ok(self.sources.locate_record(source, key)?),
+            None => Ok(None),
+        }
+    }
+
+    /// Writes the collected step, up to which the file is `read`. `whole` means that the file was
+    /// read to its end.
+    pub(crate) fn write(
+        &mut self,
+        file: &AgentFile<'_>,
+        read: Progress,
+        whole: bool,
+    ) -> Result<()> {
+        let seen = if whole {
+            file.seen().clone()
+        } else {
+            SeenFile { path: file.path().to_owned(), size: 0, modified: 0 }
+        };
+        let offset = read.offset;
+        let native_id = file.native_id().to_owned();
+        let batch = std::mem::take(&mut self.batch);
+        let (writes, step) = batch.into_step(self.target.clone(), native_id, seen, read, whole);
+        let pins = self.engine.hold_mentioned(payloads(&writes));
+        let attachments = pins.iter().map(|pin| pin.id).collect();
+        let step = Transaction { writes, source: Some(Box::new(step)), attachments };
+        let id = match (&mut self.writer, self.source) {
+            // The id of a new source is needed before the next step can be collected.
+            (Some(writer), Some(id)) => {
+                writer.write(step, pins)?;
+                id
+            }
+            _ => self.sources.commit(step)?.imported()?,
+        };
+        self.source = Some(id);
+        self.target = Target::State { id, offset };
+        Ok(())
+    }
+
+    /// Starts a separate thread that writes the steps from now on.
+    pub(crate) fn start_writer<'scope>(&mut self, scope: &'scope Scope<'scope, '_>)
+    where
+        'a: 'scope,
+    {
+        self.writer = Some(Writer::start(scope, self.sources));
+    }
+
+    /// Waits until the store contains everything that was written, and ends the separate thread.
+    pub(crate) fn end_writer(&mut self) -> Result<()> {
+        let settled = self.settle();
+        self.writer = None;
+        settled
+    }
+
+    /// Waits until the store contains everything that was written.
+    pub(crate) fn settle(&mut self) -> Result<()> {
+        match &mut self.writer {
+            Some(writer) => Ok(writer.settle()?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns the payloads of the events in the writes.
+fn payloads(writes: &[Write]) -> impl Iterator<Item = &Data> {
+    let events = writes.iter().flat_map(|write| match write {
+        Write::Create(new) => new.events.as_slice(),
+        Write::Append { append, .. } => append.events.as_slice(),
+        Write::Change { .. } | Write::Remove(_) => &[],
+    });
+    events.map(|event| &event.data)
+}

@@ -1,0 +1,369 @@
+//! Imports the records of one file into its sessions: each continues a session, begins a branch, or
+//! is shared with another file.
+
+use bytestring::ByteString;
+use forklore_core::agent_format::{FileFacts, Parent, Record};
+use forklore_core::workspace::Workspace;
+use forklore_core::{Data, Event, EventId, SessionKind};
+use forklore_engine::{Error, Result};
+use forklore_store::sources::{RecordKey, RecordLocation, Source};
+use jiff::Timestamp;
+
+use crate::agent_file::AgentFile;
+use crate::batch::Batch;
+use crate::begin::{Begin, BranchParent};
+use crate::beginning::{Beginning, Inside};
+use crate::copied_prefix::{CopiedPrefix, RecordLine};
+use crate::copy_links;
+use crate::file_session::FileSession;
+use crate::file_sessions::FileSessions;
+use crate::header_state::HeaderState;
+use crate::input::Input;
+use crate::lookup::Lookup;
+use crate::new_session::{self, Child};
+use crate::output::Output;
+use crate::record_keys::{key_of, record_key};
+use crate::report::ProblemKind;
+use crate::resume_state::ResumeState;
+use crate::revision::Revision;
+use crate::route::{Route, Router};
+use crate::route_state::RouteState;
+use crate::spot::{SHARED, Spot};
+
+/// The records of one file, on their way into sessions.
+pub(crate) struct Records<'a> {
+    lookup: Lookup<'a>,
+    /// The workspace of sessions whose file names no directory.
+    workspace: &'a Workspace,
+    file: AgentFile<'a>,
+    sessions: FileSessions<'a>,
+    header: HeaderState,
+    route: RouteState,
+    copied: CopiedPrefix,
+    revision: Revision,
+    output: Output<'a>,
+}
+
+impl<'a> Records<'a> {
+    /// Continues the import of a file whose earlier records left `state`.
+    pub(crate) fn new(
+        lookup: Lookup<'a>,
+        workspace: &'a Workspace,
+        file: AgentFile<'a>,
+        sessions: FileSessions<'a>,
+        state: ResumeState,
+        output: Output<'a>,
+    ) -> Self {
+        let route = state.route();
+        let ResumeState { header, copying, comparison, .. } = state;
+        let (copied, revision) = (CopiedPrefix::new(copying), Revision::new(comparison));
+        Self { lookup, workspace, file, sessions, header, route, copied, revision, output }
+    }
+
+    pub(crate) fn file(&self) -> &AgentFile<'a> {
+        &self.file
+    }
+
+    pub(crate) fn sessions(&self) -> &[FileSession] {
+        self.sessions.list()
+    }
+
+    /// Returns the session that the agent would resume.
+    pub(crate) fn leaf(&self) -> Option<&FileSession> {
+        self.sessions.get(self.route.leaf?)
+    }
+
+    pub(crate) fn output(&mut self) -> &mut Output<'a> {
+        &mut self.output
+    }
+
+    /// Returns the step that is collected.
+    pub(crate) fn batch(&mut self) -> &mut Batch {
+        self.output.batch()
+    }
+
+    /// Checks whether no record was imported, and the last one is not shared either.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sessions.is_empty() && self.revision.last_shared().is_none()
+    }
+
+    /// Adds facts about the session that a line contains.
+    pub(crate) fn learn(&mut self, input: &mut Input, mut facts: FileFacts) {
+        if let Some(what) = facts.irregular.take() {
+            input.problem(ProblemKind::Irregular, &what);
+        }
+        self.file.learn(facts);
+    }
+
+    /// Returns the event of an earlier revision that a record repeats. Such a record needs no event
+    /// of its own.
+    pub(crate) fn shared(&mut self, record: &Record, text: &ByteString) -> Result<Option<Spot>> {
+        let Self { lookup, file, output, .. } = self;
+        self.revision.unchanged(*lookup, file, output, record, text)
+    }
+
+    /// Adds a record that repeats an event of an earlier revision.
+    pub(crate) fn add_shared(&mut self, record: &Record, spot: Spot) {
+        let key = key_of(record);
+        self.output.remember(key, SHARED);
+        self.route.pass(record);
+        if let Some(comparison) = self.revision.comparison_mut() {
+            comparison.end_shared(key, spot);
+        }
+    }
+
+    /// Checks whether a record repeats the next event of another file's session. Such a record is
+    /// then accounted for.
+    pub(crate) fn repeats(&mut self, line: RecordLine<'_>) -> Result<bool> {
+        if !self.sessions.is_empty() || self.revision.comparison().is_some() {
+            return Ok(false);
+        }
+        let repeated = self.copied.repeats(self.lookup, &self.file, &mut self.output, line)?;
+        if repeated {
+            self.route.pass(line.record);
+        }
+        Ok(repeated)
+    }
+
+    /// Imports a record and returns its location, or `None` if it is skipped.
+    pub(crate) fn add(
+        &mut self,
+        input: &mut Input,
+        record: Record,
+        text: ByteString,
+    ) -> Result<Option<RecordLocation>> {
+        let key = key_of(&record);
+        let Self { lookup, file, output, .. } = self;
+        let shared = self.revision.shared_parent(*lookup, file, output, &record)?;
+        if self.sessions.is_empty() {
+            if let Some(comparison) = self.revision.comparison_mut() {
+                comparison.begin_after(shared.clone());
+            }
+            self.begin(input, record.ts)?;
+        }
+        let number = match self.route(input, &record, shared)? {
+            Route::Into(number) => number,
+            Route::Fork(begin) => self.fork(input, &record, key, &begin)?,
+            Route::Nowhere(location) => {
+                input.problem(ProblemKind::Deleted, "the session of the record was deleted");
+                self.output.remember(key, location);
+                return Ok(None);
+            }
+        };
+        self.route.enter(number, &record);
+        let location = self.append(input, number, record, text);
+        if let Some(comparison) = self.revision.comparison_mut() {
+            comparison.end_own();
+        }
+        self.output.remember(key, location);
+        Ok(Some(location))
+    }
+
+    /// Decides where a record goes. `shared` is the shared record that it continues.
+    fn route(&mut self, input: &mut Input, record: &Record, shared: Option<Spot>) -> Result<Route> {
+        if let Some(spot) = shared {
+            let header = self.lookup.engine.store().header(&spot.session)?;
+            let begun = self.revision.comparison().and_then(|comparison| comparison.begun());
+            let router = Router::new(&self.route, self.sessions.list());
+            return Ok(router.after_shared(record, spot, &header, begun));
+        }
+        let parent = match &record.parent {
+            Parent::Id(id) => self.output.locate(record_key(id.as_bytes()))?,
+            Parent::Previous | Parent::None => None,
+        };
+        let router = Router::new(&self.route, self.sessions.list());
+        if router.lacks_parent(record, parent) {
+            let message = "the parent of the record is nowhere before it";
+            input.problem(ProblemKind::MissingParent, message);
+        }
+        Ok(router.route(record, parent))
+    }
+
+    /// Creates the file's first session. `ts` is the time of its first event, if it has one.
+    fn begin(&mut self, input: &mut Input, ts: Option<Timestamp>) -> Result<()> {
+        if let Some(original) = &self.file.facts().copied_from {
+            let name = copy_links::copies_name(self.file.format(), original);
+            self.output.batch().name(name);
+        }
+        let id = self.sessions.first_id(self.lookup.engine.store(), &self.file)?;
+        let created = self.file.created(ts);
+        let workspace = self.file.workspace();
+        self.header.create(&self.file);
+        let own = self.output.source();
+        let (revision, copied) = (&mut self.revision, &mut self.copied);
+        match Beginning::of(self.lookup, &self.file, own, revision, copied)? {
+            Beginning::Inside(inside) => {
+                let Inside { kind, parent, cut, revision, leaf } = *inside;
+                if leaf {
+                    self.route.leaf = Some(0);
+                }
+                let workspace = workspace.unwrap_or_else(|| parent.workspace.clone());
+                let title = self.file.title();
+                let child = Child { id, kind, parent, cut, title, workspace, created, revision };
+                self.add_child(child)?;
+                return Ok(());
+            }
+            Beginning::WithoutCaller => {
+                let message = "the session that called this one as a sub-agent was not imported";
+                input.problem(ProblemKind::MissingBase, message);
+            }
+            Beginning::Start => {}
+        }
+        let workspace = workspace.unwrap_or_else(|| self.workspace.clone());
+        let mut new = new_session::root(&self.file, id, workspace, created);
+        new.title = self.file.title();
+        self.sessions.add(&new);
+        self.output.batch().create(new);
+        Ok(())
+    }
+
+    /// Creates a session that branches off from another one, and returns its number.
+    fn fork(
+        &mut self,
+        input: &Input,
+        record: &Record,
+        key: Option<RecordKey>,
+        begin: &Begin,
+    ) -> Result<u32> {
+        let parent = match &begin.parent {
+            BranchParent::Own(number) => {
+                let Some(parent) = self.sessions.get(*number).map(|parent| parent.id.clone())
+                else {
+                    let message = "the source names a session that it has not";
+                    return Err(Error::invalid("source", message));
+                };
+                if self.output.batch().touches(*number, &parent) {
+                    // The store resolves the cut in what it already contains.
+                    self.flush(input, false)?;
+                }
+                parent
+            }
+            BranchParent::Earlier(session) => session.clone(),
+        };
+        self.output.settle()?;
+        let store = self.lookup.engine.store();
+        let parent = store.header(&parent)?;
+        let cut = self.lookup.cut(&parent, begin.after)?;
+        let repeated = match key {
+            Some(key) => self.output.locate(key)?.is_some(),
+            None => false,
+        };
+        let offset = input.record_offset();
+        let id = self.sessions.fork_id(store, &self.file, record, repeated, offset)?;
+        let created = self.file.time_of(record, self.route.last_ts);
+        if record.sidechain {
+            self.route.sidechains.push(self.sessions.next_number());
+        }
+        let (kind, workspace) = (begin.kind, parent.workspace.clone());
+        let (title, revision) = (None, None);
+        self.add_child(Child { id, kind, parent, cut, title, workspace, created, revision })
+    }
+
+    /// Creates a session that begins inside another one, and returns its number.
+    fn add_child(&mut self, child: Child) -> Result<u32> {
+        let number = self.sessions.next_number();
+        if child.kind == SessionKind::Branch {
+            for call in self.lookup.engine.open_calls(&child.parent, &child.cut)?.calls() {
+                self.route.open_call(number, &call.id);
+            }
+        }
+        let new = self.sessions.add_child(&self.file, child)?;
+        self.output.batch().create(new);
+        Ok(number)
+    }
+
+    /// Appends a record to a session, and returns its location.
+    fn append(
+        &mut self,
+        input: &Input,
+        number: u32,
+        record: Record,
+        text: ByteString,
+    ) -> RecordLocation {
+        let ts = self.file.time_of(&record, self.route.last_ts);
+        self.route.last_ts = Some(ts);
+        self.route.follow_calls(number, &record.effect);
+        let Some(session) = self.sessions.get_mut(number) else {
+            return RecordLocation::own(number, 0);
+        };
+        let native = record.native_id.and_then(|id| id.parse::<EventId>().ok());
+        let event = Event {
+            id: native.unwrap_or_else(|| EventId::derived(&session.id, input.record_offset())),
+            ts,
+            kind: record.kind,
+            class: record.class,
+            dialect: Some(self.file.format_name().clone()),
+            effect: record.effect,
+            data: Data::from_checked(text),
+        };
+        let batch = self.output.batch();
+        batch.append(number, &session.id, session.head(), event, record.usage);
+        let location = session.add_event(number, ts);
+        batch.not_before(number, session.updated);
+        location
+    }
+
+    /// Writes the collected step. `whole` means that the file was read to its end.
+    pub(crate) fn flush(&mut self, input: &Input, whole: bool) -> Result<()> {
+        if let Some(title) = self.header.title_change(&self.file)
+            && let Some(first) = self.sessions.living_first()
+        {
+            self.output.batch().change(first.clone(), title);
+        }
+        let mut state = ResumeState::of(self.route.clone());
+        state.facts = self.file.facts().clone();
+        (state.lines, state.in_long_line) = (input.lines(), input.in_long_line());
+        state.copying = self.copied.progress().cloned();
+        state.comparison = self.revision.comparison().cloned();
+        state.header = self.header.clone();
+        state.reader = input.reader_state();
+        self.output.write(&self.file, input.progress(state.text()), whole)
+    }
+
+    /// Writes the last step: the rest, and changes of the first session's header.
+    pub(crate) fn finish(&mut self, input: &mut Input) -> Result<()> {
+        self.begin_without_records(input)?;
+        if !self.sessions.is_empty() && !self.copies()?.is_empty() {
+            // The copies are compared with what the store contains.
+            self.flush(input, false)?;
+            self.output.settle()?;
+            if let Some(original) = self.sessions.living_first() {
+                let copies = self.copies()?;
+                copy_links::link(self.lookup, original, &copies, self.output.batch())?;
+            }
+        }
+        if let Some(first) = self.sessions.living_first() {
+            let leaf = self.route.leaf;
+            let id = leaf.and_then(|leaf| self.sessions.get(leaf)).map(|leaf| &leaf.id);
+            if let Some(change) = self.header.leaf_change(leaf, id) {
+                self.output.batch().change(first.clone(), change);
+            }
+        }
+        if input.offset() == 0 && self.output.source().is_none() {
+            return Ok(());
+        }
+        self.flush(input, true)
+    }
+
+    /// Creates the session of a file that contains nothing but a copy, or of a revision in which
+    /// nothing is new, so that the file can be restored.
+    fn begin_without_records(&mut self, input: &mut Input) -> Result<()> {
+        if self.sessions.is_empty() && self.copied.progress().is_some() {
+            self.begin(input, None)?;
+        }
+        let Some(last) = self.revision.last_shared().cloned() else { return Ok(()) };
+        if self.sessions.is_empty() {
+            if let Some(comparison) = self.revision.comparison_mut() {
+                comparison.begin_after(Some(last));
+            }
+            self.begin(input, None)?;
+            self.route.leaf = Some(0);
+        }
+        Ok(())
+    }
+
+    /// Returns the files that name this one as their original.
+    fn copies(&self) -> Result<Vec<Source>> {
+        copy_links::recorded_copies(self.lookup, &self.file, self.output.source())
+    }
+}
