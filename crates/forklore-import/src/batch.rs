@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use forklore_core::{Event, SessionId};
 use forklore_engine::sources::Spread;
 use forklore_store::port::{Append, Change, NewSession, Write};

@@ -1,7 +1,7 @@
 //! The sessions that an import creates: roots, and sessions that begin inside another one
 //! (docs/semantics.md, Fork and Sources).
 
-use forklore_core::header::Usage;
+use forklore_core::Usage;
 use forklore_core::workspace::Workspace;
 use forklore_core::{Cut, Header, Label, SessionId, SessionKind, Strategy, ToolCallPolicy};
 use forklore_engine::Result;

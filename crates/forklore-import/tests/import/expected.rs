@@ -111,7 +111,7 @@ fn compare(path: &std::path::Path, theirs: &Value, ours: &Answer) -> Vec<String>
 const CHAIN: [&str; 5] = ["user", "assistant", "progress", "system", "attachment"];
 
 fn is_any(stored: &LogEntry, kinds: &[&str]) -> bool {
-    field(stored, "type").is_some_and(|kind| kinds.iter().any(|known| kind == *known))
+    field(stored, "type").is_some_and(|kind| kinds.iter().any(|name| kind == *name))
 }
 
 fn claude(path: &std::path::Path) -> Answer {
