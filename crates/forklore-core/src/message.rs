@@ -99,10 +99,10 @@ pub enum Part {
         /// The answer, verbatim.
         content: Data,
         /// Whether the tool failed.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
         /// Whether forklore put it in place of one that never came.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         synthetic: bool,
     },
     /// A file kept beside the log.
@@ -115,7 +115,7 @@ pub enum Part {
         #[serde(skip_serializing_if = "Option::is_none")]
         name: Option<String>,
         /// Whether the store has not got its bytes, or has them damaged (SPEC 12).
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         missing: bool,
     },
     /// A part of a kind that has no common form.

@@ -14,7 +14,7 @@ use crate::base_files::BaseFiles;
 use crate::contained::{self, ContainedSession};
 use crate::importer::{ImportOptions, Importer};
 use crate::opened::Opened;
-use crate::report::{ImportReport, Problem, ProblemKind};
+use crate::report::{ImportReport, OfFile as _, Problem, ProblemKind};
 use crate::session_names::{self, SessionNames};
 use crate::sidecar::{Sidecar, Sidecars};
 use crate::walk::{self, Wanted};

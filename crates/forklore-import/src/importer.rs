@@ -14,7 +14,7 @@ use crate::continued_from::MISSING_BASE;
 use crate::name_conflicts::NameConflicts;
 use crate::opened::Opened;
 use crate::progress::{Overall, Progressed};
-use crate::report::{ImportReport, Problem, ProblemKind};
+use crate::report::{ImportReport, OfFile as _, Problem, ProblemKind};
 use crate::sidecar_store::SidecarStore;
 use crate::source_state::{self, SourceState};
 use crate::start;

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use crate::importer::{ATTEMPTS, ImportOptions};
 use crate::opened::{Opened, record_key};
 use crate::progress::Progressed;
-use crate::report::{ImportReport, Problem, ProblemKind, StoredSidecar};
+use crate::report::{ImportReport, OfFile as _, Problem, ProblemKind, StoredSidecar};
 use crate::seen;
 use crate::sidecar::Sidecar;
 

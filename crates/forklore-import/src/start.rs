@@ -14,7 +14,7 @@ use crate::opened::Opened;
 use crate::position::Position;
 use crate::problems::Problems;
 use crate::reading::Reading;
-use crate::report::{ImportReport, ImportedFile, ImportedSession, ProblemKind};
+use crate::report::{ImportReport, ImportedFile, ImportedSession, OfSession as _, ProblemKind};
 use crate::resume_state::ResumeState;
 use crate::revision::Comparison;
 use crate::source_state::SourceState;

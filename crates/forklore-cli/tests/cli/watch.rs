@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::answers;
 use crate::sandbox::{Sandbox, WORKSPACE, ran};
 
 /// A running watch and its output lines.
@@ -29,6 +30,7 @@ impl Watch {
         let (said, lines) = channel();
         std::thread::spawn(move || {
             for line in out.lines().map_while(Result::ok) {
+                answers::are_of_the_contract(&["import"], &line);
                 if said.send(serde_json::from_str(&line).unwrap()).is_err() {
                     return;
                 }

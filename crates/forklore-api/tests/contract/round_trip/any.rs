@@ -36,7 +36,7 @@ impl Dice {
         self.roll() % end
     }
 
-    fn one<T: Clone>(&mut self, of: &[T]) -> T {
+    pub(crate) fn one<T: Clone>(&mut self, of: &[T]) -> T {
         of[usize::try_from(self.below(of.len() as u64)).unwrap()].clone()
     }
 }
@@ -81,6 +81,12 @@ macro_rules! fields {
         }
     )*};
 }
+
+mod conversation;
+mod events;
+
+#[cfg(feature = "schema")]
+pub(crate) use events::event;
 
 words! {
     bool: [true, false];
