@@ -171,8 +171,6 @@ mod tests {
 
     use forklore::api::ANSWERS;
 
-    use super::*;
-
     #[test]
     fn every_command_with_json_has_an_answer_in_the_contract() {
         let mut program = crate::args::command().disable_help_subcommand(true);
