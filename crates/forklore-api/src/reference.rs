@@ -151,13 +151,19 @@ fn one_of(variant: &Value) -> String {
         Some(word) => format!("`{name}`: `{word}`"),
         None => format!("`{name}`: {}", kind(schema)),
     };
-    properties.iter().map(field).collect::<Vec<_>>().join(", ")
+    let others = reference(variant).map(|name| format!("the fields of {}", link(name)));
+    properties.iter().map(field).chain(others).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the name of the type that a schema refers to.
+fn reference(schema: &Value) -> Option<&str> {
+    schema.get("$ref")?.as_str()?.rsplit('/').next()
 }
 
 /// Describes the type of a value in a few words.
 fn kind(schema: &Value) -> String {
-    if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
-        return link(name.rsplit('/').next().unwrap_or(name));
+    if let Some(name) = reference(schema) {
+        return link(name);
     }
     for variants in ["anyOf", "oneOf", "allOf"] {
         if let Some(variants) = schema.get(variants).and_then(Value::as_array) {
