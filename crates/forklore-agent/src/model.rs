@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
+pub use forklore_api::ModelName;
 use forklore_core::{Data, Message};
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
-use serde::Serialize;
 
 use crate::media::{Attached, Capabilities};
 pub use crate::notify::event::{EndReason, TokenUsage};
@@ -57,16 +57,6 @@ pub type AnswerStream<'a> = BoxStream<'a, ModelResult<StreamEvent>>;
 
 /// The result of a model call.
 pub type ModelResult<T> = Result<T, ModelError>;
-
-/// Identifies a model. Reasoning is sent back only to the model that wrote it (docs/semantics.md,
-/// Model requests).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ModelName {
-    /// The provider, such as `anthropic`.
-    pub provider: String,
-    /// The provider's name for the model.
-    pub model: String,
-}
 
 /// A request to a model.
 #[derive(Clone, Debug, PartialEq)]

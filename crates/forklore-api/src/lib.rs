@@ -39,14 +39,19 @@
 mod append;
 mod attach;
 mod bring;
+mod chat;
+mod envelope;
 mod error;
 pub mod event;
+mod explore;
 mod export;
 mod facts;
 mod family;
 mod fork;
 mod health;
 mod history;
+mod import;
+mod preview;
 mod program;
 mod read;
 mod recovery;
@@ -56,13 +61,19 @@ mod removal;
 mod request;
 mod restore;
 mod session;
+mod sparql;
 mod stats;
 mod tree;
+mod verbs;
+mod watch;
 
 pub use append::{Append, AppendRequest, Appended, NewEvent};
 pub use attach::{Attach, Attached, AttachmentFile, Attachments, NamedAttachment};
 pub use bring::{Bring, Brought, Summarize};
+pub use chat::{TurnAnswer, TurnOutcome};
+pub use envelope::Envelope;
 pub use error::{ErrorObject, Refusal};
+pub use explore::{Continuation, ContinuationState, Exploration};
 pub use export::{ExportTo, Exported, ExportedFile, LeftOut, ResumeIn};
 pub use facts::{Elsewhere, Facts};
 pub use family::{Branch, Branches, Lineage, Relative};
@@ -70,14 +81,24 @@ pub use fork::{Fork, Forked};
 pub use forklore_core::report::{Check, CheckStatus, Collected, Packed, Problem, Verification};
 pub use health::Doctor;
 pub use history::{Ancestor, Difference, EventLine, Inspection, LogRange, Record, RecordOrigin};
+pub use import::{
+    Discovery, FoundAgent, ImportProblem, ImportProblemKind, Imported, ImportedSession,
+    SidecarTotals, Survey,
+};
+pub use preview::{ModelName, RequestPreview, SharedPrefix, TokenCount};
 pub use program::{CompletionScript, GraphFile, ManPage, ManPages, Vocabulary};
 pub use read::{Malformed, read, read_line};
 pub use recovery::{LostKind, LostPiece, Recovered, Recovery};
 pub use removal::{Delete, DeleteMode, Deleted, Detached};
 pub use request::Request;
-pub use restore::{DamagedFile, RestoredFile, RestoredFiles, WrittenFile};
+pub use restore::{
+    DamagedFile, RestoredFile, RestoredFiles, SessionFile, SessionFiles, WrittenFile,
+};
 pub use session::{Create, ListRequest, Session, SessionAnswer, SessionPage, Status};
+pub use sparql::{QueryAnswer, QueryHead, QueryResults};
 pub use stats::{
     ModelUsage, SessionUsage, Stats, StatsAnswer, UsageByModel, UsageReport, UsageScope,
 };
 pub use tree::{BroughtMark, FlatNode, NestedNode, NodeHeader, Tree, TreeNode, TreeRequest, Trees};
+pub use verbs::{ANSWERS, Form, VerbAnswer};
+pub use watch::{FileChange, WatchLine};

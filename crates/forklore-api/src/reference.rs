@@ -4,128 +4,81 @@
 
 use std::fmt::Write;
 
+use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::event::Notification;
+use crate::verbs::with_answers;
 use crate::{
-    Appended, Attach, Attached, AttachmentFile, Attachments, Branches, Brought, Collected,
-    CompletionScript, Deleted, Detached, Difference, Doctor, EventLine, ExportTo, ExportedFile,
-    FlatNode, Forked, GraphFile, Inspection, Lineage, ManPage, ManPages, Packed, Record, Recovered,
-    Refusal, Request, RestoredFile, RestoredFiles, ResumeIn, SessionAnswer, SessionPage,
-    StatsAnswer, Tree, Verification, Vocabulary,
+    ANSWERS, Appended, Attach, Attached, AttachmentFile, Attachments, Branches, Brought, Collected,
+    CompletionScript, Deleted, Detached, Difference, Discovery, Doctor, Envelope, EventLine,
+    Exploration, ExportTo, ExportedFile, FlatNode, Forked, Form, GraphFile, Imported, Inspection,
+    Lineage, ManPage, ManPages, Packed, QueryAnswer, Record, Recovered, Refusal, Request,
+    RequestPreview, RestoredFile, RestoredFiles, ResumeIn, SessionAnswer, SessionFiles,
+    SessionPage, StatsAnswer, Tree, TurnAnswer, Verification, Vocabulary, WatchLine,
 };
 
-/// A type that a verb of the program prints under `--json`.
-struct Answer {
-    /// The command line of the verb.
-    verb: &'static str,
-    /// The name of the answer's type.
-    name: String,
-    /// Whether the verb prints one such value per line, without `ok`.
-    lines: bool,
-}
+/// The fields of an answer, of which the envelope says nothing.
+#[derive(JsonSchema)]
+struct AnyAnswer {}
 
-/// Adds the schema of a request or answer type and returns the type's name.
-fn add<T: JsonSchema>(generator: &mut SchemaGenerator) -> String {
-    generator.subschema_for::<T>();
-    T::schema_name().into_owned()
-}
-
-fn answers(generator: &mut SchemaGenerator) -> Vec<Answer> {
-    let mut all = Vec::new();
-    macro_rules! answer {
-        ($($verb:literal => $type:ty $(, $lines:ident)?;)*) => {$(
-            let lines: &[&str] = &[$(stringify!($lines))?];
-            all.push(Answer { verb: $verb, name: add::<$type>(generator), lines: !lines.is_empty() });
-        )*};
-    }
-    answer! {
-        "new" => SessionAnswer;
-        "append" => Appended;
-        "attach SESSION FILE" => Attached;
-        "attach SESSION" => Attachments;
-        "attach SESSION --get REF -o PATH" => AttachmentFile;
-        "list" => SessionPage;
-        "show" => SessionAnswer;
-        "label" => SessionAnswer;
-        "log" => EventLine, lines;
-        "replay" => Record, lines;
-        "inspect" => Inspection;
-        "fork" => Forked;
-        "tree" => Tree;
-        "tree --flat" => FlatNode, lines;
-        "branches" => Branches;
-        "lineage" => Lineage;
-        "diff" => Difference;
-        "bring" => Brought;
-        "detach" => Detached;
-        "delete" => Deleted;
-        "export -o PATH" => ExportedFile;
-        "resume-in" => ResumeIn;
-        "restore -o PATH" => RestoredFile;
-        "restore --all -o DIR" => RestoredFiles;
-        "graph -o PATH" => GraphFile;
-        "graph --ontology, graph --shapes" => Vocabulary;
-        "stats" => StatsAnswer;
-        "verify" => Verification;
-        "verify --repair OUT" => Recovered;
-        "gc" => Collected;
-        "pack" => Packed;
-        "doctor" => Doctor;
-        "completions" => CompletionScript;
-        "man" => ManPage;
-        "man --out DIR" => ManPages;
-        "chat -p, for each event" => Notification, lines;
-        "any verb that fails" => Refusal;
-    }
-    all
-}
-
-fn generated() -> (Vec<Answer>, Map<String, Value>) {
+fn generated() -> Map<String, Value> {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
-    add::<Request>(&mut generator);
-    add::<Attach>(&mut generator);
-    add::<ExportTo>(&mut generator);
-    let answers = answers(&mut generator);
-    (answers, generator.take_definitions(true))
+    macro_rules! add {
+        ($($usage:literal => $answer:ident, $form:ident;)*) => {
+            $(generator.subschema_for::<$answer>();)*
+        };
+    }
+    with_answers!(add);
+    generator.subschema_for::<Request>();
+    generator.subschema_for::<Attach>();
+    generator.subschema_for::<ExportTo>();
+    generator.subschema_for::<Envelope<AnyAnswer>>();
+    generator.subschema_for::<Refusal>();
+    generator.take_definitions(true)
 }
 
 /// Returns the JSON Schema of every request and every answer.
 #[must_use]
 pub fn schema() -> Value {
-    let (answers, definitions) = generated();
-    let of = |name: &String| json!({"$ref": format!("#/$defs/{name}")});
+    let of = |name: &str| json!({"$ref": format!("#/$defs/{name}")});
+    let verbs = ANSWERS.iter().map(|verb| (verb.usage, verb.answer)).chain([FAILURE]);
     let verbs: Map<String, Value> =
-        answers.iter().map(|answer| (answer.verb.to_owned(), of(&answer.name))).collect();
+        verbs.map(|(usage, answer)| (usage.to_owned(), of(answer))).collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "forklore",
         "description": "What forklore's verbs take and answer. An answer may gain fields.",
         "oneOf": [{"$ref": "#/$defs/Request"}],
         "answers": verbs,
-        "$defs": definitions,
+        "$defs": generated(),
     })
 }
 
 /// Returns the reference page in Markdown.
 #[must_use]
 pub fn page() -> String {
-    let (answers, definitions) = generated();
     let mut page = String::from(HEAD);
-    for answer in &answers {
-        let how = if answer.lines { "a line each, without `ok`" } else { "one object" };
-        let link = link(&answer.name);
+    let form = |form| match form {
+        Form::Object => "one object",
+        Form::Lines => "a line each, without `ok`",
+    };
+    let verbs = ANSWERS.iter().map(|verb| (verb.usage, verb.answer, form(verb.form)));
+    let (usage, answer) = FAILURE;
+    for (usage, answer, form) in verbs.chain([(usage, answer, form(Form::Object))]) {
         // Writing to a String cannot fail.
-        let _ = writeln!(page, "| `{}` | {link} | {how} |", answer.verb);
+        let _ = writeln!(page, "| `{usage}` | {} | {form} |", link(answer));
     }
     page.push_str(MIDDLE);
-    for (name, definition) in &definitions {
+    for (name, definition) in &generated() {
         describe(&mut page, name, definition);
     }
     page
 }
+
+/// What a failed verb prints.
+const FAILURE: (&str, &str) = ("any verb that fails", "Refusal");
 
 const HEAD: &str = "\
 # JSON reference
@@ -133,9 +86,9 @@ const HEAD: &str = "\
 This page and [forklore.schema.json](forklore.schema.json) are generated from the crate
 `forklore-api`: `FORKLORE_WRITE_REFERENCE=1 cargo test -p forklore-api --features schema`.
 
-With `--json` a verb prints one object, `{\"ok\": true, ...}` with the fields of its type, or a line
-for each item. A verb that fails prints a `Refusal`. An answer may gain fields: pass over those that
-you do not know. A request with a field that nobody knows is refused.
+With `--json` a verb prints one object, an [Envelope](#envelope) with the fields of its answer's
+type, or a line for each item. A verb that fails prints a [Refusal](#refusal). Answers may gain
+fields, so ignore fields that you do not know. A request with an unknown field is refused.
 
 | verb | answer | form |
 | --- | --- | --- |
@@ -198,13 +151,19 @@ fn one_of(variant: &Value) -> String {
         Some(word) => format!("`{name}`: `{word}`"),
         None => format!("`{name}`: {}", kind(schema)),
     };
-    properties.iter().map(field).collect::<Vec<_>>().join(", ")
+    let others = reference(variant).map(|name| format!("the fields of {}", link(name)));
+    properties.iter().map(field).chain(others).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the name of the type that a schema refers to.
+fn reference(schema: &Value) -> Option<&str> {
+    schema.get("$ref")?.as_str()?.rsplit('/').next()
 }
 
 /// Describes the type of a value in a few words.
 fn kind(schema: &Value) -> String {
-    if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
-        return link(name.rsplit('/').next().unwrap_or(name));
+    if let Some(name) = reference(schema) {
+        return link(name);
     }
     for variants in ["anyOf", "oneOf", "allOf"] {
         if let Some(variants) = schema.get(variants).and_then(Value::as_array) {

@@ -59,3 +59,35 @@ pub struct DamagedFile {
     /// What is wrong, in words.
     pub message: String,
 }
+
+/// The answer of `restore --list`: the files of a session, the one it was imported from first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SessionFiles {
+    /// The files.
+    pub files: Vec<SessionFile>,
+}
+
+/// A file that belongs to a session, as the store retains it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SessionFile {
+    /// The path relative to the directory of the session's own file. Components are separated by
+    /// `/`; none is `..`. A path that is not UTF-8 begins with `bytes://`, and each byte that is
+    /// not UTF-8, and `%` itself, is encoded as `%` and two hexadecimal digits.
+    pub name: String,
+    /// The path at which the file was seen.
+    pub path: String,
+    /// The size in bytes.
+    pub bytes: u64,
+    /// The sha256 of the bytes, in hex.
+    pub sha256: String,
+    /// The revision of the file: how often it had been rewritten in place.
+    pub revision: u64,
+    /// Whether this is the latest revision, the one restored by name.
+    pub latest: bool,
+    /// Whether this is the file that the session was imported from.
+    pub own: bool,
+    /// Whether the bytes were erased because a session was deleted.
+    pub gone: bool,
+}

@@ -164,3 +164,26 @@ fn selector(text: Option<&str>) -> Result<Option<Selector>> {
     let parse = |text: &str| text.parse().map_err(|error| Failure::invalid(format!("{error}")));
     text.map(parse).transpose()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use forklore::api::ANSWERS;
+
+    #[test]
+    fn every_command_with_json_has_an_answer_in_the_contract() {
+        let mut program = crate::args::command().disable_help_subcommand(true);
+        // Gives the options of every command to each command.
+        program.build();
+        let takes_json =
+            |command: &&clap::Command| command.get_arguments().any(|arg| arg.get_id() == "json");
+        let commands = program.get_subcommands().filter(takes_json);
+        let commands: BTreeSet<_> = commands.map(clap::Command::get_name).collect();
+        let is_there = |verb: &&str| cfg!(feature = "graph") || !["graph", "sparql"].contains(verb);
+        let verbs = ANSWERS.iter().filter_map(|answer| answer.usage.split(' ').next());
+        let verbs: BTreeSet<_> = verbs.filter(is_there).collect();
+        assert_eq!(commands, verbs);
+        assert!(commands.len() > 30, "{commands:?}");
+    }
+}

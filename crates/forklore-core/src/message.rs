@@ -99,10 +99,10 @@ pub enum Part {
         /// The result, verbatim.
         content: Data,
         /// Whether the tool failed.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
         /// Whether forklore added it because no result was recorded.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         synthetic: bool,
     },
     /// An attachment: a file that the store has apart from the log.
@@ -115,7 +115,7 @@ pub enum Part {
         #[serde(skip_serializing_if = "Option::is_none")]
         name: Option<String>,
         /// Whether its bytes are missing or damaged (docs/semantics.md, Attachments).
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         missing: bool,
     },
     /// A part of any other kind.

@@ -4,8 +4,8 @@
 use forklore_core::inline::inline_bytes;
 use forklore_core::{EventType, Header, Message, SessionId, payload};
 use forklore_store::port::{At, Direction, LogEntry, Query};
+use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
 
 use crate::{Engine, Result};
 
@@ -16,7 +16,7 @@ const IMAGE_TOKENS: u64 = 1_600;
 const PAGE: usize = 64;
 
 /// Number of tokens that the next request of a session takes at least.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContextUsage {
     /// All tokens, estimated ones included.
     pub tokens: u64,

@@ -115,7 +115,7 @@ pub use load::Loaded;
 pub use playback::Pace;
 pub use replay::Replay;
 pub use resolve::Scope;
-pub use sources::{Restored, SessionFile};
+pub use sources::{Restored, StoredFile};
 pub use tree::Mark;
 
 use attachments::StoredAttachments;

@@ -10,7 +10,7 @@ use forklore_store::sources::{Source, SourceSpan, Sources};
 
 pub use path_text::{path_of, path_text};
 pub use restore::Restored;
-pub use session_files::SessionFile;
+pub use session_files::StoredFile;
 pub use spread::{Spread, string_len};
 
 use crate::{Engine, Error, Result};

@@ -12,8 +12,8 @@ mod run;
 use std::time::Duration;
 
 use forklore_agent::{Status, TurnUsage};
-use forklore_core::{Header, Label, Selector, SessionId};
-use serde::Serialize;
+pub use forklore_api::{Continuation as Row, ContinuationState as State};
+use forklore_core::{Header, Selector};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -75,74 +75,26 @@ pub fn tries(prompts: &[String], models: &[String], n: Option<usize>) -> Result<
     Ok(all.iter().cycle().take(n).cloned().collect())
 }
 
-/// The state of a continuation, while it runs and when it is done.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
-    /// The fork. `None` if it could not be created.
-    pub session_id: Option<SessionId>,
-    /// The label of the fork.
-    pub label: Option<Label>,
-    /// The model that answers, by its name in the configuration.
-    pub model: String,
-    /// The prompt.
-    pub prompt: String,
-    /// The answer so far.
-    pub answer: String,
-    /// The progress or the outcome.
-    pub state: State,
-    /// The tokens and the cost.
-    pub usage: TurnUsage,
-    /// The duration of the turn in seconds.
-    pub seconds: f64,
-    /// The judge's score.
-    pub score: Option<f64>,
-    /// The error of the continuation or of its judge.
-    pub error: Option<String>,
+/// Returns the row of a continuation that waits.
+fn waiting(tried: &Try) -> Row {
+    Row {
+        session_id: None,
+        label: None,
+        model: tried.model.clone(),
+        prompt: tried.prompt.clone(),
+        answer: String::new(),
+        state: State::Waiting,
+        usage: TurnUsage::default(),
+        seconds: 0.0,
+        score: None,
+        error: None,
+    }
 }
 
-/// The progress of a continuation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// Waits for the first one to warm the cache, or for a free job.
-    #[default]
-    Waiting,
-    /// The request was sent to the model.
-    #[serde(rename = "asked")]
-    Requested,
-    /// The answer is arriving.
-    Answering,
-    /// The judge scores the answer.
-    #[serde(rename = "judged")]
-    Judging,
-    /// The answer is complete.
-    Done,
-    /// Interrupted or cut short. It can be resumed.
-    Interrupted,
-    /// Failed. It can be resumed.
-    Failed,
-}
-
-impl Row {
-    fn new(tried: &Try) -> Self {
-        Self {
-            session_id: None,
-            label: None,
-            model: tried.model.clone(),
-            prompt: tried.prompt.clone(),
-            answer: String::new(),
-            state: State::Waiting,
-            usage: TurnUsage::default(),
-            seconds: 0.0,
-            score: None,
-            error: None,
-        }
-    }
-
-    fn fail(&mut self, error: &Error) {
-        self.state = State::Failed;
-        self.error = Some(error.to_string());
-    }
+/// Marks a continuation as failed.
+fn fail(row: &mut Row, error: &Error) {
+    row.state = State::Failed;
+    row.error = Some(error.to_string());
 }
 
 /// The number and the new state of a row that changed.
@@ -165,7 +117,7 @@ pub async fn explore(
     if let Some(judge) = &explore.judge {
         judge.find()?;
     }
-    let mut rows: Vec<Row> = explore.tries.iter().map(Row::new).collect();
+    let mut rows: Vec<Row> = explore.tries.iter().map(waiting).collect();
     let branches = make::all(host, explore, &mut rows).await?;
     for (at, row) in rows.iter().enumerate() {
         changed(at, row);

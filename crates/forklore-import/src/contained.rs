@@ -13,7 +13,7 @@ use forklore_store::sources::{FindSource, SeenFile, Source, Sources};
 use jiff::Timestamp;
 
 use crate::opened::Opened;
-use crate::report::{Problem, ProblemKind};
+use crate::report::{OfFile as _, Problem, ProblemKind};
 
 /// A session in a container file, and how to read it.
 pub(crate) struct ContainedSession {

@@ -13,7 +13,7 @@ use crate::candidate::{Candidate, ordered};
 use crate::contained::{self, ContainedSession};
 use crate::opened::Opened;
 use crate::options::ImportOptions;
-use crate::report::{ImportReport, Problem, ProblemKind};
+use crate::report::{ImportReport, OfFile as _, Problem, ProblemKind};
 use crate::session_names::SessionNames;
 use crate::sidecar::{Sidecar, Sidecars};
 use crate::walk::{self, Wanted};

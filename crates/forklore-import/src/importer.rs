@@ -14,7 +14,7 @@ use crate::opened::Opened;
 use crate::options::{ATTEMPTS, ImportOptions};
 use crate::progress::{Overall, Progressed};
 use crate::read_file;
-use crate::report::{ImportReport, Problem, ProblemKind};
+use crate::report::{ImportReport, OfFile as _, Problem, ProblemKind};
 use crate::sidecar_store::SidecarStore;
 use crate::source_state::{self, SourceState};
 use crate::start::Start;

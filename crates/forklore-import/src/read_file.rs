@@ -5,7 +5,7 @@ use forklore_engine::{Engine, Result};
 use crate::file_session::Following;
 use crate::input::Input;
 use crate::records::Records;
-use crate::report::{ImportReport, ImportedFile, ImportedSession, ProblemKind};
+use crate::report::{ImportReport, ImportedFile, ImportedSession, OfSession as _, ProblemKind};
 
 /// Adds a file that was read from byte `before` on and its sessions to the report.
 pub(crate) fn report(

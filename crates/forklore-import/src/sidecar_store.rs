@@ -18,7 +18,7 @@ use crate::opened::Opened;
 use crate::options::{ATTEMPTS, ImportOptions};
 use crate::progress::Progressed;
 use crate::record_keys::record_key;
-use crate::report::{ImportReport, Problem, ProblemKind, StoredSidecar};
+use crate::report::{ImportReport, OfFile as _, Problem, ProblemKind, StoredSidecar};
 use crate::seen;
 use crate::sidecar::Sidecar;
 

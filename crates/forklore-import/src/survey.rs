@@ -2,37 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
+pub use forklore_api::Survey;
 use forklore_core::SessionId;
 use forklore_engine::sources::path_text;
 use forklore_engine::{Error, Result};
 use forklore_store::port::Filter;
 use forklore_store::sources::FindSource;
-use jiff::Timestamp;
-use serde::Serialize;
 
 use crate::contained::{ContainedSession, ImportStatus};
 use crate::importer::Importer;
 use crate::seen;
 use crate::sidecar::Sidecars;
 use crate::walk::{self, Wanted};
-
-/// The session files at some paths, recognized by their names.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Survey {
-    /// Number of session files.
-    pub files: u64,
-    /// Number of sidecar files.
-    #[serde(rename = "beside")]
-    pub sidecars: u64,
-    /// The size of all files together, in bytes.
-    pub bytes: u64,
-    /// The time of the last change of a session file.
-    pub newest: Option<Timestamp>,
-    /// Number of session files that were imported before.
-    pub imported: u64,
-    /// Number of files, including sidecar files, with content that was not imported.
-    pub to_read: u64,
-}
 
 impl Importer<'_> {
     /// Counts the files at these paths and in these folders that belong to a dialect by their

@@ -7,7 +7,9 @@ use forklore_engine::{Engine, Result};
 use forklore_store::sources::Source;
 
 use crate::file_session::{FileSession, Following};
-use crate::report::{ImportReport, ImportedFile, ImportedSession, Problem, ProblemKind};
+use crate::report::{
+    ImportReport, ImportedFile, ImportedSession, OfFile as _, OfSession as _, Problem, ProblemKind,
+};
 use crate::resume_state::ResumeState;
 
 /// Adds the file and its sessions to the report, without reading the file.

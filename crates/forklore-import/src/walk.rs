@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use forklore_sanitize::path::contained;
 
-use crate::report::{Problem, ProblemKind};
+use crate::report::{OfFile as _, Problem, ProblemKind};
 
 /// Selects files in folders by their path alone.
 #[derive(Clone, Copy)]

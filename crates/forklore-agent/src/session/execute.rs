@@ -193,7 +193,7 @@ impl Inner {
                     tool_calls: turn.tool_calls,
                     usage: turn.usage,
                 };
-                (turn.status.announced(), result)
+                (turn.status.status(), result)
             }
             Err(error) => (TurnStatus::Incomplete, TurnResult::Failed { error: error.to_string() }),
         };

@@ -1,12 +1,12 @@
 //! The result of a turn.
 
+pub use forklore_api::TurnOutcome as Status;
 use forklore_core::SessionId;
-use serde::Serialize;
 
-use crate::notify::event::{TurnStatus, TurnUsage};
+use crate::notify::event::TurnUsage;
 
 /// The result of a turn.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Turn {
     /// The session in which the turn ended.
     pub session_id: SessionId,
@@ -25,33 +25,4 @@ pub struct Turn {
     pub usage: TurnUsage,
     /// The last log position.
     pub head_seq: i64,
-}
-
-/// How a turn ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// The model finished.
-    Success,
-    /// The turn was interrupted.
-    Cancelled,
-    /// The turn ended early, for this reason.
-    Incomplete(String),
-}
-
-impl Status {
-    /// Returns the status as notifications report it.
-    pub(crate) fn announced(&self) -> TurnStatus {
-        match self {
-            Self::Success => TurnStatus::Success,
-            Self::Cancelled => TurnStatus::Cancelled,
-            Self::Incomplete(_) => TurnStatus::Incomplete,
-        }
-    }
-
-    /// Returns the status's name in notifications.
-    #[must_use]
-    pub fn as_str(&self) -> &'static str {
-        self.announced().as_str()
-    }
 }

@@ -9,7 +9,11 @@ use super::{KernelEvent, Name};
 
 /// An event of a session, in its envelope.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(transform = with_derived_fields)
+)]
 pub struct Notification {
     /// The session of the event.
     pub session_id: SessionId,
@@ -62,6 +66,30 @@ impl Serialize for Notification {
         }
         map.serialize_entry("data", &self.event.data().map_err(S::Error::custom)?)?;
         map.end()
+    }
+}
+
+/// Adds the fields that only the JSON has, because they follow from the others.
+#[cfg(feature = "schema")]
+fn with_derived_fields(schema: &mut schemars::Schema) {
+    use serde_json::{Value, json};
+
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        let ephemeral = "The event is not stored. A slow listener may miss it. Absent otherwise.";
+        let parent = "The `parent_id`. Only of `session:fork`.";
+        properties.insert("ephemeral".into(), json!({"const": true, "description": ephemeral}));
+        let id = json!({"$ref": "#/$defs/SessionId", "description": parent});
+        properties.insert("parent".into(), id);
+    }
+    let Some(Value::Array(events)) = schema.get_mut("oneOf") else { return };
+    for event in events {
+        let name = event.pointer("/properties/event/const").cloned().unwrap_or_default();
+        let name: Option<Name> = serde_json::from_value(name).ok();
+        if let (true, Some(Value::Array(required))) =
+            (name.is_some_and(Name::is_ephemeral), event.get_mut("required"))
+        {
+            required.push("ephemeral".into());
+        }
     }
 }
 

@@ -1,6 +1,11 @@
 //! Tests of invalid requests: each error names the path of the invalid value.
 
-use forklore_api::{Attach, ExportTo, Request, read};
+use forklore_api::event::Notification;
+use forklore_api::{
+    Attach, Discovery, Exploration, ExportTo, Imported, QueryAnswer, Request, RequestPreview,
+    SessionFiles, TurnAnswer, WatchLine, read,
+};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// Returns a valid request for every verb.
@@ -194,4 +199,30 @@ fn errors_in_other_bodies_name_their_paths_too() {
     assert_eq!(read::<ExportTo>("{").unwrap_err().path(), ".");
     assert_eq!(read::<Attach>("{} {}").unwrap_err().path(), ".");
     assert_eq!(read::<Request>(r#"{"sing": {}}"#).unwrap_err().path(), ".");
+}
+
+/// Returns the path that the error of reading this answer names.
+fn path_in<T: DeserializeOwned>(text: &str) -> String {
+    let error = read::<T>(text).map(drop).expect_err(text);
+    error.path().to_owned()
+}
+
+#[test]
+fn errors_in_answers_name_their_paths() {
+    let imported = r#"{"files":1,"sessions":[{"session_id":"a","dialect":"pi","events":"many"}]}"#;
+    assert_eq!(path_in::<Imported>(imported), "sessions[0].events");
+    let problem = r#"{"files":0,"sessions":[],"unchanged":0,"skipped":0,
+        "beside":{"files":0,"unchanged":0,"bytes":0},
+        "problems":[{"path":"a","kind":"boredom","message":"m"}]}"#;
+    assert_eq!(path_in::<Imported>(problem), "problems[0].kind");
+    assert_eq!(path_in::<Discovery>(r#"{"agents":[{"agent":"Pi"}]}"#), "agents[0]");
+    assert_eq!(path_in::<SessionFiles>(r#"{"files":[{"name":7}]}"#), "files[0].name");
+    assert_eq!(path_in::<Exploration>(r#"{"tries":[{"state":"bored"}]}"#), "tries[0].state");
+    assert_eq!(path_in::<TurnAnswer>(r#"{"status":"bored"}"#), "status");
+    assert_eq!(path_in::<RequestPreview>(r#"{"tokens":{"count":-1}}"#), "tokens.count");
+    assert_eq!(path_in::<QueryAnswer>(r#"{"results":{"bindings":{}}}"#), "results.bindings");
+    // What an event is decides how the rest is read, so the whole line is named.
+    assert_eq!(path_in::<WatchLine>(r#"{"event":"bored"}"#), "event");
+    assert_eq!(path_in::<WatchLine>(r#"{"event":"stopped","files":1}"#), ".");
+    assert_eq!(path_in::<Notification>(r#"{"event":"bored","session_id":"a"}"#), ".");
 }

@@ -4,5 +4,7 @@
 
 mod bad_input;
 #[cfg(feature = "schema")]
+mod fits;
+#[cfg(feature = "schema")]
 mod reference;
 mod round_trip;

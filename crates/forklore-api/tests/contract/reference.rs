@@ -3,7 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+use forklore_api::ANSWERS;
+use forklore_api::event::{Name, Notification};
 use forklore_api::reference::{page, schema};
+use serde_json::{Value, json};
+
+use crate::fits::{defines, fits};
+use crate::round_trip::any::{Dice, any, event};
 
 fn is_current(name: &str, made: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(name);
@@ -45,4 +51,60 @@ fn every_type_and_every_field_says_what_it_is() {
         }
     }
     assert_eq!(silent, Vec::<String>::new());
+}
+
+#[test]
+fn every_answer_has_a_schema() {
+    let schema = schema();
+    for answer in ANSWERS {
+        assert!(defines(answer.answer), "{answer:?}");
+        let reference = json!({"$ref": format!("#/$defs/{}", answer.answer)});
+        assert_eq!(schema["answers"][answer.usage], reference);
+    }
+    assert_eq!(schema["answers"].as_object().unwrap().len(), ANSWERS.len() + 1, "and `Refusal`");
+}
+
+/// Returns a notification of this event as it is sent, for a child session.
+fn sent(name: Name, dice: &mut Dice) -> Value {
+    let parent: Notification = any(dice);
+    let sent =
+        Notification { parent_id: Some(parent.session_id), event: event(name, dice), ..any(dice) };
+    serde_json::to_value(&sent).unwrap()
+}
+
+#[test]
+fn notifications_of_every_event_fit_their_schema() {
+    for (at, name) in Name::ALL.iter().enumerate() {
+        for round in 0..20 {
+            let sent = sent(*name, &mut Dice::new(at as u64 * 1_000 + round));
+            assert_eq!(fits("Notification", &sent), Ok(()), "{sent}");
+            assert_eq!(sent.get("ephemeral"), name.is_ephemeral().then_some(&Value::Bool(true)));
+            let parent = sent.get("parent_id").filter(|_| *name == Name::SessionFork);
+            assert_eq!(sent.get("parent"), parent);
+        }
+    }
+}
+
+#[test]
+fn what_is_not_sent_does_not_fit_the_schema() {
+    let delta = sent(Name::ContentBlockDelta, &mut Dice::new(1));
+    let mut without = delta.clone();
+    without.as_object_mut().unwrap().remove("ephemeral");
+    let wrong = [
+        without,
+        with(&delta, "ephemeral", json!(false)),
+        with(&delta, "event", json!("content_block:middle")),
+        with(&delta, "data", json!({})),
+        with(&delta, "colour", json!("green")),
+        with(&delta, "ts", Value::Null),
+    ];
+    for wrong in wrong {
+        assert!(fits("Notification", &wrong).is_err(), "{wrong}");
+    }
+}
+
+fn with(object: &Value, field: &str, value: Value) -> Value {
+    let mut changed = object.clone();
+    changed[field] = value;
+    changed
 }

@@ -1,21 +1,26 @@
 //! Tests that every value of the contract survives serialization and deserialization unchanged.
 
-mod any;
+pub(crate) mod any;
 
 use std::fmt::Debug;
 
 use any::{Any, Dice, any};
+use forklore_api::event::Notification;
 use forklore_api::*;
 use proptest::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-fn comes_back<T: Any + Serialize + DeserializeOwned + PartialEq + Debug>(dice: &mut Dice) {
+fn comes_back<T: Any + Serialize + DeserializeOwned + PartialEq + Debug>(
+    name: &str,
+    dice: &mut Dice,
+) {
     let value: T = any(dice);
     let text = serde_json::to_string(&value).unwrap();
     let back: T = read(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     assert_eq!(back, value, "{text}");
     assert_eq!(serde_json::to_string(&back).unwrap(), text);
+    fits(name, &text);
     // A newer version may add a field to an answer, which an older reader ignores. A request
     // rejects it.
     if let Some(rest) = text.strip_prefix("{\"") {
@@ -25,8 +30,21 @@ fn comes_back<T: Any + Serialize + DeserializeOwned + PartialEq + Debug>(dice: &
     }
 }
 
+/// Checks that the schema of the type allows this JSON. A type that occurs only as part of other
+/// types has no schema.
+#[cfg(feature = "schema")]
+fn fits(name: &str, text: &str) {
+    if crate::fits::defines(name) {
+        let fits = crate::fits::fits(name, &serde_json::from_str(text).unwrap());
+        assert_eq!(fits, Ok(()), "{text}");
+    }
+}
+
+#[cfg(not(feature = "schema"))]
+fn fits(_: &str, _: &str) {}
+
 macro_rules! all {
-    ($dice:ident: $($type:ty),* $(,)?) => { $(comes_back::<$type>($dice);)* };
+    ($dice:ident: $($type:ty),* $(,)?) => { $(comes_back::<$type>(stringify!($type), $dice);)* };
 }
 
 fn requests(dice: &mut Dice) {
@@ -41,7 +59,11 @@ fn answers(dice: &mut Dice) {
         Deleted, Detached, Stats, StatsAnswer, UsageReport, Recovery, Recovered, Exported,
         ExportedFile, ResumeIn, RestoredFile, RestoredFiles, Verification, Problem, Collected,
         Packed, Check, Doctor, CompletionScript, ManPage, ManPages, GraphFile, Vocabulary,
-        Refusal, ErrorObject, Elsewhere);
+        Refusal, ErrorObject, Elsewhere, Imported, ImportedSession, SidecarTotals, ImportProblem,
+        Discovery, FoundAgent, Survey, WatchLine, SessionFiles, SessionFile, Exploration,
+        Continuation, TurnAnswer, TurnOutcome, RequestPreview, ModelName, TokenCount, SharedPrefix,
+        QueryAnswer, QueryHead, QueryResults, Notification, Envelope<SessionAnswer>,
+        Envelope<RequestPreview>, Envelope<QueryAnswer>);
     // Facts with an extra field would parse as another variant.
     let facts: Facts = any(dice);
     let text = serde_json::to_string(&facts).unwrap();

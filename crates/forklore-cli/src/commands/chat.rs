@@ -6,12 +6,12 @@ mod views;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use forklore::core::{ErrorKind, SessionId};
-use forklore_agent::{Prompt, Status, Turn, TurnUsage};
+use forklore::api::TurnAnswer;
+use forklore::core::ErrorKind;
+use forklore_agent::{Prompt, Status, Turn};
 use forklore_chat::input::Editor;
 use forklore_chat::{Chat, Foreground, HeadlessTurn};
 use forklore_host::{Pattern, PendingAttachment, Start};
-use serde::Serialize;
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
@@ -154,20 +154,6 @@ fn not_empty(text: &str) -> Result<String> {
     }
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
-    session_id: &'a SessionId,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    moved_from: Option<&'a SessionId>,
-    status: &'a Status,
-    text: &'a str,
-    model_calls: u32,
-    tool_calls: u32,
-    usage: &'a TurnUsage,
-    head_seq: i64,
-    resume_command: String,
-}
-
 /// Creates the prompt with its attached files.
 fn with_files(
     text: &str,
@@ -233,14 +219,14 @@ fn headless(
 }
 
 fn answer(turn: &Turn, output: &mut Output) -> Result<()> {
-    let answer = Answer {
-        session_id: &turn.session_id,
-        moved_from: turn.moved_from.as_ref(),
-        status: &turn.status,
-        text: &turn.text,
+    let answer = TurnAnswer {
+        session_id: turn.session_id.clone(),
+        moved_from: turn.moved_from.clone(),
+        status: turn.status.clone(),
+        text: turn.text.clone(),
         model_calls: turn.model_calls,
         tool_calls: turn.tool_calls,
-        usage: &turn.usage,
+        usage: turn.usage,
         head_seq: turn.head_seq,
         resume_command: resume_command(turn),
     };

@@ -1,10 +1,10 @@
 //! `explore`: runs several continuations of a session at once and compares them.
 
+use forklore::api::Exploration;
 use forklore::core::{Cut, ErrorKind, Header, Label, Selector, SessionId};
 use forklore_chat::{ExploreOptions, Explored};
 use forklore_host::Pattern;
 use forklore_host::explore::{Row, State};
-use serde::Serialize;
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
@@ -39,16 +39,6 @@ pub(crate) struct Args {
     /// given several times
     #[arg(long, value_name = "PATTERN")]
     allow: Vec<Pattern>,
-}
-
-#[derive(Serialize)]
-struct Answer<'a> {
-    session_id: &'a SessionId,
-    root_session_id: &'a SessionId,
-    at: &'a Cut,
-    tries: &'a [Row],
-    /// The label of the continuation with the highest score.
-    best: Option<&'a str>,
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
@@ -94,9 +84,14 @@ pub(super) fn show(
     output: &mut Output,
 ) -> Result<()> {
     let best = explored::best(rows);
-    let label = best.and_then(|row| row.label.as_ref()).map(Label::as_str);
-    let (session_id, root_session_id) = (&from.id, &from.root_id);
-    let answer = Answer { session_id, root_session_id, at, tries: rows, best: label };
+    let session_id = &from.id;
+    let answer = Exploration {
+        session_id: session_id.clone(),
+        root_session_id: from.root_id.clone(),
+        at: at.clone(),
+        tries: rows.to_vec(),
+        best: best.and_then(|row| row.label.as_ref()).map(Label::to_string),
+    };
     output.answer(&answer, |page| {
         let ways = count(rows.len() as u64, "way");
         page.put(Tone::Good, format!("Explored {ways} from "));

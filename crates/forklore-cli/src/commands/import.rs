@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     if report.files == 0 && !report.problems.is_empty() {
         return Err(nothing(&args.path, &report.problems));
     }
-    output.answer(&report, |page| report::show(page, &report))?;
+    output.answer(&report.answer(), |page| report::show(page, &report))?;
     output.hint("forklore tree --all", "see the families");
     Ok(())
 }

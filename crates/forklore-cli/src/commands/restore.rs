@@ -5,10 +5,9 @@ mod all;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-use forklore::api::RestoredFile;
+use forklore::api::{RestoredFile, SessionFile, SessionFiles};
 use forklore::core::ErrorKind;
-use forklore::engine::SessionFile;
-use serde::Serialize;
+use forklore::engine::StoredFile;
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
@@ -54,7 +53,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.stored(&SessionRef::parse(&args.session)?)?;
     let engine = app.engine()?;
     if args.list {
-        return list(&engine.files(&header.id)?, output);
+        return list(engine.files(&header.id)?, output);
     }
     if let (true, Some(folder)) = (args.all, &args.output) {
         return all::run(&engine.files(&header.id)?, folder, engine, output);
@@ -90,8 +89,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })
 }
 
-fn named(files: Vec<SessionFile>, name: &str, revision: Option<u64>) -> Result<SessionFile> {
-    let fits = |file: &SessionFile| {
+fn named(files: Vec<StoredFile>, name: &str, revision: Option<u64>) -> Result<StoredFile> {
+    let fits = |StoredFile { about: file, .. }: &StoredFile| {
         file.name == name && revision.map_or(file.latest, |revision| file.revision == revision)
     };
     files.into_iter().find(fits).ok_or_else(|| {
@@ -100,13 +99,9 @@ fn named(files: Vec<SessionFile>, name: &str, revision: Option<u64>) -> Result<S
     })
 }
 
-#[derive(Serialize)]
-struct Listed<'a> {
-    files: &'a [SessionFile],
-}
-
-fn list(files: &[SessionFile], output: &mut Output) -> Result<()> {
-    output.answer(&Listed { files }, |page| table(files, page))?;
+fn list(files: Vec<StoredFile>, output: &mut Output) -> Result<()> {
+    let answer = SessionFiles { files: files.into_iter().map(|file| file.about).collect() };
+    output.answer(&answer, |page| table(&answer.files, page))?;
     output.hint("forklore restore SESSION --all -o DIR", "write them all");
     Ok(())
 }

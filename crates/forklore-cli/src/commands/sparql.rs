@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use forklore::api::QueryAnswer;
 use forklore::core::ErrorKind;
 use forklore::graph::terms::{Literal, Term};
 use forklore::graph::{
@@ -111,7 +112,9 @@ fn tell(answer: &Answer, output: &mut Output) -> Result<()> {
         graph => Map::from_iter([("graph".to_owned(), graph)]),
     };
     fields.insert("truncated".into(), answer.is_cut().into());
-    output.answer(&fields, |_| {})
+    let fields = Value::Object(fields);
+    let answer: QueryAnswer = serde_json::from_value(fields).map_err(std::io::Error::from)?;
+    output.answer(&answer, |_| {})
 }
 
 fn show(answer: &Answer, output: &mut Output) -> Result<()> {

@@ -3,19 +3,11 @@
 use std::cell::RefCell;
 use std::io::{self, Write};
 
+use forklore::api::Envelope;
 use forklore::core::SessionId;
 use forklore_sanitize::terminal;
 use serde::ser::{Error as _, SerializeSeq};
 use serde::{Serialize, Serializer};
-
-#[derive(Serialize)]
-struct Envelope<'a, T> {
-    ok: bool,
-    #[serde(flatten)]
-    answer: &'a T,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    also: &'a [SessionId],
-}
 
 /// Writes `{"ok":true, ...}` with the fields of `answer`.
 pub(super) fn envelope<T: Serialize>(
@@ -23,7 +15,7 @@ pub(super) fn envelope<T: Serialize>(
     answer: &T,
     also: &[SessionId],
 ) -> io::Result<()> {
-    Ok(serde_json::to_writer(out, &Envelope { ok: true, answer, also })?)
+    Ok(serde_json::to_writer(out, &Envelope { ok: true, answer, also: also.to_vec() })?)
 }
 
 /// A list inside an answer that is serialized while its items are read.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use serde_json::json;
 
+use crate::answers;
 use crate::discover::sample;
 use crate::endpoint::Endpoint;
 use crate::sandbox::{FILTERS, Ran, Sandbox, WORKSPACE, ran};
@@ -65,6 +66,7 @@ impl Scene {
             self.sandbox.command(&[&["--workspace", WORKSPACE, "--json"], words].concat());
         command.env("FORKLORE_CONFIG", self.sandbox.path().join("config.toml"));
         let ran = ran(command);
+        answers::are_of_the_contract(words, &ran.out);
         self.write(words, &ran);
         self
     }
@@ -224,6 +226,8 @@ fn graphs_are_written_and_queried() {
     scene.run(&["sparql", forks]);
     scene.run(&["sparql", "ASK { ?a fl:role ?b }"]);
     scene.run(&["sparql", "SELECT nonsense"]);
+    scene.run(&["sparql", "CONSTRUCT { ?c fl:branch ?l } WHERE { ?c fl:branch ?l } LIMIT 1"]);
+    scene.run(&["sparql", "CONSTRUCT { ?c a fl:Nothing } WHERE { ?c a fl:Nothing }"]);
     scene.run(&["graph", "plan-b", "--format", "nquads", "-o", "plan.nq"]);
     snapshot!(scene);
 }

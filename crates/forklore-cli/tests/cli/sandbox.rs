@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::answers;
+
 /// The folder that commands use. It need not exist, and its length is the same in every run.
 pub(crate) const WORKSPACE: &str = "/demo";
 
@@ -68,8 +70,9 @@ impl Sandbox {
     }
 
     pub(crate) fn run(&self, words: &[&str]) -> Ran {
-        let words = [&["--workspace", WORKSPACE], words].concat();
-        ran(self.command(&words))
+        let ran = ran(self.command(&[&["--workspace", WORKSPACE], words].concat()));
+        check(words, &ran);
+        ran
     }
 
     /// Runs a command that must succeed, and returns its output.
@@ -106,8 +109,16 @@ impl Sandbox {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        of(&output)
+        let ran = of(&child.wait_with_output().unwrap());
+        check(words, &ran);
+        ran
+    }
+}
+
+/// Checks that a command with `--json` printed answers of the contract.
+fn check(words: &[&str], ran: &Ran) {
+    if words.contains(&"--json") {
+        answers::are_of_the_contract(words, &ran.out);
     }
 }
 

@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::sandbox::{Sandbox, WORKSPACE, ran};
+use crate::answers;
+use crate::sandbox::{Sandbox, WORKSPACE, ran, snapshot};
 
 /// A running watch and its output lines.
 struct Watch {
     child: Child,
-    lines: Receiver<Value>,
+    lines: Receiver<String>,
 }
 
 impl Watch {
@@ -29,7 +30,8 @@ impl Watch {
         let (text, lines) = channel();
         std::thread::spawn(move || {
             for line in out.lines().map_while(Result::ok) {
-                if text.send(serde_json::from_str(&line).unwrap()).is_err() {
+                answers::are_of_the_contract(&["import"], &line);
+                if text.send(line).is_err() {
                     return;
                 }
             }
@@ -41,17 +43,26 @@ impl Watch {
 
     /// Returns the next line, which must be of this kind.
     fn next(&self, event: &str) -> Value {
+        serde_json::from_str(&self.line(event)).unwrap()
+    }
+
+    /// Returns the text of the next line, which must be of this kind.
+    fn line(&self, event: &str) -> String {
         let line = self.lines.recv().unwrap();
-        assert_eq!(line["event"], event, "{line}");
+        assert!(line.starts_with(&format!("{{\"event\":\"{event}\"")), "{line}");
         line
     }
 
-    fn signal(mut self, signal: &str) -> Option<i32> {
+    fn signal(self, signal: &str) -> Option<i32> {
+        self.end(signal).0
+    }
+
+    /// Sends a signal, and returns the exit code and the last line.
+    fn end(mut self, signal: &str) -> (Option<i32>, String) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
         let code = self.child.wait().unwrap().code();
-        self.next("stopped");
-        code
+        (code, self.line("stopped"))
     }
 }
 
@@ -271,6 +282,7 @@ fn two_watches_of_one_store_do_not_hurt_each_other() {
         let mut command = Command::new("kill");
         assert!(command.args(["-TERM", &watch.child.id().to_string()]).status().unwrap().success());
         while let Ok(line) = watch.lines.recv() {
+            let line: Value = serde_json::from_str(&line).unwrap();
             match line["event"].as_str() {
                 Some("imported") => reported += line["events"].as_u64().unwrap(),
                 Some("stopped") => break,
@@ -316,4 +328,31 @@ fn sidecar_files_are_stored_as_they_come() {
     assert_eq!(watch.signal("-INT"), Some(130));
     let name = "s/tool-results/toolu_1.txt";
     assert_eq!(sandbox.ok(&["restore", "s", "--file", name]), "found more");
+}
+
+#[test]
+fn each_change_is_a_line() {
+    let sandbox = Sandbox::new();
+    let folder = folder(&sandbox);
+    let file = folder.join("one.jsonl");
+    let watch = Watch::start(&sandbox, &["sessions"]);
+    let mut lines = Vec::new();
+    fs::write(&file, session("one", 1) + "{\"no\n").unwrap();
+    lines.extend([watch.line("imported"), watch.line("problem")]);
+    append(&file, &message(1));
+    lines.push(watch.line("imported"));
+    fs::remove_file(&file).unwrap();
+    lines.push(watch.line("gone"));
+    let record = "{\"type\":\"user\",\"uuid\":\"u1\",\"parentUuid\":null,\"sessionId\":\"s\",\
+                  \"timestamp\":\"2026-01-01T00:00:00Z\",\
+                  \"message\":{\"role\":\"user\",\"content\":\"hello\"}}\n";
+    fs::write(folder.join("s.jsonl"), record).unwrap();
+    lines.push(watch.line("imported"));
+    fs::create_dir_all(folder.join("s/tool-results")).unwrap();
+    fs::write(folder.join("s/tool-results/toolu_1.txt"), "found").unwrap();
+    lines.push(watch.line("kept"));
+    lines.push(watch.end("-INT").1);
+    snapshot!(
+        lines.join("\n").replace(&folder.canonicalize().unwrap().display().to_string(), "[folder]")
+    );
 }

@@ -7,7 +7,6 @@ use forklore_core::{Header, SessionId};
 use forklore_store::Error as StoreError;
 use forklore_store::port::{At, Direction, LogEntry, Query};
 use forklore_store::sources::{FindSource, LineEnd, Source, SourceSpan};
-use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::spread::Spread;
@@ -18,7 +17,7 @@ const PAGE_EVENTS: u64 = 512;
 const PREFETCH_EVENTS: u64 = 64;
 
 /// The result of a restore.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
     /// The first path at which the file was seen.
     pub path: String,

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
+use forklore_api::SessionFile;
 use forklore_core::{ErrorKind, SessionId};
 use forklore_store::sources::{FindSource, Source, SourceId};
-use serde::Serialize;
 
 use super::is_erased;
 use super::restore::Restored;
@@ -13,29 +13,11 @@ use super::{path_of, path_text};
 use crate::{Engine, Error, Result};
 
 /// A file that belongs to a session, as the store retains it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SessionFile {
-    /// The path relative to the directory of the session's own file. Components are separated by
-    /// `/`; none is `..`. A path that is not UTF-8 begins with `bytes://`, and each byte that is
-    /// not UTF-8, and `%` itself, is encoded as `%` and two hexadecimal digits.
-    pub name: String,
-    /// The path at which the file was seen.
-    pub path: String,
-    /// The size in bytes.
-    pub bytes: u64,
-    /// The sha256 of the bytes, in hex.
-    pub sha256: String,
-    /// The revision: the number of times the file was rewritten in place before.
-    pub revision: u64,
-    /// Whether this is the latest revision, the one restored by name.
-    pub latest: bool,
-    /// Whether this is the file that the session was imported from.
-    pub own: bool,
-    /// Whether the bytes were erased because a session was deleted.
-    pub gone: bool,
-    #[serde(skip)]
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredFile {
+    /// Describes the file.
+    pub about: SessionFile,
     relative_path: PathBuf,
-    #[serde(skip)]
     source: Source,
 }
 
@@ -45,7 +27,7 @@ impl Engine {
     ///
     /// # Errors
     /// `not_found` if the session was not imported from a file.
-    pub fn files(&self, session: &SessionId) -> Result<Vec<SessionFile>> {
+    pub fn files(&self, session: &SessionId) -> Result<Vec<StoredFile>> {
         let header = self.store().header(session)?;
         let found = self.sources()?.sources(&FindSource::Session(header.id))?;
         let Some(own) = found.into_iter().next() else {
@@ -67,19 +49,20 @@ impl Engine {
             else {
                 continue;
             };
-            files.push(SessionFile::of(source, relative, path, gone));
+            files.push(StoredFile::of(source, relative, path, gone));
         }
-        files.sort_by(|a, b| (&a.name, b.source.id).cmp(&(&b.name, a.source.id)));
+        files.sort_by(|a, b| (&a.about.name, b.source.id).cmp(&(&b.about.name, a.source.id)));
         let mut last: Option<String> = None;
-        for file in &mut files {
+        for StoredFile { about: file, .. } in &mut files {
             file.latest = last.as_ref() != Some(&file.name);
             last = Some(file.name.clone());
         }
         let gone = self.has_deleted(&own)?;
         let path = own.paths.first().map(|seen| seen.path.clone()).unwrap_or_default();
         let file_name = path_of(&path).file_name().and_then(|name| plain(Path::new(name)));
-        let first = SessionFile::of(own, file_name.unwrap_or_default(), path, gone);
-        files.insert(0, SessionFile { own: true, ..first });
+        let mut first = StoredFile::of(own, file_name.unwrap_or_default(), path, gone);
+        first.about.own = true;
+        files.insert(0, first);
         Ok(files)
     }
 
@@ -88,7 +71,7 @@ impl Engine {
     /// # Errors
     /// `conflict` if its bytes were erased because a session was deleted, `corrupt` if the bytes
     /// differ from those that were imported.
-    pub fn restore_file(&self, file: &SessionFile, out: &mut dyn Write) -> Result<Restored> {
+    pub fn restore_file(&self, file: &StoredFile, out: &mut dyn Write) -> Result<Restored> {
         self.restore_source(file.source.clone(), out)
     }
 
@@ -102,7 +85,7 @@ impl Engine {
     }
 }
 
-impl SessionFile {
+impl StoredFile {
     /// Returns the id of the file's source in the store.
     #[must_use]
     pub fn source(&self) -> SourceId {
@@ -116,18 +99,17 @@ impl SessionFile {
     }
 
     fn of(source: Source, relative_path: PathBuf, path: String, gone: bool) -> Self {
-        Self {
+        let about = SessionFile {
             name: path_text(&relative_path),
             path,
-            relative_path,
             bytes: source.read.offset,
             sha256: source.read.sha256.iter().map(|byte| format!("{byte:02x}")).collect(),
             revision: source.revision,
             latest: true,
             own: false,
             gone,
-            source,
-        }
+        };
+        Self { about, relative_path, source }
     }
 }
 

@@ -8,7 +8,7 @@ use forklore_agent::{AgentSession, Branched, SessionConfig};
 use forklore_engine::Fork;
 
 use super::labels::{Labels, is_used};
-use super::{Explore, Row};
+use super::{Explore, Row, fail};
 use crate::{Host, Result};
 
 /// Creates the forks. Plans one of them first, so that an invalid cut creates none.
@@ -41,7 +41,7 @@ pub(super) fn all<'a>(
                     branches.push(Some(child));
                 }
                 Err(error) => {
-                    row.fail(&error);
+                    fail(row, &error);
                     branches.push(None);
                 }
             }

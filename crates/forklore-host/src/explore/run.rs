@@ -11,7 +11,7 @@ use futures_util::future::{BoxFuture, FutureExt};
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::{Changed, Explore, Judge, Row, State, seconds, state_of};
+use super::{Changed, Explore, Judge, Row, State, fail, seconds, state_of};
 use crate::interrupt::interruptible;
 
 /// Number of notifications of one continuation that are buffered for display.
@@ -97,7 +97,7 @@ impl One {
                 self.row.answer = turn.text;
                 self.row.usage = turn.usage;
             }
-            Err(error) => self.row.fail(&error.into()),
+            Err(error) => fail(&mut self.row, &error.into()),
         }
         if self.row.state == State::Done
             && let Some(judge) = self.judge.take()

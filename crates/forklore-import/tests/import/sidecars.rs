@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use forklore_core::{ErrorKind, SessionId};
-use forklore_engine::{Delete, DeleteMode, Engine, Error, Fork, SessionFile};
+use forklore_engine::{Delete, DeleteMode, Engine, Error, Fork, StoredFile};
 use forklore_import::{ImportOptions, Importer, ProblemKind};
 use forklore_store::Error as StoreError;
 use forklore_store::port::Problem;
@@ -32,20 +32,20 @@ fn claude(scene: &Scene) -> (PathBuf, PathBuf) {
     (folder, results)
 }
 
-fn restored(engine: &Engine, file: &SessionFile) -> Vec<u8> {
+fn restored(engine: &Engine, file: &StoredFile) -> Vec<u8> {
     let mut bytes = Vec::new();
     let restored = engine.restore_file(file, &mut bytes).unwrap();
-    assert_eq!((restored.bytes, restored.revision), (bytes.len() as u64, file.revision));
+    assert_eq!((restored.bytes, restored.revision), (bytes.len() as u64, file.about.revision));
     bytes
 }
 
 /// Returns the sidecar files of a session: name, revision, whether it is the latest, bytes.
 fn stored(scene: &Scene, session: &str) -> Vec<(String, u64, bool, Vec<u8>)> {
     let files = scene.engine.files(&id(session)).unwrap();
-    let sidecars = files.into_iter().filter(|file| !file.own);
-    let bytes = |file: SessionFile| {
+    let sidecars = files.into_iter().filter(|file| !file.about.own);
+    let bytes = |file: StoredFile| {
         let bytes = restored(&scene.engine, &file);
-        (file.name, file.revision, file.latest, bytes)
+        (file.about.name, file.about.revision, file.about.latest, bytes)
     };
     sidecars.map(bytes).collect()
 }
@@ -202,7 +202,7 @@ fn a_delete_takes_them_and_they_stay_away() {
         let delete = Delete { session: id(SESSION), mode: DeleteMode::Refuse, dry_run: false };
         scene.engine.delete(&delete).unwrap();
         let files = scene.engine.files(&id(SESSION)).unwrap();
-        assert!(files.len() == 2 && files.iter().all(|file| file.gone));
+        assert!(files.len() == 2 && files.iter().all(|file| file.about.gone));
         for file in &files {
             let refused = scene.engine.restore_file(file, &mut Vec::new());
             assert!(matches!(refused, Err(Error::SourceGone { .. })), "{refused:?}");
@@ -222,9 +222,9 @@ fn a_delete_takes_them_and_they_stay_away() {
         let result = |file: &str| format!("{SESSION}/tool-results/{file}");
         let bytes = |text: &str| text.as_bytes().to_vec();
         let latest: Vec<_> = scene.engine.files(&id(&session)).unwrap();
-        let latest = latest.into_iter().filter(|file| file.latest && !file.own);
+        let latest = latest.into_iter().filter(|file| file.about.latest && !file.about.own);
         let latest: Vec<_> =
-            latest.map(|file| (file.name.clone(), restored(&scene.engine, &file))).collect();
+            latest.map(|file| (file.about.name.clone(), restored(&scene.engine, &file))).collect();
         let expected = vec![
             (result("a.txt"), bytes("the marker is SECRETWORD in it, again")),
             (result("b.txt"), bytes("SECRETWORD")),
@@ -245,7 +245,7 @@ fn forks_and_detached_sessions_have_none_of_their_own() {
     assert!(matches!(&refused, Err(Error::NoSource(session)) if *session == fork), "{refused:?}");
     let delete = Delete { session: id(SESSION), mode: DeleteMode::DetachChildren, dry_run: false };
     scene.engine.delete(&delete).unwrap();
-    assert!(scene.engine.files(&id(SESSION)).unwrap().iter().all(|file| file.gone));
+    assert!(scene.engine.files(&id(SESSION)).unwrap().iter().all(|file| file.about.gone));
     assert!(matches!(scene.engine.show(&id(SESSION)), Err(Error::Store(StoreError::Deleted(_)))));
 }
 
@@ -291,7 +291,7 @@ fn a_folder_of_amplifier_and_resources_of_pixir_are_whole() {
         }
         let names = |session: &str| {
             let files = scene.engine.files(&id(session)).unwrap();
-            files.into_iter().map(|file| file.name).collect::<Vec<_>>()
+            files.into_iter().map(|file| file.about.name).collect::<Vec<_>>()
         };
         let amplifier = ["transcript.jsonl", "events.jsonl", "metadata.json"];
         assert_eq!(names("1cb9e5f5-48b2-4dd6-9728-bcc3b0303f2b"), amplifier);
@@ -306,8 +306,8 @@ fn a_folder_of_amplifier_and_resources_of_pixir_are_whole() {
         assert_eq!(names("agent-af4ac804"), ["agent-af4ac804.jsonl", "agent-af4ac804.meta.json"]);
         for session in scene.sessions() {
             for file in scene.engine.files(&session.id).unwrap() {
-                let whole = fs::read(Path::new(&file.path)).unwrap();
-                assert_eq!(restored(&scene.engine, &file), whole, "{}", file.path);
+                let whole = fs::read(Path::new(&file.about.path)).unwrap();
+                assert_eq!(restored(&scene.engine, &file), whole, "{}", file.about.path);
             }
         }
     }
@@ -344,7 +344,12 @@ fn names_that_are_no_utf8_are_stored_byte_for_byte() {
             .map(|file| {
                 let path =
                     file.relative_path().strip_prefix(&below).unwrap().as_os_str().as_bytes();
-                (file.name.as_str(), path.to_vec(), file.revision, restored(&scene.engine, file))
+                (
+                    file.about.name.as_str(),
+                    path.to_vec(),
+                    file.about.revision,
+                    restored(&scene.engine, file),
+                )
             })
             .collect();
         let name = |start: &str, name: &str| format!("{start}{below}/{name}");

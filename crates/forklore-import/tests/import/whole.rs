@@ -132,7 +132,7 @@ fn every_regular_file_comes_back_or_has_a_reason() {
             let came_back = |session: &forklore_core::SessionId| {
                 let files = engine.files(session).unwrap();
                 // A file with the same bytes shares its source.
-                let meant = files.iter().filter(|file| file.own || file.path == *name);
+                let meant = files.iter().filter(|file| file.about.own || file.about.path == *name);
                 meant.into_iter().any(|file| {
                     let mut bytes = Vec::new();
                     engine.restore_file(file, &mut bytes).is_ok() && same(&bytes)

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use forklore_core::{AttachmentId, SessionId};
-use forklore_engine::{ExportTo, Exported, LogRange, Recovery, Restored, Result, SessionFile};
+use forklore_engine::{ExportTo, Exported, LogRange, Recovery, Restored, Result, StoredFile};
 use forklore_import::{ImportOptions, ImportReport, Importer, Progressed, Survey};
 
 use super::Forklore;
@@ -59,7 +59,7 @@ impl Forklore {
     ///
     /// # Errors
     /// `not_found` if the session was not imported from a file.
-    pub async fn files(&self, session: &SessionId) -> Result<Vec<SessionFile>> {
+    pub async fn files(&self, session: &SessionId) -> Result<Vec<StoredFile>> {
         let session = session.clone();
         self.step(move |engine| engine.files(&session)).await
     }
@@ -71,7 +71,7 @@ impl Forklore {
     /// differ from those that were imported.
     pub async fn restore_file<W: Write + Send + 'static>(
         &self,
-        file: &SessionFile,
+        file: &StoredFile,
         mut out: W,
     ) -> Result<(Restored, W)> {
         let file = file.clone();

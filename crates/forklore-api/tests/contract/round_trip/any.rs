@@ -37,7 +37,7 @@ impl Dice {
         self.roll() % end
     }
 
-    fn one<T: Clone>(&mut self, of: &[T]) -> T {
+    pub(crate) fn one<T: Clone>(&mut self, of: &[T]) -> T {
         of[usize::try_from(self.below(of.len() as u64)).unwrap()].clone()
     }
 }
@@ -82,6 +82,12 @@ macro_rules! fields {
         }
     )*};
 }
+
+mod conversation;
+mod events;
+
+#[cfg(feature = "schema")]
+pub(crate) use events::event;
 
 words! {
     bool: [true, false];

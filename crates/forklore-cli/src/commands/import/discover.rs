@@ -1,34 +1,13 @@
 //! `import --discover`: lists the agents on this machine, and how much of their data is imported.
 
-use std::path::PathBuf;
-
-use forklore::import::{Importer, Survey};
+use forklore::api::{Discovery, FoundAgent, Survey};
+use forklore::import::Importer;
 use forklore::{Engine, StoreUrl, blocking};
-use serde::Serialize;
 
 use crate::agents;
 use crate::app::App;
 use crate::failure::Result;
 use crate::output::{Cell, Column, Output, Page, Table, Tone, age, bytes, grouped};
-
-#[derive(Serialize)]
-struct Answer {
-    agents: Vec<Found>,
-    /// The command that imports everything that is not imported yet, if there is anything.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Found {
-    agent: &'static str,
-    dialect: &'static str,
-    #[serde(rename = "places")]
-    paths: Vec<PathBuf>,
-    #[serde(flatten)]
-    survey: Survey,
-    command: String,
-}
 
 pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
     let engine = engine(app)?;
@@ -36,13 +15,13 @@ pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
     for home in agents::here() {
         let survey = Importer::new(&engine).survey(home.dialect, &home.folders)?;
         let command = agents::import_command(&home.folders);
-        let (agent, dialect, locations) = (home.agent, home.dialect, home.folders);
-        found.push(Found { agent, dialect, paths: locations, survey, command });
+        let (agent, dialect) = (home.agent.to_owned(), home.dialect.to_owned());
+        found.push(FoundAgent { agent, dialect, paths: home.folders, survey, command });
     }
     let unread = || found.iter().filter(|found| found.survey.to_read > 0);
     let all = agents::import_command(unread().flat_map(|found| &found.paths));
     let command = unread().next().map(|_| all);
-    let answer = Answer { agents: found, command };
+    let answer = Discovery { agents: found, command };
     output.answer(&answer, |page| show(page, &answer))?;
     tell_next(&answer, output);
     Ok(())
@@ -58,7 +37,7 @@ fn engine(app: &App) -> Result<Engine> {
     }
 }
 
-fn show(page: &mut Page, answer: &Answer) {
+fn show(page: &mut Page, answer: &Discovery) {
     if answer.agents.is_empty() {
         page.put(Tone::Plain, "No known agent keeps sessions here.").end();
         return;
@@ -80,7 +59,7 @@ fn show(page: &mut Page, answer: &Answer) {
         let folders: Vec<_> = found.paths.iter().map(|location| agents::typed(location)).collect();
         let tone = if to_read > 0 { Tone::Good } else { Tone::Plain };
         table.row([
-            Cell::new(Tone::Strong, found.agent),
+            Cell::new(Tone::Strong, &found.agent),
             Cell::new(Tone::Plain, grouped(files)),
             Cell::new(Tone::Plain, grouped(sidecar)),
             Cell::new(Tone::Plain, bytes(size)),
@@ -94,9 +73,9 @@ fn show(page: &mut Page, answer: &Answer) {
 }
 
 /// Suggests the commands to type: one for each agent with new data, and one for all of them.
-fn tell_next(answer: &Answer, output: &mut Output) {
+fn tell_next(answer: &Discovery, output: &mut Output) {
     let unread = || answer.agents.iter().filter(|found| found.survey.to_read > 0);
-    let does = |found: &Found| format!("the sessions of {}", found.agent);
+    let does = |found: &FoundAgent| format!("the sessions of {}", found.agent);
     let each: Vec<_> = unread().map(|found| (found.command.clone(), does(found))).collect();
     let mut next: Vec<_> = each.iter().map(|(c, d)| (c.as_str(), d.as_str())).collect();
     if let (Some(all), true) = (&answer.command, each.len() > 1) {

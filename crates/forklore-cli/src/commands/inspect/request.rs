@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use forklore::core::{Cut, Data, Header, Selector};
+use forklore::api::{RequestPreview, SharedPrefix, TokenCount};
+use forklore::core::{Data, Header, Selector};
 use forklore_agent::SessionConfig;
 use forklore_agent::approve::Nobody;
-use forklore_agent::model::{Model as _, ModelName, Request};
+use forklore_agent::model::{Model as _, Request};
 use forklore_agent::tool::NoTools;
 use forklore_chat::Foreground;
 use forklore_llm::{HttpModel, SharedBytes, estimate_tokens};
-use serde::Serialize;
 
 use super::Args;
 use crate::app::App;
@@ -22,37 +22,6 @@ use crate::{exit, wiring};
 const LONG: usize = 500;
 /// The number of characters shown of such data.
 const SHOWN: usize = 40;
-
-/// The request and its size.
-#[derive(Serialize)]
-struct Answer {
-    model: ModelName,
-    messages: usize,
-    /// The number of tools in the request.
-    tools: usize,
-    bytes: usize,
-    tokens: Tokens,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fork: Option<Shared>,
-    body: Data,
-}
-
-/// A number of tokens.
-#[derive(Serialize)]
-struct Tokens {
-    count: u64,
-    /// Whether the number is an estimate.
-    estimated: bool,
-}
-
-/// The part of a fork's request that is identical to the beginning of its parent's request.
-#[derive(Serialize)]
-struct Shared {
-    cut: Cut,
-    messages: usize,
-    bytes: usize,
-    tokens: Tokens,
-}
 
 pub(super) fn run(args: &Args, header: &Header, app: &App, output: &mut Output) -> Result<()> {
     let at = args.fork.as_deref().map(str::parse::<Selector>).transpose();
@@ -72,9 +41,9 @@ pub(super) fn run(args: &Args, header: &Header, app: &App, output: &mut Output) 
     let answer = Preview { args, app, model, equipment }.answer(header, at.as_ref())?;
     output.answer(&answer, |page| {
         page.fact("model", format!("{} {}", answer.model.provider, answer.model.model));
-        page.fact("request", size(answer.bytes, answer.messages, &answer.tokens));
+        page.fact("request", size(answer.bytes, answer.messages, answer.tokens));
         if let Some(fork) = &answer.fork {
-            page.fact("shared", size(fork.bytes, fork.messages, &fork.tokens));
+            page.fact("shared", size(fork.bytes, fork.messages, fork.tokens));
         }
         let tools = if args.no_tools { "left out".to_owned() } else { answer.tools.to_string() };
         page.fact("tools", tools);
@@ -104,7 +73,7 @@ struct Preview<'a> {
 }
 
 impl Preview<'_> {
-    fn answer(&self, header: &Header, at: Option<&Selector>) -> Result<Answer> {
+    fn answer(&self, header: &Header, at: Option<&Selector>) -> Result<RequestPreview> {
         let engine = self.app.engine()?;
         let name = self.model.name();
         let request = |view| self.equipment.request(engine, view);
@@ -115,14 +84,14 @@ impl Preview<'_> {
         let bytes = SharedBytes::between(&self.body(&own)?, &self.body(&child)?).shared;
         let first = child.messages.get(..child.shared).unwrap_or_default().to_vec();
         let tokens = self.tokens(&Request { messages: first, ..child.clone() }, bytes)?;
-        let fork = Shared { cut, messages: child.shared, bytes, tokens };
+        let fork = SharedPrefix { cut, messages: child.shared, bytes, tokens };
         self.answer_of(&child, Some(fork))
     }
 
-    fn answer_of(&self, request: &Request, fork: Option<Shared>) -> Result<Answer> {
+    fn answer_of(&self, request: &Request, fork: Option<SharedPrefix>) -> Result<RequestPreview> {
         let body = self.body(request)?;
         let text = String::from_utf8_lossy(&body).into_owned();
-        Ok(Answer {
+        Ok(RequestPreview {
             model: self.model.name().clone(),
             messages: request.messages.len(),
             tools: request.tools.len(),
@@ -139,14 +108,14 @@ impl Preview<'_> {
 
     /// Returns the server's token count with `--count` if the server can count, or else an
     /// estimate.
-    fn tokens(&self, request: &Request, bytes: usize) -> Result<Tokens> {
+    fn tokens(&self, request: &Request, bytes: usize) -> Result<TokenCount> {
         let counted = if self.args.count && !request.messages.is_empty() {
             self.model.count_blocking(request).map_err(|error| not_sent(&error))?
         } else {
             None
         };
         let estimated = counted.is_none();
-        Ok(Tokens { count: counted.unwrap_or_else(|| estimate_tokens(bytes)), estimated })
+        Ok(TokenCount { count: counted.unwrap_or_else(|| estimate_tokens(bytes)), estimated })
     }
 }
 
@@ -173,7 +142,7 @@ fn shortened(body: &str) -> String {
     out + rest
 }
 
-fn size(bytes: usize, messages: usize, tokens: &Tokens) -> String {
+fn size(bytes: usize, messages: usize, tokens: TokenCount) -> String {
     let how = if tokens.estimated { "estimated" } else { "counted by the server" };
     format!(
         "{}, {}, {} ({how})",

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use forklore::Engine;
 use forklore::api::{DamagedFile, RestoredFiles, WrittenFile};
 use forklore::core::ErrorKind;
-use forklore::engine::SessionFile;
+use forklore::engine::StoredFile;
 use forklore_sanitize::path::{PathError, file_below};
 
 use super::new_file;
@@ -16,16 +16,16 @@ use crate::output::{Output, Page, Tone, bytes, count};
 /// Writes the latest revision of each file below a folder. Nothing is overwritten: if one of the
 /// files exists, none is written.
 pub(super) fn run(
-    files: &[SessionFile],
+    files: &[StoredFile],
     folder: &Path,
     engine: &Engine,
     output: &mut Output,
 ) -> Result<()> {
     let (mut locations, mut gone) = (Vec::new(), Vec::new());
-    for file in files.iter().filter(|file| file.latest) {
+    for file in files.iter().filter(|file| file.about.latest) {
         // The session's own file is required, so its absence is an error when it is written.
-        if file.gone && !file.own {
-            gone.push(file.name.clone());
+        if file.about.gone && !file.about.own {
+            gone.push(file.about.name.clone());
             continue;
         }
         let path = file_below(folder, file.relative_path()).map_err(refused)?;
@@ -39,8 +39,9 @@ pub(super) fn run(
     for (file, location) in locations {
         match write(file, location, engine) {
             Ok(done) => written.push(done),
-            Err(error) if !file.own && error.kind() == ErrorKind::Corrupt => {
-                damaged.push(DamagedFile { name: file.name.clone(), message: error.to_string() });
+            Err(error) if !file.about.own && error.kind() == ErrorKind::Corrupt => {
+                let name = file.about.name.clone();
+                damaged.push(DamagedFile { name, message: error.to_string() });
             }
             Err(error) => return Err(error),
         }
@@ -51,7 +52,7 @@ pub(super) fn run(
     if answer.damaged.is_empty() { Ok(()) } else { Err(Failure::Answered(ErrorKind::Corrupt)) }
 }
 
-fn write(file: &SessionFile, path: PathBuf, engine: &Engine) -> Result<WrittenFile> {
+fn write(file: &StoredFile, path: PathBuf, engine: &Engine) -> Result<WrittenFile> {
     let restored = new_file::write(&path, |out| {
         let mut out = BufWriter::new(out);
         let restored = engine.restore_file(file, &mut out)?;
@@ -59,7 +60,7 @@ fn write(file: &SessionFile, path: PathBuf, engine: &Engine) -> Result<WrittenFi
         Ok(restored)
     })?;
     let (bytes, revision) = (restored.bytes, restored.revision);
-    Ok(WrittenFile { name: file.name.clone(), path, bytes, revision })
+    Ok(WrittenFile { name: file.about.name.clone(), path, bytes, revision })
 }
 
 fn show(page: &mut Page, answer: &RestoredFiles) {

@@ -6,12 +6,12 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use forklore::Error;
-use forklore::core::{ErrorKind, SessionId};
+use forklore::api::{FileChange, WatchLine};
+use forklore::core::SessionId;
 use forklore::import::{
     ImportReport, ImportedFile, ImportedSession, Problem as ImportProblem, ProblemKind,
     StoredSidecar,
 };
-use serde::Serialize;
 
 use super::super::report;
 use crate::agents;
@@ -20,45 +20,6 @@ use crate::output::{Output, Page, Tone, bytes, count};
 
 /// The maximum number of remembered problems; each is reported once.
 const MOST: usize = 10_000;
-
-/// A line of output.
-#[derive(Serialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
-enum Line<'a> {
-    Watching {
-        #[serde(rename = "places")]
-        paths: &'a [PathBuf],
-    },
-    Imported {
-        path: &'a str,
-        dialect: &'a str,
-        change: &'static str,
-        bytes: u64,
-        events: u64,
-        sessions: Vec<&'a SessionId>,
-    },
-    #[serde(rename = "kept")]
-    Sidecar {
-        path: &'a str,
-        dialect: &'a str,
-        bytes: u64,
-        session: &'a SessionId,
-    },
-    Gone {
-        path: &'a Path,
-        #[serde(rename = "kept")]
-        stored: &'a [SessionId],
-    },
-    Problem(&'a ImportProblem),
-    Refused {
-        kind: ErrorKind,
-        message: String,
-    },
-    Stopped {
-        files: u64,
-        events: u64,
-    },
-}
 
 /// Prints the lines of a watch, and counts what was imported.
 pub(super) struct News<'a> {
@@ -76,7 +37,7 @@ impl<'a> News<'a> {
     pub(super) fn begin(&mut self, paths: &[PathBuf]) -> Result<()> {
         let there: Vec<_> = paths.iter().filter(|location| location.exists()).cloned().collect();
         let names: Vec<_> = there.iter().map(|location| agents::typed(location)).collect();
-        self.say(&Line::Watching { paths: &there }, |page| {
+        self.say(&WatchLine::Watching { paths: there }, |page| {
             let names = if names.is_empty() { "nothing yet".into() } else { names.join(" ") };
             page.put(Tone::Plain, format!("Watching {names}; Ctrl-C ends it")).end();
         })
@@ -99,10 +60,12 @@ impl<'a> News<'a> {
     }
 
     fn stored(&mut self, file: &StoredSidecar) -> Result<()> {
-        let StoredSidecar { path, dialect, session, bytes: size, .. } = file;
+        let StoredSidecar { path, dialect, session, bytes: size, .. } = file.clone();
         self.files += 1;
-        self.say(&Line::Sidecar { path, dialect, bytes: *size, session }, |page| {
-            let what = format!("{:<10}{}", "beside", bytes(*size));
+        let line = WatchLine::Sidecar { path, dialect, bytes: size, session };
+        let StoredSidecar { path, dialect, .. } = file;
+        self.say(&line, |page| {
+            let what = format!("{:<10}{}", "beside", bytes(size));
             page.put(Tone::Good, format!("{what:<34}")).put(Tone::Dim, dialect);
             page.put(Tone::Plain, format!("  {}", agents::typed(Path::new(path)))).end();
         })
@@ -121,24 +84,29 @@ impl<'a> News<'a> {
         let rewritten = |p: &ImportProblem| p.kind == ProblemKind::Rewritten && p.path == file.path;
         let all_new = sessions.iter().all(|session| session.appended == session.events);
         let change = match (problems.iter().any(rewritten), all_new) {
-            (true, _) => "rewritten",
-            (false, true) => "new",
-            (false, false) => "grown",
+            (true, _) => FileChange::Rewritten,
+            (false, true) => FileChange::New,
+            (false, false) => FileChange::Grown,
         };
         // A copy of a known session has no new events of its own; name all its sessions then.
         let named = if grown.is_empty() { sessions } else { &grown };
         self.files += 1;
         self.events += events;
-        let line = Line::Imported {
-            path: &file.path,
-            dialect: &first.dialect,
+        let line = WatchLine::Imported {
+            path: file.path.clone(),
+            dialect: first.dialect.clone(),
             change,
             bytes: file.bytes,
             events,
-            sessions: named.iter().map(|session| &session.session_id).collect(),
+            sessions: named.iter().map(|session| session.session_id.clone()).collect(),
         };
         self.say(&line, |page| {
-            let what = format!("{change:<10}{} ({})", count(events, "event"), bytes(file.bytes));
+            let what = format!(
+                "{:<10}{} ({})",
+                change.as_str(),
+                count(events, "event"),
+                bytes(file.bytes)
+            );
             page.put(Tone::Good, format!("{what:<34}")).put(Tone::Dim, &first.dialect);
             page.put(Tone::Plain, format!("  {}", agents::typed(Path::new(&file.path)))).end();
         })
@@ -148,7 +116,8 @@ impl<'a> News<'a> {
         if sessions.is_empty() {
             return Ok(());
         }
-        self.say(&Line::Gone { path, stored: sessions }, |page| {
+        let line = WatchLine::Gone { path: path.to_owned(), stored: sessions.to_vec() };
+        self.say(&line, |page| {
             let what = format!("{:<10}{} kept", "gone", count(sessions.len() as u64, "session"));
             page.put(Tone::Warn, format!("{what:<34}"));
             page.put(Tone::Plain, agents::typed(path)).end();
@@ -166,7 +135,7 @@ impl<'a> News<'a> {
         if !is_new {
             return Ok(());
         }
-        self.say(&Line::Problem(problem), |page| {
+        self.say(&WatchLine::Problem(problem.clone()), |page| {
             page.put(Tone::Warn, format!("problem   {}", report::location(problem))).end();
         })
     }
@@ -176,7 +145,7 @@ impl<'a> News<'a> {
         if !self.is_new(&message) {
             return Ok(());
         }
-        let line = Line::Refused { kind: error.kind(), message: message.clone() };
+        let line = WatchLine::Refused { kind: error.kind(), message: message.clone() };
         self.say(&line, |page| {
             page.put(Tone::Bad, format!("refused   {message}; it is tried again")).end();
         })
@@ -184,7 +153,7 @@ impl<'a> News<'a> {
 
     pub(super) fn end(&mut self) -> Result<()> {
         let (files, events) = (self.files, self.events);
-        self.say(&Line::Stopped { files, events }, |page| {
+        self.say(&WatchLine::Stopped { files, events }, |page| {
             let sum = format!("{} of {}", count(events, "event"), count(files, "change"));
             page.put(Tone::Plain, format!("Stopped; imported {sum}")).end();
         })
@@ -199,7 +168,7 @@ impl<'a> News<'a> {
         self.reported.insert(hasher.finish())
     }
 
-    fn say(&mut self, line: &Line<'_>, people: impl FnOnce(&mut Page)) -> Result<()> {
+    fn say(&mut self, line: &WatchLine, people: impl FnOnce(&mut Page)) -> Result<()> {
         self.output.record(line, |page| {
             page.put(Tone::Dim, jiff::Zoned::now().strftime("%H:%M:%S  "));
             people(page);

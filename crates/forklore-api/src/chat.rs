@@ -1,0 +1,62 @@
+//! Types of `chat` and `resume`: one turn of a conversation.
+
+use forklore_core::SessionId;
+use serde::{Deserialize, Serialize};
+
+use crate::event::{TurnStatus, TurnUsage};
+
+/// The answer of `chat -p` and `resume -p`, after the line of each event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TurnAnswer {
+    /// The session in which the turn ended.
+    pub session_id: SessionId,
+    /// The session in which the turn began, if it had to continue in a fork.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<SessionId>,
+    /// How the turn ended.
+    pub status: TurnOutcome,
+    /// The last text of the model.
+    pub text: String,
+    /// The number of model calls with a complete answer.
+    pub model_calls: u32,
+    /// The number of tool calls that the model made.
+    pub tool_calls: u32,
+    /// Usage of all model calls of the turn.
+    pub usage: TurnUsage,
+    /// The last log position of the session.
+    pub head_seq: i64,
+    /// The command that continues the conversation.
+    pub resume_command: String,
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum TurnOutcome {
+    /// The model finished.
+    Success,
+    /// The turn was interrupted.
+    Cancelled,
+    /// The turn ended early, for this reason.
+    Incomplete(String),
+}
+
+impl TurnOutcome {
+    /// Returns the outcome without its reason, as events report it.
+    #[must_use]
+    pub fn status(&self) -> TurnStatus {
+        match self {
+            Self::Success => TurnStatus::Success,
+            Self::Cancelled => TurnStatus::Cancelled,
+            Self::Incomplete(_) => TurnStatus::Incomplete,
+        }
+    }
+
+    /// Returns the name of the outcome, as events report it.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        self.status().as_str()
+    }
+}

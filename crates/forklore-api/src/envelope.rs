@@ -1,0 +1,36 @@
+//! The object in which a verb prints its answer.
+
+use forklore_core::{Data, SessionId};
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// The object that a successful verb prints: `ok`, the fields of its answer, and `also`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Envelope"))]
+pub struct Envelope<T> {
+    /// Always `true`.
+    pub ok: bool,
+    /// The answer.
+    #[serde(flatten)]
+    pub answer: T,
+    /// The other sessions of the file, if a session file was named instead of a session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<SessionId>,
+}
+
+// Derived code reads flattened fields into a buffer, which cannot hold the verbatim JSON of a
+// `Data`. So this reads the text twice.
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Envelope<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Outer {
+            ok: bool,
+            #[serde(default)]
+            also: Vec<SessionId>,
+        }
+        let text = Data::deserialize(deserializer)?;
+        let Outer { ok, also } = text.read().map_err(D::Error::custom)?;
+        let answer = text.read().map_err(D::Error::custom)?;
+        Ok(Self { ok, answer, also })
+    }
+}

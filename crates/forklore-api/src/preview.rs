@@ -1,0 +1,61 @@
+//! Types of `inspect --request`: the request that a model would receive.
+
+use forklore_core::{Cut, Data};
+use serde::{Deserialize, Serialize};
+
+/// The answer of `inspect --request`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RequestPreview {
+    /// The model that would receive the request.
+    pub model: ModelName,
+    /// The number of messages in the request.
+    pub messages: usize,
+    /// The number of tools in the request.
+    pub tools: usize,
+    /// The size of the body in bytes.
+    pub bytes: usize,
+    /// The number of tokens in the request.
+    pub tokens: TokenCount,
+    /// What the request of a fork shares with the request of its parent. Only with `--fork`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork: Option<SharedPrefix>,
+    /// The body of the request, byte for byte.
+    pub body: Data,
+}
+
+/// Identifies a model.
+///
+/// Reasoning is sent back only to the model that wrote it (docs/semantics.md, Model requests).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ModelName {
+    /// The provider, such as `anthropic`.
+    pub provider: String,
+    /// The provider's name for the model.
+    pub model: String,
+}
+
+/// A number of tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TokenCount {
+    /// The number of tokens.
+    pub count: u64,
+    /// Whether the number is an estimate.
+    pub estimated: bool,
+}
+
+/// The part of a fork's request that is identical to the beginning of its parent's request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SharedPrefix {
+    /// The cut at which the fork would begin.
+    pub cut: Cut,
+    /// The number of shared messages.
+    pub messages: usize,
+    /// The number of shared bytes.
+    pub bytes: usize,
+    /// The number of shared tokens.
+    pub tokens: TokenCount,
+}

@@ -1,0 +1,98 @@
+//! Checks that `--json` prints exactly the types of the contract.
+
+use forklore::api::event::Notification;
+use forklore::api::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Options with which a verb prints a file or a text instead of an answer.
+const TEXT: &[&str] = &["--help", "-h", "--version", "-V", "--format", "--speed"];
+/// Verbs that print the bytes of a file unless one of these options is present.
+const FILE: &[(&str, &[&str])] = &[
+    ("export", &["-o", "--output"]),
+    ("restore", &["-o", "--output", "--list"]),
+    ("graph", &["-o", "--output", "--ontology", "--shapes"]),
+];
+
+/// Checks that each line that these words print is the JSON of an answer of the verb: that it can
+/// be read as one of the types listed for the verb, and that this type writes the same bytes again.
+pub(crate) fn are_of_the_contract(words: &[&str], printed: &str) {
+    let verb = words.iter().find(|word| of_verb(word).next().is_some());
+    let has = |options: &[&str]| words.iter().any(|word| options.contains(word));
+    let file = FILE.iter().find(|(name, _)| verb == Some(name));
+    let bytes = has(&["--get"]) || file.is_some_and(|(_, options)| !has(options));
+    for line in printed.lines() {
+        let refused = is::<Refusal>(line);
+        let written = verb.is_some_and(|verb| of_verb(verb).any(|answer| is_answer(answer, line)));
+        let other = has(TEXT) || (bytes && !line.starts_with("{\"ok\":"));
+        assert!(refused || written || other, "{words:?}: not of the contract: {line}");
+    }
+}
+
+/// Returns the answers that are listed for a verb.
+fn of_verb(verb: &str) -> impl Iterator<Item = &'static VerbAnswer> {
+    ANSWERS.iter().filter(move |answer| answer.usage.split(' ').next() == Some(verb))
+}
+
+/// Checks whether a line is the JSON of a `T`, byte for byte.
+fn is<T: Serialize + DeserializeOwned>(line: &str) -> bool {
+    let value = serde_json::from_str::<T>(line).ok();
+    value.is_some_and(|value| serde_json::to_string(&value).unwrap() == line)
+}
+
+fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
+    macro_rules! of_type {
+        ($($type:ident),* $(,)?) => {
+            match (answer.answer, answer.form) {
+                // Its `ok` says whether all is well.
+                ("Doctor", _) => is::<Doctor>(line),
+                $((stringify!($type), Form::Object) => is::<Envelope<$type>>(line),)*
+                $((stringify!($type), Form::Lines) => is::<$type>(line),)*
+                (other, _) => panic!("{other} is not in the list"),
+            }
+        };
+    }
+    of_type!(
+        Appended,
+        Attached,
+        AttachmentFile,
+        Attachments,
+        Branches,
+        Brought,
+        Collected,
+        CompletionScript,
+        Deleted,
+        Detached,
+        Difference,
+        Discovery,
+        EventLine,
+        Exploration,
+        ExportedFile,
+        FlatNode,
+        Forked,
+        GraphFile,
+        Imported,
+        Inspection,
+        Lineage,
+        ManPage,
+        ManPages,
+        Notification,
+        Packed,
+        QueryAnswer,
+        Record,
+        Recovered,
+        RequestPreview,
+        RestoredFile,
+        RestoredFiles,
+        ResumeIn,
+        SessionAnswer,
+        SessionFiles,
+        SessionPage,
+        StatsAnswer,
+        Tree,
+        TurnAnswer,
+        Verification,
+        Vocabulary,
+        WatchLine,
+    )
+}
