@@ -83,6 +83,9 @@ pub enum Error {
     /// down.
     #[error("the work was broken off: {0}")]
     Work(#[from] tokio::task::JoinError),
+    /// The turn of a sub-agent panicked.
+    #[error("the sub-agent crashed: {0}")]
+    Crashed(String),
     /// A file operation failed.
     #[error("{doing}: {source}")]
     Io {
@@ -114,7 +117,9 @@ impl Error {
             | Self::IsAPlan(_) => ErrorKind::InvalidArgs,
             Self::Interrupted(_) => ErrorKind::Interrupted,
             Self::Budget(_) => ErrorKind::Conflict,
-            Self::Json(_) | Self::Work(_) | Self::Io { .. } => ErrorKind::Internal,
+            Self::Json(_) | Self::Work(_) | Self::Crashed(_) | Self::Io { .. } => {
+                ErrorKind::Internal
+            }
         }
     }
 

@@ -253,11 +253,11 @@ impl Output {
         if self.hints { id.to_string() } else { ShortIds::of([id]).get(id).to_owned() }
     }
 
-    /// Prints a stored text byte for byte, for a pipe, or `answer` with `--json`.
+    /// Prints a text byte for byte, for another program that reads it, or `answer` with `--json`.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(crate) fn stored_text<T: Serialize>(&mut self, answer: &T, text: &str) -> Result<()> {
+    pub(crate) fn verbatim<T: Serialize>(&mut self, answer: &T, text: &str) -> Result<()> {
         if self.json {
             return self.answer(answer, |_| {});
         }
@@ -270,18 +270,6 @@ impl Output {
     /// When it cannot be written.
     pub(crate) fn help(&mut self, help: &StyledStr) -> Result<()> {
         let text = if self.look.color { help.ansi().to_string() } else { help.to_string() };
-        Ok(self.out.write_all(text.as_bytes())?)
-    }
-
-    /// Prints a text that the program generated for another program, such as a shell: unchanged, or
-    /// `answer` with `--json`.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub(crate) fn own_text<T: Serialize>(&mut self, answer: &T, text: &str) -> Result<()> {
-        if self.json {
-            return self.answer(answer, |_| {});
-        }
         Ok(self.out.write_all(text.as_bytes())?)
     }
 

@@ -416,6 +416,8 @@ macro_rules! __forklore_cases {
                 2710 a_delete_erases_sidecars
                 2711 no_sidecar_is_stored_for_a_deleted_session
                 2712 what_a_step_writes_is_in_the_feed
+                2713 spans_of_an_earlier_revision_come_back
+                2714 a_delete_leaves_spans_that_refer_to_the_session
             }
             base transaction {
                 2801 writes_of_several_families_are_one_step

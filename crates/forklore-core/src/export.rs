@@ -22,7 +22,14 @@ pub trait Export: Send + Sync {
     fn home(&self) -> Option<Home>;
 
     /// Returns the path for the file. `read` reads a small file below the agent's folder.
-    fn destination(&self, file: &NewFile, read: &dyn Fn(&Path) -> Option<String>) -> Placement;
+    ///
+    /// # Errors
+    /// If every folder in which the agent would look for the file belongs to something else.
+    fn destination(
+        &self,
+        file: &NewFile,
+        read: &dyn Fn(&Path) -> Option<String>,
+    ) -> Result<Placement, NoDestination>;
 
     /// Returns the number of records in the agent's own file up to and including `last`, if a new
     /// file can continue after it without copying them.
@@ -56,6 +63,11 @@ pub struct Placement {
     /// if they are missing, and never changed.
     pub companions: Vec<(PathBuf, String)>,
 }
+
+/// The reason why an agent's folder has no path for a new session file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NoDestination(pub String);
 
 /// A session file to write.
 #[derive(Clone, Debug, PartialEq)]

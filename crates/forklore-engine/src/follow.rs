@@ -1,6 +1,6 @@
 //! Following a session: a commit to it by any process wakes the follower.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use forklore_core::SessionId;
 use forklore_store::port::{SessionChange, Since};
@@ -37,10 +37,26 @@ impl Follower<'_> {
     /// `not_found` if the store was deleted, or the error of reading its feed.
     pub fn next_change(&mut self) -> Result<SessionChange> {
         loop {
-            let page = self.engine.store().changes(&self.since, 0, WAIT)?;
+            if let Some(change) = self.next_change_within(WAIT)? {
+                return Ok(change);
+            }
+        }
+    }
+
+    /// Waits until something is committed to the session, at most for `wait`. Returns the change,
+    /// or `None` if there was none.
+    ///
+    /// # Errors
+    /// `not_found` if the store was deleted, or the error of reading its feed.
+    pub fn next_change_within(&mut self, wait: Duration) -> Result<Option<SessionChange>> {
+        let began = Instant::now();
+        loop {
+            let left = wait.saturating_sub(began.elapsed());
+            let page = self.engine.store().changes(&self.since, 0, left)?;
             self.since = Since::Mark(page.mark);
             let mut sessions = page.sessions.into_iter();
-            if let Some(change) = sessions.find(|change| change.session == self.session) {
+            let change = sessions.find(|change| change.session == self.session);
+            if change.is_some() || left.is_zero() {
                 return Ok(change);
             }
         }

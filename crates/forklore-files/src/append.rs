@@ -11,32 +11,30 @@ use crate::log::{Next, Want, of};
 use crate::record::write_event;
 use crate::session::Session;
 
-impl Folder {
-    /// Appends the events of `append`, or finds that an earlier call already did.
-    pub(crate) fn append(&self, id: &SessionId, append: &Append) -> Result<Appended> {
-        let mut session = self.writable(id)?;
-        let head = session.header.head_seq();
-        if let Some(seqs) = repeated_seqs(&session.header, append)? {
-            let there = ids_from(&session, *seqs.start(), append.events.len())?;
-            if let Some(earlier) = repetition(&session.header, append, &seqs, there.iter()) {
-                return Ok(earlier);
-            }
+/// Appends the events of `append`, or finds that an earlier call already did.
+pub(crate) fn append(folder: &Folder, id: &SessionId, append: &Append) -> Result<Appended> {
+    let mut session = folder.writable(id)?;
+    let head = session.header.head_seq();
+    if let Some(seqs) = repeated_seqs(&session.header, append)? {
+        let there = ids_from(&session, *seqs.start(), append.events.len())?;
+        if let Some(earlier) = repetition(&session.header, append, &seqs, there.iter()) {
+            return Ok(earlier);
         }
-        let now = self.clock.now();
-        check_append(&session.header, append, now)?;
-        let open = match session.header.counts.open {
-            0 => Some(OpenCalls::default()),
-            _ if !append.events.iter().any(changes_calls) => None,
-            _ => Some(History::of(self, &session).open_calls(head)?),
-        };
-        let mut tail = Tail { header: &mut session.header, open, lines: String::new() };
-        append.events.iter().try_for_each(|event| tail.push(event))?;
-        let lines = tail.lines;
-        session.header.usage += append.usage;
-        session.header.updated = append.now.min(now);
-        self.commit(&mut session, lines)?;
-        Ok(appended(head, &session.header))
     }
+    let now = folder.clock.now();
+    check_append(&session.header, append, now)?;
+    let open = match session.header.counts.open {
+        0 => Some(OpenCalls::default()),
+        _ if !append.events.iter().any(changes_calls) => None,
+        _ => Some(History::of(folder, &session).open_calls(head)?),
+    };
+    let mut tail = Tail { header: &mut session.header, open, lines: String::new() };
+    append.events.iter().try_for_each(|event| tail.push(event))?;
+    let lines = tail.lines;
+    session.header.usage += append.usage;
+    session.header.updated = append.now.min(now);
+    folder.commit(&mut session, lines)?;
+    Ok(appended(head, &session.header))
 }
 
 fn changes_calls(event: &Event) -> bool {

@@ -6,38 +6,37 @@ use forklore_store::rules::take_lease;
 use forklore_store::{Error, Result};
 
 use crate::folder::Folder;
+use crate::label;
 
-impl Folder {
-    /// Makes any change except [`Change::Detach`], and returns the resulting header.
-    pub(crate) fn change(&self, id: &SessionId, change: &Change) -> Result<Header> {
-        let mut session = self.writable(id)?;
-        let old = session.header.clone();
-        let header = &mut session.header;
-        match change {
-            Change::Label(label) => {
-                self.check_label(&old.root_id, label, id)?;
-                self.claim_label(&old.root_id, label, id)?;
-                header.label = label.clone();
-            }
-            Change::Title(title) => header.title.clone_from(title),
-            Change::Leaf(leaf) => header.leaf.clone_from(leaf),
-            Change::CopyOf(copy_of) => header.copy_of.clone_from(copy_of),
-            Change::Hold { owner, lasts } => {
-                header.lease = Some(take_lease(&old, owner, *lasts, self.clock.now())?);
-            }
-            Change::Release { owner } => {
-                if header.lease.take_if(|lease| lease.owner == *owner).is_none() {
-                    return Err(Error::LeaseLost { session: id.clone(), owner: owner.clone() });
-                }
-            }
-            Change::Detach => {}
+/// Makes any change except [`Change::Detach`], and returns the resulting header.
+pub(crate) fn change(folder: &Folder, id: &SessionId, change: &Change) -> Result<Header> {
+    let mut session = folder.writable(id)?;
+    let old = session.header.clone();
+    let header = &mut session.header;
+    match change {
+        Change::Label(label) => {
+            label::check(folder, &old.root_id, label, id)?;
+            label::claim(folder, &old.root_id, label, id)?;
+            header.label = label.clone();
         }
-        if session.header != old {
-            self.commit(&mut session, String::new())?;
+        Change::Title(title) => header.title.clone_from(title),
+        Change::Leaf(leaf) => header.leaf.clone_from(leaf),
+        Change::CopyOf(copy_of) => header.copy_of.clone_from(copy_of),
+        Change::Hold { owner, lasts } => {
+            header.lease = Some(take_lease(&old, owner, *lasts, folder.clock.now())?);
         }
-        if session.header.label != old.label {
-            self.free_label(&old)?;
+        Change::Release { owner } => {
+            if header.lease.take_if(|lease| lease.owner == *owner).is_none() {
+                return Err(Error::LeaseLost { session: id.clone(), owner: owner.clone() });
+            }
         }
-        Ok(session.header)
+        Change::Detach => {}
     }
+    if session.header != old {
+        folder.commit(&mut session, String::new())?;
+    }
+    if session.header.label != old.label {
+        label::free(folder, &old)?;
+    }
+    Ok(session.header)
 }

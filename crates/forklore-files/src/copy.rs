@@ -35,97 +35,95 @@ pub(crate) struct Owner<'a> {
     pub(crate) segment: &'a Segment,
 }
 
-impl Folder {
-    /// Copies the first `inheritable` inheritable events of a session, without blocking others.
-    pub(crate) fn stage(
-        &self,
-        from: &SessionId,
-        inheritable: u64,
-        owner: &Owner<'_>,
-    ) -> Result<Staged> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        self.check_sound()?;
-        let session = self.living(from)?;
-        if inheritable > session.header.counts.inheritable {
-            return Err(Error::Invalid(format!("the cut lies behind the end of {from}")));
-        }
-        self.make_dir(&self.layout.workspaces().join(owner.segment.workspace()))?;
-        // Use a random suffix, because two processes in different containers can have the same
-        // process id.
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let suffix = format!(".{:016x}{UNFINISHED}", RandomState::new().hash_one(number));
-        let path = self.layout.segment(&owner.segment.prefix());
-        let staged = Staged { path: forklore_store::disk::with_suffix(&path, &suffix) };
-        let written = self.write_copy(&History::of(self, &session), inheritable, owner, &staged);
-        if written.is_err() {
-            staged.abandon(self);
-        }
-        written.map(|()| staged)
+/// Copies the first `inheritable` inheritable events of a session, without blocking others.
+pub(crate) fn stage(
+    folder: &Folder,
+    from: &SessionId,
+    inheritable: u64,
+    owner: &Owner<'_>,
+) -> Result<Staged> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    folder.check_sound()?;
+    let session = folder.living(from)?;
+    if inheritable > session.header.counts.inheritable {
+        return Err(Error::Invalid(format!("the cut lies behind the end of {from}")));
     }
+    folder.make_dir(&folder.layout.workspaces().join(owner.segment.workspace()))?;
+    // Use a random suffix, because two processes in different containers can have the same
+    // process id.
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let suffix = format!(".{:016x}{UNFINISHED}", RandomState::new().hash_one(number));
+    let path = folder.layout.segment(&owner.segment.prefix());
+    let staged = Staged { path: forklore_store::disk::with_suffix(&path, &suffix) };
+    let written = write_copy(folder, &History::of(folder, &session), inheritable, owner, &staged);
+    if written.is_err() {
+        staged.abandon(folder);
+    }
+    written.map(|()| staged)
+}
 
-    fn write_copy(
-        &self,
-        history: &History<'_>,
-        inheritable: u64,
-        owner: &Owner<'_>,
-        staged: &Staged,
-    ) -> Result<()> {
-        let path = &staged.path;
-        let file = self.fs.open(path, Open::Create).map_err(os("copying to", path))?;
-        let mut lines = sealed(&PrefixLine::new(owner.id, inheritable))?;
-        let (mut at, mut copied) = (0, 0);
-        history.walk(0, false, |stored| {
-            if !stored.event.class.is_inherited() {
-                return Ok(Next::Go);
-            }
-            copied += 1;
-            let writer =
-                Writer { session_id: owner.id, parent_id: owner.parent_id, root_id: owner.root_id };
-            let counts = stored.counts;
-            write_event(&mut lines, writer, copied, Some(&stored.origin), counts, &stored.event)
-                .map_err(|error| Error::io("copying an event", error))?;
-            if lines.len() >= WRITE_BYTES {
-                self.write(&*file, path, lines.as_bytes(), at)?;
-                at += lines.len() as u64;
-                lines.clear();
-            }
-            Ok(if copied == inheritable { Next::Stop } else { Next::Go })
-        })?;
-        self.write(&*file, path, lines.as_bytes(), at)?;
-        self.sync(&*file, path)
-    }
+fn write_copy(
+    folder: &Folder,
+    history: &History<'_>,
+    inheritable: u64,
+    owner: &Owner<'_>,
+    staged: &Staged,
+) -> Result<()> {
+    let path = &staged.path;
+    let file = folder.fs.open(path, Open::Create).map_err(os("copying to", path))?;
+    let mut lines = sealed(&PrefixLine::new(owner.id, inheritable))?;
+    let (mut at, mut copied) = (0, 0);
+    history.walk(0, false, |stored| {
+        if !stored.event.class.is_inherited() {
+            return Ok(Next::Go);
+        }
+        copied += 1;
+        let writer =
+            Writer { session_id: owner.id, parent_id: owner.parent_id, root_id: owner.root_id };
+        let counts = stored.counts;
+        write_event(&mut lines, writer, copied, Some(&stored.origin), counts, &stored.event)
+            .map_err(|error| Error::io("copying an event", error))?;
+        if lines.len() >= WRITE_BYTES {
+            folder.write(&*file, path, lines.as_bytes(), at)?;
+            at += lines.len() as u64;
+            lines.clear();
+        }
+        Ok(if copied == inheritable { Next::Stop } else { Next::Go })
+    })?;
+    folder.write(&*file, path, lines.as_bytes(), at)?;
+    folder.sync(&*file, path)
+}
 
-    /// Copies what the session inherits, unless it already has its own copy (docs/semantics.md,
-    /// Delete, detach).
-    pub(crate) fn staged_detach(&self, id: &SessionId) -> Result<Option<Staged>> {
-        let session = self.living(id)?;
-        let header = &session.header;
-        if has_own(header) {
-            return Ok(None);
-        }
-        let owner = Owner {
-            id,
-            parent_id: header.parent_id.as_ref(),
-            root_id: &header.root_id,
-            segment: &session.segment,
-        };
-        self.stage(id, header.inherited.inheritable, &owner).map(Some)
+/// Copies what the session inherits, unless it already has its own copy (docs/semantics.md,
+/// Delete, detach).
+pub(crate) fn staged_detach(folder: &Folder, id: &SessionId) -> Result<Option<Staged>> {
+    let session = folder.living(id)?;
+    let header = &session.header;
+    if has_own(header) {
+        return Ok(None);
     }
+    let owner = Owner {
+        id,
+        parent_id: header.parent_id.as_ref(),
+        root_id: &header.root_id,
+        segment: &session.segment,
+    };
+    stage(folder, id, header.inherited.inheritable, &owner).map(Some)
+}
 
-    /// Makes the session refer to its copy, unless it was detached meanwhile.
-    pub(crate) fn detach(&self, id: &SessionId, staged: Option<&Staged>) -> Result<Changed> {
-        let mut session = self.writable(id)?;
-        let mut copied_events = 0;
-        if let Some(staged) = staged.filter(|_| !has_own(&session.header)) {
-            staged.publish(self, &session.segment)?;
-            copied_events = session.header.inherited.inheritable;
-        }
-        if !session.header.detached {
-            session.header.detached = true;
-            self.commit(&mut session, String::new())?;
-        }
-        Ok(Changed { header: session.header, copied_events })
+/// Makes the session refer to its copy, unless it was detached meanwhile.
+pub(crate) fn detach(folder: &Folder, id: &SessionId, staged: Option<&Staged>) -> Result<Changed> {
+    let mut session = folder.writable(id)?;
+    let mut copied_events = 0;
+    if let Some(staged) = staged.filter(|_| !has_own(&session.header)) {
+        staged.publish(folder, &session.segment)?;
+        copied_events = session.header.inherited.inheritable;
     }
+    if !session.header.detached {
+        session.header.detached = true;
+        folder.commit(&mut session, String::new())?;
+    }
+    Ok(Changed { header: session.header, copied_events })
 }
 
 fn has_own(header: &Header) -> bool {

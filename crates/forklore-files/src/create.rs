@@ -10,6 +10,7 @@ use crate::append::Tail;
 use crate::copy::Staged;
 use crate::folder::{Folder, Mark};
 use crate::history::History;
+use crate::label;
 use crate::layout::Segment;
 use crate::line;
 use crate::line::sealed;
@@ -19,107 +20,103 @@ use crate::session::Session;
 /// Maximum number of spans in a first line. Older ones stay in the first line of an ancestor.
 const SPANS: usize = 16;
 
-impl Folder {
-    /// Checks the id, the kind and the cut. Returns the parent, if there is one.
-    pub(crate) fn check_new(&self, new: &NewSession) -> Result<Option<Session>> {
-        match self.find(&new.id) {
-            Ok(None) => {}
-            // If the file of that session is lost, the id does not become available either.
-            Ok(Some(_)) | Err(Error::Corrupt { .. }) => {
-                return Err(Error::IdInUse(new.id.clone()));
-            }
-            Err(error) => return Err(error),
+/// Checks the id, the kind and the cut. Returns the parent, if there is one.
+pub(crate) fn check_new(folder: &Folder, new: &NewSession) -> Result<Option<Session>> {
+    match folder.find(&new.id) {
+        Ok(None) => {}
+        // If the file of that session is lost, the id does not become available either.
+        Ok(Some(_)) | Err(Error::Corrupt { .. }) => {
+            return Err(Error::IdInUse(new.id.clone()));
         }
-        let Some(from) = check_kind(new)? else { return Ok(None) };
-        let parent = self.writable(&from.parent)?;
-        check_cut(from, &parent.header)?;
-        Ok(Some(parent))
+        Err(error) => return Err(error),
     }
+    let Some(from) = check_kind(new)? else { return Ok(None) };
+    let parent = folder.writable(&from.parent)?;
+    check_cut(from, &parent.header)?;
+    Ok(Some(parent))
+}
 
-    /// Creates the session; its file gets its name last. `staged` is the copy of its prefix, if it
-    /// has one.
-    pub(crate) fn create(&self, new: &NewSession, staged: Option<&Staged>) -> Result<Header> {
-        let parent = self.check_new(new)?;
-        let mut header = new.header(
-            parent.as_ref().map(|parent| &parent.header),
-            <_>::default(),
-            self.clock.now(),
-        );
-        self.check_label(&header.root_id, &new.label, &new.id)?;
-        let mut open = OpenCalls::default();
-        let mut ancestry = Ancestry::default();
-        if let (Some(parent), Some(from)) = (&parent, &new.from)
-            && new.kind == SessionKind::Branch
-            && from.cut.inheritable > 0
-        {
-            (header, open, ancestry) = self.inherit(header, parent, from)?;
-        }
-        let segment = Segment::of_session(&header.workspace, &header.id);
-        let line = SessionLine::new(&header, ancestry);
-        let mut tail = Tail { header: &mut header, open: Some(open), lines: String::new() };
-        let mut events = new.events.as_slice();
-        if let (Some(_), [fork, rest @ ..]) = (&parent, events) {
-            tail.push_fork(fork)?;
-            events = rest;
-        }
-        events.iter().try_for_each(|event| tail.push(event))?;
-        let lines = tail.lines;
-        self.publish_session(&header, &segment, &line, &lines, staged)?;
-        Ok(header)
+/// Creates the session; its file gets its name last. `staged` is the copy of its prefix, if it
+/// has one.
+pub(crate) fn create(folder: &Folder, new: &NewSession, staged: Option<&Staged>) -> Result<Header> {
+    let parent = check_new(folder, new)?;
+    let mut header = new.header(
+        parent.as_ref().map(|parent| &parent.header),
+        <_>::default(),
+        folder.clock.now(),
+    );
+    label::check(folder, &header.root_id, &new.label, &new.id)?;
+    let mut open = OpenCalls::default();
+    let mut ancestry = Ancestry::default();
+    if let (Some(parent), Some(from)) = (&parent, &new.from)
+        && new.kind == SessionKind::Branch
+        && from.cut.inheritable > 0
+    {
+        (header, open, ancestry) = inherit(folder, header, parent, from)?;
     }
+    let segment = Segment::of_session(&header.workspace, &header.id);
+    let line = SessionLine::new(&header, ancestry);
+    let mut tail = Tail { header: &mut header, open: Some(open), lines: String::new() };
+    let mut events = new.events.as_slice();
+    if let (Some(_), [fork, rest @ ..]) = (&parent, events) {
+        tail.push_fork(fork)?;
+        events = rest;
+    }
+    events.iter().try_for_each(|event| tail.push(event))?;
+    let lines = tail.lines;
+    publish_session(folder, &header, &segment, &line, &lines, staged)?;
+    Ok(header)
+}
 
-    /// Claims the id and the label of the session, publishes its copied prefix, and gives its file
-    /// its name.
-    fn publish_session(
-        &self,
-        header: &Header,
-        segment: &Segment,
-        line: &SessionLine,
-        lines: &str,
-        staged: Option<&Staged>,
-    ) -> Result<()> {
-        let mut whole = sealed(line)?;
-        let (from, step) = (whole.len() as u64, line::sum(lines.as_bytes()));
-        whole.push_str(lines);
-        whole.push_str(&sealed(&Commit { state: State::of(header), from, step })?);
-        let _write = self.announce(What::Created, &header.id)?;
-        self.make_dir(&self.layout.workspaces().join(segment.workspace()))?;
-        self.claim(&header.id, segment)?;
-        self.claim_label(&header.root_id, &header.label, &header.id)?;
-        if let Some(staged) = staged {
-            staged.publish(self, segment)?;
-        }
-        self.put(&self.layout.segment(segment), whole.as_bytes())?;
-        self.mark(Mark::Session(header.id.clone(), segment.clone(), whole.len() as u64));
-        Ok(())
+/// Claims the id and the label of the session, publishes its copied prefix, and gives its file
+/// its name.
+fn publish_session(
+    folder: &Folder,
+    header: &Header,
+    segment: &Segment,
+    line: &SessionLine,
+    lines: &str,
+    staged: Option<&Staged>,
+) -> Result<()> {
+    let mut whole = sealed(line)?;
+    let (from, step) = (whole.len() as u64, line::sum(lines.as_bytes()));
+    whole.push_str(lines);
+    whole.push_str(&sealed(&Commit { state: State::of(header), from, step })?);
+    let _write = folder.announce(What::Created, &header.id)?;
+    folder.make_dir(&folder.layout.workspaces().join(segment.workspace()))?;
+    folder.claim(&header.id, segment)?;
+    label::claim(folder, &header.root_id, &header.label, &header.id)?;
+    if let Some(staged) = staged {
+        staged.publish(folder, segment)?;
     }
+    folder.put(&folder.layout.segment(segment), whole.as_bytes())?;
+    folder.mark(Mark::Session(header.id.clone(), segment.clone(), whole.len() as u64));
+    Ok(())
+}
 
-    /// Computes what a child inherits from its parent.
-    fn inherit(
-        &self,
-        header: Header,
-        parent: &Session,
-        from: &Beginning,
-    ) -> Result<(Header, OpenCalls, Ancestry)> {
-        let inheritable = from.cut.inheritable;
-        let history = History::of(self, parent);
-        let counts = history.counts_at(inheritable)?;
-        let open = match (
-            counts.open,
-            history.seq_of(forklore_core::lineage::Unit::Inheritable, inheritable)?,
-        ) {
-            (1.., Some(seq)) => history.open_calls(i64::try_from(seq).unwrap_or(i64::MAX))?,
-            _ => OpenCalls::default(),
-        };
-        let ancestry = match from.strategy {
-            Strategy::ReplayV1 => Ancestry::default(),
-            Strategy::ShareV1 if inheritable > parent.header.inherited.inheritable => {
-                with_own(parent)
-            }
-            Strategy::ShareV1 => history.spans_before(inheritable)?,
-        };
-        Ok((Header { inherited: counts, counts, ..header }, open, ancestry))
-    }
+/// Computes what a child inherits from its parent.
+fn inherit(
+    folder: &Folder,
+    header: Header,
+    parent: &Session,
+    from: &Beginning,
+) -> Result<(Header, OpenCalls, Ancestry)> {
+    let inheritable = from.cut.inheritable;
+    let history = History::of(folder, parent);
+    let counts = history.counts_at(inheritable)?;
+    let open = match (
+        counts.open,
+        history.seq_of(forklore_core::lineage::Unit::Inheritable, inheritable)?,
+    ) {
+        (1.., Some(seq)) => history.open_calls(i64::try_from(seq).unwrap_or(i64::MAX))?,
+        _ => OpenCalls::default(),
+    };
+    let ancestry = match from.strategy {
+        Strategy::ReplayV1 => Ancestry::default(),
+        Strategy::ShareV1 if inheritable > parent.header.inherited.inheritable => with_own(parent),
+        Strategy::ShareV1 => history.spans_before(inheritable)?,
+    };
+    Ok((Header { inherited: counts, counts, ..header }, open, ancestry))
 }
 
 /// Returns the parent's spans plus one for its own events. A full list stays in the parent's first

@@ -54,7 +54,7 @@ impl<'s> History<'s> {
         if let Some(all) = self.all.get() {
             return Ok(all);
         }
-        let all = self.folder.all_spans(&self.ancestry)?;
+        let all = all_spans(self.folder, &self.ancestry)?;
         Ok(self.all.get_or_init(|| all))
     }
 
@@ -120,7 +120,7 @@ impl<'s> History<'s> {
         let (before, spans) = if near || self.ancestry.before.is_none() {
             (self.ancestry.before.clone(), self.ancestry.spans.clone())
         } else {
-            self.folder.holder(&self.ancestry, inheritable)?
+            holder(self.folder, &self.ancestry, inheritable)?
         };
         let spans =
             spans.into_iter().take_while(|span| span.base.inheritable < inheritable).collect();
@@ -346,37 +346,35 @@ fn inherited(line: EventLine) -> LogEntry {
     LogEntry { seq: counts.inheritable, origin, counts, event }
 }
 
-impl Folder {
-    /// Returns all spans of an ancestry, oldest first.
-    pub(crate) fn all_spans(&self, ancestry: &Ancestry) -> Result<Vec<Span>> {
-        let mut parts = vec![ancestry.spans.clone()];
-        let mut next = ancestry.before.clone();
-        let mut seen = HashSet::new();
-        while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {
-            let line = self.session_line(&holder)?;
-            parts.push(line.ancestry.spans);
-            next = line.ancestry.before;
-        }
-        Ok(parts.into_iter().rev().flatten().collect())
+/// Returns all spans of an ancestry, oldest first.
+fn all_spans(folder: &Folder, ancestry: &Ancestry) -> Result<Vec<Span>> {
+    let mut parts = vec![ancestry.spans.clone()];
+    let mut next = ancestry.before.clone();
+    let mut seen = HashSet::new();
+    while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {
+        let line = folder.session_line(&holder)?;
+        parts.push(line.ancestry.spans);
+        next = line.ancestry.before;
     }
+    Ok(parts.into_iter().rev().flatten().collect())
+}
 
-    /// Returns the part of an ancestry that contains the inheritable event with this number.
-    fn holder(
-        &self,
-        ancestry: &Ancestry,
-        inheritable: u64,
-    ) -> Result<(Option<Segment>, Vec<Span>)> {
-        let mut next = ancestry.before.clone();
-        let mut seen = HashSet::new();
-        while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {
-            let Ancestry { before, spans } = self.session_line(&holder)?.ancestry;
-            if before.is_none()
-                || spans.first().is_some_and(|first| first.base.inheritable < inheritable)
-            {
-                return Ok((before, spans));
-            }
-            next = before;
+/// Returns the part of an ancestry that contains the inheritable event with this number.
+fn holder(
+    folder: &Folder,
+    ancestry: &Ancestry,
+    inheritable: u64,
+) -> Result<(Option<Segment>, Vec<Span>)> {
+    let mut next = ancestry.before.clone();
+    let mut seen = HashSet::new();
+    while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {
+        let Ancestry { before, spans } = folder.session_line(&holder)?.ancestry;
+        if before.is_none()
+            || spans.first().is_some_and(|first| first.base.inheritable < inheritable)
+        {
+            return Ok((before, spans));
         }
-        Ok((None, Vec::new()))
+        next = before;
     }
+    Ok((None, Vec::new()))
 }

@@ -13,82 +13,80 @@ struct LabelClaim {
     session_id: SessionId,
 }
 
-impl Folder {
-    /// Refuses a label that another living session of the family has.
-    pub(crate) fn check_label(
-        &self,
-        root: &SessionId,
-        label: &Label,
-        but: &SessionId,
-    ) -> Result<()> {
-        let holder = match self.labelled(root, label)? {
-            Claimed::Nobody => None,
-            Claimed::By(id) => match self.any(&id) {
-                Ok(session) => Some(session.header),
-                Err(Error::NotFound(_)) => None,
-                // Assume that the damaged session has the label.
-                Err(Error::Corrupt { .. }) => {
-                    return Err(Error::LabelInUse { label: label.clone(), by: id });
-                }
-                Err(error) => return Err(error),
-            },
-            Claimed::Unreadable => self.family_label(root, label)?,
-        };
-        let has = |header: &Header| {
-            header.deleted.is_none()
-                && header.label == *label
-                && header.root_id == *root
-                && header.id != *but
-        };
-        match holder.filter(has) {
-            Some(header) => Err(Error::LabelInUse { label: label.clone(), by: header.id }),
-            None => Ok(()),
-        }
-    }
-
-    /// Claims a label for a session, durably.
-    pub(crate) fn claim_label(
-        &self,
-        root: &SessionId,
-        label: &Label,
-        id: &SessionId,
-    ) -> Result<()> {
-        self.make_dir(&self.layout.family(root))?;
-        let claim = crate::line::sealed(&LabelClaim { session_id: id.clone() })?;
-        self.put(&self.layout.label(root, label), claim.as_bytes())
-    }
-
-    /// Frees the label of a session. A claim that stays because the process was killed before this
-    /// has no effect, because the session's header has another label or is deleted.
-    pub(crate) fn free_label(&self, header: &Header) -> Result<()> {
-        match self.labelled(&header.root_id, &header.label)? {
-            Claimed::By(id) if id == header.id => {
-                self.remove(&self.layout.label(&header.root_id, &header.label))
+/// Refuses a label that another living session of the family has.
+pub(crate) fn check(
+    folder: &Folder,
+    root: &SessionId,
+    label: &Label,
+    but: &SessionId,
+) -> Result<()> {
+    let holder = match labelled(folder, root, label)? {
+        Claimed::Nobody => None,
+        Claimed::By(id) => match folder.any(&id) {
+            Ok(session) => Some(session.header),
+            Err(Error::NotFound(_)) => None,
+            // Assume that the damaged session has the label.
+            Err(Error::Corrupt { .. }) => {
+                return Err(Error::LabelInUse { label: label.clone(), by: id });
             }
-            _ => Ok(()),
+            Err(error) => return Err(error),
+        },
+        Claimed::Unreadable => family_label(folder, root, label)?,
+    };
+    let has = |header: &Header| {
+        header.deleted.is_none()
+            && header.label == *label
+            && header.root_id == *root
+            && header.id != *but
+    };
+    match holder.filter(has) {
+        Some(header) => Err(Error::LabelInUse { label: label.clone(), by: header.id }),
+        None => Ok(()),
+    }
+}
+
+/// Claims a label for a session, durably.
+pub(crate) fn claim(
+    folder: &Folder,
+    root: &SessionId,
+    label: &Label,
+    id: &SessionId,
+) -> Result<()> {
+    folder.make_dir(&folder.layout.family(root))?;
+    let claim = crate::line::sealed(&LabelClaim { session_id: id.clone() })?;
+    folder.put(&folder.layout.label(root, label), claim.as_bytes())
+}
+
+/// Frees the label of a session. A claim that stays because the process was killed before this
+/// has no effect, because the session's header has another label or is deleted.
+pub(crate) fn free(folder: &Folder, header: &Header) -> Result<()> {
+    match labelled(folder, &header.root_id, &header.label)? {
+        Claimed::By(id) if id == header.id => {
+            folder.remove(&folder.layout.label(&header.root_id, &header.label))
         }
+        _ => Ok(()),
     }
+}
 
-    /// Checks whether the label's claim names this session.
-    pub(crate) fn is_labelled(&self, header: &Header) -> Result<bool> {
-        let claimed = self.labelled(&header.root_id, &header.label)?;
-        Ok(matches!(claimed, Claimed::By(id) if id == header.id))
-    }
+/// Checks whether the label's claim names this session.
+pub(crate) fn is_labelled(folder: &Folder, header: &Header) -> Result<bool> {
+    let claimed = labelled(folder, &header.root_id, &header.label)?;
+    Ok(matches!(claimed, Claimed::By(id) if id == header.id))
+}
 
-    fn labelled(&self, root: &SessionId, label: &Label) -> Result<Claimed> {
-        let Some(bytes) = self.read(&self.layout.label(root, label))? else {
-            return Ok(Claimed::Nobody);
-        };
-        let claim = line::checked(&bytes).ok().and_then(|text| serde_json::from_str(text).ok());
-        Ok(claim.map_or(Claimed::Unreadable, |claim: LabelClaim| Claimed::By(claim.session_id)))
-    }
+fn labelled(folder: &Folder, root: &SessionId, label: &Label) -> Result<Claimed> {
+    let Some(bytes) = folder.read(&folder.layout.label(root, label))? else {
+        return Ok(Claimed::Nobody);
+    };
+    let claim = line::checked(&bytes).ok().and_then(|text| serde_json::from_str(text).ok());
+    Ok(claim.map_or(Claimed::Unreadable, |claim: LabelClaim| Claimed::By(claim.session_id)))
+}
 
-    /// Returns the living session of the family that has the label, according to the headers.
-    fn family_label(&self, root: &SessionId, label: &Label) -> Result<Option<Header>> {
-        let filter =
-            Filter { family: Some(root.clone()), label: Some(label.clone()), ..Filter::default() };
-        Ok(self.list(&filter, None, 1)?.sound.into_iter().next())
-    }
+/// Returns the living session of the family that has the label, according to the headers.
+fn family_label(folder: &Folder, root: &SessionId, label: &Label) -> Result<Option<Header>> {
+    let filter =
+        Filter { family: Some(root.clone()), label: Some(label.clone()), ..Filter::default() };
+    Ok(folder.list(&filter, None, 1)?.sound.into_iter().next())
 }
 
 enum Claimed {

@@ -11,151 +11,150 @@ use crate::layout::{Segment, UNFINISHED};
 use crate::line;
 use crate::line::sealed;
 use crate::log::{Log, Next};
+use crate::needs::Needs;
 use crate::record::{Commit, PrefixLine, SessionLine, State, Writer, write_event};
 use crate::session::Session;
-use crate::sources::Index;
+use crate::sources::{self, Index};
 
-impl Folder {
-    /// Erases what no session needs.
-    ///
-    /// # Errors
-    /// `Corrupt` for a session whose needs are unknown, in which case no event is erased; or, after
-    /// all others are done, for a deleted one that cannot be cut back.
-    pub(crate) fn collect(&self, index: &Index) -> Result<Collected> {
-        let before = self.bytes_of_files()?;
-        let mut collected = Collected::default();
-        self.erase_forgotten(index)?;
-        self.remove_unfinished()?;
-        let mut found = self.survey()?;
-        if let Some(at) = found.damaged.iter().position(|damaged| damaged.line.is_none()) {
-            return Err(found.damaged.swap_remove(at).error);
-        }
-        let needs = self.needs(&found)?;
-        let mut damaged = None;
-        for session in found.sessions.iter().filter(|session| session.header.deleted.is_some()) {
-            let need = needs.of(&session.segment);
-            if session.line.trimmed.is_none_or(|trimmed| need < trimmed) {
-                collected.segments += u64::from(need == 0);
-                let erased = self
-                    .session_in(&session.segment)
-                    .and_then(|session| session.map_or(Ok(0), |session| self.trim(&session, need)));
-                match erased {
-                    Ok(erased) => collected.events += erased,
-                    Err(error @ Error::Corrupt { .. }) => damaged = Some(error),
-                    Err(error) => return Err(error),
-                }
-            }
-            self.remove_aside(session.segment.name())?;
-        }
-        for segment in self.segments()?.iter().filter(|segment| segment.is_prefix()) {
-            collected.segments += u64::from(needs.of(segment) == 0);
-            match self.trim_copy(segment, needs.of(segment)) {
+/// Erases what no session needs.
+///
+/// # Errors
+/// `Corrupt` for a session whose needs are unknown, in which case no event is erased; or, after
+/// all others are done, for a deleted one that cannot be cut back.
+pub(crate) fn collect(folder: &Folder, index: &Index) -> Result<Collected> {
+    let before = bytes_of_files(folder)?;
+    let mut collected = Collected::default();
+    sources::erase_forgotten(folder, index)?;
+    remove_unfinished(folder)?;
+    let mut found = folder.survey()?;
+    if let Some(at) = found.damaged.iter().position(|damaged| damaged.line.is_none()) {
+        return Err(found.damaged.swap_remove(at).error);
+    }
+    let needs = Needs::read(folder, &found)?;
+    let mut damaged = None;
+    for session in found.sessions.iter().filter(|session| session.header.deleted.is_some()) {
+        let need = needs.of(&session.segment);
+        if session.line.trimmed.is_none_or(|trimmed| need < trimmed) {
+            collected.segments += u64::from(need == 0);
+            let erased = folder
+                .session_in(&session.segment)
+                .and_then(|session| session.map_or(Ok(0), |session| trim(folder, &session, need)));
+            match erased {
                 Ok(erased) => collected.events += erased,
                 Err(error @ Error::Corrupt { .. }) => damaged = Some(error),
                 Err(error) => return Err(error),
             }
         }
-        collected.freed_bytes = before.saturating_sub(self.bytes_of_files()?);
-        damaged.map_or(Ok(collected), Err)
+        remove_aside(folder, session.segment.name())?;
     }
-
-    /// Cuts a deleted session back to its tombstone and the events that others need. Returns how
-    /// many events it erased.
-    fn trim(&self, session: &Session, need: u64) -> Result<u64> {
-        let Session { segment, header, line, log, .. } = session;
-        let line: SessionLine = line.clone().trimmed_to(need);
-        let mut whole = sealed(&line)?;
-        let from = whole.len() as u64;
-        let erased = match need {
-            // The events are not read, so damage among them does not prevent the erasure.
-            0 => header.own_events,
-            _ => retain_needed(log, header.into(), need, false, &mut whole)?,
-        };
-        let lines = whole.get(usize::try_from(from).unwrap_or_default()..).unwrap_or_default();
-        let step = line::sum(lines.as_bytes());
-        whole.push_str(&sealed(&Commit { state: State::of(header), from, step })?);
-        self.replace(header, segment, &whole)?;
-        Ok(erased)
-    }
-
-    /// Replaces a session's file by a shorter one. Resets its durable length to 0 until the new
-    /// file is durable.
-    fn replace(&self, header: &Header, segment: &Segment, whole: &str) -> Result<()> {
-        self.unmark(&header.id, segment)?;
-        self.put(&self.layout.segment(segment), whole.as_bytes())?;
-        self.mark(Mark::Session(header.id.clone(), segment.clone(), whole.len() as u64));
-        Ok(())
-    }
-
-    /// Cuts a copy back to what is needed. Returns how many events it erased.
-    fn trim_copy(&self, segment: &Segment, need: u64) -> Result<u64> {
-        let path = self.layout.segment(segment);
-        if need == 0 {
-            let inheritable = self.copied(segment).map_or(0, |line| line.inheritable);
-            self.remove(&path)?;
-            self.sync_name(&path)?;
-            return Ok(inheritable);
+    for segment in folder.segments()?.iter().filter(|segment| segment.is_prefix()) {
+        collected.segments += u64::from(needs.of(segment) == 0);
+        match trim_copy(folder, segment, needs.of(segment)) {
+            Ok(erased) => collected.events += erased,
+            Err(error @ Error::Corrupt { .. }) => damaged = Some(error),
+            Err(error) => return Err(error),
         }
-        let Some(log) = self.log(segment)? else {
-            return Ok(0);
-        };
-        let first = self.copied(segment)?;
-        if need >= first.inheritable {
-            return Ok(0);
-        }
-        let owner = self.session_line(&segment.owner())?;
-        let header = owner.session.writer();
-        let mut whole = sealed(&PrefixLine::new(&first.prefix_of, need))?;
-        let erased = retain_needed(&log, header, need, true, &mut whole)?;
-        self.put(&path, whole.as_bytes())?;
-        Ok(erased)
     }
+    collected.freed_bytes = before.saturating_sub(bytes_of_files(folder)?);
+    damaged.map_or(Ok(collected), Err)
+}
 
-    /// Removes the torn tails of a deleted session.
-    fn remove_aside(&self, name: &str) -> Result<()> {
-        let folder = self.layout.aside();
-        for file in self.names(&folder)? {
-            if file.split('.').next() == Some(name) {
-                self.remove(&folder.join(file))?;
+/// Cuts a deleted session back to its tombstone and the events that others need. Returns how
+/// many events it erased.
+fn trim(folder: &Folder, session: &Session, need: u64) -> Result<u64> {
+    let Session { segment, header, line, log, .. } = session;
+    let line: SessionLine = line.clone().trimmed_to(need);
+    let mut whole = sealed(&line)?;
+    let from = whole.len() as u64;
+    let erased = match need {
+        // The events are not read, so damage among them does not prevent the erasure.
+        0 => header.own_events,
+        _ => retain_needed(log, header.into(), need, false, &mut whole)?,
+    };
+    let lines = whole.get(usize::try_from(from).unwrap_or_default()..).unwrap_or_default();
+    let step = line::sum(lines.as_bytes());
+    whole.push_str(&sealed(&Commit { state: State::of(header), from, step })?);
+    replace(folder, header, segment, &whole)?;
+    Ok(erased)
+}
+
+/// Replaces a session's file by a shorter one. Resets its durable length to 0 until the new
+/// file is durable.
+fn replace(folder: &Folder, header: &Header, segment: &Segment, whole: &str) -> Result<()> {
+    folder.unmark(&header.id, segment)?;
+    folder.put(&folder.layout.segment(segment), whole.as_bytes())?;
+    folder.mark(Mark::Session(header.id.clone(), segment.clone(), whole.len() as u64));
+    Ok(())
+}
+
+/// Cuts a copy back to what is needed. Returns how many events it erased.
+fn trim_copy(folder: &Folder, segment: &Segment, need: u64) -> Result<u64> {
+    let path = folder.layout.segment(segment);
+    if need == 0 {
+        let inheritable = folder.copied(segment).map_or(0, |line| line.inheritable);
+        folder.remove(&path)?;
+        folder.sync_name(&path)?;
+        return Ok(inheritable);
+    }
+    let Some(log) = folder.log(segment)? else {
+        return Ok(0);
+    };
+    let first = folder.copied(segment)?;
+    if need >= first.inheritable {
+        return Ok(0);
+    }
+    let owner = folder.session_line(&segment.owner())?;
+    let header = owner.session.writer();
+    let mut whole = sealed(&PrefixLine::new(&first.prefix_of, need))?;
+    let erased = retain_needed(&log, header, need, true, &mut whole)?;
+    folder.put(&path, whole.as_bytes())?;
+    Ok(erased)
+}
+
+/// Removes the torn tails of a deleted session.
+fn remove_aside(folder: &Folder, name: &str) -> Result<()> {
+    let aside = folder.layout.aside();
+    for file in folder.names(&aside)? {
+        if file.split('.').next() == Some(name) {
+            folder.remove(&aside.join(file))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes files that a killed process did not complete.
+fn remove_unfinished(folder: &Folder) -> Result<()> {
+    let layout = &folder.layout;
+    let mut parents = vec![layout.root().to_owned(), layout.ids(), layout.aside()];
+    for above in [folder.layout.workspaces(), folder.layout.labels()] {
+        parents.extend(folder.names(&above)?.into_iter().map(|name| above.join(name)));
+    }
+    for parent in parents {
+        for name in folder.names(&parent)?.iter().filter(|name| name.ends_with(UNFINISHED)) {
+            folder.remove(&parent.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the total size of the store's files in bytes, without attachments.
+pub(crate) fn bytes_of_files(folder: &Folder) -> Result<u64> {
+    let layout = &folder.layout;
+    let mut parents = vec![layout.ids(), layout.aside(), layout.root().to_owned()];
+    for above in [layout.workspaces(), layout.labels()] {
+        parents.extend(folder.names(&above)?.into_iter().map(|name| above.join(name)));
+    }
+    let mut bytes = 0;
+    for parent in parents {
+        for name in folder.names(&parent)? {
+            let path = parent.join(name);
+            // Skip folders, and files that disappear meanwhile.
+            if let Ok(file) = folder.fs.open(&path, Open::Read) {
+                bytes += file.len().map_err(os("measuring", &path))?;
             }
         }
-        Ok(())
     }
-
-    /// Removes files that a killed process did not complete.
-    fn remove_unfinished(&self) -> Result<()> {
-        let layout = &self.layout;
-        let mut folders = vec![layout.root().to_owned(), layout.ids(), layout.aside()];
-        for above in [self.layout.workspaces(), self.layout.labels()] {
-            folders.extend(self.names(&above)?.into_iter().map(|name| above.join(name)));
-        }
-        for folder in folders {
-            for name in self.names(&folder)?.iter().filter(|name| name.ends_with(UNFINISHED)) {
-                self.remove(&folder.join(name))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns the total size of the store's files in bytes, without attachments.
-    pub(crate) fn bytes_of_files(&self) -> Result<u64> {
-        let layout = &self.layout;
-        let mut folders = vec![layout.ids(), layout.aside(), layout.root().to_owned()];
-        for above in [layout.workspaces(), layout.labels()] {
-            folders.extend(self.names(&above)?.into_iter().map(|name| above.join(name)));
-        }
-        let mut bytes = 0;
-        for folder in folders {
-            for name in self.names(&folder)? {
-                let path = folder.join(name);
-                // Skip folders, and files that disappear meanwhile.
-                if let Ok(file) = self.fs.open(&path, Open::Read) {
-                    bytes += file.len().map_err(os("measuring", &path))?;
-                }
-            }
-        }
-        Ok(bytes)
-    }
+    Ok(bytes)
 }
 
 /// Appends the lines of the inheritable events up to number `need` to `out`. Returns how many

@@ -30,18 +30,18 @@ impl Needs {
     }
 }
 
-impl Folder {
+impl Needs {
     /// Reads each living session's spans, and spans that several sessions share only once. For a
     /// damaged session whose first line can be read, counts what that line says and the session's
     /// own copy.
-    pub(crate) fn needs(&self, found: &Survey) -> Result<Needs> {
-        let mut needs = Needs::default();
+    pub(crate) fn read(folder: &Folder, found: &Survey) -> Result<Self> {
+        let mut needs = Self::default();
         let mut seen = HashSet::new();
         for (Ancestry { before, spans }, stored) in found.lists() {
             needs.note(&spans, stored);
             let mut next = before;
             while let Some(holder) = next.filter(|holder| seen.insert(holder.clone())) {
-                let line = self.session_line(&holder)?;
+                let line = folder.session_line(&holder)?;
                 needs.note(&line.ancestry.spans, line.session.inherited().inheritable);
                 next = line.ancestry.before;
             }

@@ -18,6 +18,7 @@ use jiff::Timestamp;
 
 use crate::store::FilesStore;
 use crate::transaction::again;
+use crate::{maintenance, read, sources, verify};
 
 impl Store for FilesStore {
     fn capabilities(&self) -> Capabilities {
@@ -44,7 +45,7 @@ impl Store for FilesStore {
     }
 
     fn read(&self, session: &SessionId, query: &Query) -> Result<Page> {
-        again(|| self.reading()?.page(session, query))
+        again(|| read::page(self.reading()?, session, query))
     }
 
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
@@ -57,9 +58,9 @@ impl Store for FilesStore {
 
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
         match session {
-            Some(id) => self.reading()?.verify_session(id),
+            Some(id) => verify::session(self.reading()?, id),
             None => {
-                let mut found = self.reading()?.verify_all()?;
+                let mut found = verify::all(self.reading()?)?;
                 if let Err(error) = self.index() {
                     found.problems.push(forklore_store::port::Problem {
                         session_id: None,
@@ -91,7 +92,7 @@ impl Store for FilesStore {
     fn source_spans(&self, source: SourceId, step: u64) -> Result<Option<Vec<SourceSpan>>> {
         again(|| {
             let folder = self.reading()?;
-            folder.ranges(&*self.index()?, source, step)
+            sources::spans(folder, &*self.index()?, source, step)
         })
     }
 
@@ -106,10 +107,10 @@ impl Store for FilesStore {
     fn gc(&self) -> Result<Collected> {
         let (_turn, folder) = self.alone()?;
         let index = self.index()?;
-        folder.collect(&index)
+        maintenance::collect(folder, &index)
     }
 
     fn store_bytes(&self) -> Result<u64> {
-        self.reading()?.bytes_of_files()
+        maintenance::bytes_of_files(self.reading()?)
     }
 }

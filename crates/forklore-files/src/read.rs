@@ -12,37 +12,35 @@ use crate::log::Next;
 /// Bytes of `data` after which a page is complete; its last event may exceed them.
 const PAGE_BYTES: usize = 8 << 20;
 
-impl Folder {
-    /// Reads the page that `query` requests.
-    pub(crate) fn page(&self, id: &SessionId, query: &Query) -> Result<Page> {
-        let session = self.living(id)?;
-        let history = History::of(self, &session);
-        if let At::Id(event) = &query.at {
-            return named(&history, event, query);
-        }
-        let head = session.header.head_seq();
-        let Some(start) = start(&history, query, head)? else {
-            return Ok(Page::default());
-        };
-        let mut page = Page::default();
-        let mut bytes = 0;
-        let show = |stored: LogEntry| {
-            bytes += stored.event.data.get().len();
-            page.events.push(stored);
-            let full = page.events.len() >= query.limit.max(1) || bytes >= PAGE_BYTES;
-            Ok(if full { Next::Stop } else { Next::Go })
-        };
-        match query.direction {
-            Direction::Forward => history.walk(start, query.bare, show)?,
-            Direction::Backward => history.walk_back(start, query.bare, show)?,
-        }
-        page.more = match (query.direction, page.events.last()) {
-            (_, None) => false,
-            (Direction::Forward, Some(last)) => last.seq < head.unsigned_abs(),
-            (Direction::Backward, Some(last)) => last.seq > 0,
-        };
-        Ok(page)
+/// Reads the page that `query` requests.
+pub(crate) fn page(folder: &Folder, id: &SessionId, query: &Query) -> Result<Page> {
+    let session = folder.living(id)?;
+    let history = History::of(folder, &session);
+    if let At::Id(event) = &query.at {
+        return named(&history, event, query);
     }
+    let head = session.header.head_seq();
+    let Some(start) = start(&history, query, head)? else {
+        return Ok(Page::default());
+    };
+    let mut page = Page::default();
+    let mut bytes = 0;
+    let show = |stored: LogEntry| {
+        bytes += stored.event.data.get().len();
+        page.events.push(stored);
+        let full = page.events.len() >= query.limit.max(1) || bytes >= PAGE_BYTES;
+        Ok(if full { Next::Stop } else { Next::Go })
+    };
+    match query.direction {
+        Direction::Forward => history.walk(start, query.bare, show)?,
+        Direction::Backward => history.walk_back(start, query.bare, show)?,
+    }
+    page.more = match (query.direction, page.events.last()) {
+        (_, None) => false,
+        (Direction::Forward, Some(last)) => last.seq < head.unsigned_abs(),
+        (Direction::Backward, Some(last)) => last.seq > 0,
+    };
+    Ok(page)
 }
 
 /// Returns the seq of the first event to read, or `None` if there is none.

@@ -89,107 +89,98 @@ impl<'s> Import<'s> {
     /// Records how far the file is read.
     pub(crate) fn finish(self, folder: &Folder) -> Result<SourceId> {
         let line = StepLine::new(self.number, self.step, &self.changed);
-        folder.add_source_line(&sealed(&line)?)?;
+        add_source_line(folder, &sealed(&line)?)?;
         Ok(SourceId(self.number))
     }
 }
 
-impl Folder {
-    /// Removes from view the stored bytes of the files that one of the sessions was imported from,
-    /// and those of their sidecar files (docs/semantics.md, Delete, detach). The next gc erases
-    /// them.
-    pub(crate) fn forget_files_of(&self, index: &Index, deleted: &[SessionId]) -> Result<()> {
-        let mut numbers: Vec<_> = deleted
-            .iter()
-            .flat_map(|id| index.numbers(&FindSource::Session(id.clone())).to_vec())
-            .collect();
-        let sources = numbers.iter().filter_map(|number| index.source(*number));
-        let paths = sources.flat_map(|source| &source.paths);
-        let sidecars = |seen: &SeenFile| index.numbers(&FindSource::SidecarsOf(seen.path.clone()));
-        let sidecars: Vec<_> = paths.flat_map(sidecars).copied().collect();
-        numbers.extend(sidecars);
-        numbers.sort_unstable();
-        numbers.dedup();
-        for number in numbers {
-            self.add_source_line(&sealed(&Forgotten { forgotten: number })?)?;
-        }
-        Ok(())
+/// Removes from view the stored bytes of the files that one of the sessions was imported from,
+/// and those of their sidecar files (docs/semantics.md, Delete, detach). The next gc erases
+/// them.
+pub(crate) fn forget_files_of(folder: &Folder, index: &Index, deleted: &[SessionId]) -> Result<()> {
+    let mut numbers: Vec<_> = deleted
+        .iter()
+        .flat_map(|id| index.numbers(&FindSource::Session(id.clone())).to_vec())
+        .collect();
+    let sources = numbers.iter().filter_map(|number| index.source(*number));
+    let paths = sources.flat_map(|source| &source.paths);
+    let sidecars = |seen: &SeenFile| index.numbers(&FindSource::SidecarsOf(seen.path.clone()));
+    let sidecars: Vec<_> = paths.flat_map(sidecars).copied().collect();
+    numbers.extend(sidecars);
+    numbers.sort_unstable();
+    numbers.dedup();
+    for number in numbers {
+        add_source_line(folder, &sealed(&Forgotten { forgotten: number })?)?;
     }
+    Ok(())
+}
 
-    fn add_source_line(&self, line: &str) -> Result<()> {
-        let path = self.layout.sources();
-        if self.open(&path, Open::Read)?.is_none() {
-            self.unmark_sources()?;
-            self.put(&path, sealed(&First::new(0))?.as_bytes())?;
-        }
-        let file = self.fs.open(&path, Open::Write).map_err(os("opening", &path))?;
-        let end = file.len().map_err(os("reading", &path))?;
-        self.write(&*file, &path, line.as_bytes(), end)?;
-        self.sync(&*file, &path)?;
-        self.mark(Mark::Sources(end + line.len() as u64));
-        Ok(())
+fn add_source_line(folder: &Folder, line: &str) -> Result<()> {
+    let path = folder.layout.sources();
+    if folder.open(&path, Open::Read)?.is_none() {
+        unmark_sources(folder)?;
+        folder.put(&path, sealed(&First::new(0))?.as_bytes())?;
     }
+    let file = folder.fs.open(&path, Open::Write).map_err(os("opening", &path))?;
+    let end = file.len().map_err(os("reading", &path))?;
+    folder.write(&*file, &path, line.as_bytes(), end)?;
+    folder.sync(&*file, &path)?;
+    folder.mark(Mark::Sources(end + line.len() as u64));
+    Ok(())
+}
 
-    /// Records durably that nothing is known about a log that is about to be rewritten.
-    fn unmark_sources(&self) -> Result<()> {
-        self.put(&self.layout.sources_mark(), encoded(0)?.as_bytes())
+/// Records durably that nothing is known about a log that is about to be rewritten.
+fn unmark_sources(folder: &Folder) -> Result<()> {
+    folder.put(&folder.layout.sources_mark(), encoded(0)?.as_bytes())
+}
+
+/// Returns the ranges that a step of a source wrote; `index` has their locations.
+pub(crate) fn spans(
+    folder: &Folder,
+    index: &Index,
+    source: SourceId,
+    step: u64,
+) -> Result<Option<Vec<SourceSpan>>> {
+    let Some((at, len, forgotten)) = index.step(source.0, step) else {
+        return Ok(None);
+    };
+    let path = folder.layout.sources();
+    let file = folder.fs.open(&path, Open::Read).map_err(os("opening", &path))?;
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
+    let read = file.read_at(&mut bytes, at).map_err(os("reading", &path))?;
+    bytes.truncate(read);
+    let text = line::checked(&bytes).map_err(|wrong| damage(&path, at, wrong))?;
+    let line: StepLine = serde_json::from_str(text).map_err(|error| damage(&path, at, &error))?;
+    let ranges = line.ranges().map_err(|wrong| damage(&path, at, wrong))?;
+    let gone = |range: SourceSpan| match range.forgotten() {
+        Some(left) if forgotten => left,
+        _ => range,
+    };
+    Ok(Some(ranges.into_iter().map(gone).collect()))
+}
+
+/// Rewrites the log without the bytes that were removed from view.
+pub(crate) fn erase_forgotten(folder: &Folder, index: &Index) -> Result<()> {
+    if !index.has_forgotten() {
+        return Ok(());
     }
-
-    fn sources_mark(&self) -> Result<u64> {
-        let bytes = self.read(&self.layout.sources_mark())?.unwrap_or_default();
-        let mark = line::checked(&bytes).ok().and_then(|text| serde_json::from_str(text).ok());
-        Ok(mark.map_or(0, |mark: record::DurableTo| mark.durable()))
-    }
-
-    /// Returns the ranges that a step of a source wrote; `index` has their locations.
-    pub(crate) fn ranges(
-        &self,
-        index: &Index,
-        source: SourceId,
-        step: u64,
-    ) -> Result<Option<Vec<SourceSpan>>> {
-        let Some((at, len, forgotten)) = index.step(source.0, step) else {
-            return Ok(None);
+    let path = folder.layout.sources();
+    let forgotten = index.forgotten();
+    let mut whole = sealed(&First::new(index.generation() + 1))?;
+    index.lines(folder, |at, line| {
+        let mut step: StepLine = match serde_json::from_str(line) {
+            Ok(step) => step,
+            // A [`Forgotten`] line is dropped, since the bytes are now erased.
+            Err(_) => return Ok(()),
         };
-        let path = self.layout.sources();
-        let file = self.fs.open(&path, Open::Read).map_err(os("opening", &path))?;
-        let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
-        let read = file.read_at(&mut bytes, at).map_err(os("reading", &path))?;
-        bytes.truncate(read);
-        let text = line::checked(&bytes).map_err(|wrong| damage(&path, at, wrong))?;
-        let line: StepLine =
-            serde_json::from_str(text).map_err(|error| damage(&path, at, &error))?;
-        let ranges = line.ranges().map_err(|wrong| damage(&path, at, wrong))?;
-        let gone = |range: SourceSpan| match range.forgotten() {
-            Some(left) if forgotten => left,
-            _ => range,
-        };
-        Ok(Some(ranges.into_iter().map(gone).collect()))
-    }
-
-    /// Rewrites the log without the bytes that were removed from view.
-    pub(crate) fn erase_forgotten(&self, index: &Index) -> Result<()> {
-        if !index.has_forgotten() {
-            return Ok(());
+        if forgotten.contains(&at) {
+            step.forget();
         }
-        let path = self.layout.sources();
-        let forgotten = index.forgotten();
-        let mut whole = sealed(&First::new(index.generation() + 1))?;
-        index.lines(self, |at, line| {
-            let mut step: StepLine = match serde_json::from_str(line) {
-                Ok(step) => step,
-                // A [`Forgotten`] line is dropped, since the bytes are now erased.
-                Err(_) => return Ok(()),
-            };
-            if forgotten.contains(&at) {
-                step.forget();
-            }
-            whole.push_str(&sealed(&step)?);
-            Ok(())
-        })?;
-        self.unmark_sources()?;
-        self.put(&path, whole.as_bytes())?;
-        self.mark(Mark::Sources(whole.len() as u64));
+        whole.push_str(&sealed(&step)?);
         Ok(())
-    }
+    })?;
+    unmark_sources(folder)?;
+    folder.put(&path, whole.as_bytes())?;
+    folder.mark(Mark::Sources(whole.len() as u64));
+    Ok(())
 }

@@ -14,6 +14,7 @@ use crate::folder::Folder;
 use crate::layout::Segment;
 use crate::sources::{Import, Index};
 use crate::store::FilesStore;
+use crate::{append, change, copy, create, remove};
 
 /// How many times an operation is tried if a delete or gc interferes.
 const TRIES: usize = 3;
@@ -55,7 +56,7 @@ impl FilesStore {
             }
             Write::Append { session, append } => {
                 let (_turns, folder) = self.with(session)?;
-                Ok(Written::Appended(folder.append(session, append)?))
+                Ok(Written::Appended(append::append(folder, session, append)?))
             }
             Write::Change { session, change: Change::Detach } => {
                 Ok(Written::Changed(Box::new(again(|| self.detach_once(session))?)))
@@ -63,17 +64,18 @@ impl FilesStore {
             Write::Change { session, change } => {
                 let header = if matches!(change, Change::Label(_)) {
                     let (_turn, folder) = self.alone()?;
-                    folder.change(session, change)?
+                    change::change(folder, session, change)?
                 } else {
                     let (_turns, folder) = self.with(session)?;
-                    folder.change(session, change)?
+                    change::change(folder, session, change)?
                 };
                 Ok(Written::Changed(Box::new(Changed { header, copied_events: 0 })))
             }
             Write::Remove(removal) => {
                 let (_turn, folder) = self.alone()?;
                 let index = self.index_for(folder, removal)?;
-                let removed = folder.together(|folder| folder.delete(index.as_deref(), removal));
+                let removed =
+                    folder.together(|folder| remove::delete(folder, index.as_deref(), removal));
                 Ok(Written::Removed(removed?))
             }
         }
@@ -87,7 +89,7 @@ impl FilesStore {
             None if !writes.iter().any(|write| is_removal(&write)) => None,
             _ => Some(self.index()?),
         };
-        let done = folder.together(|folder| folder.take_writes(index.as_deref(), writes, source));
+        let done = folder.together(|folder| take_writes(folder, index.as_deref(), writes, source));
         if let (Err(_), Some(index)) = (&done, &mut index) {
             // The index contains entries of a change that was undone.
             **index = Index::default();
@@ -120,13 +122,13 @@ impl FilesStore {
     fn create_once(&self, new: &NewSession, alone: bool) -> Result<Header> {
         let (turn, folder) = self.alone()?;
         let Some(from) = new.from.as_ref().filter(|from| copies(new, from)) else {
-            return folder.create(new, None);
+            return create::create(folder, new, None);
         };
-        folder.check_new(new)?;
+        create::check_new(folder, new)?;
         let turn_guard = alone.then_some(turn);
-        let staged = folder.stage_new(new, from)?;
+        let staged = stage_new(folder, new, from)?;
         let turn = turn_guard.map_or_else(|| self.alone().map(|(turn, _)| turn), Ok);
-        let made = turn.and_then(|_turn| folder.create(new, Some(&staged)));
+        let made = turn.and_then(|_turn| create::create(folder, new, Some(&staged)));
         if made.is_err() {
             staged.abandon(folder);
         }
@@ -134,9 +136,10 @@ impl FilesStore {
     }
 
     fn detach_once(&self, session: &SessionId) -> Result<Changed> {
-        let staged = self.reading()?.staged_detach(session)?;
-        let done =
-            self.with(session).and_then(|(_turns, folder)| folder.detach(session, staged.as_ref()));
+        let staged = copy::staged_detach(self.reading()?, session)?;
+        let done = self
+            .with(session)
+            .and_then(|(_turns, folder)| copy::detach(folder, session, staged.as_ref()));
         if let Some(staged) = staged {
             staged.abandon(self.folder());
         }
@@ -144,60 +147,60 @@ impl FilesStore {
     }
 }
 
-impl Folder {
-    /// Performs each write, and records what was read of the source file they come from.
-    fn take_writes(
-        &self,
-        index: Option<&Index>,
-        writes: &[Write],
-        source: Option<&SourceStep>,
-    ) -> Result<Committed> {
-        let mut import = match (index, source) {
-            (Some(index), Some(step)) => Some(Import::begin(self, index, step)?),
-            _ => None,
-        };
-        let mut written = Vec::with_capacity(writes.len());
-        for write in writes {
-            written.push(self.take_write(index, write)?);
-            if let Some(import) = &mut import {
-                import.note(write);
-            }
+/// Performs each write, and records what was read of the source file they come from.
+fn take_writes(
+    folder: &Folder,
+    index: Option<&Index>,
+    writes: &[Write],
+    source: Option<&SourceStep>,
+) -> Result<Committed> {
+    let mut import = match (index, source) {
+        (Some(index), Some(step)) => Some(Import::begin(folder, index, step)?),
+        _ => None,
+    };
+    let mut written = Vec::with_capacity(writes.len());
+    for write in writes {
+        written.push(take_write(folder, index, write)?);
+        if let Some(import) = &mut import {
+            import.note(write);
         }
-        let source = import.map(|import| import.finish(self)).transpose()?;
-        Ok(Committed { written, source })
     }
+    let source = import.map(|import| import.finish(folder)).transpose()?;
+    Ok(Committed { written, source })
+}
 
-    fn take_write(&self, index: Option<&Index>, write: &Write) -> Result<Written> {
-        Ok(match write {
-            Write::Create(new) => {
-                let copied = new.from.as_ref().filter(|from| copies(new, from));
-                let staged = copied.map(|from| self.stage_new(new, from)).transpose()?;
-                Written::Created(Box::new(self.create(new, staged.as_ref())?))
-            }
-            Write::Append { session, append } => Written::Appended(self.append(session, append)?),
-            Write::Change { session, change: Change::Detach } => {
-                let staged = self.staged_detach(session)?;
-                Written::Changed(Box::new(self.detach(session, staged.as_ref())?))
-            }
-            Write::Change { session, change } => {
-                let header = self.change(session, change)?;
-                Written::Changed(Box::new(Changed { header, copied_events: 0 }))
-            }
-            Write::Remove(removal) => Written::Removed(self.delete(index, removal)?),
-        })
-    }
+fn take_write(folder: &Folder, index: Option<&Index>, write: &Write) -> Result<Written> {
+    Ok(match write {
+        Write::Create(new) => {
+            let copied = new.from.as_ref().filter(|from| copies(new, from));
+            let staged = copied.map(|from| stage_new(folder, new, from)).transpose()?;
+            Written::Created(Box::new(create::create(folder, new, staged.as_ref())?))
+        }
+        Write::Append { session, append } => {
+            Written::Appended(append::append(folder, session, append)?)
+        }
+        Write::Change { session, change: Change::Detach } => {
+            let staged = copy::staged_detach(folder, session)?;
+            Written::Changed(Box::new(copy::detach(folder, session, staged.as_ref())?))
+        }
+        Write::Change { session, change } => {
+            let header = change::change(folder, session, change)?;
+            Written::Changed(Box::new(Changed { header, copied_events: 0 }))
+        }
+        Write::Remove(removal) => Written::Removed(remove::delete(folder, index, removal)?),
+    })
+}
 
-    /// Copies the prefix of a session that will be created.
-    fn stage_new(&self, new: &NewSession, from: &Beginning) -> Result<Staged> {
-        let parent = self.check_new(new)?;
-        let owner = Owner {
-            id: &new.id,
-            parent_id: Some(&from.parent),
-            root_id: parent.as_ref().map_or(&new.id, |parent| &parent.header.root_id),
-            segment: &Segment::of_session(&new.workspace, &new.id),
-        };
-        self.stage(&from.parent, from.cut.inheritable, &owner)
-    }
+/// Copies the prefix of a session that will be created.
+fn stage_new(folder: &Folder, new: &NewSession, from: &Beginning) -> Result<Staged> {
+    let parent = create::check_new(folder, new)?;
+    let owner = Owner {
+        id: &new.id,
+        parent_id: Some(&from.parent),
+        root_id: parent.as_ref().map_or(&new.id, |parent| &parent.header.root_id),
+        segment: &Segment::of_session(&new.workspace, &new.id),
+    };
+    copy::stage(folder, &from.parent, from.cut.inheritable, &owner)
 }
 
 /// Checks whether the session gets a copy of its prefix.

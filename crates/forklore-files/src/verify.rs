@@ -8,61 +8,60 @@ use forklore_store::{Error, Result};
 
 use crate::folder::Folder;
 use crate::history::History;
+use crate::label;
 use crate::layout::Segment;
 use crate::log::{Next, of};
 use crate::needs::Needs;
 use crate::record::{Ancestry, Commit, EventLine};
 use crate::session::{Outline, Session};
 
-impl Folder {
-    /// Verifies one session with everything that it inherits.
-    pub(crate) fn verify_session(&self, id: &SessionId) -> Result<Verification> {
-        let mut check = Check::of(self);
-        match self.living(id) {
-            Err(error @ (Error::NotFound(_) | Error::Deleted(_))) => return Err(error),
-            Err(error) => check.problem(Some(id), &error),
-            Ok(session) => {
-                check.found.sessions = 1;
-                check.history(&session);
-                check.claims(&session);
-                check.lineage(&session.header, &HashMap::new());
-            }
+/// Verifies one session with everything that it inherits.
+pub(crate) fn session(folder: &Folder, id: &SessionId) -> Result<Verification> {
+    let mut check = Check::of(folder);
+    match folder.living(id) {
+        Err(error @ (Error::NotFound(_) | Error::Deleted(_))) => return Err(error),
+        Err(error) => check.problem(Some(id), &error),
+        Ok(session) => {
+            check.found.sessions = 1;
+            check.history(&session);
+            check.claims(&session);
+            check.lineage(&session.header, &HashMap::new());
         }
-        Ok(check.found)
     }
+    Ok(check.found)
+}
 
-    /// Verifies every file.
-    pub(crate) fn verify_all(&self) -> Result<Verification> {
-        let mut check = Check::of(self);
-        let found = self.survey()?;
-        for damaged in &found.damaged {
-            check.damaged(&damaged.segment, &damaged.error);
-        }
-        check.unowned_claims()?;
-        if let Err(error) = self.check_pending() {
-            check.problem(None, &error);
-        }
-        let needs = self.needs(&found).unwrap_or_else(|error| {
-            check.problem(None, &error);
-            Needs::default()
-        });
-        let parents = parents(&found.sessions);
-        for outline in &found.sessions {
-            match self.session_in(&outline.segment) {
-                // Skip a session deleted meanwhile: its events are no longer needed as before.
-                Ok(session) => {
-                    let as_seen = |session: &Session| {
-                        session.header.deleted.is_some() == outline.header.deleted.is_some()
-                    };
-                    if let Some(session) = session.filter(as_seen) {
-                        check.session(&session, &needs, &parents);
-                    }
-                }
-                Err(error) => check.damaged(&outline.segment, &error),
-            }
-        }
-        Ok(check.found)
+/// Verifies every file.
+pub(crate) fn all(folder: &Folder) -> Result<Verification> {
+    let mut check = Check::of(folder);
+    let found = folder.survey()?;
+    for damaged in &found.damaged {
+        check.damaged(&damaged.segment, &damaged.error);
     }
+    check.unowned_claims()?;
+    if let Err(error) = folder.check_pending() {
+        check.problem(None, &error);
+    }
+    let needs = Needs::read(folder, &found).unwrap_or_else(|error| {
+        check.problem(None, &error);
+        Needs::default()
+    });
+    let parents = parents(&found.sessions);
+    for outline in &found.sessions {
+        match folder.session_in(&outline.segment) {
+            // Skip a session deleted meanwhile: its events are no longer needed as before.
+            Ok(session) => {
+                let as_seen = |session: &Session| {
+                    session.header.deleted.is_some() == outline.header.deleted.is_some()
+                };
+                if let Some(session) = session.filter(as_seen) {
+                    check.session(&session, &needs, &parents);
+                }
+            }
+            Err(error) => check.damaged(&outline.segment, &error),
+        }
+    }
+    Ok(check.found)
 }
 
 /// Returns the parent of each session, by folded ids.
@@ -263,7 +262,7 @@ impl<'f> Check<'f> {
     /// Checks that its id and its label are claimed by it.
     fn claims(&mut self, session: &Session) {
         let header = &session.header;
-        let labelled = self.folder.is_labelled(header).unwrap_or(false);
+        let labelled = label::is_labelled(self.folder, header).unwrap_or(false);
         if !labelled && self.folder.any(&header.id).is_ok_and(|now| now.header != *header) {
             // The session is being changed at this moment.
             return;

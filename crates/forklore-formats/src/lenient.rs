@@ -309,12 +309,12 @@ mod tests {
     fn what_has_another_form_reads_as_empty() {
         let values = ["null", "true", "7", "-7", "1.5", "\"x\"", "[1,[2]]", "{\"a\":{\"b\":[]}}"];
         for value in values {
-            for field in ["text", "flag", "number", "whole", "many", "said", "object"] {
+            for field in ["text", "flag", "number", "whole", "many", "content", "object"] {
                 let line = format!("{{\"{field}\":{value},\"more\":{value}}}");
                 assert!(serde_json::from_str::<Probe<'_>>(&line).is_ok(), "{line}");
             }
         }
-        let line = r#"{"text":"a\n","flag":true,"number":2.5,"whole":7,"many":["a",1],"said":[{"flag":true},3],"object":{"flag":true}}"#;
+        let line = r#"{"text":"a\n","flag":true,"number":2.5,"whole":7,"many":["a",1],"content":[{"flag":true},3],"object":{"flag":true}}"#;
         let probe: Probe<'_> = serde_json::from_str(line).unwrap();
         assert_eq!(probe.text.get(), Some("a\n"));
         assert_eq!(probe.whole, Whole(Some(7)));

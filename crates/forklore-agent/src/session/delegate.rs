@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::{AgentSession, Home, NewSession};
 use crate::context::Context;
 use crate::delegation::Delegate;
+use crate::panic::catch_panic;
 use crate::turn::{Child, Children, Log, Subagent, Turn};
 use crate::{Error, Result};
 
@@ -136,7 +137,8 @@ impl Subagent for SubSession {
     fn run(&self, cancel: &CancellationToken) -> BoxFuture<'static, Result<Turn>> {
         let (child, cancel) = (self.clone(), cancel.clone());
         Box::pin(async move {
-            let turn = child.session.execute(&child.prompt);
+            // The sub-agent's session is cleaned up even if its turn panics.
+            let turn = catch_panic(child.session.execute(&child.prompt));
             tokio::pin!(turn);
             let turn = tokio::select! {
                 turn = &mut turn => turn,

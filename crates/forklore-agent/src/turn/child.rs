@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::delegation::Delegate;
 use crate::notify::KernelEvent;
 use crate::notify::event::{DelegateEnded, DelegateStarted};
+use crate::panic::catch_panic;
 use crate::tool::ToolCall;
 
 /// Creates the sub-agents of a session.
@@ -65,8 +66,10 @@ impl Child {
         self.subagent.id()
     }
 
+    /// Runs the sub-agent to its end. If it panics, the result is an error.
     pub(crate) fn run(&self, cancel: &CancellationToken) -> BoxFuture<'static, Result<Turn>> {
-        self.subagent.run(cancel)
+        let (subagent, cancel) = (Arc::clone(&self.subagent), cancel.clone());
+        Box::pin(catch_panic(async move { subagent.run(&cancel).await }))
     }
 
     pub(crate) fn began(&self) -> Result<NewEvent> {

@@ -135,8 +135,8 @@ impl RunningCalls {
                     *slot = Some(outcome);
                 }
             }
-            // A task that was not aborted fails only if the async runtime shuts down or a
-            // sub-agent's turn panics.
+            // Panics of tools and sub-agents are results, so a task that was not aborted fails only
+            // if the async runtime shuts down.
             Some(Err(_)) | None => {
                 for missing in self.outcomes.iter_mut().filter(|outcome| outcome.is_none()) {
                     *missing = Some(Done::failed("the call was broken off"));

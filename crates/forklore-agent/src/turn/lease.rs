@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use forklore_core::{Header, SessionId};
-use forklore_engine::{Engine, LEASE};
+use forklore_engine::{Engine, LEASE, Result as EngineResult};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
@@ -13,8 +13,9 @@ use crate::handle::KernelHandle;
 use crate::lease_owner;
 use crate::{Error, Result};
 
-/// The interval at which a waiting turn tries to take the lease.
-const AGAIN: Duration = Duration::from_millis(200);
+/// The longest wait before a waiting turn tries again to take the lease. It ends the wait for an
+/// owner whose process was killed, because that commits nothing.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// A lease that this runtime has. Dropping it stops the renewal; [`release`](Self::release) gives
 /// it back.
@@ -36,7 +37,8 @@ impl Lease {
         let header = loop {
             match hold(kernel, session, owner).await {
                 Err(Error::Leased { .. }) if began.elapsed() < wait && !context.is_cancelled() => {
-                    tokio::time::sleep(AGAIN.min(wait)).await;
+                    let left = wait.saturating_sub(began.elapsed()).min(LONGEST_WAIT);
+                    until_changed(context, session, left).await?;
                 }
                 header => break header?,
             }
@@ -94,6 +96,29 @@ impl Drop for Lease {
             self.kernel.await_release(release);
         }
     }
+}
+
+/// Waits until something is committed to a leased session, such as the release of its lease, or
+/// until the work is interrupted; at most for `most`.
+async fn until_changed(context: &Context, session: &SessionId, most: Duration) -> Result<()> {
+    let cancel = context.cancel_token().unwrap_or_default();
+    let session = session.clone();
+    let changed = context.kernel.run(move |engine| wait_for_change(engine, &session, most));
+    tokio::select! {
+        changed = changed => changed,
+        () = cancel.cancelled() => Ok(()),
+    }
+}
+
+/// Waits for the next commit to a session, at most until its lease expires and at most for `most`.
+fn wait_for_change(engine: &Engine, session: &SessionId, most: Duration) -> EngineResult<()> {
+    // Following begins before the lease is read, so a release in between ends the wait.
+    let mut follower = engine.follow(session)?;
+    let Some(lease) = engine.show(session)?.lease else { return Ok(()) };
+    let left = lease.expires.duration_since(engine.store().now());
+    let left = Duration::try_from(left).unwrap_or_default();
+    follower.next_change_within(left.min(most))?;
+    Ok(())
 }
 
 async fn hold(kernel: &KernelHandle, session: &SessionId, owner: &str) -> Result<Header> {

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forklore_agent::notify::Name;
-use forklore_agent::tool::{ToolCall, ToolSpec};
+use forklore_agent::tool::{CallContext, ToolCall, ToolOutcome, ToolSpec, Tools};
 use forklore_agent::{AgentSession, Budget, Delegate, Delegation, Error, SessionConfig, Status};
 use forklore_core::{Data, Header, SessionKind};
+use futures_util::future::BoxFuture;
 use serde_json::json;
 
 use crate::scripted::{Act, Scripted, calls, says};
@@ -121,6 +122,81 @@ async fn a_model_hands_work_down_three_levels() {
     assert_eq!(refused["is_error"], true);
     let usage = world.kernel.engine().show(&session.id()).unwrap().usage;
     assert_eq!(usage.input, 200);
+}
+
+/// Tools whose list cannot be read.
+struct Unlisted;
+
+impl Tools for Unlisted {
+    fn specs(&self) -> Vec<ToolSpec> {
+        panic!("scripted crash of a list")
+    }
+
+    fn call<'a>(&'a self, _: &'a ToolCall, _: &'a CallContext) -> BoxFuture<'a, ToolOutcome> {
+        unreachable!("its tools are not listed")
+    }
+}
+
+/// Delegates the call's prompt to a sub-agent with its own model, which panics for `crash`.
+struct Crashing(Arc<Scripted>);
+
+impl Delegation for Crashing {
+    fn spec(&self) -> ToolSpec {
+        Down(1).spec()
+    }
+
+    fn plan(
+        &self,
+        call: &ToolCall,
+        header: &Header,
+        config: &SessionConfig,
+    ) -> Result<Delegate, String> {
+        let mut delegate = Down(1).plan(call, header, config)?;
+        let mut own = SessionConfig { model: self.0.clone(), ..config.clone() };
+        own.delegation = None;
+        if delegate.prompt == "crash" {
+            own.tools = Arc::new(Unlisted);
+        }
+        delegate.session_config = Some(own);
+        Ok(delegate)
+    }
+}
+
+#[tokio::test]
+async fn a_sub_agents_panic_ends_only_its_own_call() {
+    let world = World::new();
+    let model = Scripted::new(vec![
+        calls(&[
+            ("a", "delegate", "\"work\""),
+            ("b", "delegate", "\"crash\""),
+            ("c", "slow", "20"),
+        ]),
+        says("all done"),
+    ]);
+    let session = world.root(&model);
+    let worker = Scripted::new(vec![says("worked")]);
+    session.equip(|equipment| equipment.delegation = Some(Arc::new(Crashing(worker))));
+    assert_eq!(session.execute("go").await.unwrap().text, "all done");
+    let crashed = "the sub-agent crashed: scripted crash of a list";
+    let events = world.events(&session.id());
+    let results: Vec<_> = events
+        .iter()
+        .filter(|(kind, _)| kind == "tool_result")
+        .map(|(_, data)| (data["content"].clone(), data["is_error"] == json!(true)))
+        .collect();
+    let expected = [(json!("worked"), false), (json!(crashed), true), (json!("after 20"), false)];
+    assert_eq!(results, expected);
+    // The crash is recorded as the end of the sub-agent, whose session is cleaned up.
+    let ended: Vec<_> = events
+        .iter()
+        .filter(|(kind, data)| kind == "subagent_event" && data["status"] != "running")
+        .map(|(_, data)| (data["status"].clone(), data["error"].clone()))
+        .collect();
+    assert_eq!(ended, [(json!("finished"), json!(null)), (json!("failed"), json!(crashed))]);
+    for child in world.ears.of(Name::SessionFork) {
+        let names = world.ears.names(Some(&child.session_id));
+        assert_eq!(names.last(), Some(&"session:end"), "{names:?}");
+    }
 }
 
 #[tokio::test]

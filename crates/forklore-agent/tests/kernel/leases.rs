@@ -1,16 +1,21 @@
 //! One runtime at a time: a second one gets `busy`, and one that lost its lease continues in a
 //! fork.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use forklore_agent::notify::Name;
 use forklore_agent::{AgentSession, Error, Status};
-use forklore_core::ErrorKind;
+use forklore_core::{ErrorKind, Header, SessionId};
 use forklore_engine::{Clock, Engine, Fork, SystemClock};
 use forklore_store::clock::StoreClock;
 use forklore_store::memory::MemoryStore;
+use forklore_store::port::{
+    Capabilities, Change, Changes, Committed, Cursor, Filter, Headers, Page, Query, Since,
+    Transaction, Verification,
+};
+use forklore_store::{Result as StoreResult, Store};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
@@ -37,6 +42,55 @@ fn shared() -> (World, World, Arc<Hand>) {
     let store = MemoryStore::default().with_clock(StoreClock::new(move || at.now()));
     let engine = Engine::new(Arc::new(store)).with_clock(clock.clone());
     (World::over(engine.clone()), World::over(engine), clock)
+}
+
+/// A store whose feed records how long its readers wait, and wakes them by commits only.
+struct Unhurried {
+    inner: MemoryStore,
+    waits: Mutex<Vec<Duration>>,
+}
+
+impl Store for Unhurried {
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn now(&self) -> Timestamp {
+        self.inner.now()
+    }
+
+    fn commit(&self, transaction: Transaction) -> StoreResult<Committed> {
+        self.inner.commit(transaction)
+    }
+
+    fn header(&self, session: &SessionId) -> StoreResult<Header> {
+        self.inner.header(session)
+    }
+
+    fn read(&self, session: &SessionId, query: &Query) -> StoreResult<Page> {
+        self.inner.read(session, query)
+    }
+
+    fn sessions(
+        &self,
+        filter: &Filter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> StoreResult<Headers> {
+        self.inner.sessions(filter, after, limit)
+    }
+
+    fn changes(&self, since: &Since, limit: usize, wait: Duration) -> StoreResult<Changes> {
+        if wait.is_zero() {
+            return self.inner.changes(since, limit, wait);
+        }
+        self.waits.lock().unwrap().push(wait);
+        self.inner.changes(since, limit, Duration::from_secs(3600))
+    }
+
+    fn verify(&self, session: Option<&SessionId>) -> StoreResult<Verification> {
+        self.inner.verify(session)
+    }
 }
 
 fn start(session: &AgentSession) -> tokio::task::JoinHandle<Result<forklore_agent::Turn, Error>> {
@@ -94,6 +148,33 @@ async fn a_second_runtime_may_wait_and_stop_waiting() {
     session.interrupt();
     assert_eq!(turn.await.unwrap().unwrap().status, Status::Cancelled);
     assert_eq!(waiting.await.unwrap().unwrap().text, "done");
+}
+
+#[tokio::test]
+async fn a_waiting_turn_begins_with_the_commit_that_ends_the_lease() {
+    let millis = Duration::from_millis;
+    // The wait is limited by the lease, and by the time after which the owner's process is checked
+    // again.
+    for (lasts, most) in [(400, millis(400)), (10_000, millis(1000))] {
+        let clock = Arc::new(Hand::default());
+        let at = clock.clone();
+        let inner = MemoryStore::default().with_clock(StoreClock::new(move || at.now()));
+        let store = Arc::new(Unhurried { inner, waits: Mutex::default() });
+        let world = World::over(Engine::new(store.clone()).with_clock(clock));
+        let session = world.root(&Scripted::new(vec![says("one"), says("two")]));
+        session.execute("first").await.unwrap();
+        session.equip(|equipment| equipment.settings.lease_wait = Duration::MAX);
+        let owner = || "somebody".to_owned();
+        let hold = Change::Hold { owner: owner(), lasts: SignedDuration::from_millis(lasts) };
+        store.change(&session.id(), &hold).unwrap();
+        let waiting = start(&session);
+        until(|| !store.waits.lock().unwrap().is_empty()).await;
+        store.change(&session.id(), &Change::Release { owner: owner() }).unwrap();
+        assert_eq!(waiting.await.unwrap().unwrap().text, "two");
+        let waits = std::mem::take(&mut *store.waits.lock().unwrap());
+        assert_eq!(waits.len(), 1, "{waits:?}");
+        assert!(waits[0] <= most, "{waits:?}");
+    }
 }
 
 #[tokio::test]

@@ -230,7 +230,7 @@ fn answer(turn: &Turn, output: &mut Output) -> Result<()> {
         head_seq: turn.head_seq,
         resume_command: resume_command(turn),
     };
-    output.stored_text(&answer, &format!("{}\n", turn.text.trim_end()))
+    output.verbatim(&answer, &format!("{}\n", turn.text.trim_end()))
 }
 
 fn resume_command(turn: &Turn) -> String {

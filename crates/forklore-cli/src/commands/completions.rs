@@ -37,5 +37,5 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<()> {
         return Err(Failure::invalid("no script is known for this shell"));
     };
     let answer = CompletionScript { shell: args.shell.clone(), script };
-    output.own_text(&answer, &answer.script)
+    output.verbatim(&answer, &answer.script)
 }

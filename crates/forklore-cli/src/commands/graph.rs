@@ -54,7 +54,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     if args.ontology || args.shapes {
         let turtle = if args.ontology { ONTOLOGY } else { SHAPES };
-        return output.own_text(&Vocabulary { turtle: turtle.to_owned() }, turtle);
+        return output.verbatim(&Vocabulary { turtle: turtle.to_owned() }, turtle);
     }
     let scope = scope(args.session.as_deref(), app, output)?;
     tell_if_empty(&scope, "forklore graph --all", app, output)?;

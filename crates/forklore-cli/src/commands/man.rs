@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<()> {
         return Err(Failure::invalid("there is no such command").or_try("forklore --help"));
     };
     let answer = ManPage { page: page.name.clone(), text: page.text.clone() };
-    output.own_text(&answer, &answer.text)
+    output.verbatim(&answer, &answer.text)
 }
 
 /// A manual page and its name without the section.

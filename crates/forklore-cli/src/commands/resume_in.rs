@@ -68,8 +68,13 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let outgoing = app.engine()?.export_to(&header.id, &request)?;
     let folder = folder(args, &outgoing)?;
     let outgoing = if args.share { shared(outgoing, &folder)? } else { outgoing };
-    let placement =
-        outgoing.agent().destination(outgoing.file(), &|path| small_file(&folder, path));
+    let placement = outgoing
+        .agent()
+        .destination(outgoing.file(), &|path| small_file(&folder, path))
+        .map_err(|why| {
+            Failure::refused(ErrorKind::Conflict, why.to_string())
+                .or_try("--into-workspace DIR, a folder with another name")
+        })?;
     let path = below(&folder, &placement.path)?;
     if !fits(&folder, &placement.path) {
         return Err(too_long(&args.agent, &outgoing.file().cwd));

@@ -408,3 +408,76 @@ pub(super) fn no_sidecar_is_stored_for_a_deleted_session(scene: &Scene<'_>) {
     import(store, step(next, "/f", 5, vec![create("v")])).unwrap();
     import(store, sidecar("/f.d/b", "/f")).unwrap();
 }
+
+/// Closes and opens a durable store; leaves another one unchanged.
+fn reopen_durable(scene: &mut Scene<'_>) {
+    if scene.store().capabilities().durable {
+        scene.reopen();
+    }
+}
+
+/// Spans that refer to a session of an earlier revision, with each line end.
+fn shared_spans(session: &str) -> Vec<SourceSpan> {
+    let ends = [LineEnd::None, LineEnd::Lf, LineEnd::CrLf];
+    let spans = (0..).zip(ends).flat_map(|(seq, end)| {
+        let session = id(session);
+        let shared = SourceSpan::Shared { session: session.clone(), seq, count: seq + 1, end };
+        let (margin, indent) = (b"  ".to_vec(), b"\t".to_vec());
+        [shared, SourceSpan::SharedSpread { session, seq, margin, indent, end }]
+    });
+    spans.collect()
+}
+
+/// Imports a file with the session `s`, and a later revision of it with the session `t`, which
+/// shares events of `s`. Returns both sources.
+fn import_revision(store: &dyn Store, ranges: Vec<SourceSpan>) -> (SourceId, SourceId) {
+    let writes = vec![create("s"), append("s", -1, &["a", "b", "c"])];
+    let first = import(store, step(new(), "/f", 10, writes)).unwrap();
+    let target =
+        Target::New { dialect: "test".into(), revision: 1, first_line: 7, latest: Some(first) };
+    let mut revision = step(target, "/f", 20, vec![create("t")]);
+    revision.ranges = ranges;
+    (first, import(store, revision).unwrap())
+}
+
+pub(super) fn spans_of_an_earlier_revision_come_back(scene: &mut Scene<'_>) {
+    let (mut one, mut two) = (shared_spans("s"), shared_spans("s"));
+    one.push(SourceSpan::Other(b"\n".to_vec()));
+    // The store records the session as it was named, whether or not it exists.
+    two.extend(shared_spans("another.Session-1"));
+    let (_, source) = import_revision(scene.store(), one.clone());
+    let mut next = step(Target::State { id: source, offset: 20 }, "/f", 30, Vec::new());
+    next.ranges.clone_from(&two);
+    import(scene.store(), next).unwrap();
+    for _ in 0..2 {
+        let steps = [0, 1, 2].map(|step| scene.store().source_spans(source, step).unwrap());
+        assert_eq!(steps, [Some(one.clone()), Some(two.clone()), None]);
+        scene.assert_sound();
+        reopen_durable(scene);
+    }
+}
+
+pub(super) fn a_delete_leaves_spans_that_refer_to_the_session(scene: &mut Scene<'_>) {
+    let shared = shared_spans("s");
+    let retained = SourceSpan::Other(b"own".to_vec());
+    let (first, revision) = import_revision(scene.store(), [&shared[..], &[retained]].concat());
+    let remove = |store: &dyn Store, session: &str| {
+        store.remove(&[id(session)], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
+    };
+    remove(scene.store(), "s");
+    let spans = |scene: &Scene<'_>, source| scene.store().source_spans(source, 0).unwrap().unwrap();
+    // The spans contain no bytes of the deleted session, and they name what is gone.
+    assert_eq!(spans(scene, first), [SourceSpan::Gone(4)]);
+    assert_eq!(spans(scene, revision)[..shared.len()], shared);
+    remove(scene.store(), "t");
+    let left = [&shared[..], &[SourceSpan::Gone(3)]].concat();
+    assert_eq!(spans(scene, revision), left);
+    scene.collect();
+    assert_eq!(spans(scene, revision), left);
+    reopen_durable(scene);
+    assert_eq!(
+        [first, revision].map(|source| spans(scene, source)),
+        [vec![SourceSpan::Gone(4)], left]
+    );
+    scene.assert_sound();
+}

@@ -8,7 +8,7 @@ use forklore_store::sources::{
     FindSource, Progress, RecordKey, RecordLocation, Source, SourceId, SourceSession, sidecar_key,
 };
 
-use super::record::{First, Forgotten, StepLine};
+use super::record::{DurableTo, First, Forgotten, StepLine};
 use crate::folder::Folder;
 use crate::fs::Open;
 use crate::line;
@@ -42,7 +42,7 @@ impl Index {
     /// Reads what was added since the last time, or everything if the log was rewritten.
     pub(crate) fn refresh(&mut self, folder: &Folder) -> Result<()> {
         let path = folder.layout.sources();
-        let durable = folder.sources_mark()?;
+        let durable = durable(folder)?;
         let Some(file) = folder.open(&path, Open::Read)? else {
             *self = Self::default();
             return if durable > 0 { Err(damage(&path, 0, "it is gone")) } else { Ok(()) };
@@ -228,4 +228,11 @@ impl Index {
         }
         Ok(())
     }
+}
+
+/// Returns how many bytes of the log are durable; 0 if that is unknown.
+fn durable(folder: &Folder) -> Result<u64> {
+    let bytes = folder.read(&folder.layout.sources_mark())?.unwrap_or_default();
+    let mark = line::checked(&bytes).ok().and_then(|text| serde_json::from_str(text).ok());
+    Ok(mark.map_or(0, |mark: DurableTo| mark.durable()))
 }

@@ -6,7 +6,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use forklore_core::export::{Export, FileWriter, Home, NewFile, Placement, TimedMessage};
+use forklore_core::export::{
+    Export, FileWriter, Home, NewFile, NoDestination, Placement, TimedMessage,
+};
 use forklore_core::{Event, EventType, Role};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -32,9 +34,13 @@ impl Export for super::Claude {
         Some(Home { variable: "CLAUDE_CONFIG_DIR", holds: false, folder: ".claude" })
     }
 
-    fn destination(&self, file: &NewFile, _read: &dyn Fn(&Path) -> Option<String>) -> Placement {
+    fn destination(
+        &self,
+        file: &NewFile,
+        _read: &dyn Fn(&Path) -> Option<String>,
+    ) -> Result<Placement, NoDestination> {
         let folder = PathBuf::from("projects").join(folder_of(&file.cwd));
-        Placement { path: folder.join(format!("{}.jsonl", file.id)), companions: Vec::new() }
+        Ok(Placement { path: folder.join(format!("{}.jsonl", file.id)), companions: Vec::new() })
     }
 
     fn start(&self, file: &NewFile, _path: &str) -> Vec<Vec<String>> {

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use forklore_core::export::{Export, FileWriter, Home, NewFile, Placement, TimedMessage};
+use forklore_core::export::{
+    Export, FileWriter, Home, NewFile, NoDestination, Placement, TimedMessage,
+};
 use forklore_core::{Event, EventType, Role};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -29,14 +31,18 @@ impl Export for super::Codex {
         Some(Home { variable: "CODEX_HOME", holds: false, folder: ".codex" })
     }
 
-    fn destination(&self, file: &NewFile, _read: &dyn Fn(&Path) -> Option<String>) -> Placement {
+    fn destination(
+        &self,
+        file: &NewFile,
+        _read: &dyn Fn(&Path) -> Option<String>,
+    ) -> Result<Placement, NoDestination> {
         let time = format!("{:.0}", file.now).replace(':', "-");
         let time = time.trim_end_matches('Z');
         let (day, _) = time.split_once('T').unwrap_or((time, ""));
         let mut path = PathBuf::from("sessions");
         path.extend(day.split('-'));
         path.push(format!("rollout-{time}-{}.jsonl", file.id));
-        Placement { path, companions: Vec::new() }
+        Ok(Placement { path, companions: Vec::new() })
     }
 
     fn records_up_to(&self, last: &Event) -> Option<u64> {

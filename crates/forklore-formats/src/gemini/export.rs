@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use forklore_core::export::{Export, FileWriter, Home, NewFile, Placement, TimedMessage};
+use forklore_core::export::{
+    Export, FileWriter, Home, NewFile, NoDestination, Placement, TimedMessage,
+};
 use forklore_core::{Event, EventType, Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,9 +17,9 @@ use crate::splice::quoted;
 
 /// The file in which Gemini CLI records the owner of a project directory.
 const OWNER: &str = ".project_root";
-/// The number of candidate directory names: the plain name, then names with a numeric suffix. If all
-/// are in use, the plain name is used.
-const ATTEMPTS: usize = 100;
+/// The number of candidate directory names: the plain name, then names with a numeric suffix. Gemini
+/// CLI tries as many and then fails; it never uses the directory of another project.
+const ATTEMPTS: usize = 1000;
 
 impl Export for super::Gemini {
     fn writer(&self, file: &NewFile) -> Box<dyn FileWriter> {
@@ -31,14 +33,18 @@ impl Export for super::Gemini {
 
     /// The file name contains the current minute. With an earlier time, a later start of Gemini CLI
     /// would delete the file if another one with the same session id is newer.
-    fn destination(&self, file: &NewFile, read: &dyn Fn(&Path) -> Option<String>) -> Placement {
-        let folder = PathBuf::from("tmp").join(project(&file.cwd, read));
+    fn destination(
+        &self,
+        file: &NewFile,
+        read: &dyn Fn(&Path) -> Option<String>,
+    ) -> Result<Placement, NoDestination> {
+        let folder = PathBuf::from("tmp").join(project(&file.cwd, read)?);
         let minute = format!("{:.0}", file.now).replace(':', "-");
         let minute = minute.get(..16).unwrap_or(&minute);
         let id = session_id(file);
         let begun = id.get(..8).unwrap_or(&id);
         let path = folder.join("chats").join(format!("session-{minute}-{begun}.jsonl"));
-        Placement { path, companions: vec![(folder.join(OWNER), file.cwd.clone())] }
+        Ok(Placement { path, companions: vec![(folder.join(OWNER), file.cwd.clone())] })
     }
 
     fn start(&self, file: &NewFile, _path: &str) -> Vec<Vec<String>> {
@@ -53,8 +59,8 @@ fn session_id(file: &NewFile) -> String {
 }
 
 /// Returns the name of the directory that belongs to a project, or that Gemini CLI will claim for
-/// it.
-fn project(cwd: &str, read: &dyn Fn(&Path) -> Option<String>) -> String {
+/// it. Fails if all candidates belong to other projects.
+fn project(cwd: &str, read: &dyn Fn(&Path) -> Option<String>) -> Result<String, NoDestination> {
     #[derive(Default, Deserialize)]
     struct Registry {
         #[serde(default)]
@@ -69,13 +75,18 @@ fn project(cwd: &str, read: &dyn Fn(&Path) -> Option<String>) -> String {
     };
     let free = |name: &String| owner(name).is_none_or(|owner| owner == cwd);
     if let Some(name) = registry.projects.get(cwd).filter(|name| is_name(name) && free(name)) {
-        return name.clone();
+        return Ok(name.clone());
     }
     let name = name_of(cwd);
     let mut names =
         (0..ATTEMPTS).map(|n| if n == 0 { name.clone() } else { format!("{name}-{n}") });
     let is_used = |name: &String| registry.projects.values().any(|other| other == name);
-    names.find(|name| !is_used(name) && free(name)).unwrap_or(name)
+    names.find(|name| !is_used(name) && free(name)).ok_or_else(|| {
+        NoDestination(format!(
+            "the {ATTEMPTS} folders that Gemini CLI names after {cwd}, from {name} on, belong to \
+             other projects"
+        ))
+    })
 }
 
 fn is_name(name: &str) -> bool {
@@ -265,9 +276,27 @@ mod tests {
             _ => None,
         };
         let names = ["/a/known", "/a/new", "/a/other", "/a/mine", "/a/Über Plan_2/", "/"];
-        let folders = names.map(|cwd| project(cwd, &read));
+        let folders = names.map(|cwd| project(cwd, &read).unwrap());
         assert_eq!(folders, ["k", "new-1", "other-1", "mine", "ber-plan-2", "project"]);
-        let escaping = |_: &Path| Some(r#"{"projects":{"/a/x":"../../x"}}"#.to_owned());
-        assert_ne!(project("/a/x", &escaping), "../../x");
+        let escaping = |path: &Path| {
+            let is_registry = path == Path::new("projects.json");
+            is_registry.then(|| r#"{"projects":{"/a/x":"../../x"}}"#.to_owned())
+        };
+        assert_eq!(project("/a/x", &escaping).unwrap(), "x");
+    }
+
+    #[test]
+    fn no_folder_of_another_project_is_used_when_all_names_are_in_use() {
+        let owned = |count: usize| {
+            move |path: &Path| {
+                let name = path.parent()?.file_name()?.to_str()?;
+                let number = name.strip_prefix("x-").map_or(Some(0), |n| n.parse().ok())?;
+                (path.ends_with(OWNER) && number < count).then(|| "/b/x\n".to_owned())
+            }
+        };
+        assert_eq!(project("/a/x", &owned(999)), Ok("x-999".to_owned()));
+        let message = "the 1000 folders that Gemini CLI names after /a/x, from x on, belong to \
+                       other projects";
+        assert_eq!(project("/a/x", &owned(1000)), Err(NoDestination(message.to_owned())));
     }
 }

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use forklore_core::export::{Export, FileWriter, Home, NewFile, Placement, TimedMessage};
+use forklore_core::export::{
+    Export, FileWriter, Home, NewFile, NoDestination, Placement, TimedMessage,
+};
 use forklore_core::{Event, EventType, Role};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -31,9 +33,13 @@ impl Export for super::Opencode {
         None
     }
 
-    fn destination(&self, file: &NewFile, _read: &dyn Fn(&Path) -> Option<String>) -> Placement {
+    fn destination(
+        &self,
+        file: &NewFile,
+        _read: &dyn Fn(&Path) -> Option<String>,
+    ) -> Result<Placement, NoDestination> {
         let path = PathBuf::from(format!("{}.json", session_id(file)));
-        Placement { path, companions: Vec::new() }
+        Ok(Placement { path, companions: Vec::new() })
     }
 
     fn start(&self, file: &NewFile, path: &str) -> Vec<Vec<String>> {

@@ -5,7 +5,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use forklore_core::export::{Export, FileWriter, Home, NewFile, Placement, TimedMessage};
+use forklore_core::export::{
+    Export, FileWriter, Home, NewFile, NoDestination, Placement, TimedMessage,
+};
 use forklore_core::{Event, EventType, Message, Role};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -23,12 +25,16 @@ impl Export for super::Pi {
         Some(Home { variable: "PI_CODING_AGENT_DIR", holds: false, folder: ".pi/agent" })
     }
 
-    fn destination(&self, file: &NewFile, _read: &dyn Fn(&Path) -> Option<String>) -> Placement {
+    fn destination(
+        &self,
+        file: &NewFile,
+        _read: &dyn Fn(&Path) -> Option<String>,
+    ) -> Result<Placement, NoDestination> {
         let time = format!("{:.3}", file.now).replace([':', '.'], "-");
         let path = PathBuf::from("sessions")
             .join(folder_of(&file.cwd))
             .join(format!("{time}_{}.jsonl", file.id));
-        Placement { path, companions: Vec::new() }
+        Ok(Placement { path, companions: Vec::new() })
     }
 
     fn start(&self, _file: &NewFile, path: &str) -> Vec<Vec<String>> {

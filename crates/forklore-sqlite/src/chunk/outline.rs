@@ -75,10 +75,9 @@ impl Outline {
     /// Returns the bits of the events in a range: at most `most` of them, in the order of
     /// `direction`.
     pub(crate) fn requested(&self, range: Range, direction: Direction, most: usize) -> u64 {
-        let stays = |position: &u64| {
-            let position = self.first() + position;
-            let inherited = !range.inherited || self.bits.inherited >> position & 1 == 1;
-            (range.from..range.to).contains(&position) && inherited
+        let stays = |index: &u64| {
+            let inherited = !range.inherited || self.bits.inherited >> index & 1 == 1;
+            (range.from..range.to).contains(&(self.first() + index)) && inherited
         };
         let positions = self.positions().filter(stays);
         let bits = |bits: u64, position: u64| bits | 1 << position;
