@@ -2,6 +2,7 @@
 
 use forklore_core::agent_format::AgentFormat;
 use forklore_engine::{Engine, Result};
+use forklore_sanitize::terminal;
 use forklore_store::sources::{Sources, Target};
 use sha2::{Digest, Sha256};
 
@@ -45,6 +46,8 @@ impl<'a> Start<'a> {
                 if revision > 0 && !self.options.again {
                     let message = "the file was rewritten; it is read as a new revision";
                     problems.add(1, 0, ProblemKind::Rewritten, message);
+                    let path = terminal::line(&file.seen.path);
+                    tracing::warn!(%path, revision, "a file was rewritten: reads a new revision");
                 }
                 let comparison = earlier.map(|earlier| Comparison::of(revision, earlier.id.0));
                 let target = Target::New {
@@ -157,6 +160,16 @@ impl Reading<'_> {
         } else {
             report.files += 1;
             file.first = self.session(0).map(|first| first.id.clone());
+        }
+        if file.bytes > 0 {
+            tracing::info!(
+                path = %terminal::line(&file.path),
+                dialect = self.file.format.name(),
+                sessions = file.sessions.len(),
+                events = self.sessions.iter().map(|session| session.appended).sum::<u64>(),
+                bytes = file.bytes,
+                "imported a file",
+            );
         }
         report.sources.push(file);
         report.problems.extend(self.problems.into_list());
