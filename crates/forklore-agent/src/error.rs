@@ -164,6 +164,7 @@ mod tests {
             provider: "test".into(),
             message: "no".into(),
             kind: ModelErrorKind::Unreachable,
+            status: None,
             source: None,
         };
         let model = Error::Model { attempts: 5, source };

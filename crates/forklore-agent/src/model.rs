@@ -142,6 +142,8 @@ pub struct ModelError {
     pub message: String,
     /// Classifies the failure by what can be done about it.
     pub kind: ModelErrorKind,
+    /// The HTTP status, if the provider answered with one that reports a failure.
+    pub status: Option<u16>,
     /// The underlying error.
     #[source]
     pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
@@ -170,6 +172,21 @@ pub enum ModelErrorKind {
 }
 
 impl ModelErrorKind {
+    /// Returns the name of the kind in snake case, for logs.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Key => "key",
+            Self::NotFound => "not_found",
+            Self::Invalid => "invalid",
+            Self::TooLong => "too_long",
+            Self::Later(_) => "later",
+            Self::Unreachable => "unreachable",
+            Self::TimedOut => "timed_out",
+            Self::Malformed => "malformed",
+        }
+    }
+
     /// Checks whether the same request may succeed later.
     #[must_use]
     pub fn is_passing(&self) -> bool {

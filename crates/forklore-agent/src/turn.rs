@@ -6,6 +6,7 @@
 mod answer;
 mod attach_result;
 mod authorize;
+mod call_log;
 mod call_model;
 mod call_usage;
 mod child;

@@ -36,7 +36,7 @@ fn main() -> ExitCode {
         Ok(read) => read,
         Err(refused) => return refused,
     };
-    if let Some(filter) = cli.globals.log.clone() {
+    if let Some(filter) = &cli.globals.log {
         output::log::start(filter);
     }
     let app = app::App::new(cli.globals);

@@ -39,6 +39,8 @@ impl Engine {
             tries -= 1;
             match self.store.remove(sessions, children, now) {
                 Ok(Removed { deleted, retained_segments }) => {
+                    let (session, sessions) = (&request.session, deleted.len());
+                    tracing::info!(%session, sessions, retained_segments, "deleted sessions");
                     return Ok(Deleted { deleted, retained_segments, dry_run: false });
                 }
                 // A branch was created after the family was read, so it belongs to the set.

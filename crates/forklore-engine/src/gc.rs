@@ -19,10 +19,13 @@ impl Engine {
         }
         let collected = if maintains { self.store.gc()? } else { Collected::default() };
         let swept = self.sweep_attachments()?;
-        Ok(Collected {
+        let collected = Collected {
             freed_bytes: collected.freed_bytes + swept.bytes,
             attachments: swept.attachments,
             ..collected
-        })
+        };
+        let Collected { freed_bytes, attachments, .. } = collected;
+        tracing::info!(freed_bytes, attachments, "collected garbage");
+        Ok(collected)
     }
 }

@@ -46,6 +46,9 @@ impl Engine {
             Salvaging { from: self, into, family, sources, made: HashSet::new(), report };
         salvaging.make_all()?;
         salvaging.finish()?;
+        let Recovery { sessions, events, sources, attachments, lost } = &salvaging.report;
+        let lost = lost.len();
+        tracing::info!(sessions, events, sources, attachments, lost, "salvaged a store");
         Ok(salvaging.report)
     }
 }

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use forklore_engine::sources::path_text;
 use forklore_engine::{Engine, Error, Result};
+use forklore_sanitize::terminal;
 use forklore_store::Error as StoreError;
 use forklore_store::sources::{Source, Sources};
 
@@ -111,7 +113,12 @@ impl<'e> Importer<'e> {
                     conflicts.refuse_label(label);
                 }
                 Err(Error::Store(StoreError::Stale { .. } | StoreError::Conflict { .. }))
-                    if attempt < ATTEMPTS => {}
+                    if attempt < ATTEMPTS =>
+                {
+                    let path = path_text(&candidate.path);
+                    let path = terminal::line(&path);
+                    tracing::warn!(%path, attempt, "another writer was faster: reads a file again");
+                }
                 Err(Error::Io { doing, source }) => {
                     let message = format!("{doing}: {source}");
                     let kind = ProblemKind::Unreadable;

@@ -1,6 +1,7 @@
 //! Reports files that were read.
 
 use forklore_engine::{Engine, Result};
+use forklore_sanitize::terminal;
 
 use crate::file_session::Following;
 use crate::input::Input;
@@ -41,6 +42,16 @@ pub(crate) fn report(
         let header = engine.store().header(&session.id)?;
         file.sessions.push(session.id.clone());
         report.sessions.push(ImportedSession::of(dialect, session, header));
+    }
+    if file.bytes > 0 {
+        tracing::info!(
+            path = %terminal::line(&file.path),
+            dialect,
+            sessions = file.sessions.len(),
+            events = sessions.iter().map(|session| session.appended).sum::<u64>(),
+            bytes = file.bytes,
+            "imported a file",
+        );
     }
     if file.sessions.is_empty() {
         report.skipped += 1;

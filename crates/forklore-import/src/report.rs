@@ -9,6 +9,7 @@ pub use forklore_api::{
 use forklore_core::{Header, SessionId};
 use forklore_engine::Error;
 use forklore_engine::sources::path_text;
+use forklore_sanitize::terminal;
 
 use crate::file_session::FileSession;
 
@@ -129,7 +130,10 @@ impl ImportReport {
     /// Adds a file that the store refused.
     pub(crate) fn refused(&mut self, path: &Path, error: &Error) {
         self.skipped += 1;
-        self.problems.push(Problem::of_file(path, ProblemKind::Refused, error.to_string()));
+        let problem = Problem::of_file(path, ProblemKind::Refused, error.to_string());
+        let (path, cause) = (terminal::line(&problem.path), error.kind().name());
+        tracing::warn!(%path, cause, "a file was refused");
+        self.problems.push(problem);
     }
 }
 

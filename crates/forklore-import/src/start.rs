@@ -2,6 +2,7 @@
 
 use forklore_core::agent_format::{AgentFormat, FileFacts};
 use forklore_engine::{Engine, Result};
+use forklore_sanitize::terminal;
 use forklore_store::sources::{Source, Sources, Target};
 use sha2::{Digest, Sha256};
 
@@ -57,6 +58,8 @@ impl<'a> Start<'a> {
                 if revision > 0 && !self.options.again {
                     let message = "the file was rewritten; it is read as a new revision";
                     problems.add(1, 0, ProblemKind::Rewritten, message);
+                    let path = terminal::line(&file.seen.path);
+                    tracing::warn!(%path, revision, "a file was rewritten: reads a new revision");
                 }
                 let target = Target::New {
                     dialect: dialect.name().to_owned(),

@@ -98,22 +98,25 @@ pub(crate) fn failed(error: Error) -> Failed {
     match error {
         Error::Body(cut) => match cut.downcast::<Cut>() {
             Ok(cut) if matches!(*cut, Cut::Lost(_)) => Failed {
-                message: "the connection was lost in the middle of the answer".to_owned(),
-                kind: ModelErrorKind::Unreachable,
                 source: Some(cut),
+                ..Failed::new(
+                    ModelErrorKind::Unreachable,
+                    "the connection was lost in the middle of the answer",
+                )
             },
             Ok(cut) => Failed::new(ModelErrorKind::Malformed, cut.to_string()),
             Err(other) => Failed {
-                message: "the answer could not be read".to_owned(),
-                kind: ModelErrorKind::Unreachable,
                 source: Some(other),
+                ..Failed::new(ModelErrorKind::Unreachable, "the answer could not be read")
             },
         },
-        other => Failed {
-            message: format!("the answer is no stream of events: {other}"),
-            kind: ModelErrorKind::Malformed,
-            source: Some(Box::new(other)),
-        },
+        other => {
+            let message = format!("the answer is no stream of events: {other}");
+            Failed {
+                source: Some(Box::new(other)),
+                ..Failed::new(ModelErrorKind::Malformed, message)
+            }
+        }
     }
 }
 

@@ -20,12 +20,14 @@ const MOST_FAILURE: usize = 64 << 10;
 pub(crate) struct Failed {
     pub(crate) kind: ModelErrorKind,
     pub(crate) message: String,
+    /// The HTTP status of a refusal.
+    pub(crate) status: Option<u16>,
     pub(crate) source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Failed {
     pub(crate) fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), source: None }
+        Self { kind, message: message.into(), status: None, source: None }
     }
 }
 
@@ -125,7 +127,7 @@ pub(crate) async fn post(
     if !report.message.is_empty() {
         let _ = write!(message, ": {}", report.message);
     }
-    Err(Failed::new(kind, message))
+    Err(Failed { status: Some(status.as_u16()), ..Failed::new(kind, message) })
 }
 
 /// Waits for a future, at most `patience`.
@@ -171,5 +173,5 @@ pub(crate) fn of_transport(error: reqwest::Error, what: &str) -> Failed {
     } else {
         ModelErrorKind::Unreachable
     };
-    Failed { kind, message, source: Some(Box::new(error)) }
+    Failed { source: Some(Box::new(error)), ..Failed::new(kind, message) }
 }

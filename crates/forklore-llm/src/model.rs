@@ -135,7 +135,14 @@ impl HttpModel {
     ) -> Result<Response, Failed> {
         let url = self.url(path)?;
         let headers = http::headers(self.config.provider, &self.key)?;
-        http::post(&self.client, url, headers, body, patience).await
+        let sent = http::post(&self.client, url, headers, body, patience).await;
+        let status = match &sent {
+            Ok(response) => Some(response.status().as_u16()),
+            Err(failed) => failed.status,
+        };
+        let ModelName { provider, model } = &self.name;
+        tracing::debug!(%provider, %model, status, "sent a request");
+        sent
     }
 
     async fn ask(&self, request: &Request) -> Result<ResponseStream, Failed> {
@@ -274,10 +281,10 @@ fn response_error(broken: ResponseError) -> Failed {
         }
         ResponseError::Off => Failed::new(ModelErrorKind::Unreachable, broken.to_string()),
         ResponseError::Event(_) | ResponseError::Arguments(_) | ResponseError::TooMuch(_) => {
+            let message = broken.to_string();
             Failed {
-                message: broken.to_string(),
-                kind: ModelErrorKind::Malformed,
                 source: Some(Box::new(broken)),
+                ..Failed::new(ModelErrorKind::Malformed, message)
             }
         }
     }
@@ -285,9 +292,8 @@ fn response_error(broken: ResponseError) -> Failed {
 
 fn not_written(error: serde_json::Error) -> Failed {
     Failed {
-        message: "the request cannot be written".to_owned(),
-        kind: ModelErrorKind::Invalid,
         source: Some(Box::new(error)),
+        ..Failed::new(ModelErrorKind::Invalid, "the request cannot be written")
     }
 }
 
@@ -305,6 +311,7 @@ fn error(name: &ModelName, key: &KeyLookup, failed: Failed) -> ModelError {
         provider,
         message: key.redact(&failed.message),
         kind: failed.kind,
+        status: failed.status,
         source: failed.source.map(|source| key.redact_source(source)),
     }
 }

@@ -134,11 +134,12 @@ impl Server {
     async fn live(&self) -> Result<Arc<Live>, StartError> {
         let mut live = self.live.lock().await;
         if let Some(over) = live.take_if(|live| live.is_over()) {
+            tracing::warn!(server = %self.name, "a tool server has ended and is started again");
             over.end().await;
         }
         let running = match live.take() {
             Some(running) => running,
-            None => Arc::new(self.start().await?),
+            None => Arc::new(self.start_logged().await?),
         };
         *live = Some(running.clone());
         Ok(running)
@@ -154,6 +155,19 @@ impl Server {
         if let Some(live) = self.live.lock().await.take() {
             live.end().await;
         }
+    }
+
+    async fn start_logged(&self) -> Result<Live, StartError> {
+        let started = self.start().await;
+        let server = &self.name;
+        match &started {
+            Ok(_) => tracing::debug!(%server, tools = self.tools().len(), "a tool server is ready"),
+            // The error itself may quote what the server wrote.
+            Err(error) => {
+                tracing::warn!(%server, cause = error.cause(), "a tool server did not start");
+            }
+        }
+        started
     }
 
     async fn start(&self) -> Result<Live, StartError> {
@@ -221,6 +235,19 @@ impl Server {
 }
 
 impl StartError {
+    /// Returns the kind of the error, for logs.
+    fn cause(&self) -> &'static str {
+        match self {
+            Self::NotStarted { .. } => "not_started",
+            Self::Variable { .. } => "variable_not_set",
+            Self::Header { .. } => "invalid_header",
+            Self::Denied { .. } => "denied",
+            Self::Slow { .. } => "timed_out",
+            Self::Refused { .. } => "not_initialized",
+            Self::NoTools { .. } => "no_tools",
+        }
+    }
+
     fn with_stderr(mut self, tail: String) -> Self {
         match &mut self {
             Self::Slow { stderr, .. }

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crate::agents;
+use crate::api;
 use crate::command::{Failure, cargo, run};
 use crate::cost;
 use crate::test::{self, EVERYTHING};
@@ -10,13 +11,14 @@ use crate::tools::{DENY, HACK, SHEAR};
 
 type Check = fn() -> Result<(), Failure>;
 
-const CHECKS: [(&str, Check); 10] = [
+const CHECKS: [(&str, Check); 11] = [
     ("format", format),
     ("test", || test::nextest(&[])),
     ("examples", test::examples),
     ("agents", agents),
     ("lint", lint),
     ("documentation", documentation),
+    ("public API", || api::run_all(&[])),
     ("features", features),
     ("cost", || cost::run_all(&[])),
     ("unused", unused),

@@ -20,6 +20,10 @@ pub(crate) enum Failure {
     Folder { path: PathBuf, source: io::Error },
     /// The instruction count of a verb changed too much.
     Cost { band: u64 },
+    /// The public API differs from its listing.
+    Api,
+    /// This compiler cannot write the listing of the public API.
+    ApiForm,
     /// The arguments are invalid.
     Usage { hint: &'static str },
     /// Some of several checks failed.
@@ -40,6 +44,13 @@ impl fmt::Display for Failure {
                 "an instruction count changed by more than {band} %\n\
                  hint: if that is meant, retain the new counts: cargo xtask cost --write"
             ),
+            Self::Api => f.write_str(
+                "the public API of the crate forklore has changed\n\
+                 hint: if that is meant, retain the new one: cargo xtask api --write",
+            ),
+            Self::ApiForm => {
+                f.write_str("this compiler cannot write docs/reference/public-api.txt")
+            }
             Self::Usage { hint } => write!(f, "usage: {hint}"),
             Self::Checks { failed } => write!(f, "failed: {}", failed.join(", ")),
         }
@@ -51,9 +62,12 @@ impl Error for Failure {
         match self {
             Self::NotStarted { source, .. } | Self::Folder { source, .. } => Some(source),
             Self::NoTool { source, .. } => Some(source),
-            Self::Ended { .. } | Self::Cost { .. } | Self::Usage { .. } | Self::Checks { .. } => {
-                None
-            }
+            Self::Ended { .. }
+            | Self::Cost { .. }
+            | Self::Api
+            | Self::ApiForm
+            | Self::Usage { .. }
+            | Self::Checks { .. } => None,
         }
     }
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this program talks to a person")]
 
 mod agents;
+mod api;
 mod bench;
 mod ci;
 mod command;
@@ -33,6 +34,9 @@ usage: cargo xtask TASK [ARGS]
   cost [--write]
                 counts the instructions of append, open, fork, load and replay, and compares
                 them with those that are committed, or keeps them
+  api [--write]
+                lists the public API of the crate forklore, and compares it with the list in
+                docs/reference/public-api.txt, or keeps it there
   agents [--quick] [AGENT...]
                 installs Pi, Codex, Gemini CLI and opencode from npm, and has each go on in
                 forks of its own sessions, offline, on a model of our own (Linux, x86-64)
@@ -57,6 +61,9 @@ the model and the servers already, FORKLORE_RDF_PYTHON a Python that has rdflib 
 ";
 
 fn main() -> ExitCode {
+    if let Some(code) = api::pass_on() {
+        return code;
+    }
     let mut args = env::args().skip(1);
     let task = args.next();
     let rest: Vec<String> = args.collect();
@@ -64,6 +71,7 @@ fn main() -> ExitCode {
         (Some("test"), rest) => test::run_all(rest),
         (Some("ci"), []) => ci::run_all(),
         (Some("bench"), rest) => bench::run_all(rest),
+        (Some("api"), rest) => api::run_all(rest),
         (Some("cost"), rest) => cost::run_all(rest),
         (Some("agents"), rest) => agents::run_all(rest),
         (Some("soak"), rest) => soak::run_all(rest),

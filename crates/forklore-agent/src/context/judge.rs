@@ -19,6 +19,8 @@ impl Context {
         let patience = self.config().settings.hook_patience;
         let mut judged = self.kernel.hooks().judge(identity, input, patience).await;
         for (hook, error) in &judged.failed {
+            let session = &identity.session_id;
+            tracing::warn!(%session, %hook, gate = gate.what(), "a hook failed and was skipped");
             let (hook, error, gate) = (hook.clone(), error.clone(), gate.what().to_owned());
             self.announce_as(identity, KernelEvent::HookError(HookFailure { hook, gate, error }));
         }

@@ -63,6 +63,7 @@ impl Answer {
             provider: provider.to_owned(),
             message: message.to_owned(),
             kind,
+            status: None,
             source: None,
         };
         let beyond = |too_much: TooMuch| ModelError {

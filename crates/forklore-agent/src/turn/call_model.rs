@@ -8,6 +8,7 @@ use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
+use super::call_log;
 use crate::Error;
 use crate::config::Settings;
 use crate::context::Context;
@@ -101,7 +102,10 @@ async fn call_with_retries(
         let mut answer = if purpose.is_some() { Answer::unannounced() } else { Answer::default() };
         let tried = try_once(context, model, request, cancel, &mut answer).await;
         let error = match tried {
-            Ok(()) if answer.end.is_some() => return so_far.whole(answer, began.elapsed()),
+            Ok(()) if answer.end.is_some() => {
+                call_log::answered(context, name, attempts, &answer);
+                return so_far.whole(answer, began.elapsed());
+            }
             Ok(()) => return so_far.with(answer, began.elapsed()).broken_off(None),
             Err(error) => error,
         };
@@ -109,6 +113,7 @@ async fn call_with_retries(
         let too_late = matches!(error.kind,
             ModelErrorKind::Later(Some(wanted)) if wanted > settings.longest_backoff);
         if !error.kind.is_passing() || too_late || attempts >= settings.attempts {
+            call_log::failed(context, name, attempts, &error);
             return so_far.broken_off(Some(Failed { attempts, source: error }));
         }
         let pause = pauses.next().unwrap_or(settings.longest_backoff);
@@ -116,6 +121,7 @@ async fn call_with_retries(
             ModelErrorKind::Later(Some(wanted)) => wanted.max(pause),
             _ => pause,
         };
+        call_log::retried(context, name, attempts, &error, pause);
         context.announce(KernelEvent::ProviderRetry(ProviderRetry {
             provider: name.provider.clone(),
             model: name.model.clone(),
@@ -186,6 +192,7 @@ async fn try_once(
                 provider: provider.clone(),
                 message: "no answer began in time".into(),
                 kind: ModelErrorKind::TimedOut,
+                status: None,
                 source: None,
             });
         };
@@ -196,6 +203,7 @@ async fn try_once(
             provider: provider.clone(),
             message: format!("the model's adapter panicked: {}", panic_text(&*panic)),
             kind: ModelErrorKind::Malformed,
+            status: None,
             source: None,
         })
     })

@@ -77,6 +77,16 @@ pub(crate) async fn compact(
     log.look(model).await?;
     let freed_tokens = log.view.bytes() < bytes_before;
     let tokens_after = log.pressure().await?.tokens;
+    tracing::info!(
+        session = %log.session(),
+        reason = reason.as_str(),
+        strategy,
+        from_index,
+        to_index,
+        tokens_before,
+        tokens_after,
+        "compacted a context",
+    );
     context.announce(KernelEvent::ContextPostCompact(HistoryCompacted {
         reason,
         from_index,

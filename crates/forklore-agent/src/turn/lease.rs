@@ -138,7 +138,10 @@ fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header
     if let Some(holder) = gone {
         // If this fails, another runtime was faster; the next line reports which.
         let _ = engine.release(session, holder);
-        return Ok(engine.take_lease(session, owner)?);
+        let header = engine.take_lease(session, owner)?;
+        let holder = lease_owner::readable(holder);
+        tracing::warn!(%session, holder, "took over the lease of a process that is gone");
+        return Ok(header);
     }
     let lease = engine.show(session)?.lease;
     let left = lease.map(|lease| lease.expires.duration_since(engine.now()));
@@ -146,12 +149,20 @@ fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header
     Err(Error::Leased { session: session.clone(), free_in, source: refused })
 }
 
-/// Renews the lease well before it expires. It ignores a failed renewal: the next append finds out
-/// what happened to the session.
+/// Renews the lease well before it expires. It only logs a failed renewal: the next append finds
+/// out what happened to the session.
 async fn renew(kernel: KernelHandle, session: Arc<Mutex<SessionId>>, owner: String) {
+    let mut failed = false;
     loop {
         tokio::time::sleep(LEASE / 4).await;
         let session = session.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let _ = hold(&kernel, &session, &owner).await;
+        match hold(&kernel, &session, &owner).await {
+            Ok(_) => failed = false,
+            Err(error) if !failed => {
+                failed = true;
+                tracing::warn!(%session, cause = error.kind().name(), "could not renew a lease");
+            }
+            Err(_) => {}
+        }
     }
 }

@@ -63,7 +63,11 @@ impl<'a> Log<'a> {
                     self.view.follow(&events, head);
                     return Ok(());
                 }
-                Err(error) if error.kind() == ErrorKind::Conflict => self.recover().await?,
+                Err(error) if error.kind() == ErrorKind::Conflict => {
+                    self.recover().await?;
+                    let session = &self.session;
+                    tracing::warn!(%session, "an append met a conflict and is repeated");
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -82,13 +86,17 @@ impl<'a> Log<'a> {
     /// that it saw.
     async fn recover(&mut self) -> Result<()> {
         match self.lease.regain().await {
-            Ok(header) if header.head_seq() == self.head => return Ok(()),
+            Ok(header) if header.head_seq() == self.head => {
+                tracing::warn!(session = %self.session, "a lease had expired and was taken again");
+                return Ok(());
+            }
             Ok(_) => self.lease.leave().await,
             Err(error) if error.kind() == ErrorKind::Busy => {}
             Err(error) => return Err(error),
         }
         let child = self.fork_here().await?;
         let lost = std::mem::replace(&mut self.session, child.id.clone());
+        tracing::warn!(session = %lost, fork = %child.id, "lost a lease: the turn goes on in a fork");
         self.lease.move_to(&child.id).await?;
         self.head = child.head_seq();
         self.view.move_to(&child.id, self.head);

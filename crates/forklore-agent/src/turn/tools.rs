@@ -81,6 +81,9 @@ pub(super) async fn carry_out(
             if let Some((child, turn)) = ended {
                 child.announce_ended(log.context, &turn);
             }
+            let (session, tool) = (log.session(), &call.name);
+            let outcome_name = if outcome.is_error { "error" } else { "ok" };
+            tracing::debug!(%session, %tool, outcome = outcome_name, "a tool call ended");
             log.context.announce(result_announced(call, &outcome));
         }
     }

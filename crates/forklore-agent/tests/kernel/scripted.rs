@@ -73,7 +73,7 @@ impl Model for Scripted {
     fn ready(&self) -> ModelResult<()> {
         let Some(lacks) = self.lacks else { return Ok(()) };
         let (provider, message) = ("test".into(), format!("no key: {lacks} is not set"));
-        Err(ModelError { provider, message, kind: ModelErrorKind::Key, source: None })
+        Err(ModelError { provider, message, kind: ModelErrorKind::Key, status: None, source: None })
     }
 
     fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<AnswerStream<'a>>> {
@@ -86,6 +86,7 @@ impl Model for Scripted {
                     provider: "test".into(),
                     message: "scripted".into(),
                     kind,
+                    status: None,
                     source: None,
                 })),
                 Act::Wait(time) => {

@@ -47,7 +47,7 @@ impl Model for Echo {
             if last.contains("fail") {
                 let (provider, message) = ("test".to_owned(), "it does not want to".to_owned());
                 let kind = ModelErrorKind::Invalid;
-                return Err(ModelError { provider, message, kind, source: None });
+                return Err(ModelError { provider, message, kind, status: None, source: None });
             }
             let usage = TokenUsage {
                 input: Some(100),

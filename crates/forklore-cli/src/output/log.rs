@@ -4,17 +4,25 @@ use std::io::{self, Write};
 use std::sync::OnceLock;
 
 use forklore_sanitize::terminal::line;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 /// Starts to log the records that pass the filter.
-pub(crate) fn start(filter: Targets) {
+pub(crate) fn start(filter: &Targets) {
     static STARTED: OnceLock<()> = OnceLock::new();
     STARTED.get_or_init(|| {
+        let filter = of_forklore(filter);
         let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(|| Escaped);
         tracing_subscriber::registry().with(filter).with(lines).init();
     });
+}
+
+/// Returns the filter with its level for all crates restricted to those of forklore. Other crates
+/// may log the text of messages, so they log only if the filter names them.
+fn of_forklore(filter: &Targets) -> Targets {
+    let level = filter.default_level().unwrap_or(LevelFilter::OFF);
+    Targets::new().with_target("forklore", level).with_targets(filter.iter())
 }
 
 /// Writes to standard error with control characters escaped: a log record can quote a session, a

@@ -46,7 +46,7 @@ impl Model for Echo {
             if last.contains("fail") {
                 let (provider, message) = ("test".to_owned(), "it fails".to_owned());
                 let kind = ModelErrorKind::Invalid;
-                return Err(ModelError { provider, message, kind, source: None });
+                return Err(ModelError { provider, message, kind, status: None, source: None });
             }
             let begin = Ok(StreamEvent::Text(format!("{} read: ", self.name.model)));
             if last.contains("hang") {

@@ -27,6 +27,21 @@ enum Ended {
     Strange,
 }
 
+impl Ended {
+    /// Returns what the server did wrong, for logs; `None` for an interruption and for an error
+    /// that the server reports as MCP demands.
+    fn fault(&self) -> Option<&'static str> {
+        match self {
+            Self::Interrupted | Self::Failed(ServiceError::McpError(_)) => None,
+            Self::Silent(_) => Some("timed_out"),
+            Self::Strange => Some("no_result"),
+            Self::Failed(error) if Denied::later(error).is_some() => Some("denied"),
+            Self::Failed(ServiceError::UnexpectedResponse) => Some("no_result"),
+            Self::Failed(_) => Some("connection_lost"),
+        }
+    }
+}
+
 impl Server {
     /// Calls a tool. A failure is an outcome of the call.
     pub(crate) async fn call(
@@ -110,6 +125,9 @@ impl Server {
     /// Returns the result that the model gets for a call without one.
     async fn explain(&self, live: &Live, ended: Ended) -> ToolOutcome {
         let note = || stderr_note(&self.stderr.lines());
+        if let Some(cause) = ended.fault() {
+            tracing::warn!(server = %self.name, cause, "a tool server failed during a call");
+        }
         outcome::failed(&match ended {
             Ended::Interrupted => "interrupted".to_owned(),
             Ended::Silent(after) => {

@@ -1,0 +1,73 @@
+//! `cargo xtask api`: compares the public API of the crate `forklore` with its listing in the
+//! repository, so that a review shows every change of it.
+//!
+//! The listing is made from the JSON of rustdoc. Its format depends on the compiler, so a compiler
+//! with another format compares nothing.
+
+mod rustdoc;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::command::{Failure, cargo, output, program, root};
+
+pub(crate) use rustdoc::pass_on;
+
+/// The format that the crate `public-api` reads in the version of this workspace.
+const FORMAT: u32 = 57;
+
+/// Compares. With `--write`, stores the API as the new listing.
+pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
+    let write = match args {
+        [] => false,
+        [flag] if flag == "--write" => true,
+        _ => return Err(Failure::Usage { hint: "cargo xtask api [--write]" }),
+    };
+    let folder = rustdoc::document()?;
+    let format = rustdoc::format(&folder.join("forklore.json"))?;
+    if format != Some(FORMAT) {
+        let compiler = output(program("rustc").arg("--version"))?;
+        let (compiler, form) = (compiler.trim(), format.map_or("no".into(), |it| it.to_string()));
+        eprintln!("{compiler} makes another form ({form}, not {FORMAT}); not compared.");
+        return if write { Err(Failure::ApiForm) } else { Ok(()) };
+    }
+    let lister = ["run", "--quiet", "--package", "xtask", "--features", "api"];
+    let now = output(cargo().args(lister).args(["--bin", "public-api", "--"]).arg(folder))?;
+    let listing = listing();
+    let failed = |source| Failure::Folder { path: listing.clone(), source };
+    if write {
+        return fs::write(&listing, now).map_err(failed);
+    }
+    let changes = changes(&fs::read_to_string(&listing).map_err(failed)?, &now);
+    if changes.is_empty() {
+        return Ok(());
+    }
+    eprintln!("\n{changes}");
+    Err(Failure::Api)
+}
+
+fn listing() -> PathBuf {
+    root().join("docs").join("reference").join("public-api.txt")
+}
+
+/// Returns the removed and the added lines of two sorted listings, in their order.
+fn changes(before: &str, now: &str) -> String {
+    let (before, now): (BTreeSet<_>, BTreeSet<_>) =
+        (before.lines().collect(), now.lines().collect());
+    let changed = before.symmetric_difference(&now);
+    let mark = |line: &str| if now.contains(line) { '+' } else { '-' };
+    changed.map(|line| format!("{}{line}\n", mark(line))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn removed_and_added_lines_are_shown() {
+        let (before, now) = ("fn a()\nfn b()\nfn d()\n", "fn a()\nfn b(i8)\nfn c()\nfn d()\n");
+        assert_eq!(changes(before, now), "-fn b()\n+fn b(i8)\n+fn c()\n");
+        assert_eq!(changes(now, now), "");
+    }
+}
