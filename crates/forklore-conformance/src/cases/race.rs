@@ -188,7 +188,7 @@ pub(super) fn a_detach_and_a_delete_of_the_parent(scene: &Scene<'_>) {
         match deleted {
             Ok(removed) => assert_eq!(removed.retained_segments, 0),
             Err(reported) => {
-                assert!(matches!(reported, Error::HasChildren { count: 1, .. }), "{reported:?}")
+                assert!(matches!(reported, Error::HasChildren { count: 1, .. }), "{reported:?}");
             }
         }
         assert_eq!(scene.log(&child), before);
