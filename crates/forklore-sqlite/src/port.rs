@@ -67,6 +67,18 @@ impl Store for SqliteStore {
         Ok(found.into_iter().map(|one| one.map_err(|f| f.about(doing, self.path()))).collect())
     }
 
+    fn pages(&self, reads: &[(SessionId, Query)]) -> Result<Vec<Result<Page>>> {
+        let doing = "reading";
+        let found = self.read_remembering(doing, |conn, remembered| {
+            let mut pages = Vec::with_capacity(reads.len());
+            for (session, query) in reads {
+                pages.push(apart(read::page(conn, session, query, self.identities(), remembered))?);
+            }
+            Ok(pages)
+        })?;
+        Ok(found.into_iter().map(|one| one.map_err(|f| f.about(doing, self.path()))).collect())
+    }
+
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
         let doing = "listing";
         let (sound, faults) =

@@ -91,6 +91,11 @@ impl Store for MemoryStore {
         Ok(sessions.iter().map(|id| Ok(state.any(id)?.header.clone())).collect())
     }
 
+    fn pages(&self, reads: &[(SessionId, Query)]) -> Result<Vec<Result<Page>>> {
+        let state = self.state();
+        Ok(reads.iter().map(|(id, query)| state.page(id, query)).collect())
+    }
+
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
         let state = self.state();
         let mut found: Vec<_> = state.sessions.values().map(|session| &session.header).collect();

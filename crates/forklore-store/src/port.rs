@@ -87,6 +87,15 @@ pub trait Store: Send + Sync {
         Ok(sessions.iter().map(|session| self.header(session)).collect())
     }
 
+    /// Reads pages of several sessions, or of several ranges of one, in one call, each as from
+    /// [`read`](Self::read).
+    ///
+    /// # Errors
+    /// `Io`, `Corrupt` if the store cannot be read at all.
+    fn pages(&self, reads: &[(SessionId, Query)]) -> Result<Vec<Result<Page>>> {
+        Ok(reads.iter().map(|(session, query)| self.read(session, query)).collect())
+    }
+
     /// Lists headers, the most recently updated first (then by id), starting after `after`. A
     /// `limit` of 0 means no limit. Headers that cannot be read are returned as damaged and do not
     /// count towards the limit (docs/semantics.md, Writing).

@@ -57,6 +57,10 @@ impl Store for Counting {
         self.call().read(session, query)
     }
 
+    fn pages(&self, reads: &[(SessionId, Query)]) -> Result<Vec<Result<Page>>> {
+        self.call().pages(reads)
+    }
+
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
         self.call().sessions(filter, after, limit)
     }

@@ -65,6 +65,10 @@ impl Store for GraphStore {
         self.journal.headers(sessions)
     }
 
+    fn pages(&self, reads: &[(SessionId, Query)]) -> Result<Vec<Result<Page>>> {
+        self.journal.pages(reads)
+    }
+
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers> {
         self.journal.sessions(filter, after, limit)
     }
