@@ -22,7 +22,7 @@ const NO_VERBS: [&str; 17] = [
     "now",
     "new_id",
     "message",
-    "spent",
+    "call_usage",
     // The async API calls the store itself: `changes`.
     "follow",
     // Methods for the importer.
