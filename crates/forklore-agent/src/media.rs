@@ -81,7 +81,7 @@ pub enum Media {
         /// Its bytes, as base64.
         base64: String,
     },
-    /// A text, sent as text.
+    /// A string, which is sent as plain text.
     Text(String),
 }
 

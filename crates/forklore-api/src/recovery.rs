@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recovery {
-    /// The number of recovered sessions, without the remains of deleted ones.
+    /// The number of recovered sessions. Tombstones of deleted sessions do not count.
     pub sessions: u64,
     /// The number of recovered events. Shared events count once.
     pub events: u64,

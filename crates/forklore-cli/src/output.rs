@@ -253,10 +253,11 @@ impl Output {
         if self.hints { id.to_string() } else { ShortIds::of([id]).get(id).to_owned() }
     }
 
-    /// Prints a text byte for byte, for another program that reads it, or `answer` with `--json`.
+    /// Prints `text` unchanged, so that another program can read it. With `--json`, it prints
+    /// `answer` instead.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If the output cannot be written.
     pub(crate) fn verbatim<T: Serialize>(&mut self, answer: &T, text: &str) -> Result<()> {
         if self.json {
             return self.answer(answer, |_| {});

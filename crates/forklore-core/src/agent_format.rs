@@ -68,8 +68,8 @@ pub trait AgentFormat: Send + Sync {
         None
     }
 
-    /// Returns the range that a stored `history_compaction` replaces. What replaces it is
-    /// [`AgentFormat::instead`].
+    /// Returns the range that a stored `history_compaction` replaces.
+    /// [`AgentFormat::instead`] returns the replacement.
     fn compaction(&self, data: &Data) -> Option<Covers> {
         let _ = data;
         None
@@ -246,8 +246,8 @@ pub struct FileFacts {
     pub title: Option<String>,
     /// When the session was created. The first value counts.
     pub created: Option<Timestamp>,
-    /// The path or the native id of the session from which its beginning was copied. The first
-    /// value counts.
+    /// The path or native id of the session whose first records the file repeats. If the file names
+    /// several, the first one counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copied_from: Option<String>,
     /// The native id of the session that called it as a sub-agent. The first value counts.

@@ -72,7 +72,7 @@ impl Data {
     /// Deserializes a `T` from the text.
     ///
     /// # Errors
-    /// If a field is missing or has another type.
+    /// If the text does not match `T`, for instance because a field is missing.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
         serde_json::from_str(&self.0)
     }

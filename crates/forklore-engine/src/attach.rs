@@ -86,8 +86,8 @@ impl Engine {
         Ok(&**attachments?.store())
     }
 
-    /// Pins the stored attachments that these payloads mention, before they are written. Without
-    /// the pins, a `gc` that already read the session could remove them.
+    /// Pins the attachments that these payloads mention. The caller does this before it writes the
+    /// payloads: a `gc` that has already read the session could otherwise remove the attachments.
     pub fn hold_mentioned<'d>(&self, data: impl IntoIterator<Item = &'d Data>) -> Vec<Pin> {
         let Some(attachments) = &self.attachments else { return Vec::new() };
         let mentions = data.into_iter().flat_map(attachment::mentions);

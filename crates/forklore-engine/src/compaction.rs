@@ -15,7 +15,7 @@ const RETAINED_FRACTION: u64 = 4;
 pub struct CompactionPlan {
     /// The first covered index. System messages at the beginning are not covered.
     pub from_index: u64,
-    /// The index after the last covered one.
+    /// The end of the covered range of indexes, exclusive.
     pub to_index: u64,
     /// What the model has received of that part so far, with earlier summaries in place of what
     /// they cover.

@@ -178,7 +178,7 @@ impl Error {
         }
     }
 
-    /// Returns the facts that a script may need besides the kind, as a JSON object.
+    /// Returns the machine-readable facts of the error as a JSON object, without its kind.
     #[must_use]
     pub fn details(&self) -> Value {
         match self {

@@ -5,7 +5,7 @@ use forklore_store::port::At;
 
 use crate::{Engine, Result};
 
-/// The search stops after this number of events.
+/// Maximum number of events that are searched for the first words of a session.
 const LOOKED_AT: usize = 200;
 
 impl Engine {

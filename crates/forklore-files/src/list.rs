@@ -77,7 +77,7 @@ impl Folder {
     }
 }
 
-/// The sessions of a store.
+/// All sessions of a store, from one pass over its folders.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     pub(crate) sessions: Vec<Outline>,

@@ -9,7 +9,8 @@ use crate::layout::Segment;
 use crate::list::Survey;
 use crate::record::{Ancestry, Span};
 
-/// For each segment, the number of the last inheritable event that a living session inherits.
+/// For each segment, the running count of inheritable events up to which sessions that are not
+/// deleted read it.
 #[derive(Debug, Default)]
 pub(crate) struct Needs {
     last: HashMap<Segment, u64>,

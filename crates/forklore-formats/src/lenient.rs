@@ -110,7 +110,7 @@ impl<'de> Deserialize<'de> for Flag {
     }
 }
 
-/// A number; 0 for any other value.
+/// A JSON number that is read leniently: any value that is not a number becomes 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Number(pub(crate) f64);
 

@@ -24,7 +24,7 @@ pub enum Profile {
     Trails,
 }
 
-/// The error for a text that names no profile.
+/// The error for a string that is not the name of a profile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a profile is plain or trails")]
 pub struct NotAProfile;

@@ -119,11 +119,11 @@ impl Conversation {
         })
     }
 
-    /// Finds a session by a label of this family, or by an id, a part of an id, `@label` or `last`
-    /// in the conversation's workspace.
+    /// Finds a session. `word` is a label of this family; or an id, a part of an id, `@label` or
+    /// `last`, which are looked up in the conversation's workspace.
     ///
     /// # Errors
-    /// `not_found`; `invalid_args` if several match.
+    /// `not_found` if no session matches; `invalid_args` if several do.
     pub async fn find(&self, word: &str) -> Result<Header> {
         let here = self.header().await.ok();
         let (word, workspace) = (word.to_owned(), self.workspace.clone());

@@ -12,7 +12,7 @@ use crate::revision::Revision;
 
 /// Where the first session of a file begins.
 pub(crate) enum Beginning {
-    /// At the start.
+    /// At the start of a log of its own.
     Start,
     /// At the start, because the session that called it was not imported.
     WithoutCaller,

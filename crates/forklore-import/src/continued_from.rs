@@ -15,7 +15,7 @@ const GAP: u64 = 1_000;
 /// Maximum number of characters of an id in a message.
 const SHOWN: usize = 60;
 
-/// Whether a source contains the base that a file continues.
+/// The result of looking in a source for the records that a file continues.
 enum Within {
     /// The base ends in this session, at this cut.
     At(Box<Header>, Cut),

@@ -23,7 +23,7 @@ use crate::key::{KeyLookup, StreamRedactor};
 use crate::request;
 use crate::response::{Reader, ResponseError};
 
-/// A model behind an HTTP API, in the format of its provider.
+/// A model that is reached over HTTP, through its provider's API.
 #[derive(Clone)]
 pub struct HttpModel {
     config: ModelConfig,

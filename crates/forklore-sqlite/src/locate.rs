@@ -65,8 +65,8 @@ impl<'s> History<'s> {
         Ok(Self { session, ancestry, pages: RefCell::default() })
     }
 
-    /// Returns the seq of the first event at which the count reaches `want`, or `None` if it never
-    /// does.
+    /// Returns the seq of the event at which the history's running count of `unit` reaches `want`,
+    /// or `None` if the history has fewer.
     pub(crate) fn seq_of(&self, conn: &Connection, unit: Unit, want: u64) -> Result<Option<u64>> {
         let header = &self.session.header;
         if want == 0 || want > unit.of(&header.counts) {

@@ -59,7 +59,8 @@ pub(crate) fn move_run(tx: &WriteTx<'_>, run: &[&Row], codec: Codec) -> Result<u
     Ok(run.len() as u64)
 }
 
-/// Returns the events in the same block that come before `rows` and have rows of their own.
+/// Returns the earlier events of the block to which `rows` belong. They have one row each until
+/// the block is full and becomes a chunk.
 fn waiting(tx: &WriteTx<'_>, rows: &[Row]) -> Result<Vec<Row>> {
     let Some(first) = rows.first().map(|row| row.k) else { return Ok(Vec::new()) };
     let (segment, to) = (segment::of(first), position(first));

@@ -64,7 +64,7 @@ fn page_of(
     Ok(Page { events: reader.events, more })
 }
 
-/// Returns the calls without a result after the event with this seq.
+/// Returns the calls that are still open after the event `seq`: those that have no result yet.
 pub(crate) fn open_calls(conn: &Connection, history: &History<'_>, seq: i64) -> Result<OpenCalls> {
     let Ok(start) = u64::try_from(seq) else {
         return Ok(OpenCalls::default());

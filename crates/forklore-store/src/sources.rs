@@ -137,7 +137,7 @@ pub struct SourceStep {
     /// found by that path ([`FindSource::SidecarsOf`]) and loses its bytes when any session of that
     /// file is deleted.
     pub sidecar: Option<String>,
-    /// How far the file is read after this step.
+    /// How much of the file has been read after this step.
     pub read: Progress,
     /// Whether the file is read to its end. Steps before that may become durable together with this
     /// one: only the whole import is acknowledged, and data lost in a crash is read again.

@@ -80,7 +80,7 @@ impl Authorized {
     }
 }
 
-/// Decides about a call, and asks hooks and a person if necessary.
+/// Decides whether a tool call may run. It runs the hooks, and asks the person if necessary.
 pub(super) async fn authorize(
     context: &Context,
     config: &SessionConfig,

@@ -86,7 +86,7 @@ events! {
     ProviderRequest(ProviderRequest) = "provider:request";
     /// A model has answered.
     ProviderResponse(ProviderAnswer) = "provider:response";
-    /// A request to a model will be repeated after a pause.
+    /// A model request failed and will be retried after a delay.
     ProviderRetry(ProviderRetry) = "provider:retry";
     /// A request to a model failed.
     ProviderError(ProviderFailure) = "provider:error";

@@ -45,7 +45,7 @@ pub(crate) struct EventLine {
     pub(crate) event: Event,
 }
 
-/// The session in whose file a line is written.
+/// The session that wrote an event: the ids that each line of its file contains.
 #[derive(Clone, Copy)]
 pub(crate) struct Writer<'a> {
     pub(crate) session_id: &'a SessionId,

@@ -26,7 +26,8 @@ pub enum SummarizeBy {
 pub struct SummarizedFork {
     /// The fork that the conversation moved into.
     pub forked: Forked,
-    /// The model's summary, or the reason why there is none. `None` for a deterministic summary.
+    /// The model's summary, or why the model gave none. `None` if the summary is deterministic, so
+    /// that no model was called.
     pub summary: Option<Summarize>,
 }
 

@@ -9,8 +9,8 @@ const MIN_PART_LENGTH: usize = 8;
 /// `ollama`, are words that a response may use.
 const MIN_SECRET_LENGTH: usize = 16;
 
-/// Returns the text with the key and longer parts of it redacted, also if they are escaped as in
-/// JSON, URLs or HTML, or if the rest is masked as in `sk-ab12...wxyz`.
+/// Returns the text without the key. It also removes long parts of the key, forms that are escaped
+/// for JSON, URLs or HTML, and partly masked forms such as `sk-ab12...wxyz`.
 pub(super) fn redact(text: &str, key: &str) -> String {
     let key: Vec<char> = key.chars().collect();
     let read = read(text);

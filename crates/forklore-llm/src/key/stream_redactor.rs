@@ -70,7 +70,7 @@ fn push(text: String, piece: fn(String) -> StreamEvent, out: &mut VecDeque<Strea
     }
 }
 
-/// Redacts the key in an event that is not split over chunks.
+/// Redacts the key in one stream event. It does not find a key that continues in the next event.
 fn redacted(piece: StreamEvent, key: &str) -> StreamEvent {
     match piece {
         StreamEvent::Thought { text, opaque } => StreamEvent::Thought {

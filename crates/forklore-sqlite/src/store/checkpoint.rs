@@ -22,7 +22,8 @@ use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::pack;
 
-/// Maximum number of passes without the gate before the checkpoint takes it.
+/// Maximum number of passes that a checkpoint makes without holding the gate. After that, it takes
+/// the gate.
 const ROUNDS: usize = 4;
 /// The divisor of `every_pages` that gives the number of pages few enough to write back while the
 /// gate is locked.

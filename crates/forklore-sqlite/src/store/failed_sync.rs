@@ -36,7 +36,7 @@ impl FailedSync {
         }
     }
 
-    /// Closes a connection that may write.
+    /// Closes a read-write connection. After a failed sync, it leaves the WAL in place.
     pub(super) fn close(&self, conn: Connection) {
         if self.0.get().is_some() {
             // Closing would write the WAL back and then delete it. After a failed sync the WAL is

@@ -41,11 +41,12 @@ pub fn repetition<'e>(
     same.then_some(Appended { from_seq, to_seq, head_seq, repeated: true })
 }
 
-/// Checks the lease and the head before an append that is not a repetition. `now` is the store's
-/// time.
+/// Checks the lease and the head for an append that does not repeat an earlier one. `now` is the
+/// store's time.
 ///
 /// # Errors
-/// `Held`, `LeaseLost`, `Conflict` with the actual head.
+/// `Leased` if another runtime has the lease, `LeaseLost` if the writer no longer has it,
+/// `Conflict` with the actual head if the head moved.
 pub fn check_append(header: &Header, append: &Append, now: Timestamp) -> Result<()> {
     check_writer(header, append.owner.as_deref(), now)?;
     let head = header.head_seq();

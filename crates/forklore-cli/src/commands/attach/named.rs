@@ -20,7 +20,8 @@ pub(super) fn short(id: &AttachmentId) -> String {
     id.to_string().chars().take("sha256:".len() + SHOWN).collect()
 }
 
-/// Finds the only attachment with this name, this ref, or a ref that begins like this.
+/// Finds the attachment that has this name or ref, or whose ref begins with it. Exactly one must
+/// match.
 pub(super) fn find(
     attachments: &[NamedAttachment],
     reference: &str,
