@@ -155,7 +155,7 @@ fn without_a_request_nothing_is_logged() {
 }
 
 #[test]
-fn no_level_logs_what_is_said() {
+fn no_level_logs_a_message() {
     let arguments: &'static str = "{\"path\":\"an argument that nobody logs\"}";
     let model = Scripted::start(&[Answer::Calls("gone__read", arguments), Answer::Says(SPEECH)]);
     let ran = chat(&Sandbox::new(), Some("trace"), &model.config());

@@ -189,8 +189,8 @@ impl Names {
     fn path(&self, path: &str) -> String {
         let shorter = path.rmatch_indices("::").map(|(at, _)| at);
         let longest = std::iter::once(path.len()).chain(shorter).find_map(|end| {
-            let (known, rest) = path.split_at_checked(end)?;
-            Some(format!("{}{rest}", self.visible.get(known)?))
+            let (seen, rest) = path.split_at_checked(end)?;
+            Some(format!("{}{rest}", self.visible.get(seen)?))
         });
         longest.unwrap_or_else(|| path.to_owned())
     }
