@@ -278,9 +278,9 @@ impl FileFacts {
     /// Merges the facts of a later line: the first value counts, except for the title, where the
     /// last one does. `irregular` is not merged.
     pub fn learn(&mut self, later: Self) {
-        fn first<T>(first: &mut Option<T>, later: Option<T>) {
-            if first.is_none() {
-                *first = later;
+        fn first<T>(current: &mut Option<T>, later: Option<T>) {
+            if current.is_none() {
+                *current = later;
             }
         }
         first(&mut self.native_id, later.native_id);

@@ -6,7 +6,8 @@ mod session_files;
 mod sidecar_check;
 mod spread;
 
-use forklore_store::sources::{Source, SourceSpan, Sources};
+use forklore_store::Store;
+use forklore_store::sources::{Source, SourceSpan};
 
 pub use path_text::{path_of, path_text};
 pub use restore::Restored;
@@ -20,7 +21,7 @@ impl Engine {
     ///
     /// # Errors
     /// `unsupported` if the store does not retain imported files.
-    pub fn sources(&self) -> Result<&dyn Sources> {
+    pub fn sources(&self) -> Result<&dyn Store> {
         if self.store.capabilities().sources {
             return Ok(self.store());
         }
@@ -45,8 +46,8 @@ impl Engine {
 /// none, so the first spans are enough.
 ///
 /// # Errors
-/// The errors of [`Sources::source_spans`].
-pub fn is_erased(sources: &dyn Sources, source: &Source) -> Result<bool> {
+/// The errors of [`Store::source_spans`].
+pub fn is_erased(sources: &dyn Store, source: &Source) -> Result<bool> {
     let first = sources.source_spans(source.id, 0)?.unwrap_or_default();
     Ok(first.iter().any(|range| matches!(range, SourceSpan::Gone(_))))
 }

@@ -69,7 +69,7 @@ impl<'s> Import<'s> {
     /// earlier steps.
     pub(crate) fn begin(folder: &Folder, index: &Index, step: &'s SourceStep) -> Result<Self> {
         let number = index.target(step)?;
-        if let Some(path) = &step.sidecar {
+        if let Some(path) = &step.sidecar_of {
             let latest = index.numbers(&FindSource::Latest(path.clone())).first();
             check_sidecar(latest.and_then(|number| index.source(*number)), |id| {
                 Ok::<_, Error>(folder.any(id)?.header.deleted.is_some())

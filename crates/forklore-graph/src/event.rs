@@ -59,7 +59,7 @@ pub(crate) fn describe(
 
 fn usage(engine: &Engine, stored: &LogEntry, about: &mut About<'_>) {
     let Some(usage) = engine.call_usage(stored) else { return };
-    session::counts_of(usage.usage, about);
+    session::describe_usage(usage.usage, about);
     if let Some(model) = &usage.model {
         about.text(v::MODEL, model);
     }

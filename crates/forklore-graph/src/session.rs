@@ -35,7 +35,7 @@ pub(crate) fn describe(
     about.text(v::WORKSPACE, header.workspace.as_str());
     lineage(header, &mut about);
     notes(header, &mut about);
-    counts_of(usage, &mut about);
+    describe_usage(usage, &mut about);
     about.flag(v::DETACHED, header.detached);
     if let Some(tombstone) = header.deleted {
         about.time(v::INVALIDATED_AT_TIME, tombstone.deleted);
@@ -101,7 +101,7 @@ fn notes(header: &Header, about: &mut About<'_>) {
 }
 
 /// Adds the usage of model calls, except counts that are 0.
-pub(crate) fn counts_of(usage: Usage, about: &mut About<'_>) {
+pub(crate) fn describe_usage(usage: Usage, about: &mut About<'_>) {
     let tokens = [
         (v::INPUT_TOKENS, usage.input),
         (v::OUTPUT_TOKENS, usage.output),

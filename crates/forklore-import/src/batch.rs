@@ -55,9 +55,18 @@ impl Batch {
         last: bool,
     ) -> (Vec<Write>, SourceStep) {
         let Self { writes, ranges, locations, names, .. } = self;
-        let sidecar = None;
-        let step =
-            SourceStep { target, native_id, seen, ranges, locations, names, sidecar, read, last };
+        let sidecar_of = None;
+        let step = SourceStep {
+            target,
+            native_id,
+            seen,
+            ranges,
+            locations,
+            names,
+            sidecar_of,
+            read,
+            last,
+        };
         (writes, step)
     }
 

@@ -9,7 +9,8 @@ use std::rc::Rc;
 use forklore_core::session_container::{ExpandError, Found, Inside, SessionContainer, Trouble};
 use forklore_engine::sources::path_text;
 use forklore_engine::{Engine, Error, Result};
-use forklore_store::sources::{FindSource, SeenFile, Source, Sources};
+use forklore_store::Store;
+use forklore_store::sources::{FindSource, SeenFile, Source};
 use jiff::Timestamp;
 
 use crate::opened::Opened;
@@ -61,7 +62,7 @@ impl ContainedSession {
     /// Compares the sessions in a file with those that were imported, without reading any of them.
     pub(crate) fn status(
         engine: &Engine,
-        sources: &dyn Sources,
+        sources: &dyn Store,
         expander: &dyn SessionContainer,
         path: &Path,
     ) -> Result<ImportStatus> {
@@ -85,7 +86,7 @@ impl ContainedSession {
     pub(crate) fn open(
         &self,
         engine: &Engine,
-        sources: &dyn Sources,
+        sources: &dyn Store,
         path: &Path,
         again: bool,
     ) -> Result<Look> {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use forklore_core::agent_format::AgentFormat;
 use forklore_core::session_container::SessionContainer;
 use forklore_engine::{Engine, Error, Result};
-use forklore_store::sources::{Source, Sources};
+use forklore_store::Store;
+use forklore_store::sources::Source;
 
 use crate::base_files::BaseFiles;
 use crate::candidate::{Candidate, ordered};
@@ -24,7 +25,7 @@ const NO_RECORDS: &str = "no records of a known agent are in the file";
 /// The search for the files of one import.
 pub(crate) struct Discovery<'a> {
     engine: &'a Engine,
-    sources: &'a dyn Sources,
+    sources: &'a dyn Store,
     options: &'a ImportOptions,
     /// The only dialect whose files are read.
     only: Option<&'static dyn AgentFormat>,
@@ -41,7 +42,7 @@ impl<'a> Discovery<'a> {
     /// `invalid_args` for an unknown dialect.
     pub(crate) fn new(
         engine: &'a Engine,
-        sources: &'a dyn Sources,
+        sources: &'a dyn Store,
         options: &'a ImportOptions,
     ) -> Result<Self> {
         let only = options.from.as_deref().map(|name| format_named(engine, name)).transpose()?;

@@ -6,7 +6,8 @@ use forklore_engine::sources::path_text;
 use forklore_engine::{Engine, Error, Result};
 use forklore_sanitize::terminal;
 use forklore_store::Error as StoreError;
-use forklore_store::sources::{Source, Sources};
+use forklore_store::Store;
+use forklore_store::sources::Source;
 
 use crate::candidate::Candidate;
 use crate::continued_from::MISSING_BASE;
@@ -95,7 +96,7 @@ impl<'e> Importer<'e> {
     /// [`ATTEMPTS`] times.
     fn import_file(
         &self,
-        sources: &dyn Sources,
+        sources: &dyn Store,
         candidate: &Candidate,
         options: &ImportOptions,
         progress: &mut dyn FnMut(Progressed<'_>),
@@ -140,7 +141,7 @@ impl<'e> Importer<'e> {
 
     fn attempt(
         &self,
-        sources: &dyn Sources,
+        sources: &dyn Store,
         candidate: &Candidate,
         options: &ImportOptions,
         progress: &mut dyn FnMut(Progressed<'_>),

@@ -4,7 +4,8 @@ use forklore_core::agent_format::{AgentFormat, session_id};
 use forklore_core::{Cut, CutError, Header, Selector};
 use forklore_engine::{Engine, Error, Result};
 use forklore_store::Error as StoreError;
-use forklore_store::sources::{FindSource, RecordLocation, Source, Sources};
+use forklore_store::Store;
+use forklore_store::sources::{FindSource, RecordLocation, Source};
 
 use crate::begin::Follows;
 
@@ -15,7 +16,7 @@ const SESSIONS: usize = 1_000;
 #[derive(Clone, Copy)]
 pub(crate) struct Lookup<'a> {
     pub(crate) engine: &'a Engine,
-    pub(crate) sources: &'a dyn Sources,
+    pub(crate) sources: &'a dyn Store,
     pub(crate) format: &'a dyn AgentFormat,
 }
 

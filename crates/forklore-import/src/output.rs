@@ -4,10 +4,9 @@ use std::thread::Scope;
 
 use forklore_core::Data;
 use forklore_engine::{Engine, Result};
+use forklore_store::Store;
 use forklore_store::port::{Transaction, Write};
-use forklore_store::sources::{
-    Progress, RecordKey, RecordLocation, SeenFile, SourceId, Sources, Target,
-};
+use forklore_store::sources::{Progress, RecordKey, RecordLocation, SeenFile, SourceId, Target};
 
 use crate::agent_file::AgentFile;
 use crate::batch::Batch;
@@ -16,7 +15,7 @@ use crate::writer::Writer;
 /// The source of a file in the store, and the step that is collected for it.
 pub(crate) struct Output<'a> {
     engine: &'a Engine,
-    sources: &'a dyn Sources,
+    sources: &'a dyn Store,
     target: Target,
     /// The id of the source, once its first step was written.
     source: Option<SourceId>,
@@ -28,7 +27,7 @@ pub(crate) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    pub(crate) fn new(engine: &'a Engine, sources: &'a dyn Sources, target: Target) -> Self {
+    pub(crate) fn new(engine: &'a Engine, sources: &'a dyn Store, target: Target) -> Self {
         let source = match &target {
             Target::State { id, .. } => Some(*id),
             Target::New { .. } => None,

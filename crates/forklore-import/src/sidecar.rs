@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use forklore_core::agent_format::AgentFormat;
 use forklore_engine::sources::path_text;
 use forklore_engine::{Engine, Result};
-use forklore_store::sources::{FindSource, Sources};
+use forklore_store::Store;
+use forklore_store::sources::FindSource;
 
 use crate::seen;
 use crate::walk::{self, Wanted};
@@ -24,7 +25,7 @@ pub(crate) struct Sidecar {
 
 /// Collects the sidecar files of an import.
 pub(crate) struct Sidecars<'a> {
-    sources: &'a dyn Sources,
+    sources: &'a dyn Store,
     formats: Vec<&'static dyn AgentFormat>,
     seen: HashSet<PathBuf>,
     pub(crate) found: Vec<Sidecar>,
@@ -34,7 +35,7 @@ impl<'a> Sidecars<'a> {
     /// Creates a collector for the sidecar files of one agent, or of all.
     pub(crate) fn new(
         engine: &Engine,
-        sources: &'a dyn Sources,
+        sources: &'a dyn Store,
         only: Option<&'static dyn AgentFormat>,
     ) -> Self {
         let formats = only.map_or_else(|| engine.agent_formats().0.to_vec(), |only| vec![only]);

@@ -8,9 +8,9 @@ use forklore_core::SessionId;
 use forklore_engine::sources::path_text;
 use forklore_engine::{Engine, Error, Result};
 use forklore_store::Error as StoreError;
+use forklore_store::Store;
 use forklore_store::sources::{
-    FindSource, Progress, RecordKey, SeenFile, Source, SourceId, SourceSpan, SourceStep, Sources,
-    Target,
+    FindSource, Progress, RecordKey, SeenFile, Source, SourceId, SourceSpan, SourceStep, Target,
 };
 use sha2::{Digest, Sha256};
 
@@ -29,7 +29,7 @@ const NOT_THERE: &str = "the session that the file belongs to was not imported";
 /// Stores all sidecar files of one import.
 pub(crate) struct SidecarStore<'a> {
     engine: &'a Engine,
-    sources: &'a dyn Sources,
+    sources: &'a dyn Store,
     options: &'a ImportOptions,
     /// The owners looked up so far, by the path of the session file.
     owners: HashMap<PathBuf, Owner>,
@@ -65,7 +65,7 @@ enum SidecarState {
 impl<'a> SidecarStore<'a> {
     pub(crate) fn new(
         engine: &'a Engine,
-        sources: &'a dyn Sources,
+        sources: &'a dyn Store,
         options: &'a ImportOptions,
     ) -> Self {
         Self { engine, sources, options, owners: HashMap::new() }
@@ -190,7 +190,7 @@ impl<'a> SidecarStore<'a> {
 }
 
 /// Checks whether a sidecar file's bytes were erased with a session. Then all of them were.
-pub(crate) fn is_erased(sources: &dyn Sources, source: &Source) -> Result<bool> {
+pub(crate) fn is_erased(sources: &dyn Store, source: &Source) -> Result<bool> {
     let first = sources.source_spans(source.id, 0)?.unwrap_or_default();
     Ok(first.iter().any(|range| matches!(range, SourceSpan::Gone(_))))
 }
@@ -275,7 +275,7 @@ impl Writing<'_> {
             ranges: if bytes.is_empty() { Vec::new() } else { vec![SourceSpan::Other(bytes)] },
             locations: Vec::new(),
             names: Vec::new(),
-            sidecar: Some(path_text(&self.sidecar.of)),
+            sidecar_of: Some(path_text(&self.sidecar.of)),
             read: Progress {
                 offset: self.offset,
                 sha256: self.hash.clone().finalize().into(),

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use forklore_engine::sources::path_of;
 use forklore_engine::{Engine, Error, Result};
-use forklore_store::sources::{FindSource, SeenFile, Source, SourceId, Sources};
+use forklore_store::Store;
+use forklore_store::sources::{FindSource, SeenFile, Source, SourceId};
 use sha2::Sha256;
 
 use crate::opened::Opened;
@@ -33,7 +34,7 @@ pub(crate) enum SourceState {
 
 /// Returns the source of a file that has not changed since the last import, without opening the
 /// file.
-pub(crate) fn unchanged(sources: &dyn Sources, path: &Path) -> Result<Option<Source>> {
+pub(crate) fn unchanged(sources: &dyn Store, path: &Path) -> Result<Option<Source>> {
     let Ok(seen) = seen::look(path) else {
         return Ok(None);
     };
@@ -42,12 +43,12 @@ pub(crate) fn unchanged(sources: &dyn Sources, path: &Path) -> Result<Option<Sou
 }
 
 /// Returns the latest source of this path.
-pub(crate) fn latest(sources: &dyn Sources, seen: &SeenFile) -> Result<Option<Source>> {
+pub(crate) fn latest(sources: &dyn Store, seen: &SeenFile) -> Result<Option<Source>> {
     Ok(sources.sources(&FindSource::Latest(seen.path.clone()))?.into_iter().next())
 }
 
 /// Finds the source of a file by its path, by equal content, or as a file that was moved.
-pub(crate) fn look_up(sources: &dyn Sources, file: &Opened) -> Result<SourceState> {
+pub(crate) fn look_up(sources: &dyn Store, file: &Opened) -> Result<SourceState> {
     if let Some(source) = latest(sources, &file.seen)? {
         if source.paths.contains(&file.seen) {
             return Ok(SourceState::Unchanged(source));
@@ -75,7 +76,7 @@ pub(crate) fn look_up(sources: &dyn Sources, file: &Opened) -> Result<SourceStat
 }
 
 /// Returns the latest source of this path that has sessions.
-fn with_sessions(sources: &dyn Sources, path: &str) -> Result<Option<Box<Source>>> {
+fn with_sessions(sources: &dyn Store, path: &str) -> Result<Option<Box<Source>>> {
     let mut all = sources.sources(&FindSource::Path(path.to_owned()))?;
     all.sort_by_key(|source| source.id);
     Ok(all.into_iter().rfind(|source| !source.sessions.is_empty()).map(Box::new))

@@ -3,7 +3,8 @@
 use forklore_core::agent_format::{AgentFormat, FileFacts};
 use forklore_engine::{Engine, Result};
 use forklore_sanitize::terminal;
-use forklore_store::sources::{Source, Sources, Target};
+use forklore_store::Store;
+use forklore_store::sources::{Source, Target};
 use sha2::{Digest, Sha256};
 
 use crate::agent_file::AgentFile;
@@ -27,7 +28,7 @@ use crate::source_state::SourceState;
 /// What the reading of every file needs.
 pub(crate) struct Start<'a> {
     pub(crate) engine: &'a Engine,
-    pub(crate) sources: &'a dyn Sources,
+    pub(crate) sources: &'a dyn Store,
     pub(crate) options: &'a ImportOptions,
     pub(crate) conflicts: &'a mut NameConflicts,
     /// What the agent stores about the file's session outside of the file.

@@ -4,9 +4,9 @@ use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::Scope;
 
 use forklore_store::Error as StoreError;
+use forklore_store::Store;
 use forklore_store::attachments::Pin;
 use forklore_store::port::{Committed, Transaction};
-use forklore_store::sources::Sources;
 
 /// Minimum number of bytes left to read for which the separate thread is used.
 pub(crate) const LONG: u64 = 8 << 20;
@@ -24,7 +24,7 @@ impl Writer {
     /// Starts the thread. It ends when the writer is dropped, or after a step that failed.
     pub(crate) fn start<'scope>(
         scope: &'scope Scope<'scope, '_>,
-        sources: &'scope dyn Sources,
+        sources: &'scope dyn Store,
     ) -> Self {
         let (steps, to_write) = sync_channel::<(Transaction, Vec<Pin>)>(0);
         let (done, written) = channel();

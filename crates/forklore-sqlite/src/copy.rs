@@ -15,7 +15,7 @@ use crate::SqliteStore;
 use crate::ancestry::Ancestry;
 use crate::fault::Result;
 use crate::pack_rows;
-use crate::private::{self, Private};
+use crate::private_segment::{self, Private};
 use crate::read;
 use crate::row::Row;
 use crate::segment::{self, Segment};
@@ -47,7 +47,7 @@ impl Staged {
     /// Registers an empty copy.
     pub(crate) fn begin(tx: &WriteTx<'_>, of: &SessionId, inheritable: u64) -> Result<Self> {
         let root = session::living(tx, of)?.root;
-        let segment = private::begin(tx, root, inheritable, now())?.segment;
+        let segment = private_segment::begin(tx, root, inheritable, now())?.segment;
         Ok(Self { segment, of: of.clone() })
     }
 
@@ -105,7 +105,7 @@ impl Staged {
 
     /// Updates the heartbeat. Fails if the copy was erased or published meanwhile.
     fn still_there(&self, tx: &WriteTx<'_>) -> Result<Private> {
-        match private::find(tx, self.segment)? {
+        match private_segment::find(tx, self.segment)? {
             Some(found) if found.heartbeat.is_some() => {
                 let beating = Private { heartbeat: Some(now()), ..found };
                 beating.save(tx)?;
@@ -124,7 +124,7 @@ impl Staged {
 /// Erases a private segment. Returns the number of erased events.
 pub(crate) fn erase(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     let erased = segment::erase_from(tx, segment, 0)?;
-    private::forget(tx, segment)?;
+    private_segment::forget(tx, segment)?;
     if erased > 0 {
         tx.write("UPDATE upkeep SET erased = 1", &[])?;
     }
@@ -134,7 +134,7 @@ pub(crate) fn erase(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
 /// Returns the staged segments whose last heartbeat is too old.
 pub(crate) fn abandoned(conn: &Connection) -> Result<Vec<Segment>> {
     let is_old = |private: &Private| private.heartbeat.is_some_and(|beat| beat < now() - ABANDONED);
-    let old = private::all(conn)?.into_iter().filter(is_old);
+    let old = private_segment::all(conn)?.into_iter().filter(is_old);
     Ok(old.map(|private| private.segment).collect())
 }
 

@@ -68,7 +68,7 @@ mod open_files;
 mod pack;
 mod pack_rows;
 mod port;
-mod private;
+mod private_segment;
 mod read;
 mod read_cache;
 #[doc(hidden)]
@@ -77,6 +77,7 @@ mod remove;
 mod row;
 mod search;
 mod segment;
+mod segment_writers;
 mod session;
 mod sources;
 mod store;
@@ -85,7 +86,6 @@ mod transaction;
 mod trim;
 mod verify;
 mod write;
-mod writers;
 
 pub use health::sqlite_version;
 pub use store::{Checkpoints, Options, SqliteStore};

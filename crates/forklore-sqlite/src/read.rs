@@ -13,8 +13,8 @@ use crate::locate::{History, Stretch};
 use crate::read_cache::Remembered;
 use crate::row::Row;
 use crate::segment::{self, Next, Range, Wanted};
+use crate::segment_writers::{Identities, Writers};
 use crate::session;
-use crate::writers::{Identities, Writers};
 
 /// Bytes of `data` after which a page is complete; its last event may exceed them. A reader of many
 /// pages then reuses the same memory, which stays in the processor's cache.
@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
         let (unit, want) = match self.query.at {
             At::Seq(seq) if seq <= head => return Ok(Some(seq)),
             At::Seq(_) => return Ok((self.query.direction == Direction::Backward).then_some(head)),
-            At::Inheritable(stored) => (Unit::Inheritable, stored),
+            At::Inheritable(count) => (Unit::Inheritable, count),
             At::Index(index) => (Unit::Index, index.saturating_add(1)),
             At::Turn(turn) => (Unit::Turns, turn),
             At::Id(_) => return Ok(None),
@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
     fn check_first(&self) -> Result<()> {
         let Some(LogEntry { seq, counts, .. }) = self.events.first() else { return Ok(()) };
         let found = match self.query.at {
-            At::Inheritable(stored) => counts.inheritable == stored,
+            At::Inheritable(count) => counts.inheritable == count,
             At::Index(index) => counts.index == index.saturating_add(1),
             At::Turn(turn) => counts.turns == turn,
             At::Seq(_) | At::Id(_) => true,

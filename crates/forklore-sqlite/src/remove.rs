@@ -15,7 +15,7 @@ use crate::ancestry;
 use crate::fault::{Fault, Result};
 use crate::feed;
 use crate::number::signed;
-use crate::private;
+use crate::private_segment;
 use crate::segment::Segment;
 use crate::session::{self, Session};
 use crate::sources;
@@ -116,7 +116,7 @@ pub(crate) fn families(conn: &Connection) -> Result<Vec<Segment>> {
     let mut statement = conn.prepare("SELECT DISTINCT root FROM session WHERE kept_to > 0")?;
     let roots = statement.query_map([], |row| row.get(0))?;
     let mut roots: BTreeSet<Segment> = roots.collect::<rusqlite::Result<_>>()?;
-    let complete = private::all(conn)?.into_iter().filter(|one| one.heartbeat.is_none());
+    let complete = private_segment::all(conn)?.into_iter().filter(|one| one.heartbeat.is_none());
     roots.extend(complete.map(|private| private.root));
     Ok(roots.into_iter().collect())
 }

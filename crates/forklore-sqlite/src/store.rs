@@ -34,9 +34,9 @@ use crate::feed::Numbers;
 use crate::migrate::{self, VERSION};
 use crate::open_files::OpenFile;
 use crate::read_cache::Remembered;
+use crate::segment_writers::Identities;
 use crate::sync::File;
 use crate::write::WriteTx;
-use crate::writers::Identities;
 
 pub use options::{Checkpoints, Options};
 

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use crate::ancestry::{self, Ancestry};
 use crate::fault::Result;
 use crate::number::signed;
-use crate::private::{self, Private};
+use crate::private_segment::{self, Private};
 use crate::segment::{self, Segment};
 use crate::session::{self, Session};
 use crate::write::WriteTx;
@@ -84,14 +84,14 @@ pub(crate) fn trim(tx: &WriteTx<'_>, root: Segment) -> Result<Trimmed> {
         }
         trimmed.count(sid, need);
     }
-    for private in private::of_family(tx, root)? {
+    for private in private_segment::of_family(tx, root)? {
         let (segment, need) = (private.segment, need(private.segment));
         if need < private.inheritable_to {
             trimmed.events += segment::erase_from(tx, segment, need)?;
             Private { inheritable_to: need, ..private }.save(tx)?;
         }
         if need == 0 {
-            private::forget(tx, segment)?;
+            private_segment::forget(tx, segment)?;
         }
         trimmed.count(segment, need);
     }

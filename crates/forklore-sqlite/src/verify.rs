@@ -14,7 +14,7 @@ use crate::fault::Fault;
 use crate::feed;
 use crate::locate::{History, Stretch};
 use crate::number::signed;
-use crate::private;
+use crate::private_segment;
 use crate::row::Row;
 use crate::segment::{self, Next, Range, Segment, Wanted};
 use crate::session::{self, Session};
@@ -62,7 +62,7 @@ pub(crate) fn all(store: &SqliteStore) -> Result<Verification> {
     if let Err(error) = store.read_with("reading", feed::check) {
         check.problem(None, None, &error);
     }
-    match store.read_with("reading", private::all) {
+    match store.read_with("reading", private_segment::all) {
         Err(error) => check.problem(None, None, &error),
         Ok(found) => {
             for private in found.iter().filter(|private| private.heartbeat.is_none()) {

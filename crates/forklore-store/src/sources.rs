@@ -12,8 +12,6 @@ use forklore_core::SessionId;
 pub use ranges::{LineEnd, RangeError, SourceSpan, decode, encode};
 pub use sidecar::{check_sidecar, sidecar_key};
 
-pub use crate::port::Store as Sources;
-
 /// A source, by the store's own number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceId(pub u64);
@@ -136,7 +134,7 @@ pub struct SourceStep {
     /// The path of the session file, if the source is a sidecar without its own session. It can be
     /// found by that path ([`FindSource::SidecarsOf`]) and loses its bytes when any session of that
     /// file is deleted.
-    pub sidecar: Option<String>,
+    pub sidecar_of: Option<String>,
     /// How much of the file has been read after this step.
     pub read: Progress,
     /// Whether the file is read to its end. Steps before that may become durable together with this

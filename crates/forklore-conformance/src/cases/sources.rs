@@ -100,7 +100,7 @@ fn step(target: Target, path: &str, offset: u64, writes: Vec<Write>) -> Step {
         ranges: vec![SourceSpan::Other(b"kept".to_vec())],
         locations: Vec::new(),
         names: Vec::new(),
-        sidecar: None,
+        sidecar_of: None,
         read: Progress { offset, sha256: [9; 32], state: format!("at {offset}") },
         last: true,
     };
@@ -338,7 +338,7 @@ pub(super) fn a_delete_erases_stored_bytes(scene: &Scene<'_>) {
 
 fn sidecar(path: &str, of: &str) -> Step {
     let mut sidecar = step(new(), path, 4, Vec::new());
-    sidecar.sidecar = Some(of.into());
+    sidecar.sidecar_of = Some(of.into());
     sidecar
 }
 

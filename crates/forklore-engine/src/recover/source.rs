@@ -5,10 +5,11 @@ use std::io;
 
 use forklore_api::{LostKind, Recovery};
 use forklore_core::{ErrorKind, SessionId};
+use forklore_store::Store;
 use forklore_store::port::{Append, NewSession, Write};
 use forklore_store::sources::{
     FindSource, RecordKey, RecordLocation, SeenFile, Source, SourceId, SourceSpan, SourceStep,
-    Sources, Target, sidecar_key,
+    Target, sidecar_key,
 };
 
 use super::family::Family;
@@ -191,7 +192,7 @@ impl File {
     ///
     /// # Errors
     /// The first damage.
-    fn of(from: &Engine, sources: &dyn Sources, family: &Family, source: Source) -> Result<Self> {
+    fn of(from: &Engine, sources: &dyn Store, family: &Family, source: Source) -> Result<Self> {
         let mut ranges = Vec::new();
         while let Some(step) = sources.source_spans(source.id, ranges.len() as u64)? {
             ranges.push(step);
@@ -276,9 +277,18 @@ impl File {
         let (native_id, read) = (native_id.clone(), read.clone());
         let names = if self.made.is_none() { names.clone() } else { Vec::new() };
         let last = true;
-        let sidecar = self.sidecar_of.clone();
-        let step =
-            SourceStep { target, native_id, seen, ranges, locations, names, sidecar, read, last };
+        let sidecar_of = self.sidecar_of.clone();
+        let step = SourceStep {
+            target,
+            native_id,
+            seen,
+            ranges,
+            locations,
+            names,
+            sidecar_of,
+            read,
+            last,
+        };
         self.made = Some(sources.import(writes, step)?);
         Ok(())
     }

@@ -178,7 +178,7 @@ impl StepLine {
             }),
             Target::State { .. } => None,
         };
-        let sidecar = step.sidecar.as_deref().map(sidecar_key);
+        let sidecar = step.sidecar_of.as_deref().map(sidecar_key);
         let session = |(at, found): (&usize, &SourceSession)| (*at, found.id.clone(), found.events);
         let locations = |inherited| {
             let those =

@@ -134,7 +134,7 @@ impl Scene {
             ranges: Vec::new(),
             locations: Vec::new(),
             names: Vec::new(),
-            sidecar: None,
+            sidecar_of: None,
             read,
             last: true,
         };

@@ -180,13 +180,13 @@ fn next<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<(T, &'a [u8]), String
 
 /// Returns the ids in their order. Those that are UUIDs share one string.
 fn ids(heads: &[Requested<'_>]) -> Result<Vec<EventId>, String> {
-    let uuid = |head: &Requested<'_>| match head.head.id {
+    let uuid = |requested: &Requested<'_>| match requested.head.id {
         Id::Uuid(bytes) => bytes.try_into().ok(),
         Id::Other(_) => None,
     };
     let uuids: Vec<[u8; 16]> = heads.iter().filter_map(uuid).collect();
     let mut texts = EventId::of_uuids(&uuids).into_iter();
-    let id = |head: &Requested<'_>| match head.head.id {
+    let id = |requested: &Requested<'_>| match requested.head.id {
         Id::Uuid(_) => texts.next().ok_or_else(|| "an id is no UUID".to_owned()),
         Id::Other(text) => text.parse().map_err(|_| "an id is none".to_owned()),
     };

@@ -24,7 +24,7 @@ pub(crate) struct Import<'t> {
 impl<'t> Import<'t> {
     /// Checks that the source is in the state that the step expects.
     pub(crate) fn begin(tx: &WriteTx<'_>, step: &'t SourceStep) -> Result<Self> {
-        if let Some(path) = &step.sidecar {
+        if let Some(path) = &step.sidecar_of {
             let latest = super::find(tx, &FindSource::Latest(path.clone()))?;
             check_sidecar(latest.first(), |id| {
                 Ok::<_, Fault>(session::any(tx, id)?.header.deleted.is_some())
@@ -58,7 +58,7 @@ impl<'t> Import<'t> {
         record(tx, source, step)?;
         record_locations::add(tx, source, &step.locations)?;
         row::add_names(tx, source, &step.names)?;
-        row::add_names(tx, source, step.sidecar.as_deref().map(sidecar_key).as_slice())?;
+        row::add_names(tx, source, step.sidecar_of.as_deref().map(sidecar_key).as_slice())?;
         Ok(SourceId(source.unsigned_abs()))
     }
 }

@@ -88,7 +88,7 @@ impl State {
     }
 
     fn check_sidecar(&self, step: &SourceStep) -> Result<()> {
-        let Some(path) = &step.sidecar else { return Ok(()) };
+        let Some(path) = &step.sidecar_of else { return Ok(()) };
         let by = FindSource::Latest(path.clone());
         let latest =
             self.sources.iter().rev().map(|leased| &leased.source).find(|it| fits(it, &by));
@@ -151,7 +151,7 @@ impl State {
         }
         stored.locations.extend(step.locations);
         stored.source.names.extend(step.names);
-        stored.source.names.extend(step.sidecar.as_deref().map(sidecar_key));
+        stored.source.names.extend(step.sidecar_of.as_deref().map(sidecar_key));
         stored.source.names.sort_unstable();
         stored.source.names.dedup();
     }

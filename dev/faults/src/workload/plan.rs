@@ -182,7 +182,7 @@ fn read_on(
         ranges,
         locations: vec![(offset, RecordLocation::own(0, offset / 100))],
         names: vec![offset],
-        sidecar: None,
+        sidecar_of: None,
         read: Progress { offset, sha256: [9; 32], state: format!("at {offset}") },
         last,
     };
