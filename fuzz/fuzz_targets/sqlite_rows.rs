@@ -3,11 +3,11 @@
 #![no_main]
 
 use forklore_fuzz::Input;
-use forklore_sqlite::records::{Records, Value};
+use forklore_sqlite::fuzz::{Tables, Value};
 use libfuzzer_sys::fuzz_target;
 
 thread_local! {
-    static RECORDS: Records = Records::new().expect("a database in memory");
+    static RECORDS: Tables = Tables::new().expect("a database in memory");
 }
 
 fuzz_target!(|bytes: &[u8]| {
@@ -23,9 +23,9 @@ fuzz_target!(|bytes: &[u8]| {
             _ => Value::Blob(input.bytes().to_vec()),
         });
     }
-    RECORDS.with(|records| match table % 3 {
-        0 => records.event(&values),
-        1 => records.session(&values),
-        _ => records.chunk(&values),
+    RECORDS.with(|tables| match table % 3 {
+        0 => tables.event(&values),
+        1 => tables.session(&values),
+        _ => tables.chunk(&values),
     });
 });

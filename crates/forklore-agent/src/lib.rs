@@ -71,6 +71,7 @@ pub mod approve;
 mod cache_key;
 pub mod config;
 mod context;
+pub mod delegate_tool;
 mod delegation;
 pub mod error;
 mod gauge;
@@ -85,7 +86,6 @@ pub mod notify;
 mod panic;
 pub mod permissions;
 mod session;
-pub mod subagents;
 pub mod tool;
 mod turn;
 

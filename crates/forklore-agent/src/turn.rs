@@ -1,7 +1,7 @@
 //! A turn: from a prompt to the answer, with as many model and tool calls as it needs.
 //!
 //! A turn gets a [`Context`](crate::context::Context) and a log. It has access to neither the
-//! session nor the kernel; sub-agents are created for it through a port ([`Children`]).
+//! session nor the kernel; sub-agents are created for it through a port ([`SubagentFactory`]).
 
 mod answer;
 mod attach_result;
@@ -9,9 +9,8 @@ mod authorize;
 mod call_log;
 mod call_model;
 mod call_usage;
-mod child;
-mod children;
 mod compact;
+mod create_subagents;
 mod execute_calls;
 mod lease;
 mod log;
@@ -20,17 +19,18 @@ mod outcome;
 mod plain;
 mod run;
 mod stuck_loop;
+mod subagent;
 mod summarize;
 mod tools;
 mod truncate;
 mod view;
 
-pub(crate) use child::{Child, Children, Subagent};
 pub use compact::Compacted;
 pub(crate) use compact::compact;
 pub(crate) use log::Log;
 pub(crate) use new_event::{event, user_message};
 pub use outcome::{Status, Turn};
 pub(crate) use run::{Course, Run};
+pub(crate) use subagent::{Subagent, SubagentFactory, SubagentSession};
 pub(crate) use summarize::summarize;
 pub(crate) use view::View;

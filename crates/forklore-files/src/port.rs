@@ -105,7 +105,7 @@ impl Store for FilesStore {
     }
 
     fn gc(&self) -> Result<Collected> {
-        let (_turn, folder) = self.alone()?;
+        let (_passed, folder) = self.exclusive()?;
         let index = self.index()?;
         maintenance::collect(folder, &index)
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use forklore_store::attachments::AttachmentFolder;
 use forklore_store::clock::StoreClock;
-use forklore_store::disk::{self, Gate, Passed, Turn, limits, os};
+use forklore_store::disk::{self, Gate, Pass, Passed, limits, os};
 use forklore_store::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -84,7 +84,7 @@ impl FilesStore {
             }
             make_folder(&folder, path)?;
             disk::check_folder(path)?;
-            let _turn = gate.pass(Turn::Alone, options.wait)?;
+            let _passed = gate.pass(Pass::Exclusive, options.wait)?;
             // Another process may have created it meanwhile.
             if !check(&folder, path)? {
                 make(&folder)?;
@@ -131,7 +131,7 @@ impl FilesStore {
         // it writes all its bytes again.
         if self.folder.is_pending()? {
             // Without write permission or with a full disk, the existing data is still readable.
-            if let Err(error @ Error::Locked(_)) = self.alone_anyway() {
+            if let Err(error @ Error::Locked(_)) = self.exclusive_anyway() {
                 return Err(error);
             }
         }
@@ -139,34 +139,34 @@ impl FilesStore {
     }
 
     /// Takes the gate exclusively, to change several files or a file that others refer to.
-    pub(crate) fn alone(&self) -> Result<(Passed, &Folder)> {
+    pub(crate) fn exclusive(&self) -> Result<(Passed, &Folder)> {
         self.folder.check_sound()?;
-        Ok((self.alone_anyway()?, &self.folder))
+        Ok((self.exclusive_anyway()?, &self.folder))
     }
 
-    fn alone_anyway(&self) -> Result<Passed> {
+    fn exclusive_anyway(&self) -> Result<Passed> {
         self.check_writable()?;
-        let turn = self.gate.pass(Turn::Alone, self.options.wait)?;
+        let passed = self.gate.pass(Pass::Exclusive, self.options.wait)?;
         // Without a descriptor for its last sync, a change can be neither completed nor undone.
         limits::open_files(FILES_OF_A_STEP).map_or(Ok(()), |why| {
             Err(Error::io(format!("beginning a step on {}", self.path().display()), why))
         })?;
         self.folder.finish_pending()?;
-        Ok(turn)
+        Ok(passed)
     }
 
     /// Takes the gate shared and the session's own lock, to change one session while others change
     /// theirs.
-    pub(crate) fn with(&self, id: &forklore_core::SessionId) -> Result<(Turns, &Folder)> {
+    pub(crate) fn with(&self, id: &forklore_core::SessionId) -> Result<(Gates, &Folder)> {
         self.folder.check_sound()?;
         self.check_writable()?;
         let until = Instant::now() + self.options.wait;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            let shared = self.gate.pass(Turn::Together, left)?;
+            let shared = self.gate.pass(Pass::Shared, left)?;
             if self.folder.is_pending()? {
                 drop(shared);
-                drop(self.alone_anyway()?);
+                drop(self.exclusive_anyway()?);
                 continue;
             }
             let found = self.folder.find(id)?.ok_or_else(|| Error::NotFound(id.clone()))?;
@@ -174,14 +174,14 @@ impl FilesStore {
             let claim = layout.claim(found.segment.name());
             if self.folder.open(&claim, Open::Read)?.is_none() {
                 drop(shared);
-                let _turn = self.alone_anyway()?;
+                let _passed = self.exclusive_anyway()?;
                 self.folder.claim(self.folder.any(id)?.line.session.id(), &found.segment)?;
                 continue;
             }
             let gate = Gate::of(layout.segment(&found.segment), claim);
             let left = until.saturating_duration_since(Instant::now());
-            let own = gate.pass(Turn::Alone, left)?;
-            return Ok((Turns { _own: own, _shared: shared }, &self.folder));
+            let own = gate.pass(Pass::Exclusive, left)?;
+            return Ok((Gates { _own: own, _shared: shared }, &self.folder));
         }
     }
 
@@ -198,8 +198,8 @@ impl FilesStore {
     }
 
     /// Takes the gate exclusively, without finishing an interrupted change.
-    pub(crate) fn pass_alone(&self) -> Result<Passed> {
-        self.gate.pass(Turn::Alone, self.options.wait)
+    pub(crate) fn pass_exclusive(&self) -> Result<Passed> {
+        self.gate.pass(Pass::Exclusive, self.options.wait)
     }
 
     fn check_writable(&self) -> Result<()> {
@@ -213,7 +213,7 @@ impl FilesStore {
 
 /// The lock on a session, with the shared lock on the store that it needs.
 #[derive(Debug)]
-pub(crate) struct Turns {
+pub(crate) struct Gates {
     _own: Passed,
     _shared: Passed,
 }

@@ -46,10 +46,10 @@ impl FilesStore {
     fn write_alone(&self, write: &Write) -> Result<Written> {
         match write {
             Write::Create(new) => {
-                let mut alone = false;
+                let mut exclusive = false;
                 let made = again(|| {
-                    let made = self.create_once(new, alone);
-                    alone = matches!(made, Err(Error::Stale { .. }));
+                    let made = self.create_once(new, exclusive);
+                    exclusive = matches!(made, Err(Error::Stale { .. }));
                     made
                 });
                 Ok(Written::Created(Box::new(made?)))
@@ -63,7 +63,7 @@ impl FilesStore {
             }
             Write::Change { session, change } => {
                 let header = if matches!(change, Change::Label(_)) {
-                    let (_turn, folder) = self.alone()?;
+                    let (_passed, folder) = self.exclusive()?;
                     change::change(folder, session, change)?
                 } else {
                     let (_turns, folder) = self.with(session)?;
@@ -72,7 +72,7 @@ impl FilesStore {
                 Ok(Written::Changed(Box::new(Changed { header, copied_events: 0 })))
             }
             Write::Remove(removal) => {
-                let (_turn, folder) = self.alone()?;
+                let (_passed, folder) = self.exclusive()?;
                 let index = self.index_for(folder, removal)?;
                 let removed =
                     folder.together(|folder| remove::delete(folder, index.as_deref(), removal));
@@ -83,7 +83,7 @@ impl FilesStore {
 
     /// Performs several writes as one change to their files.
     fn write_together(&self, writes: &[Write], source: Option<&SourceStep>) -> Result<Committed> {
-        let (_turn, folder) = self.alone()?;
+        let (_passed, folder) = self.exclusive()?;
         let is_removal = |write: &&Write| matches!(write, Write::Remove(_));
         let mut index = match source {
             None if !writes.iter().any(|write| is_removal(&write)) => None,
@@ -117,18 +117,18 @@ impl FilesStore {
     }
 
     /// Creates a session. The copy of its prefix, if it has one, is made while others write. With
-    /// `alone` it is made under the exclusive gate, so that no gc can mistake it for an abandoned
+    /// `exclusive` it is made under the exclusive gate, so that no gc can mistake it for an abandoned
     /// one.
-    fn create_once(&self, new: &NewSession, alone: bool) -> Result<Header> {
-        let (turn, folder) = self.alone()?;
+    fn create_once(&self, new: &NewSession, exclusive: bool) -> Result<Header> {
+        let (passed, folder) = self.exclusive()?;
         let Some(from) = new.from.as_ref().filter(|from| copies(new, from)) else {
             return create::create(folder, new, None);
         };
         create::check_new(folder, new)?;
-        let turn_guard = alone.then_some(turn);
+        let early = exclusive.then_some(passed);
         let staged = stage_new(folder, new, from)?;
-        let turn = turn_guard.map_or_else(|| self.alone().map(|(turn, _)| turn), Ok);
-        let made = turn.and_then(|_turn| create::create(folder, new, Some(&staged)));
+        let passed = early.map_or_else(|| self.exclusive().map(|(passed, _)| passed), Ok);
+        let made = passed.and_then(|_passed| create::create(folder, new, Some(&staged)));
         if made.is_err() {
             staged.abandon(folder);
         }

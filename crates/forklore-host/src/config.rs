@@ -11,7 +11,7 @@ mod trust;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use forklore_agent::subagents::Limits;
+use forklore_agent::delegate_tool::Limits;
 use forklore_llm::ModelConfig;
 use forklore_mcp_client::{Rules, ServerConfig, ServerName};
 use forklore_otel::TracingConfig;

@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use forklore_agent::approve::{Approve, Nobody, Policy};
+use forklore_agent::delegate_tool::DelegateTool;
 use forklore_agent::media::Capabilities;
 use forklore_agent::model::{Model, Options};
-use forklore_agent::subagents::Subagents;
 use forklore_agent::{AgentSession, Kernel, NewSession, SessionConfig, Settings};
 use forklore_core::SessionId;
 use forklore_engine::{Engine, Fork, Forked, Summarize};
@@ -151,7 +151,7 @@ impl Host {
             tools: self.tools.clone(),
             policy: self.policy(),
             approve,
-            delegation: self.configured.config.delegate.clone().and_then(Subagents::within),
+            delegation: self.configured.config.delegate.clone().and_then(DelegateTool::within),
             system: self.configured.config.system.clone(),
             settings,
             ..SessionConfig::new((self.make)(config)?)

@@ -11,7 +11,7 @@ use forklore_store::sources::{
 };
 use jiff::Timestamp;
 
-use crate::spot::Spot;
+use crate::event_location::EventLocation;
 
 const BYTES: usize = 8 << 20;
 const RECORDS: usize = 4_000;
@@ -154,7 +154,7 @@ impl Batch {
     }
 
     /// Adds a line that repeats an event of an earlier revision.
-    pub(crate) fn shared(&mut self, spot: &Spot, line_end: LineEnd) {
+    pub(crate) fn shared(&mut self, spot: &EventLocation, line_end: LineEnd) {
         if let Some(SourceSpan::Shared { session, seq, count, end }) = self.ranges.last_mut()
             && *session == spot.session
             && (*end, *seq + *count) == (line_end, spot.seq)
@@ -162,14 +162,14 @@ impl Batch {
             *count += 1;
             return;
         }
-        let Spot { session, seq } = spot.clone();
+        let EventLocation { session, seq } = spot.clone();
         self.ranges.push(SourceSpan::Shared { session, seq, count: 1, end: line_end });
     }
 
     /// Adds a repeated event whose payload is spread over several lines in the file.
-    pub(crate) fn shared_spread(&mut self, spot: &Spot, spread: &Spread<'_>) {
+    pub(crate) fn shared_spread(&mut self, spot: &EventLocation, spread: &Spread<'_>) {
         let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);
-        let Spot { session, seq } = spot.clone();
+        let EventLocation { session, seq } = spot.clone();
         self.ranges.push(SourceSpan::SharedSpread { session, seq, margin, indent, end });
     }
 

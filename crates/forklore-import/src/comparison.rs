@@ -3,7 +3,7 @@
 use forklore_store::sources::{RecordKey, SourceId};
 use serde::{Deserialize, Serialize};
 
-use crate::spot::Spot;
+use crate::event_location::EventLocation;
 
 /// How far a file repeats its earlier revision; stored with its source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -17,9 +17,9 @@ pub(crate) struct Comparison {
     /// Whether a record differed from the next one of the earlier revision.
     differs: bool,
     /// The last record, if it is a shared one.
-    last: Option<(Option<RecordKey>, Spot)>,
+    last: Option<(Option<RecordKey>, EventLocation)>,
     /// The record of the earlier revision after which the file's session begins.
-    begun: Option<Spot>,
+    begun: Option<EventLocation>,
 }
 
 impl Comparison {
@@ -55,17 +55,17 @@ impl Comparison {
     }
 
     /// Returns the last record if it is a shared one.
-    pub(crate) fn last_shared(&self) -> Option<&Spot> {
+    pub(crate) fn last_shared(&self) -> Option<&EventLocation> {
         self.last.as_ref().map(|(_, spot)| spot)
     }
 
     /// Returns the last record if it is a shared one with this key.
-    pub(crate) fn last_shared_with(&self, key: RecordKey) -> Option<&Spot> {
+    pub(crate) fn last_shared_with(&self, key: RecordKey) -> Option<&EventLocation> {
         self.last.as_ref().filter(|(last, _)| *last == Some(key)).map(|(_, spot)| spot)
     }
 
     /// Records that the last record is a shared one.
-    pub(crate) fn end_shared(&mut self, key: Option<RecordKey>, spot: Spot) {
+    pub(crate) fn end_shared(&mut self, key: Option<RecordKey>, spot: EventLocation) {
         self.last = Some((key, spot));
     }
 
@@ -75,12 +75,12 @@ impl Comparison {
     }
 
     /// Returns the shared record after which the file's session begins.
-    pub(crate) fn begun(&self) -> Option<&Spot> {
+    pub(crate) fn begun(&self) -> Option<&EventLocation> {
         self.begun.as_ref()
     }
 
     /// Sets the shared record after which the file's session begins.
-    pub(crate) fn begin_after(&mut self, spot: Option<Spot>) {
+    pub(crate) fn begin_after(&mut self, spot: Option<EventLocation>) {
         self.begun = spot;
     }
 }

@@ -6,7 +6,7 @@ use forklore_core::{Cut, Header, Selector};
 use forklore_engine::{Error, Result};
 use forklore_store::sources::{RecordLocation, Source};
 
-use crate::begin::Follows;
+use crate::branch_start::Follows;
 use crate::lookup::Lookup;
 use crate::record_keys::record_key;
 

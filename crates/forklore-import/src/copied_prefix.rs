@@ -14,11 +14,11 @@ use crate::agent_file::AgentFile;
 use crate::batch::Batch;
 use crate::copy_links::recorded_copies;
 use crate::copy_progress::CopyProgress;
-use crate::exchange::{DIFFERENCE, Exchange, NAMELESS};
 use crate::lookup::Lookup;
 use crate::original_events::OriginalEvents;
 use crate::output::Output;
 use crate::record_keys::{key_of, native_key, record_key};
+use crate::record_patch::{DIFFERENCE, NAMELESS, RecordPatch};
 
 /// A record, and how the file contains it.
 #[derive(Clone, Copy)]
@@ -144,7 +144,7 @@ fn same_event(
     }
     let Some(next) = original.next() else { return Ok(false) };
     let most = most(lookup.format, record);
-    let Some(exchange) = Exchange::of(next.event.data.get(), text, most) else {
+    let Some(exchange) = RecordPatch::of(next.event.data.get(), text, most) else {
         return Ok(false);
     };
     if !exchange.is_empty() && !says_the_same(lookup.format, &next.event, text) {

@@ -10,9 +10,9 @@ use forklore_store::sources::{FindSource, RecordKey, Source, SourceId};
 
 use crate::agent_file::AgentFile;
 use crate::batch::Batch;
-use crate::exchange::{DIFFERENCE, Exchange, NAMELESS};
 use crate::lookup::Lookup;
 use crate::record_keys::record_key;
+use crate::record_patch::{DIFFERENCE, NAMELESS, RecordPatch};
 
 /// Returns the key under which copies of `original`, a path or a native id, are found.
 pub(crate) fn copies_name(format: &dyn AgentFormat, original: &str) -> RecordKey {
@@ -88,7 +88,7 @@ fn is_copy(format: &dyn AgentFormat, a: &Event, b: &Event) -> bool {
     let renamed = format.renames_copies() || (is_made(a) && is_made(b));
     renamed
         && a.kind == b.kind
-        && Exchange::of(a.data.get(), b.data.get(), most).is_some()
+        && RecordPatch::of(a.data.get(), b.data.get(), most).is_some()
         && format.says_the_same(&a.kind, &a.data, &b.data)
 }
 

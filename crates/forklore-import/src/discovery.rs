@@ -18,7 +18,7 @@ use crate::report::{ImportReport, OfFile as _, Problem, ProblemKind};
 use crate::session_names::SessionNames;
 use crate::sidecar::{Sidecar, Sidecars};
 use crate::walk::{self, Wanted};
-use crate::{source_state, unchanged};
+use crate::{report_unchanged, source_state};
 
 const NO_RECORDS: &str = "no records of a known agent are in the file";
 
@@ -95,7 +95,7 @@ impl<'a> Discovery<'a> {
         if !self.options.again
             && let Some(source) = self.unchanged(&path)?
         {
-            return unchanged::report(self.engine, &path, &source, report);
+            return report_unchanged::report(self.engine, &path, &source, report);
         }
         let opened = Opened::open(&path);
         if let Ok(file) = &opened {

@@ -9,9 +9,9 @@ use forklore_engine::{Events, Result};
 use forklore_store::port::At;
 use forklore_store::sources::{FindSource, RecordKey, Source, SourceId, SourceSpan};
 
+use crate::event_location::{EventLocation, SHARED};
 use crate::lookup::Lookup;
 use crate::resume_state::ResumeState;
-use crate::spot::{SHARED, Spot};
 
 /// The source of an earlier revision, read record by record.
 pub(crate) struct EarlierRevision {
@@ -21,11 +21,11 @@ pub(crate) struct EarlierRevision {
     step: u64,
     ranges: VecDeque<SourceSpan>,
     /// Consecutive records in a session: the next one, and how many are left.
-    run: Option<(Spot, u64)>,
+    run: Option<(EventLocation, u64)>,
     /// The header that was requested last, with the session's number in the source.
     header: Option<(u32, Header)>,
     /// The events of a session from this event on.
-    events: Option<(Spot, Events)>,
+    events: Option<(EventLocation, Events)>,
 }
 
 impl EarlierRevision {
@@ -55,7 +55,7 @@ impl EarlierRevision {
 
     /// Returns the next record in the order of the file, or `None` at its end and at a record whose
     /// content in the file differs from its event or was erased.
-    pub(crate) fn next_spot(&mut self, lookup: Lookup<'_>) -> Result<Option<Spot>> {
+    pub(crate) fn next_spot(&mut self, lookup: Lookup<'_>) -> Result<Option<EventLocation>> {
         loop {
             if let Some((spot, left)) = &mut self.run
                 && *left > 0
@@ -75,12 +75,14 @@ impl EarlierRevision {
                 }
                 SourceSpan::Inherited { session, seq, count, .. } => {
                     let id = self.header(lookup, session)?.map(|header| header.id.clone());
-                    id.map(|session| (Spot { session, seq }, count))
+                    id.map(|session| (EventLocation { session, seq }, count))
                 }
                 SourceSpan::Shared { session, seq, count, .. } => {
-                    Some((Spot { session, seq }, count))
+                    Some((EventLocation { session, seq }, count))
                 }
-                SourceSpan::SharedSpread { session, seq, .. } => Some((Spot { session, seq }, 1)),
+                SourceSpan::SharedSpread { session, seq, .. } => {
+                    Some((EventLocation { session, seq }, 1))
+                }
                 SourceSpan::Raw { .. } | SourceSpan::Patched { .. } | SourceSpan::Gone(_) => None,
             };
             if self.run.is_none() {
@@ -107,10 +109,12 @@ impl EarlierRevision {
         session: u32,
         position: u64,
         count: u64,
-    ) -> Result<Option<(Spot, u64)>> {
+    ) -> Result<Option<(EventLocation, u64)>> {
         let header = self.header(lookup, session)?;
-        let spot =
-            |header: &Header| Spot { session: header.id.clone(), seq: header.seq_of_own(position) };
+        let spot = |header: &Header| EventLocation {
+            session: header.id.clone(),
+            seq: header.seq_of_own(position),
+        };
         Ok(header.map(|header| (spot(header), count)))
     }
 
@@ -125,7 +129,7 @@ impl EarlierRevision {
     }
 
     /// Returns the event of the record with this key.
-    pub(crate) fn find(&self, lookup: Lookup<'_>, key: RecordKey) -> Result<Option<Spot>> {
+    pub(crate) fn find(&self, lookup: Lookup<'_>, key: RecordKey) -> Result<Option<EventLocation>> {
         for source in &self.sources {
             let Some(location) = lookup.sources.locate_record(source.id, key)? else {
                 return Ok(None);
@@ -141,7 +145,7 @@ impl EarlierRevision {
                 true => location.position,
                 false => header.seq_of_own(location.position),
             };
-            return Ok(Some(Spot { session: header.id, seq }));
+            return Ok(Some(EventLocation { session: header.id, seq }));
         }
         Ok(None)
     }
@@ -150,7 +154,7 @@ impl EarlierRevision {
     pub(crate) fn has(
         &mut self,
         lookup: Lookup<'_>,
-        spot: &Spot,
+        spot: &EventLocation,
         record: &Record,
         text: &ByteString,
     ) -> Result<bool> {
@@ -162,7 +166,7 @@ impl EarlierRevision {
             _ => lookup.engine.events(&spot.session, At::Seq(spot.seq)),
         };
         let Some(stored) = events.next().transpose()? else { return Ok(false) };
-        let next = Spot { session: spot.session.clone(), seq: spot.seq + 1 };
+        let next = EventLocation { session: spot.session.clone(), seq: spot.seq + 1 };
         self.events = Some((next, events));
         let event = stored.event;
         let named = record.native_id.as_deref().is_none_or(|native| event.id.as_str() == native);

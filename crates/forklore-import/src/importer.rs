@@ -16,11 +16,11 @@ use crate::name_conflicts::NameConflicts;
 use crate::opened::Opened;
 use crate::options::{ATTEMPTS, ImportOptions};
 use crate::progress::{Overall, Progressed};
-use crate::read_file;
 use crate::report::{ImportReport, OfFile as _, Problem, ProblemKind};
+use crate::report_read;
 use crate::sidecar_store::SidecarStore;
 use crate::source_state::{self, SourceState};
-use crate::start::Start;
+use crate::start_reading::StartReading;
 
 /// Imports the session files of agents into the store of an engine.
 #[derive(Clone, Copy)]
@@ -191,14 +191,14 @@ impl<'e> Importer<'e> {
         if let Some(title) = &candidate.title {
             facts.title = Some(title.clone());
         }
-        let start = Start { engine: self.engine, sources, options, conflicts, facts };
+        let start = StartReading { engine: self.engine, sources, options, conflicts, facts };
         let mut reading = start.reading(&file, candidate.dialect, found)?;
         let before = reading.offset();
         if !unchanged {
             reading.run(&file, options, progress)?;
         }
         let (input, records) = reading.into_parts();
-        read_file::report(self.engine, input, &records, before, candidate.brought, report)?;
+        report_read::report(self.engine, input, &records, before, candidate.brought, report)?;
         report.problems.append(&mut problems);
         Ok(())
     }

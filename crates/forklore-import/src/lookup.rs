@@ -7,7 +7,7 @@ use forklore_store::Error as StoreError;
 use forklore_store::Store;
 use forklore_store::sources::{FindSource, RecordLocation, Source};
 
-use crate::begin::Follows;
+use crate::branch_start::Follows;
 
 /// Maximum number of session ids derived from one native id that are tried.
 const SESSIONS: usize = 1_000;

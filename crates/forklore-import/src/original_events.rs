@@ -9,8 +9,8 @@ use forklore_engine::{Events, Result};
 use forklore_store::port::{At, LogEntry};
 use forklore_store::sources::{RecordKey, Source};
 
-use crate::exchange::Exchange;
 use crate::lookup::Lookup;
+use crate::record_patch::RecordPatch;
 
 /// Maximum number of events that are not inherited among which a record without an id is searched.
 const PASSED: usize = 256;
@@ -81,7 +81,7 @@ impl OriginalEvents {
     pub(crate) fn passed(&mut self, record: &Record, text: &ByteString, most: usize) -> bool {
         let same = |stored: &LogEntry| {
             stored.event.kind == record.kind
-                && Exchange::of(stored.event.data.get(), text, most).is_some()
+                && RecordPatch::of(stored.event.data.get(), text, most).is_some()
         };
         let at = self.passed.iter().position(same);
         at.map(|at| self.passed.drain(..=at)).is_some()

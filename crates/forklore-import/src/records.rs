@@ -11,10 +11,10 @@ use jiff::Timestamp;
 
 use crate::agent_file::AgentFile;
 use crate::batch::Batch;
-use crate::begin::{Begin, BranchParent};
-use crate::beginning::{Beginning, Inside};
+use crate::branch_start::{BranchParent, BranchStart};
 use crate::copied_prefix::{CopiedPrefix, RecordLine};
 use crate::copy_links;
+use crate::event_location::{EventLocation, SHARED};
 use crate::file_session::FileSession;
 use crate::file_sessions::FileSessions;
 use crate::header_state::HeaderState;
@@ -28,7 +28,7 @@ use crate::resume_state::ResumeState;
 use crate::revision::Revision;
 use crate::route::{Route, Router};
 use crate::route_state::RouteState;
-use crate::spot::{SHARED, Spot};
+use crate::session_start::{Inside, SessionStart};
 
 /// The records of one file, on their way into sessions.
 pub(crate) struct Records<'a> {
@@ -97,13 +97,17 @@ impl<'a> Records<'a> {
 
     /// Returns the event of an earlier revision that a record repeats. Such a record needs no event
     /// of its own.
-    pub(crate) fn shared(&mut self, record: &Record, text: &ByteString) -> Result<Option<Spot>> {
+    pub(crate) fn shared(
+        &mut self,
+        record: &Record,
+        text: &ByteString,
+    ) -> Result<Option<EventLocation>> {
         let Self { lookup, file, output, .. } = self;
         self.revision.unchanged(*lookup, file, output, record, text)
     }
 
     /// Adds a record that repeats an event of an earlier revision.
-    pub(crate) fn add_shared(&mut self, record: &Record, spot: Spot) {
+    pub(crate) fn add_shared(&mut self, record: &Record, spot: EventLocation) {
         let key = key_of(record);
         self.output.remember(key, SHARED);
         self.route.pass(record);
@@ -160,7 +164,12 @@ impl<'a> Records<'a> {
     }
 
     /// Decides where a record goes. `shared` is the shared record that it continues.
-    fn route(&mut self, input: &mut Input, record: &Record, shared: Option<Spot>) -> Result<Route> {
+    fn route(
+        &mut self,
+        input: &mut Input,
+        record: &Record,
+        shared: Option<EventLocation>,
+    ) -> Result<Route> {
         if let Some(spot) = shared {
             let header = self.lookup.engine.store().header(&spot.session)?;
             let begun = self.revision.comparison().and_then(|comparison| comparison.begun());
@@ -191,8 +200,8 @@ impl<'a> Records<'a> {
         self.header.create(&self.file);
         let own = self.output.source();
         let (revision, copied) = (&mut self.revision, &mut self.copied);
-        match Beginning::of(self.lookup, &self.file, own, revision, copied)? {
-            Beginning::Inside(inside) => {
+        match SessionStart::of(self.lookup, &self.file, own, revision, copied)? {
+            SessionStart::Inside(inside) => {
                 let Inside { kind, parent, cut, revision, leaf } = *inside;
                 if leaf {
                     self.route.leaf = Some(0);
@@ -203,11 +212,11 @@ impl<'a> Records<'a> {
                 self.add_child(child)?;
                 return Ok(());
             }
-            Beginning::WithoutCaller => {
+            SessionStart::WithoutCaller => {
                 let message = "the session that called this one as a sub-agent was not imported";
                 input.problem(ProblemKind::MissingBase, message);
             }
-            Beginning::Start => {}
+            SessionStart::Root => {}
         }
         let workspace = workspace.unwrap_or_else(|| self.workspace.clone());
         let mut new = new_session::root(&self.file, id, workspace, created);
@@ -223,7 +232,7 @@ impl<'a> Records<'a> {
         input: &Input,
         record: &Record,
         key: Option<RecordKey>,
-        begin: &Begin,
+        begin: &BranchStart,
     ) -> Result<u32> {
         let parent = match &begin.parent {
             BranchParent::Own(number) => {

@@ -12,13 +12,13 @@ use forklore_engine::Result;
 use forklore_store::sources::RecordKey;
 
 use crate::agent_file::AgentFile;
-use crate::begin::Follows;
+use crate::branch_start::Follows;
 use crate::comparison::Comparison;
 use crate::earlier_revision::EarlierRevision;
+use crate::event_location::{EventLocation, SHARED};
 use crate::lookup::Lookup;
 use crate::output::Output;
 use crate::record_keys::record_key;
-use crate::spot::{SHARED, Spot};
 
 /// A file compared with the revision before it. Without a comparison the file is no revision, and
 /// shares nothing.
@@ -48,7 +48,7 @@ impl Revision {
     }
 
     /// Returns the last record if it is a shared one.
-    pub(crate) fn last_shared(&self) -> Option<&Spot> {
+    pub(crate) fn last_shared(&self) -> Option<&EventLocation> {
         self.comparison.as_ref()?.last_shared()
     }
 
@@ -62,7 +62,7 @@ impl Revision {
         output: &mut Output<'_>,
         record: &Record,
         text: &ByteString,
-    ) -> Result<Option<Spot>> {
+    ) -> Result<Option<EventLocation>> {
         let Some((comparison, earlier)) = self.opened(lookup, file)? else { return Ok(None) };
         if !comparison.differs() {
             if let Some(spot) = earlier.next_spot(lookup)?
@@ -97,7 +97,7 @@ impl Revision {
         file: &AgentFile<'_>,
         output: &mut Output<'_>,
         record: &Record,
-    ) -> Result<Option<Spot>> {
+    ) -> Result<Option<EventLocation>> {
         let id = match &record.parent {
             Parent::Previous => return Ok(self.last_shared().cloned()),
             Parent::None => return Ok(None),
@@ -154,7 +154,7 @@ fn shared(
     lookup: Lookup<'_>,
     output: &mut Output<'_>,
     key: RecordKey,
-) -> Result<Option<Spot>> {
+) -> Result<Option<EventLocation>> {
     if let Some(spot) = comparison.last_shared_with(key) {
         return Ok(Some(spot.clone()));
     }

@@ -6,10 +6,10 @@ use forklore_core::call::CallStep;
 use forklore_core::{Header, SessionKind};
 use forklore_store::sources::RecordLocation;
 
-use crate::begin::{Begin, BranchParent, Follows};
+use crate::branch_start::{BranchParent, BranchStart, Follows};
+use crate::event_location::{EventLocation, SHARED};
 use crate::file_session::{FileSession, Following};
 use crate::route_state::RouteState;
-use crate::spot::{SHARED, Spot};
 
 /// Where a record goes.
 #[derive(Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub(crate) enum Route {
     /// After the last event of a session.
     Into(u32),
     /// Into a new session.
-    Fork(Begin),
+    Fork(BranchStart),
     /// Nowhere: it continues a deleted session. This location is recorded for it.
     Nowhere(RecordLocation),
 }
@@ -66,7 +66,7 @@ impl<'r> Router<'r> {
         }
         let kind = if enters { SessionKind::Delegate } else { SessionKind::Branch };
         let after = Follows::of(location);
-        Route::Fork(Begin { parent: BranchParent::Own(number), after, kind })
+        Route::Fork(BranchStart { parent: BranchParent::Own(number), after, kind })
     }
 
     /// Returns the route of a record that continues a shared one, in the session with this header.
@@ -74,9 +74,9 @@ impl<'r> Router<'r> {
     pub(crate) fn after_shared(
         self,
         record: &Record,
-        spot: Spot,
+        spot: EventLocation,
         header: &Header,
-        begun: Option<&Spot>,
+        begun: Option<&EventLocation>,
     ) -> Route {
         if header.deleted.is_some() {
             return Route::Nowhere(SHARED);
@@ -91,7 +91,7 @@ impl<'r> Router<'r> {
         let enters = record.sidechain && header.kind != SessionKind::Delegate;
         let kind = if enters { SessionKind::Delegate } else { SessionKind::Branch };
         let parent = BranchParent::Earlier(spot.session);
-        Route::Fork(Begin { parent, after: Follows::Seq(spot.seq), kind })
+        Route::Fork(BranchStart { parent, after: Follows::Seq(spot.seq), kind })
     }
 
     /// Returns the route of a record without a parent: the first of the file, another root, or the
@@ -101,13 +101,13 @@ impl<'r> Router<'r> {
             let number = self.state.last_main.unwrap_or(0);
             let after = Follows::tip(self.session(number));
             let (parent, kind) = (BranchParent::Own(number), SessionKind::Delegate);
-            return Route::Fork(Begin { parent, after, kind });
+            return Route::Fork(BranchStart { parent, after, kind });
         }
         if self.session(0).is_some_and(FileSession::is_empty) {
             return self.go_on(0);
         }
         let (parent, kind) = (BranchParent::Own(0), SessionKind::Branch);
-        Route::Fork(Begin { parent, after: Follows::Nothing, kind })
+        Route::Fork(BranchStart { parent, after: Follows::Nothing, kind })
     }
 
     /// Continues a session if it follows the file, or else branches at the session's last event
@@ -118,7 +118,7 @@ impl<'r> Router<'r> {
             Following::Follows => Route::Into(number),
             Following::Continued => {
                 let (parent, kind) = (BranchParent::Own(number), SessionKind::Branch);
-                Route::Fork(Begin { parent, after: Follows::tip(session), kind })
+                Route::Fork(BranchStart { parent, after: Follows::tip(session), kind })
             }
             Following::Deleted => {
                 let last = session.and_then(FileSession::tip).unwrap_or(0);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     fn fork(parent: u32, after: Follows, kind: SessionKind) -> Route {
-        Route::Fork(Begin { parent: BranchParent::Own(parent), after, kind })
+        Route::Fork(BranchStart { parent: BranchParent::Own(parent), after, kind })
     }
 
     #[test]

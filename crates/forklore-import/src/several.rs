@@ -7,17 +7,17 @@ use forklore_engine::sources::{Spread, string_len};
 use forklore_store::sources::{LineEnd, RecordLocation};
 
 use crate::batch::Batch;
+use crate::event_location::EventLocation;
 use crate::input::Input;
 use crate::records::Records;
 use crate::report::ProblemKind;
-use crate::spot::Spot;
 
 /// How a record is stored.
 enum Written {
     /// As an event of one of the file's own sessions.
     Own(RecordLocation),
     /// As an event of an earlier revision.
-    Shared(Spot),
+    Shared(EventLocation),
     /// Not at all: its session was deleted.
     Nowhere,
 }

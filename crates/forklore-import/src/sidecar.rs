@@ -9,7 +9,7 @@ use forklore_engine::{Engine, Result};
 use forklore_store::Store;
 use forklore_store::sources::FindSource;
 
-use crate::seen;
+use crate::file_metadata;
 use crate::walk::{self, Wanted};
 
 /// A sidecar file, and the session file to which it belongs.
@@ -84,7 +84,7 @@ impl<'a> Sidecars<'a> {
 
     fn add(&mut self, path: PathBuf, format: &'static dyn AgentFormat, of: PathBuf, named: bool) {
         if self.seen.insert(path.clone()) {
-            let size = seen::look(&path).map_or(0, |seen| seen.size);
+            let size = file_metadata::look(&path).map_or(0, |seen| seen.size);
             self.found.push(Sidecar { path, format, of, size, named });
         }
     }

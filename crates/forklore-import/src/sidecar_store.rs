@@ -14,12 +14,12 @@ use forklore_store::sources::{
 };
 use sha2::{Digest, Sha256};
 
+use crate::file_metadata;
 use crate::opened::Opened;
 use crate::options::{ATTEMPTS, ImportOptions};
 use crate::progress::Progressed;
 use crate::record_keys::record_key;
 use crate::report::{ImportReport, OfFile as _, Problem, ProblemKind, StoredSidecar};
-use crate::seen;
 use crate::sidecar::Sidecar;
 
 /// Maximum number of bytes written in one step.
@@ -119,7 +119,7 @@ impl<'a> SidecarStore<'a> {
         let path = &sidecar.path;
         let unreadable = |error| Error::io(format!("cannot read {}", path.display()), error);
         let latest = self.latest(path)?;
-        let look = seen::look(path).map_err(unreadable)?;
+        let look = file_metadata::look(path).map_err(unreadable)?;
         let same = |source: &Source| !self.options.again && source.paths.contains(&look);
         let state = if latest.as_ref().is_some_and(same) {
             SidecarState::Unchanged

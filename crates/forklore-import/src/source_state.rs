@@ -10,10 +10,10 @@ use forklore_store::Store;
 use forklore_store::sources::{FindSource, SeenFile, Source, SourceId};
 use sha2::Sha256;
 
+use crate::file_metadata;
 use crate::opened::Opened;
 use crate::record_keys::record_key;
 use crate::resume_state::ResumeState;
-use crate::seen;
 
 /// The state of a file, compared with the sources in the store.
 pub(crate) enum SourceState {
@@ -35,7 +35,7 @@ pub(crate) enum SourceState {
 /// Returns the source of a file that has not changed since the last import, without opening the
 /// file.
 pub(crate) fn unchanged(sources: &dyn Store, path: &Path) -> Result<Option<Source>> {
-    let Ok(seen) = seen::look(path) else {
+    let Ok(seen) = file_metadata::look(path) else {
         return Ok(None);
     };
     let latest = latest(sources, &seen)?;

@@ -10,8 +10,8 @@ use forklore_store::port::Filter;
 use forklore_store::sources::FindSource;
 
 use crate::contained::{ContainedSession, ImportStatus};
+use crate::file_metadata;
 use crate::importer::Importer;
-use crate::seen;
 use crate::sidecar::Sidecars;
 use crate::walk::{self, Wanted};
 
@@ -39,7 +39,7 @@ impl Importer<'_> {
         let is_empty = self.is_empty()?;
         let mut survey = Survey::default();
         for path in walk::files(paths, wanted, &mut Vec::new()) {
-            let Ok(about) = seen::look(&path) else { continue };
+            let Ok(about) = file_metadata::look(&path) else { continue };
             let sources_of_path = sources.sources(&FindSource::Latest(about.path.clone()))?;
             let latest = sources_of_path.first();
             survey.bytes += about.size;
@@ -56,7 +56,7 @@ impl Importer<'_> {
                 status = ContainedSession::status(self.engine, sources, *expander, &path)?;
             }
             survey.files += 1;
-            survey.newest = survey.newest.max(seen::time(&about));
+            survey.newest = survey.newest.max(file_metadata::time(&about));
             survey.imported += u64::from(status.imported);
             survey.to_read += u64::from(status.to_read);
         }

@@ -10,7 +10,7 @@ use crate::fault::{Fault, Result};
 use crate::number::{signed, unsigned};
 use crate::segment::Segment;
 use crate::session::Session;
-use crate::write::WriteTx;
+use crate::write_tx::WriteTx;
 
 /// Maximum number of spans in a row, and the number of spans in a page.
 pub(crate) const WIDTH: usize = 16;

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use forklore_core::{Counts, Event, OpenCalls, SessionId};
-use forklore_store::Error;
+use forklore_core::{Event, SessionId};
 use forklore_store::feed::What;
 use forklore_store::port::{Append, Appended};
 use forklore_store::rules::{appended, check_append, repeated_seqs, repetition};
@@ -11,14 +10,14 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::fault::Result;
 use crate::feed;
-use crate::locate::History;
+use crate::history::History;
 use crate::number::signed;
-use crate::pack_rows;
 use crate::read::open_calls;
-use crate::row::{Row, stored_counts};
-use crate::segment::{self, Segment};
+use crate::row::stored_counts;
+use crate::segment;
 use crate::session::{self, Session};
-use crate::write::WriteTx;
+use crate::tail::{Open, Tail};
+use crate::write_tx::WriteTx;
 
 /// Maximum of `fresh_until - updated`.
 pub(crate) const FRESH: SignedDuration = SignedDuration::from_secs(60);
@@ -50,7 +49,8 @@ pub(crate) fn append(tx: &WriteTx<'_>, id: &SessionId, append: &Append) -> Resul
     let updated = append.now.min(tx.now);
     session.fresh_until = fresh_until(&session, updated);
     session.header.updated = updated;
-    tail.close(tx, &mut session)?;
+    tail.end(tx, &mut session)?;
+    update(tx, &mut session)?;
     Ok(appended(head, &session.header))
 }
 
@@ -69,128 +69,40 @@ fn fresh_until(session: &Session, now: Timestamp) -> Timestamp {
     now.checked_add(age.clamp(SignedDuration::ZERO, FRESH)).unwrap_or(now)
 }
 
-/// The calls open after the last event: which ones, or only their number if that is enough.
-enum Open {
-    Calls(OpenCalls),
-    Unchanged(u64),
-}
-
-/// The end of a session's own events, to which more are added.
-pub(crate) struct Tail {
-    segment: Segment,
-    inherited: Counts,
-    counts: Counts,
-    position: u64,
-    bytes: u64,
-    open: Open,
-    /// Events that were added but not yet written.
-    rows: Vec<Row>,
-}
-
-impl Tail {
-    /// Returns the end of a session's own events. `counts` and `position` are those after the last
-    /// event.
-    pub(crate) fn new(segment: Segment, inherited: Counts, counts: Counts, position: u64) -> Self {
-        let open = match counts.open {
-            0 => Open::Calls(OpenCalls::default()),
-            open => Open::Unchanged(open),
-        };
-        Self { segment, inherited, counts, position, bytes: 0, open, rows: Vec::new() }
-    }
-
-    /// Returns the end of a new child's inherited events, with these calls open.
-    pub(crate) fn behind(segment: Segment, inherited: Counts, open: OpenCalls) -> Self {
-        let open = Open::Calls(open);
-        Self { open, ..Self::new(segment, inherited, inherited, 0) }
-    }
-
-    /// Adds a child's `session_fork`, which comes before the inherited events.
-    pub(crate) fn push_fork(&mut self, event: &Event) -> Result<()> {
-        self.put(event, Counts::default())
-    }
-
-    pub(crate) fn push(&mut self, event: &Event) -> Result<()> {
-        let before = self.counts;
-        self.counts = match &mut self.open {
-            Open::Calls(open) => {
-                open.step(&event.effect);
-                before.after(event, open)
-            }
-            Open::Unchanged(open) => {
-                Counts { open: *open, ..before.after(event, &OpenCalls::default()) }
-            }
-        };
-        self.put(event, self.within())
-    }
-
-    fn put(&mut self, event: &Event, counts: Counts) -> Result<()> {
-        if self.position >= segment::LAST_POSITION {
-            return Err(Error::Invalid("the session has no room for another event".into()).into());
-        }
-        let k = segment::key(self.segment, self.position);
-        self.rows.push(Row { k, counts, origin: None, event: event.clone() });
-        self.position += 1;
-        self.bytes += event.data.get().len() as u64;
-        Ok(())
-    }
-
-    /// Returns the counts of the segment alone, without inherited events.
-    fn within(&self) -> Counts {
-        let Counts { inheritable: stored, index, turns, bytes, open } = self.counts;
-        let base = &self.inherited;
-        Counts {
-            inheritable: stored - base.inheritable,
-            index: index - base.index,
-            turns: turns - base.turns,
-            bytes: bytes - base.bytes,
-            open,
-        }
-    }
-
-    /// Writes the added events, and updates the session's header with the new end.
-    pub(crate) fn end(&self, tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
-        pack_rows::add(tx, &self.rows)?;
-        session.header.counts = self.counts;
-        session.header.own_events = self.position;
-        session.header.own_bytes += self.bytes;
-        Ok(())
-    }
-
-    fn close(&self, tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
-        self.end(tx, session)?;
-        let header = &session.header;
-        let [stored, index, turns, bytes, open] = stored_counts(&header.counts);
-        let usage = header.usage;
-        let (own_events, own_bytes) = (signed(header.own_events), signed(header.own_bytes));
-        let updated = header.updated.as_microsecond();
-        feed::update(
-            tx,
-            session,
-            What::Appended,
-            "UPDATE session SET kept = ?, idx = ?, turns = ?, bytes = ?, open = ?, own_events = ?,
-                 own_bytes = ?, updated = ?, usage_input = ?, usage_output = ?, usage_cached = ?,
-                 usage_cost = ?, feed_appended = ?, crc = ? WHERE sid = ?",
-            &[
-                &stored,
-                &index,
-                &turns,
-                &bytes,
-                &open,
-                &own_events,
-                &own_bytes,
-                &updated,
-                &signed(usage.input),
-                &signed(usage.output),
-                &signed(usage.cached),
-                &usage.cost,
-            ],
-        )?;
-        // A separate statement: naming the column makes SQLite write its index even if the value is
-        // the same.
-        tx.write(
-            "UPDATE session SET fresh_until = ?2 WHERE sid = ?1 AND fresh_until <> ?2",
-            &[&session.sid, &session.fresh_until.as_microsecond()],
-        )?;
-        Ok(())
-    }
+/// Updates the row of a session that has grown.
+fn update(tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
+    let header = &session.header;
+    let [stored, index, turns, bytes, open] = stored_counts(&header.counts);
+    let usage = header.usage;
+    let (own_events, own_bytes) = (signed(header.own_events), signed(header.own_bytes));
+    let updated = header.updated.as_microsecond();
+    feed::update(
+        tx,
+        session,
+        What::Appended,
+        "UPDATE session SET kept = ?, idx = ?, turns = ?, bytes = ?, open = ?, own_events = ?,
+             own_bytes = ?, updated = ?, usage_input = ?, usage_output = ?, usage_cached = ?,
+             usage_cost = ?, feed_appended = ?, crc = ? WHERE sid = ?",
+        &[
+            &stored,
+            &index,
+            &turns,
+            &bytes,
+            &open,
+            &own_events,
+            &own_bytes,
+            &updated,
+            &signed(usage.input),
+            &signed(usage.output),
+            &signed(usage.cached),
+            &usage.cost,
+        ],
+    )?;
+    // A separate statement: naming the column makes SQLite write its index even if the value is
+    // the same.
+    tx.write(
+        "UPDATE session SET fresh_until = ?2 WHERE sid = ?1 AND fresh_until <> ?2",
+        &[&session.sid, &session.fresh_until.as_microsecond()],
+    )?;
+    Ok(())
 }

@@ -11,7 +11,7 @@ use crate::fault::Result;
 use crate::feed;
 use crate::number::signed;
 use crate::session::{self, Session};
-use crate::write::WriteTx;
+use crate::write_tx::WriteTx;
 
 /// Makes any change except [`Change::Detach`], and returns the resulting header.
 pub(crate) fn change(tx: &WriteTx<'_>, id: &SessionId, change: &Change) -> Result<Header> {

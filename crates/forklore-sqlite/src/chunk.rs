@@ -6,12 +6,14 @@
 mod body;
 mod heads;
 mod outline;
+mod run;
 mod table;
 
 use forklore_store::port::Direction;
 
 pub(crate) use self::body::{Bodies, Codec};
 pub(crate) use self::outline::Outline;
+pub(crate) use self::run::{runs, write_run};
 pub(crate) use self::table::{
     Sealed, end, erase_from, erase_own, first, one, overlap, plain, prepare, read, read_whole,
     sum_of,

@@ -4,15 +4,15 @@ use std::fs::File;
 use std::path::Path;
 
 use crate::sync::File as Synced;
-use forklore_store::disk::{self, Gate, Turn, os, with_suffix};
+use forklore_store::disk::{self, Gate, Pass, os, with_suffix};
 use forklore_store::{Error, Result};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::fault::Fault;
-use crate::location;
 use crate::migrate::{self, VERSION};
 use crate::store::Options;
+use crate::store_path;
 
 /// Size of each connection's cache of prepared statements.
 const STATEMENTS: usize = 96;
@@ -44,11 +44,11 @@ pub(crate) enum Access {
 /// Ensures that there is a store at `path`: creates one with the current version if the file does
 /// not exist.
 pub(crate) fn prepare(path: &Path, gate: &Gate, options: Options) -> Result<()> {
-    if !location::check(path)? {
+    if !store_path::check(path)? {
         disk::make_folder(disk::folder_of(path))?;
-        let _turn = gate.pass(Turn::Alone, options.wait)?;
+        let _passed = gate.pass(Pass::Exclusive, options.wait)?;
         // Another process may have created it meanwhile.
-        if !location::check(path)? {
+        if !store_path::check(path)? {
             make(path, options.vfs)?;
         }
     }
@@ -58,7 +58,7 @@ pub(crate) fn prepare(path: &Path, gate: &Gate, options: Options) -> Result<()> 
 /// Migrates an older store to the current version, and makes it use a WAL.
 pub(crate) fn upgrade(path: &Path, gate: &Gate, options: Options) -> Result<()> {
     let mut conn = open(path, Access::Write, options)?;
-    let _turn = gate.pass(Turn::Alone, options.wait)?;
+    let _passed = gate.pass(Pass::Exclusive, options.wait)?;
     let failed = |fault: Fault| fault.about("bringing the store to a new version", path);
     begin_wal(&conn).map_err(failed)?;
     let version = migrate::version(&conn, path)?;

@@ -14,13 +14,13 @@ use rusqlite::Connection;
 use crate::SqliteStore;
 use crate::ancestry::Ancestry;
 use crate::fault::Result;
-use crate::pack_rows;
 use crate::private_segment::{self, Private};
 use crate::read;
 use crate::row::Row;
 use crate::segment::{self, Segment};
 use crate::session;
-use crate::write::WriteTx;
+use crate::tail;
+use crate::write_tx::WriteTx;
 
 /// Number of events copied in one transaction: a multiple of 64, so that they fill whole chunks.
 pub(crate) const BATCH: u64 = 512;
@@ -60,7 +60,7 @@ impl Staged {
             let rows = store.read_with("reading", |conn| self.rows(conn, batch.clone()))?;
             store.write("copying events in", |tx| {
                 self.still_there(tx)?;
-                pack_rows::add(tx, &rows)
+                tail::write(tx, &rows)
             })?;
             copied += BATCH;
         }
@@ -77,7 +77,7 @@ impl Staged {
         let private = self.still_there(tx)?;
         let copied = segment::end(tx, self.segment)?;
         let rest = self.rows(tx, copied..inheritable)?;
-        pack_rows::add(tx, &rest)?;
+        tail::write(tx, &rest)?;
         if segment::end(tx, self.segment)? != inheritable {
             return Err(self.lost());
         }

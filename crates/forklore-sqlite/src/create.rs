@@ -10,15 +10,15 @@ use forklore_store::rules::{check_cut, check_kind};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::ancestry::{self, Ancestry, WIDTH};
-use crate::append::Tail;
 use crate::copy::Staged;
 use crate::fault::{Fault, Result};
 use crate::feed::Written;
-use crate::locate::History;
+use crate::history::History;
 use crate::read::open_calls;
 use crate::segment::{self, Segment};
 use crate::session::{self, Session};
-use crate::write::WriteTx;
+use crate::tail::Tail;
+use crate::write_tx::WriteTx;
 
 /// What a child inherits from its parent.
 #[derive(Default)]
@@ -44,7 +44,7 @@ pub(crate) fn create(
     };
     let header =
         new.header(parent.as_ref().map(|parent| &parent.header), inheritance.counts, tx.now);
-    let mut tail = Tail::behind(sid, inheritance.counts, inheritance.open);
+    let mut tail = Tail::after_inherited(sid, inheritance.counts, inheritance.open);
     let mut events = new.events.as_slice();
     if let (Some(_), [fork, rest @ ..]) = (&parent, events) {
         tail.push_fork(fork)?;

@@ -10,7 +10,7 @@ use crate::copy::Staged;
 use crate::fault::Result;
 use crate::feed;
 use crate::session;
-use crate::write::WriteTx;
+use crate::write_tx::WriteTx;
 
 /// Checks whether the session already has its own copy of everything it inherits.
 pub(crate) fn has_own(header: &Header) -> bool {

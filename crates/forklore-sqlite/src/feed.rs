@@ -15,7 +15,7 @@ use rusqlite::ToSql;
 use crate::fault::Result;
 use crate::number::signed;
 use crate::session::{self, Session};
-use crate::write::WriteTx;
+use crate::write_tx::WriteTx;
 
 pub(crate) use changes::{changes, check_there};
 pub(crate) use numbers::{Numbers, check};

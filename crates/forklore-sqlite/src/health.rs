@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::migrate::{self, VERSION};
-use crate::{Options, SqliteStore, location};
+use crate::{Options, SqliteStore, store_path};
 
 /// Stores up to this many bytes have every page checked; a larger store takes too long.
 const LOOKED_THROUGH: u64 = 256 << 20;
@@ -25,7 +25,7 @@ impl SqliteStore {
     #[must_use]
     pub fn health(path: &Path) -> Health {
         let mut health = Health::default();
-        let path = match location::resolve(path) {
+        let path = match store_path::resolve(path) {
             Ok(path) => path,
             Err(error) => {
                 health.problem("store", &error);
@@ -102,8 +102,8 @@ fn look_at_wal(health: &mut Health, path: &Path) -> Wal {
 
 /// Opens the store for reading, and reports its version and number of sessions.
 fn look_inside(health: &mut Health, path: &Path, bytes: u64, wal: Wal) -> Result<()> {
-    location::check(path)?;
-    let lock = location::hold(path)?;
+    store_path::check(path)?;
+    let lock = store_path::register_open(path)?;
     let access = match wal {
         Wal::Empty => Access::Frozen,
         Wal::Indexed => Access::Read,

@@ -14,7 +14,7 @@ use crate::fault::Fault;
 use crate::remove::families;
 use crate::store::SqliteStore;
 use crate::trim::trim;
-use crate::write::WriteTx;
+use crate::write_tx::WriteTx;
 
 /// How long to wait for another process's checkpoint, and the pause between two attempts.
 const WAIT: Duration = Duration::from_secs(5);

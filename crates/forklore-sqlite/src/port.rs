@@ -53,8 +53,8 @@ impl Store for SqliteStore {
     }
 
     fn read(&self, session: &SessionId, query: &Query) -> Result<Page> {
-        self.read_remembering("reading", |conn, remembered| {
-            read::page(conn, session, query, self.identities(), remembered)
+        self.read_cached("reading", |conn, cache| {
+            read::page(conn, session, query, self.identities(), cache)
         })
     }
 
@@ -69,10 +69,10 @@ impl Store for SqliteStore {
 
     fn pages(&self, reads: &[(SessionId, Query)]) -> Result<Vec<Result<Page>>> {
         let doing = "reading";
-        let found = self.read_remembering(doing, |conn, remembered| {
+        let found = self.read_cached(doing, |conn, cache| {
             let mut pages = Vec::with_capacity(reads.len());
             for (session, query) in reads {
-                pages.push(apart(read::page(conn, session, query, self.identities(), remembered))?);
+                pages.push(apart(read::page(conn, session, query, self.identities(), cache))?);
             }
             Ok(pages)
         })?;

@@ -7,7 +7,7 @@ use crate::crc::Fields;
 use crate::fault::{Fault, Result};
 use crate::number::{signed, unsigned};
 use crate::segment::Segment;
-use crate::write::WriteTx;
+use crate::write_tx::WriteTx;
 
 /// A private segment.
 #[derive(Clone, Debug)]

@@ -9,8 +9,8 @@ use forklore_store::port::{At, Direction, LogEntry, Page, Query};
 use rusqlite::Connection;
 
 use crate::fault::{Fault, Result};
-use crate::locate::{History, Stretch};
-use crate::read_cache::Remembered;
+use crate::history::{History, Stretch};
+use crate::read_cache::ReadCache;
 use crate::row::Row;
 use crate::segment::{self, Next, Range, Wanted};
 use crate::segment_writers::{Identities, Writers};
@@ -26,15 +26,15 @@ pub(crate) fn page(
     id: &SessionId,
     query: &Query,
     identities: &Identities,
-    remembered: &mut Remembered,
+    cache: &mut ReadCache,
 ) -> Result<Page> {
-    remembered.look(conn)?;
-    let history = match remembered.take(id) {
+    cache.look(conn)?;
+    let history = match cache.take(id) {
         Some(history) => history,
         None => History::of(conn, Cow::Owned(session::living(conn, id)?))?,
     };
     let page = page_of(conn, &history, query, identities)?;
-    remembered.insert(history);
+    cache.insert(history);
     Ok(page)
 }
 

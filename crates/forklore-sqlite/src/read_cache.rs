@@ -6,20 +6,20 @@ use forklore_core::SessionId;
 use rusqlite::Connection;
 
 use crate::fault::Result;
-use crate::locate::History;
+use crate::history::History;
 
 /// Maximum number of sessions that a connection caches.
 const MOST: usize = 64;
 
 /// Sessions and the locations of their inherited events, as of one state of the store.
 #[derive(Debug, Default)]
-pub(crate) struct Remembered {
+pub(crate) struct ReadCache {
     /// SQLite's `data_version` of that state, as this connection sees it.
     state: i64,
     histories: BTreeMap<SessionId, History<'static>>,
 }
 
-impl Remembered {
+impl ReadCache {
     /// Clears the cache if another connection has committed. Must be called first in a transaction,
     /// which then sees the same state to its end.
     pub(crate) fn look(&mut self, conn: &Connection) -> Result<()> {
@@ -95,16 +95,16 @@ mod tests {
         let factory = || Handle::shared(store.clone());
         let scene = Scene::new(&factory);
         scene.root("a", turns(2));
-        let remembered = |session: &str| {
-            store.read_remembering("testing", |conn, remembered| {
-                remembered.look(conn)?;
-                Ok(remembered.histories.contains_key(&id(session)))
+        let cache = |session: &str| {
+            store.read_cached("testing", |conn, cache| {
+                cache.look(conn)?;
+                Ok(cache.histories.contains_key(&id(session)))
             })
         };
-        assert!(!remembered("a").unwrap());
+        assert!(!cache("a").unwrap());
         scene.log("a");
-        assert!(remembered("a").unwrap());
+        assert!(cache("a").unwrap());
         scene.append("a", turns(1));
-        assert!(!remembered("a").unwrap());
+        assert!(!cache("a").unwrap());
     }
 }

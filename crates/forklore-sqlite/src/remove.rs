@@ -20,7 +20,7 @@ use crate::segment::Segment;
 use crate::session::{self, Session};
 use crate::sources;
 use crate::trim::trim;
-use crate::write::WriteTx;
+use crate::write_tx::WriteTx;
 
 /// Deletes all of the sessions or none.
 pub(crate) fn remove(

@@ -8,7 +8,7 @@ use rusqlite::{CachedStatement, Connection};
 use crate::crc;
 use crate::fault::{Fault, Result};
 use crate::number::{signed, timestamp, unsigned};
-use crate::write::WriteTx;
+use crate::write_tx::WriteTx;
 
 /// The columns that [`read`] expects, in this order. `payload` follows if it is requested.
 pub(crate) const COLUMNS: &str = "k, id, ts, type, class, \

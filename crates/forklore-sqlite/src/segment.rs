@@ -11,10 +11,10 @@ use rusqlite::{Connection, Rows, params};
 
 use crate::chunk::{self, Outline};
 use crate::fault::Result;
-pub(crate) use crate::key::{LAST_POSITION, Range, Segment, key, of, position};
 use crate::number::unsigned;
 use crate::row::{self, Row};
-use crate::write::WriteTx;
+pub(crate) use crate::row_key::{LAST_POSITION, Range, Segment, key, of, position};
+use crate::write_tx::WriteTx;
 
 /// Which rows a visitor needs, and in what form.
 #[derive(Clone, Copy, Debug)]
@@ -148,25 +148,63 @@ pub(crate) struct Run {
     /// The first position.
     pub(crate) from: u64,
     /// The position after the last one.
-    pub(crate) to: u64,
+    to: u64,
     /// The searched count before the first event.
-    pub(crate) before: u64,
+    before: u64,
     /// Which events are counted: one bit per position; the lowest bit is for the first position.
     counted: u64,
 }
 
 impl Run {
     /// Returns the count up to and including its last event.
-    pub(crate) fn count(&self) -> u64 {
+    fn count(&self) -> u64 {
         self.before + u64::from(self.counted.count_ones())
     }
 
     /// Returns the position of the event at which the count reaches `want`.
-    pub(crate) fn reaching(&self, want: u64) -> Option<u64> {
+    fn reaching(&self, want: u64) -> Option<u64> {
         let nth = want.checked_sub(self.before)?.checked_sub(1)?;
         let rest = (0..nth).fold(self.counted, |bits, _| bits & bits.wrapping_sub(1));
         (rest != 0).then(|| self.from + u64::from(rest.trailing_zeros()))
     }
+}
+
+/// Returns the position of the event at which the count of a segment reaches `want`. It
+/// interpolates between known counts, and halves the interval at every third step, so that even an
+/// uneven segment takes O(log n) steps.
+pub(crate) fn search(
+    conn: &Connection,
+    range: Range,
+    unit: Unit,
+    want: u64,
+    total: u64,
+) -> Result<Option<u64>> {
+    let (mut low, mut high) = (range.from, range.to);
+    let (mut below, mut above) = (0, total);
+    let mut found = None;
+    let mut step = 0;
+    while low < high {
+        step += 1;
+        let middle = if step % 3 == 0 || above <= below {
+            low + (high - low) / 2
+        } else {
+            let (part, whole) = (u128::from(want.saturating_sub(below)), u128::from(above - below));
+            let guess = u128::from(high - low) * part / whole;
+            (low + u64::try_from(guess).unwrap_or(high)).saturating_sub(1).clamp(low, high - 1)
+        };
+        match probe(conn, range.segment, middle, high, unit)? {
+            Some(run) if run.count() < want => (low, below) = (run.to, run.count()),
+            Some(run) if run.before < want => {
+                return Ok(run.reaching(want).filter(|at| (range.from..range.to).contains(at)));
+            }
+            Some(run) => {
+                (high, above) = (middle.min(run.from), run.before);
+                found = Some(run.from);
+            }
+            None => high = middle,
+        }
+    }
+    Ok(found)
 }
 
 /// Returns the first events at or after `from` and before `to`, with only what a search needs.

@@ -27,7 +27,7 @@ use crate::feed::Written;
 use crate::number::{timestamp, unsigned};
 use crate::row::counts;
 use crate::segment::Segment;
-use crate::write::WriteTx;
+use crate::write_tx::WriteTx;
 
 pub(crate) use self::stored::update;
 

@@ -16,7 +16,7 @@ use crate::crc::Fields;
 use crate::fault::{self, Fault};
 use crate::number::signed;
 use crate::segment::Segment;
-use crate::write::WriteTx;
+use crate::write_tx::WriteTx;
 
 /// Returns the location of the latest record with a key.
 pub(crate) fn locate(

@@ -1,6 +1,7 @@
 //! The store itself: one connection that writes, several that read, and how operations use them.
 
 mod checkpoint;
+mod commit_queue;
 mod failed_sync;
 mod listen;
 mod lock;
@@ -9,10 +10,8 @@ mod options;
 mod plans;
 #[cfg(test)]
 mod poison;
-mod queue;
 mod readers;
 mod shared_sync;
-mod together;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -23,7 +22,7 @@ use forklore_store::Result;
 use forklore_store::attachments::AttachmentFolder;
 use forklore_store::clock::StoreClock;
 use forklore_store::disk::fs::Fs;
-use forklore_store::disk::{Gate, Turn, os, with_suffix};
+use forklore_store::disk::{Gate, Pass, os, with_suffix};
 use forklore_store::feed::{Bell, Watch};
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -33,15 +32,15 @@ use crate::fault::Fault;
 use crate::feed::Numbers;
 use crate::migrate::{self, VERSION};
 use crate::open_files::OpenFile;
-use crate::read_cache::Remembered;
+use crate::read_cache::ReadCache;
 use crate::segment_writers::Identities;
 use crate::sync::File;
-use crate::write::WriteTx;
+use crate::write_tx::WriteTx;
 
 pub use options::{Checkpoints, Options};
 
+use commit_queue::Queue;
 use failed_sync::FailedSync;
-use queue::Queue;
 use readers::{Reader, Readers};
 use shared_sync::{Ticket, Tickets};
 use writer::Writer;
@@ -96,17 +95,17 @@ impl SqliteStore {
 
     /// Opens the store and shares `failed`, the record of failed syncs, with another handle.
     fn open_for(path: &Path, options: Options, failed: Arc<FailedSync>) -> Result<Self> {
-        let path = &crate::location::resolve(path)?;
+        let path = &crate::store_path::resolve(path)?;
         let gate = Gate::new(path);
         if options.read_only {
-            if !crate::location::check(path)? {
+            if !crate::store_path::check(path)? {
                 let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
                 return Err(os("opening the store", path)(missing));
             }
         } else {
             connect::prepare(path, &gate, options)?;
         }
-        let lock = crate::location::hold(path)?;
+        let lock = crate::store_path::register_open(path)?;
         let mut readers = Readers::open(path, options)?;
         let reader = readers.take(path, options)?;
         if is_current(&reader.conn, path, options)? {
@@ -260,9 +259,9 @@ impl SqliteStore {
         let mut writer = lock(&self.writer);
         let access = if self.options.read_only { self.readers.access() } else { Access::Write };
         let conn = writer.ready(&self.path, access, self.options)?;
-        let turn = self.gate.pass(Turn::Alone, self.options.wait)?;
+        let passed = self.gate.pass(Pass::Exclusive, self.options.wait)?;
         let done = step(conn);
-        drop(turn);
+        drop(passed);
         match done {
             Ok(value) => {
                 self.bell.ring();
@@ -311,20 +310,20 @@ impl SqliteStore {
         doing: &str,
         step: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T> {
-        self.read_remembering(doing, |conn, _| step(conn))
+        self.read_cached(doing, |conn, _| step(conn))
     }
 
     /// Runs `step` in one read transaction, with the connection's cache of sessions for repeated
     /// reads.
-    pub(crate) fn read_remembering<T>(
+    pub(crate) fn read_cached<T>(
         &self,
         doing: &str,
-        step: impl FnOnce(&Connection, &mut Remembered) -> Result<T, Fault>,
+        step: impl FnOnce(&Connection, &mut ReadCache) -> Result<T, Fault>,
     ) -> Result<T> {
         let mut reader = self.readers.take(&self.path, self.options)?;
-        let Reader { conn, remembered } = &mut reader;
+        let Reader { conn, cache } = &mut reader;
         let tx = conn.unchecked_transaction().map_err(Fault::Sql);
-        let read = tx.and_then(|tx| step(&tx, remembered));
+        let read = tx.and_then(|tx| step(&tx, cache));
         if !read.as_ref().is_err_and(Fault::spoils) {
             self.readers.give_back(reader);
         }

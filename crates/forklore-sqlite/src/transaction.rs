@@ -10,7 +10,7 @@ use crate::copy::{self, BATCH, Staged};
 use crate::fault::Result;
 use crate::sources::Import;
 use crate::store::{Durable, SqliteStore};
-use crate::write::WriteTx;
+use crate::write_tx::WriteTx;
 use crate::{append, change, create, detach, remove, session};
 
 /// Performs all writes of the transaction or none.
@@ -19,7 +19,7 @@ pub(crate) fn commit(store: &SqliteStore, transaction: Transaction) -> StoreResu
     if source.is_none() && matches!(*writes, [Write::Append { .. }]) {
         // Appends of several threads share one SQLite transaction.
         if let Some(Write::Append { session, append }) = writes.pop() {
-            return Ok(Written::Appended(store.append_together(&session, append)?).into());
+            return Ok(Written::Appended(store.append_queued(&session, append)?).into());
         }
     }
     let staged = stage(store, &writes)?;

@@ -11,7 +11,7 @@ use crate::number::signed;
 use crate::private_segment::{self, Private};
 use crate::segment::{self, Segment};
 use crate::session::{self, Session};
-use crate::write::WriteTx;
+use crate::write_tx::WriteTx;
 
 /// The result of a trim.
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use crate::ancestry;
 use crate::fault::Fault;
 use crate::feed;
-use crate::locate::{History, Stretch};
+use crate::history::{History, Stretch};
 use crate::number::signed;
 use crate::private_segment;
 use crate::row::Row;

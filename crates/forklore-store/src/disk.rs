@@ -9,7 +9,7 @@ mod owner;
 
 use std::path::Path;
 
-pub use gate::{Gate, Passed, Turn, with_suffix};
+pub use gate::{Gate, Pass, Passed, with_suffix};
 pub use network::{file_system, network};
 pub use owner::{check_folder, folder_of, make_folder, refuse_others};
 

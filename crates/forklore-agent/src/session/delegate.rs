@@ -12,7 +12,7 @@ use super::{AgentSession, Home, NewSession};
 use crate::context::Context;
 use crate::delegation::Delegate;
 use crate::panic::catch_panic;
-use crate::turn::{Child, Children, Log, Subagent, Turn};
+use crate::turn::{Log, Subagent, SubagentFactory, SubagentSession, Turn};
 use crate::{Error, Result};
 
 /// The result of a delegation.
@@ -43,13 +43,13 @@ impl AgentSession {
             let running = context.begin();
             let (mut log, _) = Log::open(context, &mut view).await?;
             let work = async {
-                let child = Child::make(&inner.home, context, delegate, None).await?;
-                log.append(vec![child.began()?]).await?;
-                child.announce_began(context);
-                let turn = child.run(&running.cancel).await;
-                log.append(vec![child.ended(&turn, true)?]).await?;
-                child.announce_ended(context, &turn);
-                Ok(Delegated { session_id: child.id(), turn })
+                let subagent = Subagent::make(&inner.home, context, delegate, None).await?;
+                log.append(vec![subagent.began()?]).await?;
+                subagent.announce_began(context);
+                let turn = subagent.run(&running.cancel).await;
+                log.append(vec![subagent.ended(&turn, true)?]).await?;
+                subagent.announce_ended(context, &turn);
+                Ok(Delegated { session_id: subagent.id(), turn })
             };
             let delegated = work.await;
             log.close().await;
@@ -67,12 +67,12 @@ struct SubSession {
     resumed: bool,
 }
 
-impl Children for Home {
+impl SubagentFactory for Home {
     fn make<'a>(
         &'a self,
         parent: &'a Context,
         delegate: Delegate,
-    ) -> BoxFuture<'a, Result<Arc<dyn Subagent>>> {
+    ) -> BoxFuture<'a, Result<Arc<dyn SubagentSession>>> {
         Box::pin(async move {
             let prompt = delegate.prompt.clone();
             let resumed = delegate.resume.is_some();
@@ -81,7 +81,7 @@ impl Children for Home {
                 None => self.new_delegate(parent, delegate).await?,
             };
             session.inner.make_ready().await?;
-            Ok(Arc::new(SubSession { session, prompt, resumed }) as Arc<dyn Subagent>)
+            Ok(Arc::new(SubSession { session, prompt, resumed }) as Arc<dyn SubagentSession>)
         })
     }
 }
@@ -125,7 +125,7 @@ impl Home {
     }
 }
 
-impl Subagent for SubSession {
+impl SubagentSession for SubSession {
     fn id(&self) -> SessionId {
         self.session.id()
     }

@@ -10,9 +10,9 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::authorize::Authorized;
-use super::child::{Child, failure};
 use super::log::Log;
 use super::outcome::Turn;
+use super::subagent::{Subagent, failure};
 use crate::Result;
 use crate::config::SessionConfig;
 use crate::notify::KernelEvent;
@@ -42,7 +42,7 @@ impl Done {
         Self { outcome: ToolOutcome::failed(why), turn: None }
     }
 
-    fn by_child(turn: Result<Turn>) -> Self {
+    fn by_subagent(turn: Result<Turn>) -> Self {
         let text = turn.as_ref().map_or("", |turn| turn.text.as_str());
         let outcome = match failure(&turn) {
             None => ToolOutcome::text(text),
@@ -58,13 +58,13 @@ impl RunningCalls {
         log: &Log<'_>,
         config: &SessionConfig,
         authorized: &[Authorized],
-        children: &[Option<Child>],
+        subagents: &[Option<Subagent>],
         cancel: &CancellationToken,
     ) -> Self {
         let mut grace = config.settings.grace;
         let mut running = JoinSet::new();
         let mut outcomes = Vec::with_capacity(authorized.len());
-        for (at, (authorized, child)) in authorized.iter().zip(children).enumerate() {
+        for (at, (authorized, subagent)) in authorized.iter().zip(subagents).enumerate() {
             if let Some(reason) = &authorized.refused {
                 outcomes.push(Some(Done::failed(reason)));
                 continue;
@@ -76,9 +76,9 @@ impl RunningCalls {
                 tool_name: call.name.clone(),
                 tool_input: to_value(&call.arguments),
             }));
-            if let Some(child) = child {
-                let turn = child.run(cancel);
-                running.spawn(async move { (at, Done::by_child(turn.await)) });
+            if let Some(subagent) = subagent {
+                let turn = subagent.run(cancel);
+                running.spawn(async move { (at, Done::by_subagent(turn.await)) });
                 // The sub-agent's own calls get their grace period first.
                 grace = grace.max(config.settings.grace * 3);
                 continue;

@@ -9,12 +9,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::call_model::{ModelCall, call_model};
 use super::call_usage::Call;
-use super::child::Children;
 use super::compact::compact;
 use super::log::Log;
 use super::new_event::user_message;
 use super::outcome::Status;
 use super::stuck_loop::StuckLoop;
+use super::subagent::SubagentFactory;
 use super::tools::carry_out;
 use crate::Result;
 use crate::cache_key::cache_key;
@@ -33,7 +33,7 @@ pub(crate) struct Run<'a> {
     /// The token with which the person interrupts the turn.
     pub(crate) cancel: &'a CancellationToken,
     /// Creates sub-agents.
-    children: &'a dyn Children,
+    factory: &'a dyn SubagentFactory,
     /// Stops the work, because of `cancel` or because the time is over.
     stop: CancellationToken,
     began: Instant,
@@ -56,14 +56,14 @@ impl<'a> Run<'a> {
         config: &'a SessionConfig,
         header: &'a Header,
         cancel: &'a CancellationToken,
-        children: &'a dyn Children,
+        factory: &'a dyn SubagentFactory,
     ) -> Self {
         Self {
             config,
             root: &header.root_id,
             ceiling: header.permissions.as_ref(),
             cancel,
-            children,
+            factory,
             stop: cancel.child_token(),
             began: Instant::now(),
         }
@@ -114,7 +114,7 @@ impl<'a> Run<'a> {
             }
             course.tool_calls += u32::try_from(calls.len()).unwrap_or(u32::MAX);
             let round =
-                carry_out(log, self.config, self.ceiling, self.children, calls, &self.stop).await?;
+                carry_out(log, self.config, self.ceiling, self.factory, calls, &self.stop).await?;
             let stuck = course.stuck.count(round, self.config.settings.stuck_rounds);
             if let Some(why) = stuck.filter(|_| !self.stop.is_cancelled()) {
                 return Ok(Status::Incomplete(why));

@@ -11,13 +11,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::attach_result::{Attachments, attach};
 use super::authorize::{Authorized, authorize};
-use super::child::Children;
-use super::children::make_children;
+use super::create_subagents::create_subagents;
 use super::execute_calls::{CANCELLED, Done, RunningCalls};
 use super::log::Log;
 use super::new_event::{user_message, verbatim};
 use super::plain::plain;
 use super::stuck_loop::Round;
+use super::subagent::SubagentFactory;
 use crate::config::SessionConfig;
 use crate::hook::HookInput;
 use crate::notify::KernelEvent;
@@ -31,13 +31,13 @@ pub(super) async fn carry_out(
     log: &mut Log<'_>,
     config: &SessionConfig,
     ceiling: Option<&BTreeSet<String>>,
-    children: &dyn Children,
+    factory: &dyn SubagentFactory,
     calls: Vec<ToolCall>,
     cancel: &CancellationToken,
 ) -> Result<Round> {
     let mut authorized = authorize_all(log, config, ceiling, calls, cancel).await?;
-    let children = make_children(log, config, children, &mut authorized).await?;
-    let mut work = RunningCalls::begin(log, config, &authorized, &children, cancel);
+    let subagents = create_subagents(log, config, factory, &mut authorized).await?;
+    let mut work = RunningCalls::begin(log, config, &authorized, &subagents, cancel);
     let mut round = Round::default();
     let mut written = 0;
     let mut injected: Vec<String> =
@@ -48,19 +48,19 @@ pub(super) async fn carry_out(
         let mut events = Vec::new();
         let mut announced = Vec::new();
         let mut holding = Vec::new();
-        let done = authorized.iter().zip(&children).skip(written).zip(ready);
-        for ((authorized, child), Done { outcome, turn }) in done {
+        let done = authorized.iter().zip(&subagents).skip(written).zip(ready);
+        for ((authorized, subagent), Done { outcome, turn }) in done {
             let (outcome, messages) = changed_by_hooks(log, &authorized.call, outcome).await;
             injected.extend(messages);
             let (mut outcome, attachments) =
                 attach(log, config.settings.result_bytes, outcome).await;
             outcome.content = plain(outcome.content);
-            let ended = child
-                .as_ref()
-                .map(|child| (child, turn.unwrap_or_else(|| Err(Error::Ended(child.id())))));
-            if let Some((child, turn)) = &ended {
+            let ended = subagent.as_ref().map(|subagent| {
+                (subagent, turn.unwrap_or_else(|| Err(Error::Ended(subagent.id()))))
+            });
+            if let Some((subagent, turn)) = &ended {
                 // The model receives the sub-agent's result as the result of the call.
-                events.push(child.ended(turn, false)?);
+                events.push(subagent.ended(turn, false)?);
             }
             events.push(result_event(&authorized.call, &outcome, &attachments)?);
             // Pinned until the event that names them is written.
@@ -78,8 +78,8 @@ pub(super) async fn carry_out(
         log.append(events).await?;
         drop(holding);
         for (call, outcome, ended) in announced {
-            if let Some((child, turn)) = ended {
-                child.announce_ended(log.context, &turn);
+            if let Some((subagent, turn)) = ended {
+                subagent.announce_ended(log.context, &turn);
             }
             let (session, tool) = (log.session(), &call.name);
             let outcome_name = if outcome.is_error { "error" } else { "ok" };

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use forklore_agent::delegate_tool::{DelegateTool, Limits};
 use forklore_agent::notify::Name;
 use forklore_agent::permissions::Ceiling;
-use forklore_agent::subagents::{Limits, Subagents};
 use forklore_agent::{AgentSession, NewSession};
 use forklore_core::SessionId;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn session(
     permissions: Option<BTreeSet<String>>,
 ) -> AgentSession {
     let mut equipment = equipment(model);
-    equipment.delegation = Subagents::within(limits);
+    equipment.delegation = DelegateTool::within(limits);
     world.kernel.create(NewSession { permissions, ..new_session() }, equipment)
 }
 
@@ -84,7 +84,7 @@ async fn work_goes_down_as_deep_as_the_limits_allow() {
 
 #[tokio::test]
 async fn no_depth_is_no_tool() {
-    assert!(Subagents::within(Limits { depth: 0, ..Limits::default() }).is_none());
+    assert!(DelegateTool::within(Limits { depth: 0, ..Limits::default() }).is_none());
 }
 
 #[tokio::test]

@@ -46,7 +46,7 @@ impl FilesStore {
         if !feed.log().is_ok_and(|log| log.as_ref().is_some_and(is_old)) {
             return;
         }
-        if let Ok(_turn) = self.pass_alone()
+        if let Ok(_turn) = self.pass_exclusive()
             && let Ok(Some(log)) = feed.log()
             && is_old(&log)
         {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use forklore_agent::delegate_tool::{DelegateTool, Limits};
 use forklore_agent::model::ModelErrorKind;
 use forklore_agent::notify::{Identity, KernelEvent, Name, Notification, Sink};
-use forklore_agent::subagents::{Limits, Subagents};
 use forklore_agent::{Kernel, NewSession};
 use forklore_engine::{Clock, Engine, Fork};
 use forklore_otel::{Spans, TracingConfig};
@@ -86,7 +86,7 @@ async fn sub_agents_work_inside_the_calls_of_their_parents() {
     let task = "{\"task\":\"do it\",\"name\":\"worker\"}";
     let model = Scripted::new(vec![calls(&[("a", "delegate", task)]), says("did"), says("done")]);
     let mut equipment = equipment(&model);
-    equipment.delegation = Subagents::within(Limits::default());
+    equipment.delegation = DelegateTool::within(Limits::default());
     let root = kernel.create(named("the-root"), equipment);
     root.execute("go").await.unwrap();
     assert!(spans.end().await);

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::outline::Outline;
 use crate::crc;
-use crate::key::CHUNK_BYTES;
 use crate::number::timestamp;
 use crate::row::Row;
+use crate::row_key::CHUNK_BYTES;
 
 /// The stored form of heads, in the wire format of postcard.
 #[derive(Serialize)]

@@ -4,8 +4,8 @@ use forklore_core::Counts;
 use forklore_core::lineage::Unit;
 use forklore_store::port::Direction;
 
-use crate::key::{POSITIONS, Range, position};
 use crate::row::Row;
+use crate::row_key::{POSITIONS, Range, position};
 
 /// The positions and counts of a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,10 +10,10 @@ use super::heads::{self, Extent};
 use super::outline::{Bits, Outline};
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
-use crate::key::{self, POSITIONS, Range, Segment, key};
 use crate::number::{signed, unsigned};
 use crate::row::Row;
-use crate::write::WriteTx;
+use crate::row_key::{self, POSITIONS, Range, Segment, key};
+use crate::write_tx::WriteTx;
 
 /// The columns of an outline.
 const OUTLINE: &str = "k, positions, kept, idx, turns, bytes, there, inherited, indexed, started";
@@ -140,7 +140,7 @@ fn numbers(outline: &Outline) -> [i64; 10] {
 
 /// Returns damage at the chunk `k`.
 pub(super) fn damaged(k: i64, message: &str) -> Fault {
-    let (segment, position) = (key::of(k), key::position(k));
+    let (segment, position) = (row_key::of(k), row_key::position(k));
     Fault::damaged(format!("chunk row {k} (segment {segment}, from position {position})"), message)
 }
 

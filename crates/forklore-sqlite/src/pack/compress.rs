@@ -8,11 +8,10 @@ use rusqlite::Connection;
 use super::budget::Budget;
 use crate::chunk::{self, Codec, Sealed};
 use crate::fault::Result;
-use crate::pack_rows;
 use crate::row::{self, Row};
 use crate::segment::{Segment, key};
 use crate::store::{Durable, SqliteStore};
-use crate::write::WriteTx;
+use crate::write_tx::WriteTx;
 
 /// Bytes of payload after which a batch of rows for one transaction is complete.
 const BATCH_BYTES: usize = 1 << 20;
@@ -103,7 +102,7 @@ fn rows(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> Store
         let batch = store.read_with("reading", |conn| single(conn, first, to))?;
         from = batch.behind;
         let found: Vec<&Row> = batch.found.iter().collect();
-        let runs: Vec<_> = pack_rows::runs(&found, usize::MAX).collect();
+        let runs: Vec<_> = chunk::runs(&found, usize::MAX).collect();
         if runs.is_empty() {
             continue;
         }
@@ -123,7 +122,7 @@ fn move_unchanged(tx: &WriteTx<'_>, run: &[&Row]) -> Result<u64> {
     if row::count(tx, first.k, last.k)? != run.len() {
         return Ok(0);
     }
-    pack_rows::move_run(tx, run, Codec::Zstd)
+    chunk::write_run(tx, run, Codec::Zstd)
 }
 
 /// Reads some rows between two keys.

@@ -14,7 +14,7 @@ use crate::crc::Fields;
 use crate::fault::{Fault, Result};
 use crate::number::signed;
 use crate::row::stored_counts;
-use crate::write::WriteTx;
+use crate::write_tx::WriteTx;
 
 /// The columns that identify a session. They never change.
 const IDENTITY: [&str; 12] = [

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
 use crate::number::signed;
-use crate::write::WriteTx;
+use crate::write_tx::WriteTx;
 
 const ENTRY: usize = 16;
 const CHUNK: usize = 256;

@@ -11,7 +11,7 @@ use super::{range_sum, record_locations, row, step_key};
 use crate::fault::{Fault, Result};
 use crate::number::signed;
 use crate::session;
-use crate::write::WriteTx;
+use crate::write_tx::WriteTx;
 
 /// A step in progress.
 pub(crate) struct Import<'t> {

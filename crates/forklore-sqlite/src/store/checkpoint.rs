@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use forklore_store::Result;
-use forklore_store::disk::{Gate, Turn};
+use forklore_store::disk::{Gate, Pass};
 use rusqlite::Connection;
 
 use super::failed_sync::FailedSync;
@@ -188,7 +188,7 @@ impl Work {
             }
             before = back.written;
         }
-        let _turn = self.gate.pass(Turn::Alone, self.options.wait)?;
+        let _passed = self.gate.pass(Pass::Exclusive, self.options.wait)?;
         self.failed.check(&self.path)?;
         checkpoint(conn, "RESTART").map(|_| ())
     }

@@ -11,7 +11,7 @@ use super::lock::lock;
 use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::migrate;
-use crate::read_cache::Remembered;
+use crate::read_cache::ReadCache;
 
 /// Maximum number of idle connections in the pool.
 const MAX_IDLE: usize = 8;
@@ -20,7 +20,7 @@ const MAX_IDLE: usize = 8;
 #[derive(Debug)]
 pub(super) struct Reader {
     pub(super) conn: Connection,
-    pub(super) remembered: Remembered,
+    pub(super) cache: ReadCache,
 }
 
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(super) struct Readers {
 
 impl Reader {
     fn of(conn: Connection) -> Self {
-        Self { conn, remembered: Remembered::default() }
+        Self { conn, cache: ReadCache::default() }
     }
 }
 

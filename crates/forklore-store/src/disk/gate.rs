@@ -38,11 +38,11 @@ struct IdlePairs(Arc<Mutex<Vec<Pair>>>);
 
 /// How to pass a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
-    /// Exclusively: while nobody else has passed.
-    Alone,
-    /// Together with others that pass in the same way.
-    Together,
+pub enum Pass {
+    /// While nobody else has passed.
+    Exclusive,
+    /// At the same time as others that pass shared.
+    Shared,
 }
 
 /// A passed gate. The lock is released when this is dropped.
@@ -89,16 +89,16 @@ impl Gate {
     ///
     /// # Errors
     /// `Locked` if it waited too long; `Denied`, `Io`.
-    pub fn pass(&self, turn: Turn, wait: Duration) -> Result<Passed> {
+    pub fn pass(&self, pass: Pass, wait: Duration) -> Result<Passed> {
         let failed = |error| os("locking", &self.gate)(error);
-        if let Some(passed) = self.pass_soon(turn).map_err(failed)? {
+        if let Some(passed) = self.pass_soon(pass).map_err(failed)? {
             return Ok(passed);
         }
         // A thread waits, because waiting for a file lock cannot have a timeout. If the receiver is
         // gone when the thread gets the lock, the lock is released at once.
         let (sender, receiver) = mpsc::sync_channel(0);
         let gate = self.clone();
-        let waiting = std::thread::Builder::new().spawn(move || sender.send(gate.wait(turn)));
+        let waiting = std::thread::Builder::new().spawn(move || sender.send(gate.wait(pass)));
         waiting.map_err(os("waiting for", &self.gate))?;
         match receiver.recv_timeout(wait) {
             Ok(passed) => passed.map_err(failed),
@@ -111,10 +111,10 @@ impl Gate {
 
     /// Passes if the gate is free or becomes free very soon. Most critical sections take less time
     /// than suspending and waking a thread.
-    fn pass_soon(&self, turn: Turn) -> io::Result<Option<Passed>> {
+    fn pass_soon(&self, pass: Pass) -> io::Result<Option<Passed>> {
         let start = Instant::now();
         loop {
-            if let Some(passed) = self.try_pass(turn)? {
+            if let Some(passed) = self.try_pass(pass)? {
                 return Ok(Some(passed));
             }
             if start.elapsed() > SOON {
@@ -126,15 +126,15 @@ impl Gate {
 
     /// Passes if the gate is free. Returns `None` if it is not, or if one of the files was
     /// replaced, in which case other processes lock the replacement.
-    fn try_pass(&self, turn: Turn) -> io::Result<Option<Passed>> {
+    fn try_pass(&self, pass: Pass) -> io::Result<Option<Passed>> {
         let pair = self.pair()?;
         if !tried(pair.queue.file.try_lock())? {
             self.idle.put(pair);
             return Ok(None);
         }
-        let locked = match turn {
-            Turn::Alone => pair.gate.file.try_lock(),
-            Turn::Together => pair.gate.file.try_lock_shared(),
+        let locked = match pass {
+            Pass::Exclusive => pair.gate.file.try_lock(),
+            Pass::Shared => pair.gate.file.try_lock_shared(),
         };
         let locked = tried(locked)?;
         pair.queue.file.unlock()?;
@@ -145,7 +145,7 @@ impl Gate {
         Ok(None)
     }
 
-    fn wait(&self, turn: Turn) -> io::Result<Passed> {
+    fn wait(&self, pass: Pass) -> io::Result<Passed> {
         loop {
             let pair = self.pair()?;
             // The lock of a file that is no longer at its path may never be released.
@@ -153,9 +153,9 @@ impl Gate {
                 continue;
             }
             pair.queue.file.lock()?;
-            match turn {
-                Turn::Alone => pair.gate.file.lock()?,
-                Turn::Together => pair.gate.file.lock_shared()?,
+            match pass {
+                Pass::Exclusive => pair.gate.file.lock()?,
+                Pass::Shared => pair.gate.file.lock_shared()?,
             }
             pair.queue.file.unlock()?;
             if let Some(passed) = self.passed(pair) {

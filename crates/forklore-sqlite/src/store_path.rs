@@ -55,7 +55,7 @@ pub(crate) fn check(path: &Path) -> Result<bool> {
 ///
 /// # Errors
 /// `Unsupported` if the file is not a store.
-pub(crate) fn hold(path: &Path) -> Result<OpenFile> {
+pub(crate) fn register_open(path: &Path) -> Result<OpenFile> {
     OpenFile::of(path, |found| check_content(path, found))
 }
 

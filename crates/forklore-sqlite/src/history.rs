@@ -13,7 +13,6 @@ use rusqlite::Connection;
 use crate::ancestry::{self, Ancestry, Page};
 use crate::fault::{Fault, Result};
 use crate::row::Row;
-use crate::search::search;
 use crate::segment::{self, Range, Segment};
 use crate::session::Session;
 
@@ -214,7 +213,7 @@ impl<'s> History<'s> {
     fn find(&self, conn: &Connection, stretch: &Stretch, unit: Unit, want: u64) -> Result<u64> {
         let (base, end) = (unit.of(&stretch.base), unit.of(&stretch.end));
         let local = want.saturating_sub(base);
-        let found = search(conn, stretch.range, unit, local, end.saturating_sub(base))?;
+        let found = segment::search(conn, stretch.range, unit, local, end.saturating_sub(base))?;
         found.ok_or_else(|| self.missing(stretch, want))
     }
 

@@ -11,9 +11,9 @@ use crate::lookup::Lookup;
 use crate::revision::Revision;
 
 /// Where the first session of a file begins.
-pub(crate) enum Beginning {
+pub(crate) enum SessionStart {
     /// At the start of a log of its own.
-    Start,
+    Root,
     /// At the start, because the session that called it was not imported.
     WithoutCaller,
     /// Inside another session.
@@ -31,7 +31,7 @@ pub(crate) struct Inside {
     pub(crate) leaf: bool,
 }
 
-impl Beginning {
+impl SessionStart {
     /// Finds where the session of a file begins. `own` is the source of the file.
     pub(crate) fn of(
         lookup: Lookup<'_>,
@@ -57,7 +57,7 @@ impl Beginning {
             let kind = SessionKind::Branch;
             return Ok(Self::Inside(Box::new(Inside { kind, parent, cut, revision, leaf })));
         }
-        let Some(caller) = &facts.caller else { return Ok(Self::Start) };
+        let Some(caller) = &facts.caller else { return Ok(Self::Root) };
         let Some((parent, cut)) = lookup.subagent_parent(caller, facts.created, own)? else {
             return Ok(Self::WithoutCaller);
         };

@@ -7,7 +7,7 @@ use crate::file_session::FileSession;
 
 /// Where a branch of the file begins.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Begin {
+pub(crate) struct BranchStart {
     /// The session from which it branches.
     pub(crate) parent: BranchParent,
     pub(crate) after: Follows,

@@ -20,18 +20,18 @@ use crate::panic::catch_panic;
 use crate::tool::ToolCall;
 
 /// Creates the sub-agents of a session.
-pub(crate) trait Children: Send + Sync {
+pub(crate) trait SubagentFactory: Send + Sync {
     /// Creates a sub-agent, or opens an existing one for another task. When this returns, the
     /// sub-agent's session is durable and announced.
     fn make<'a>(
         &'a self,
         parent: &'a Context,
         delegate: Delegate,
-    ) -> BoxFuture<'a, Result<Arc<dyn Subagent>>>;
+    ) -> BoxFuture<'a, Result<Arc<dyn SubagentSession>>>;
 }
 
 /// A session that works as a sub-agent.
-pub(crate) trait Subagent: Send + Sync {
+pub(crate) trait SubagentSession: Send + Sync {
     fn id(&self) -> SessionId;
 
     /// Checks whether the sub-agent existed before this task.
@@ -44,21 +44,21 @@ pub(crate) trait Subagent: Send + Sync {
 
 /// A sub-agent, with its name and the call for which it was created.
 #[derive(Clone)]
-pub(crate) struct Child {
-    subagent: Arc<dyn Subagent>,
+pub(crate) struct Subagent {
+    subagent: Arc<dyn SubagentSession>,
     agent: Option<String>,
     call: Option<String>,
 }
 
-impl Child {
+impl Subagent {
     pub(crate) async fn make(
-        children: &dyn Children,
+        factory: &dyn SubagentFactory,
         parent: &Context,
         delegate: Delegate,
         call: Option<&ToolCall>,
     ) -> Result<Self> {
         let agent = delegate.agent.clone();
-        let subagent = children.make(parent, delegate).await?;
+        let subagent = factory.make(parent, delegate).await?;
         Ok(Self { subagent, agent, call: call.map(|call| call.id.clone()) })
     }
 

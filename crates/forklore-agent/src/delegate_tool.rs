@@ -46,7 +46,7 @@ impl Default for Limits {
 /// own. A call may restrict the sub-agent to the tools that the task needs. A sub-agent never has
 /// more permissions than its parent.
 #[derive(Clone, Debug)]
-pub struct Subagents {
+pub struct DelegateTool {
     limits: Limits,
     /// The nesting depth of the session that has this tool; 0 is not a sub-agent.
     depth: u32,
@@ -61,7 +61,7 @@ struct Arguments {
     tools: Option<BTreeSet<String>>,
 }
 
-impl Subagents {
+impl DelegateTool {
     /// Returns the tool for a session that is not itself a sub-agent, or `None` if the limits allow
     /// no depth.
     #[must_use]
@@ -87,7 +87,7 @@ impl Subagents {
     }
 }
 
-impl Delegation for Subagents {
+impl Delegation for DelegateTool {
     fn spec(&self) -> ToolSpec {
         let parameters = json!({
             "type": "object",

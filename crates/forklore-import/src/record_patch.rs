@@ -10,13 +10,13 @@ pub(crate) const NAMELESS: usize = 64;
 /// The difference between a copied record and the event that it repeats: one range of bytes is
 /// replaced.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Exchange<'t> {
+pub(crate) struct RecordPatch<'t> {
     at: usize,
     removed: usize,
     inserted: &'t [u8],
 }
 
-impl<'t> Exchange<'t> {
+impl<'t> RecordPatch<'t> {
     /// Returns the difference, or `None` if more than `most` bytes differ.
     pub(crate) fn of(event: &str, text: &'t str, most: usize) -> Option<Self> {
         Self::between(event, text).filter(|it| it.removed.max(it.inserted.len()) <= most)
@@ -58,8 +58,8 @@ mod tests {
 
     #[test]
     fn an_exchange_is_the_bytes_between_what_is_alike() {
-        let of = |event, record| Exchange::between(event, record);
-        let found = |at, removed, inserted| Some(Exchange { at, removed, inserted });
+        let of = |event, record| RecordPatch::between(event, record);
+        let found = |at, removed, inserted| Some(RecordPatch { at, removed, inserted });
         assert_eq!(of("{\"s\":\"abc\"}", "{\"s\":\"abc\"}"), found(11, 0, b"".as_slice()));
         assert_eq!(of("{\"s\":\"abc\"}", "{\"s\":\"xyz\"}"), found(6, 3, b"xyz".as_slice()));
         assert_eq!(of("aa", "aaa"), found(2, 0, b"a".as_slice()));

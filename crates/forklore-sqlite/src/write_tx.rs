@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, Transaction};
 
-use crate::key::POSITIONS;
+use crate::row_key::POSITIONS;
 
 /// A write transaction, rolled back unless committed. Reads inside it use it too.
 pub(crate) struct WriteTx<'c> {

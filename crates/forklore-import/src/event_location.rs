@@ -10,7 +10,7 @@ pub(crate) const SHARED: RecordLocation =
 
 /// An event in the history of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Spot {
+pub(crate) struct EventLocation {
     pub(crate) session: SessionId,
     pub(crate) seq: u64,
 }

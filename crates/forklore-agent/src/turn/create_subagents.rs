@@ -1,53 +1,55 @@
 //! Creates the sub-agents that calls request, before they run, and records their start.
 
 use super::authorize::Authorized;
-use super::child::{Child, Children};
 use super::log::Log;
+use super::subagent::{Subagent, SubagentFactory};
 use crate::Result;
 use crate::config::SessionConfig;
 use crate::delegation::{Delegation, delegation_of};
 
 /// Creates the sub-agents that calls request. If one cannot be created, the reason is the result of
 /// its call.
-pub(super) async fn make_children(
+pub(super) async fn create_subagents(
     log: &mut Log<'_>,
     config: &SessionConfig,
-    children: &dyn Children,
+    factory: &dyn SubagentFactory,
     authorized: &mut [Authorized],
-) -> Result<Vec<Option<Child>>> {
+) -> Result<Vec<Option<Subagent>>> {
     let mut made = Vec::with_capacity(authorized.len());
     let mut began = Vec::new();
     for authorized in authorized.iter_mut() {
         let allowed = authorized.refused.is_none();
         let delegation = delegation_of(config, &authorized.call).filter(|_| allowed);
-        let child = match delegation {
-            Some(delegation) => make_child(log, config, children, &*delegation, authorized).await,
+        let subagent = match delegation {
+            Some(delegation) => {
+                create_subagent(log, config, factory, &*delegation, authorized).await
+            }
             None => None,
         };
-        if let Some(child) = &child {
-            began.push(child.began()?);
+        if let Some(subagent) = &subagent {
+            began.push(subagent.began()?);
         }
-        made.push(child);
+        made.push(subagent);
     }
     log.append(began).await?;
-    for child in made.iter().flatten() {
-        child.announce_began(log.context);
+    for subagent in made.iter().flatten() {
+        subagent.announce_began(log.context);
     }
     Ok(made)
 }
 
-async fn make_child(
+async fn create_subagent(
     log: &Log<'_>,
     config: &SessionConfig,
-    children: &dyn Children,
+    factory: &dyn SubagentFactory,
     delegation: &dyn Delegation,
     authorized: &mut Authorized,
-) -> Option<Child> {
+) -> Option<Subagent> {
     let session = log.session().clone();
     let made = match log.context.kernel.run(move |engine| engine.show(&session)).await {
         Ok(header) => match delegation.plan(&authorized.call, &header, config) {
             Ok(delegate) => {
-                let made = Child::make(children, log.context, delegate, Some(&authorized.call));
+                let made = Subagent::make(factory, log.context, delegate, Some(&authorized.call));
                 made.await.map_err(|error| error.to_string())
             }
             Err(reason) => Err(reason),
@@ -55,7 +57,7 @@ async fn make_child(
         Err(error) => Err(error.to_string()),
     };
     match made {
-        Ok(child) => Some(child),
+        Ok(subagent) => Some(subagent),
         Err(reason) => {
             authorized.refused = Some(reason);
             None

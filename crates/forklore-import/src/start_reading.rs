@@ -26,7 +26,7 @@ use crate::resume_state::ResumeState;
 use crate::source_state::SourceState;
 
 /// What the reading of every file needs.
-pub(crate) struct Start<'a> {
+pub(crate) struct StartReading<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) sources: &'a dyn Store,
     pub(crate) options: &'a ImportOptions,
@@ -43,7 +43,7 @@ struct StartPoint {
     sessions: Vec<FileSession>,
 }
 
-impl<'a> Start<'a> {
+impl<'a> StartReading<'a> {
     /// Creates the reading of a file.
     pub(crate) fn reading(
         self,

@@ -18,9 +18,9 @@ const CHUNK_COLUMNS: usize = 14;
 
 /// An in-memory database with the tables of a store, but without their constraints on values.
 #[derive(Debug)]
-pub struct Records(Connection);
+pub struct Tables(Connection);
 
-impl Records {
+impl Tables {
     /// Creates an empty database.
     ///
     /// # Errors
@@ -132,15 +132,15 @@ mod tests {
 
     #[test]
     fn every_column_of_the_tables_gets_a_value() {
-        let records = Records::new().unwrap();
+        let tables = Tables::new().unwrap();
         let count = |table: &str| -> i64 {
             let sql = "SELECT count(*) FROM pragma_table_info(?)";
-            records.0.query_row(sql, [table], |row| row.get(0)).unwrap()
+            tables.0.query_row(sql, [table], |row| row.get(0)).unwrap()
         };
         assert_eq!((count("event"), count("session")), (17, SESSION_COLUMNS as i64));
         assert_eq!(count("chunk"), CHUNK_COLUMNS as i64);
-        records.event(&[]);
-        records.chunk(&[Value::Integer(1), Value::Integer(2)]);
-        records.session(&[Value::Integer(1), Value::Text("a".into())]);
+        tables.event(&[]);
+        tables.chunk(&[Value::Integer(1), Value::Integer(2)]);
+        tables.session(&[Value::Integer(1), Value::Text("a".into())]);
     }
 }

@@ -1,0 +1,39 @@
+//! Runs: adjacent rows that fit into one chunk, and how a run becomes that chunk.
+
+use super::{Codec, Sealed};
+use crate::fault::Result;
+use crate::row::{self, Row};
+use crate::row_key::{CHUNK_BYTES, POSITIONS};
+use crate::write_tx::WriteTx;
+
+/// Divides rows into runs that fit into one chunk. A payload of `large` bytes or more forms a run
+/// alone.
+pub(crate) fn runs<'r, 's>(
+    rows: &'s [&'r Row],
+    large: usize,
+) -> impl Iterator<Item = &'s [&'r Row]> {
+    let (mut bytes, mut events) = (0, 1);
+    rows.chunk_by(move |row, next| {
+        let (len, more) = (row.event.data.get().len(), next.event.data.get().len());
+        bytes += len;
+        events += 1;
+        let together = next.k == row.k + 1
+            && events <= POSITIONS
+            && len.max(more) < large
+            && bytes + more <= CHUNK_BYTES;
+        if !together {
+            (bytes, events) = (0, 1);
+        }
+        together
+    })
+}
+
+/// Writes the events of a run as one chunk, and erases their rows. Returns how many it wrote: 0 if
+/// they cannot be sealed.
+pub(crate) fn write_run(tx: &WriteTx<'_>, run: &[&Row], codec: Codec) -> Result<u64> {
+    let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(0) };
+    let Some(sealed) = Sealed::of(run, codec) else { return Ok(0) };
+    row::erase(tx, first.k, last.k)?;
+    sealed.insert(tx)?;
+    Ok(run.len() as u64)
+}

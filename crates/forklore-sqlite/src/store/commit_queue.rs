@@ -1,0 +1,220 @@
+//! The commit queue: concurrent appends are written in one transaction; each succeeds or fails
+//! separately.
+//!
+//! Handing a lock from thread to thread costs more than an append. So a thread that finds no writer
+//! active writes for all threads that wait, then wakes one of those that arrived meanwhile.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use forklore_core::SessionId;
+use forklore_store::Result;
+use forklore_store::port::{Append, Appended};
+
+use super::SqliteStore;
+use super::lock::lock;
+use super::shared_sync::Ticket;
+use crate::append;
+use crate::fault::Fault;
+use crate::write_tx::WriteTx;
+
+const DOING: &str = "appending to";
+
+/// Maximum number of appends in one transaction.
+const MOST: usize = 256;
+/// Maximum bytes of payload in one transaction. The append that reaches the limit is still
+/// included, whatever its size.
+const BYTES: usize = 8 << 20;
+
+/// The queue of appends that wait to be written.
+#[derive(Debug, Default)]
+pub(super) struct Queue(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: VecDeque<Waiting>,
+    /// Whether a thread writes, or has been woken to write.
+    busy: bool,
+}
+
+/// An append that waits in the queue.
+#[derive(Debug)]
+struct Waiting {
+    session: SessionId,
+    append: Arc<Append>,
+    slot: Arc<Slot>,
+}
+
+/// Where the thread of one append waits for its next message.
+#[derive(Debug, Default)]
+struct Slot {
+    message: Mutex<Option<Message>>,
+    finished: Condvar,
+}
+
+/// A message to a waiting thread.
+#[derive(Debug)]
+enum Message {
+    /// The thread must write the next batch.
+    Write,
+    /// The result of the thread's append, with the ticket of the sync that makes it durable.
+    Done(Result<(Appended, Ticket)>),
+    /// The transaction failed as a whole: the thread must retry alone to get its own error.
+    Retry,
+}
+
+impl SqliteStore {
+    /// Appends events after the head of a session, in one transaction with the appends of other
+    /// threads. Returns when they are durable.
+    pub(crate) fn append_queued(&self, session: &SessionId, append: Append) -> Result<Appended> {
+        let append = Arc::new(append);
+        let slot = self.queue.join(session, &append);
+        loop {
+            match slot.receive() {
+                Message::Write => self.write_batch(self.queue.batch()),
+                Message::Done(done) => {
+                    let (appended, ticket) = done?;
+                    // The thread that wrote the append has usually synced already.
+                    self.sync(DOING, ticket)?;
+                    self.checkpoints.look();
+                    return Ok(appended);
+                }
+                Message::Retry => {
+                    return self.write(DOING, |tx| append::append(tx, session, &append));
+                }
+            }
+        }
+    }
+
+    fn write_batch(&self, mut batch: Batch<'_>) {
+        let committed = self.commit(DOING, |conn| {
+            self.transaction(conn, |tx| match batch.appends.as_slice() {
+                [one] => Ok(vec![Ok(append::append(tx, &one.session, &one.append)?)]),
+                many => many.iter().map(|one| append_one(tx, one)).collect(),
+            })
+        });
+        batch.pass_on();
+        match committed {
+            Ok((done, ticket)) => {
+                // If the sync fails, each thread gets the error from its own attempt.
+                let _ = self.sync(DOING, ticket);
+                let explained = |fault: Fault| fault.about(DOING, &self.path);
+                let done = done.into_iter().map(|done| Ok((done.map_err(explained)?, ticket)));
+                batch.send(done.collect());
+            }
+            Err(error) if batch.appends.len() == 1 => batch.send(vec![Err(error)]),
+            // Nothing was written; each thread gets the error when it retries alone.
+            Err(_) => {}
+        }
+    }
+}
+
+/// Writes one append in a savepoint. The inner error means that this append was refused and left
+/// nothing behind; the outer one fails the whole transaction.
+fn append_one(tx: &WriteTx<'_>, one: &Waiting) -> Result<Result<Appended, Fault>, Fault> {
+    tx.prepare_cached("SAVEPOINT one")?.execute([])?;
+    let done = append::append(tx, &one.session, &one.append);
+    match done {
+        Err(Fault::Sql(error)) => return Err(Fault::Sql(error)),
+        Err(_) => {
+            tx.prepare_cached("ROLLBACK TO one")?.execute([])?;
+        }
+        Ok(_) => {}
+    }
+    tx.prepare_cached("RELEASE one")?.execute([])?;
+    Ok(done)
+}
+
+impl Queue {
+    /// Adds an append at the end of the queue. If no thread writes, the caller becomes the writer.
+    fn join(&self, session: &SessionId, append: &Arc<Append>) -> Arc<Slot> {
+        let slot = Arc::<Slot>::default();
+        let mut state = lock(&self.0);
+        if !state.busy {
+            state.busy = true;
+            slot.send(Message::Write);
+        }
+        let (session, append) = (session.clone(), Arc::clone(append));
+        state.waiting.push_back(Waiting { session, append, slot: Arc::clone(&slot) });
+        slot
+    }
+
+    /// Takes the next appends from the front of the queue, for the thread that received
+    /// [`Message::Write`]. Its own append is the first of them.
+    fn batch(&self) -> Batch<'_> {
+        let mut state = lock(&self.0);
+        let mut bytes = 0;
+        let some = state.waiting.iter().take(MOST).take_while(|waiting| {
+            let fits = bytes < BYTES;
+            let payloads = waiting.append.events.iter().map(|event| event.data.get().len());
+            bytes += payloads.sum::<usize>();
+            fits
+        });
+        let some = some.count();
+        Batch { queue: self, appends: state.waiting.drain(..some).collect(), passed_on: false }
+    }
+
+    /// Wakes the first waiting thread to write, or marks the queue as idle if none waits.
+    fn pass_on(&self) {
+        let mut state = lock(&self.0);
+        match state.waiting.front() {
+            Some(next) => next.slot.send(Message::Write),
+            None => state.busy = false,
+        }
+    }
+}
+
+impl Slot {
+    fn send(&self, message: Message) {
+        *lock(&self.message) = Some(message);
+        self.finished.notify_one();
+    }
+
+    /// Waits for the next message and takes it.
+    fn receive(&self) -> Message {
+        let mut message = lock(&self.message);
+        loop {
+            match message.take() {
+                Some(message) => return message,
+                None => {
+                    message = self.finished.wait(message).unwrap_or_else(PoisonError::into_inner)
+                }
+            }
+        }
+    }
+}
+
+/// Appends that are written together. However the write ends, even by a panic, each waiting thread
+/// gets a message and the next writer is woken.
+#[derive(Debug)]
+struct Batch<'q> {
+    queue: &'q Queue,
+    appends: Vec<Waiting>,
+    passed_on: bool,
+}
+
+impl Batch<'_> {
+    /// Wakes the next writer, so that it writes while this batch is made durable.
+    fn pass_on(&mut self) {
+        self.passed_on = true;
+        self.queue.pass_on();
+    }
+
+    /// Sends each thread the result of its append.
+    fn send(mut self, done: Vec<Result<(Appended, Ticket)>>) {
+        for (append, done) in self.appends.drain(..).zip(done) {
+            append.slot.send(Message::Done(done));
+        }
+    }
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        for append in self.appends.drain(..) {
+            append.slot.send(Message::Retry);
+        }
+        if !self.passed_on {
+            self.queue.pass_on();
+        }
+    }
+}

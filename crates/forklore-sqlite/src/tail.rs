@@ -1,0 +1,152 @@
+//! The end of a segment: counts the events added to it, writes them, and seals full blocks.
+//!
+//! Positions are divided into blocks of 64. The transaction that fills a block seals it: it writes
+//! the whole block as one row, a chunk. A reader therefore finds at most the last block of a
+//! segment in rows of their own, and events of a large batch are never written as single rows.
+
+use forklore_core::{Counts, Event, OpenCalls};
+use forklore_store::Error;
+
+use crate::chunk::{Codec, runs, write_run};
+use crate::fault::Result;
+use crate::row::{self, Row};
+use crate::row_key::position;
+use crate::segment::{self, Segment};
+use crate::session::Session;
+use crate::write_tx::WriteTx;
+
+/// Payloads of at least this many bytes stay in rows of their own. A chunk saves little for them,
+/// while writing them twice costs much.
+const LARGE: usize = 32 << 10;
+
+/// The calls open after the last event: which ones, or only their number if that is enough.
+pub(crate) enum Open {
+    Calls(OpenCalls),
+    Unchanged(u64),
+}
+
+/// The end of a session's own events, to which more are added.
+pub(crate) struct Tail {
+    segment: Segment,
+    inherited: Counts,
+    counts: Counts,
+    position: u64,
+    bytes: u64,
+    pub(crate) open: Open,
+    /// Events that were added but not yet written.
+    rows: Vec<Row>,
+}
+
+impl Tail {
+    /// Returns the end of a session's own events. `counts` and `position` are those after the last
+    /// event.
+    pub(crate) fn new(segment: Segment, inherited: Counts, counts: Counts, position: u64) -> Self {
+        let open = match counts.open {
+            0 => Open::Calls(OpenCalls::default()),
+            open => Open::Unchanged(open),
+        };
+        Self { segment, inherited, counts, position, bytes: 0, open, rows: Vec::new() }
+    }
+
+    /// Returns the end of a new child's inherited events, with these calls open.
+    pub(crate) fn after_inherited(segment: Segment, inherited: Counts, open: OpenCalls) -> Self {
+        let open = Open::Calls(open);
+        Self { open, ..Self::new(segment, inherited, inherited, 0) }
+    }
+
+    /// Adds a child's `session_fork`, which comes before the inherited events.
+    pub(crate) fn push_fork(&mut self, event: &Event) -> Result<()> {
+        self.put(event, Counts::default())
+    }
+
+    pub(crate) fn push(&mut self, event: &Event) -> Result<()> {
+        let before = self.counts;
+        self.counts = match &mut self.open {
+            Open::Calls(open) => {
+                open.step(&event.effect);
+                before.after(event, open)
+            }
+            Open::Unchanged(open) => {
+                Counts { open: *open, ..before.after(event, &OpenCalls::default()) }
+            }
+        };
+        self.put(event, self.within())
+    }
+
+    fn put(&mut self, event: &Event, counts: Counts) -> Result<()> {
+        if self.position >= segment::LAST_POSITION {
+            return Err(Error::Invalid("the session has no room for another event".into()).into());
+        }
+        let k = segment::key(self.segment, self.position);
+        self.rows.push(Row { k, counts, origin: None, event: event.clone() });
+        self.position += 1;
+        self.bytes += event.data.get().len() as u64;
+        Ok(())
+    }
+
+    /// Returns the counts of the segment alone, without inherited events.
+    fn within(&self) -> Counts {
+        let Counts { inheritable: stored, index, turns, bytes, open } = self.counts;
+        let base = &self.inherited;
+        Counts {
+            inheritable: stored - base.inheritable,
+            index: index - base.index,
+            turns: turns - base.turns,
+            bytes: bytes - base.bytes,
+            open,
+        }
+    }
+
+    /// Writes the added events, and updates the session's header with the new end.
+    pub(crate) fn end(&self, tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
+        write(tx, &self.rows)?;
+        session.header.counts = self.counts;
+        session.header.own_events = self.position;
+        session.header.own_bytes += self.bytes;
+        Ok(())
+    }
+}
+
+/// Appends consecutive events after the last one of their segment.
+pub(crate) fn write(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
+    let mut rest = rows;
+    while let Some(first) = rest.first() {
+        let free = tx.chunk_events - position(first.k) % tx.chunk_events;
+        let Some((filling, behind)) = rest.split_at_checked(usize::try_from(free).unwrap_or(1))
+        else {
+            break;
+        };
+        fill_block(tx, filling)?;
+        rest = behind;
+    }
+    rest.iter().try_for_each(|row| row::insert(tx, row))
+}
+
+/// Appends the events that complete a block, and seals it.
+fn fill_block(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
+    let earlier = match unsealed(tx, rows) {
+        Ok(earlier) => earlier,
+        // Events that cannot be read are not moved, and must not prevent writing others.
+        Err(fault) if fault.is_of_one_row() => {
+            return rows.iter().try_for_each(|row| row::insert(tx, row));
+        }
+        Err(fault) => return Err(fault),
+    };
+    let new = rows.first().map_or(0, |row| row.k);
+    let all: Vec<&Row> = earlier.iter().chain(rows).collect();
+    for run in runs(&all, LARGE) {
+        if run.len() < 2 || write_run(tx, run, Codec::Plain)? == 0 {
+            run.iter().filter(|row| row.k >= new).try_for_each(|row| row::insert(tx, row))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the earlier events of the block to which `rows` belong. They have one row each until
+/// the block is full and becomes a chunk.
+fn unsealed(tx: &WriteTx<'_>, rows: &[Row]) -> Result<Vec<Row>> {
+    let Some(first) = rows.first().map(|row| row.k) else { return Ok(Vec::new()) };
+    let (segment, to) = (segment::of(first), position(first));
+    let block = segment::key(segment, to - to % tx.chunk_events);
+    row::between(tx, block, first)
+}
