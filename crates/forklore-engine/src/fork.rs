@@ -4,9 +4,9 @@ mod plan;
 mod record;
 
 use forklore_api::{Fork, Forked};
-use forklore_core::{EventId, Header, Label, SessionId};
+use forklore_core::{Header, Label, SessionId};
 use forklore_store::Error as StoreError;
-use forklore_store::port::{Beginning, NewSession};
+use forklore_store::port::{Beginning, NewSession, Write};
 
 use crate::{Engine, Error, Result, living};
 use plan::Plan;
@@ -77,7 +77,7 @@ impl Engine {
                 None => Label::of_fork(&plan.child, attempt),
             };
             let new = plan.new_session(self, parent, request, label)?;
-            match self.store.create(new) {
+            match self.commit_child(new) {
                 Ok(child) => return Ok(plan.forked(&child, Outcome::Made)),
                 Err(StoreError::LabelInUse { .. }) if request.label.is_none() && attempt < 24 => {
                     attempt += 1;
@@ -92,6 +92,10 @@ impl Engine {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    fn commit_child(&self, new: NewSession) -> forklore_store::Result<Header> {
+        self.store.commit(Write::Create(Box::new(new)).into())?.created()
     }
 
     fn free_label(&self, parent: &Header, label: &Label) -> Result<Label> {
@@ -110,21 +114,6 @@ impl Engine {
             label = Label::of_fork(child, attempt);
         }
         Ok(label)
-    }
-
-    /// Generates a new session id, as `fork` and `create` do if the request has none.
-    #[must_use]
-    pub fn new_id(&self) -> SessionId {
-        SessionId::generate(self.unix_millis(), self.random())
-    }
-
-    /// Generates an id for an event whose writer gave none.
-    pub(crate) fn new_event_id(&self) -> EventId {
-        EventId::generate(self.unix_millis(), self.random())
-    }
-
-    pub(crate) fn unix_millis(&self) -> u64 {
-        u64::try_from(self.now().as_millisecond()).unwrap_or(0)
     }
 }
 

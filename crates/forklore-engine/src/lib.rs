@@ -63,6 +63,7 @@ mod first_words;
 mod follow;
 mod fork;
 mod gc;
+mod ids;
 mod inspect;
 mod interrupted_turn;
 mod label;
