@@ -20,9 +20,9 @@ const HANGS: Duration = Duration::from_secs(500);
 /// One way to damage a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// Truncates the file to this many bytes.
+    /// Truncates the file to this length in bytes.
     Cut(usize),
-    /// Flips the bits of the mask in the byte at this offset.
+    /// Flips the bits of the mask (second field) in the byte at this offset (first field).
     Flip(usize, u8),
 }
 

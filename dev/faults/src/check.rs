@@ -47,14 +47,15 @@ impl<'a> Check<'a> {
         check
     }
 
-    /// Declares that a resource limit was reached, which explains errors that name the limit.
+    /// Declares that the store reached a resource limit. Errors that name the limit are then
+    /// justified.
     #[must_use]
     pub fn limited(mut self) -> Self {
         self.limited = true;
         self
     }
 
-    /// Returns all violations. Empty if there are none.
+    /// Runs the checks and returns all violations; the list is empty if there are none.
     #[must_use]
     pub fn problems(self) -> Vec<String> {
         self.answers();

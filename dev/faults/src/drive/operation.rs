@@ -135,7 +135,7 @@ pub enum Verdict {
     Go,
     /// The operation fails without any effect.
     Fail(Failure),
-    /// Only this many bytes are written, then the operation fails.
+    /// Only this number of bytes is written, then the operation fails. Only writes get this verdict.
     Short(usize, Failure),
 }
 
