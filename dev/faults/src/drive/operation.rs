@@ -133,7 +133,7 @@ pub fn reaching(part: usize, at: u64, len: u64) -> usize {
 pub enum Verdict {
     /// The operation is executed.
     Go,
-    /// The operation fails without any effect.
+    /// Only this many bytes are written, then the operation fails. Only writes get this verdict.
     Fail(Failure),
     /// Only this number of bytes is written, then the operation fails. Only writes get this verdict.
     Short(usize, Failure),
