@@ -138,7 +138,7 @@ impl Answer {
     }
 }
 
-/// A script in place of a model. Like a model, it has only the messages that it receives.
+/// A script instead of a model. Like a model, it has only the messages that it receives.
 fn model(messages: &[Message]) -> Answer {
     let Some(last) = messages.last() else { return Answer::Message("What shall I do?".into()) };
     match (result_of("list_files", last), result_of("count_lines", last)) {

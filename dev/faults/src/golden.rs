@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 /// The time at which the golden stores are read: 2027-01-15T09:00:00Z.
 const NOW: i64 = 1_800_003_600;
 
-/// A clock that advances one second per call. It supplies a counter in place of random bytes.
+/// A clock that advances one second per call. It supplies a counter instead of random bytes.
 #[derive(Debug)]
 struct Ticking(AtomicI64);
 

@@ -85,7 +85,7 @@ impl Forklore {
     ///
     /// # Errors
     /// `not_found`, `invalid_args` (the request names one session twice, or the branch has nothing
-    /// new), `busy`, `conflict` if other writers keep appending.
+    /// new), `busy`, `conflict` if others append all the time.
     pub async fn bring(&self, request: Bring) -> Result<Brought> {
         self.step(move |engine| engine.bring(&request)).await
     }

@@ -1,5 +1,5 @@
-//! Measures how soon a follower of the feed sees a commit. Another handle commits, in place of
-//! another process.
+//! Measures how soon a follower of the feed sees a commit. The commit comes from another handle,
+//! which acts as another process.
 
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;

@@ -34,7 +34,7 @@ pub fn fill_disk(caller: &mut Caller<'_>, task: &Task) {
     cycles(caller, task, &mut Disk(ballast));
 }
 
-/// Like [`fill_disk`], but limits the file size of this process in place of the disk space.
+/// Like [`fill_disk`], but limits the file size of this process instead of the space.
 ///
 /// # Panics
 /// If the limit cannot be set.
