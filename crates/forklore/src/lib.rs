@@ -2,7 +2,7 @@
 //! history.
 //!
 //! This is the crate to add to an agent or a tool that stores sessions. It opens a store by its URL
-//! and has every operation as a method. Two other crates of the workspace cover a part of this:
+//! and has every operation as a method. Two other crates of the workspace may suffice:
 //! `forklore-engine` runs over a store of your own, and `forklore-agent` is a kernel that also runs
 //! turns.
 //!

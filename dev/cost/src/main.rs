@@ -21,7 +21,7 @@ use still::Still;
 /// The number of events of the session that is opened, forked, loaded and replayed.
 const EVENTS: usize = 2_000;
 
-/// How often each cheap operation is repeated.
+/// The number of repetitions of each cheap operation.
 const TIMES: usize = 50;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -93,7 +93,7 @@ pub fn run_all<C: Clone + std::fmt::Debug + Send + 'static>(
     worker.join().expect("the worker ends with its cases");
 }
 
-/// How many damaged stores had each outcome when they were read, for the printed summary.
+/// The number of damaged stores per outcome of reading them, for the printed summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     /// The number of stores that could not be opened at all.

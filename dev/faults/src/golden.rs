@@ -81,7 +81,7 @@ impl Answers {
 /// Returns a session's header as verbs print it, with further header fields on which verbs depend.
 ///
 /// # Errors
-/// Those of the store.
+/// The errors of the store.
 pub fn shown(engine: &Engine, id: &SessionId) -> Result<Value> {
     let header = engine.store().header(id)?;
     let view = Session::of(&header, Timestamp::from_second(NOW).unwrap_or_default());
@@ -97,7 +97,7 @@ pub fn shown(engine: &Engine, id: &SessionId) -> Result<Value> {
 /// Returns a session's log as printed, with one element per line.
 ///
 /// # Errors
-/// Those of the store.
+/// The errors of the store.
 pub fn log(engine: &Engine, id: &SessionId) -> Result<Vec<String>> {
     let mut out = Vec::new();
     engine.log(id, LogRange::default(), &mut out)?;
@@ -107,7 +107,7 @@ pub fn log(engine: &Engine, id: &SessionId) -> Result<Vec<String>> {
 /// Restores the file that a session was imported from, with each byte as one character.
 ///
 /// # Errors
-/// Those of the store.
+/// The errors of the store.
 pub fn restored(engine: &Engine, id: &SessionId) -> Result<String> {
     let mut out = Vec::new();
     engine.restore(id, &mut out)?;

@@ -34,7 +34,7 @@ pub enum Call {
         session: String,
         /// The id of the parent session. `None` creates a root.
         parent: Option<String>,
-        /// How many inheritable events of the parent the child inherits.
+        /// The number of inheritable events that the child inherits from the parent.
         #[serde(rename = "kept")]
         inheritable: u64,
         /// `true` copies the inherited events; `false` shares them.

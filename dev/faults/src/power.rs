@@ -37,7 +37,7 @@ pub struct PowerCut<'a> {
 pub struct Cut {
     /// The number of journal entries that precede the cut.
     pub at: usize,
-    /// What happens to unsynced data.
+    /// The effect on unsynced data.
     pub loss: Loss,
 }
 

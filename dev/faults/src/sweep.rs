@@ -21,7 +21,7 @@ pub struct Sweep<'a> {
     shapes: Vec<Shape>,
 }
 
-/// How many operations failed, counted by mode and kind of operation.
+/// The number of failed operations, by mode and kind of operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally(BTreeMap<(Mode, Shape), u64>);
 

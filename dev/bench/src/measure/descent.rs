@@ -12,7 +12,7 @@ use crate::peer::KINDS;
 use crate::samples::{Rival, in_turns};
 use crate::scene::{Scene, chain, session};
 
-/// How often a fork is measured at each depth.
+/// The number of measured forks at each depth.
 const ROUNDS: usize = 40;
 
 /// The number of messages of the root. These are two turns, because one peer needs a turn before a

@@ -7,11 +7,11 @@ use super::operation::{Failure, Operation, Shape, Verdict};
 pub struct Fault {
     /// The number of the operation on its drive, from 0.
     pub at: usize,
-    /// How the operation fails.
+    /// The way in which the operation fails.
     pub mode: Mode,
 }
 
-/// How an operation fails.
+/// The way in which an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
     /// The operation fails with an I/O error. After a failed sync, it is unknown what is durable.

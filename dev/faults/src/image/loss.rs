@@ -4,7 +4,7 @@ use super::{Change, Content};
 use crate::drive::SECTOR;
 use crate::soak::Chance;
 
-/// What happens to unsynced data at a power cut.
+/// The effect of a power cut on unsynced data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Loss {
     /// Nothing is lost: all unsynced data reaches the disk.

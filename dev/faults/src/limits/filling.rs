@@ -17,7 +17,7 @@ use crate::work::{ONE, TRUNK};
 
 /// The free disk space that the ballast file leaves to the store, in bytes.
 const LEFT: u64 = 1 << 20;
-/// How far any file may grow beyond the size of the currently largest file, in bytes.
+/// The maximum growth of a file beyond the size of the currently largest file, in bytes.
 const SLACK: u64 = 300_000;
 /// An upper limit of batches in one cycle, far more than fit.
 const ENOUGH: u64 = 10_000;
