@@ -133,9 +133,9 @@ pub fn reaching(part: usize, at: u64, len: u64) -> usize {
 pub enum Verdict {
     /// The operation is executed.
     Go,
-    /// Only this many bytes are written, then the operation fails. Only writes get this verdict.
+    /// The operation fails without any effect.
     Fail(Failure),
-    /// Only this number of bytes is written, then the operation fails. Only writes get this verdict.
+    /// Only this many bytes are written, then the operation fails. Only writes get this verdict.
     Short(usize, Failure),
 }
 
