@@ -1,4 +1,5 @@
-//! Claude Code's session files: any bytes are imported without a panic, and come back as they were.
+//! Fuzzes session files of Claude Code. Any bytes must be imported without a panic, and restored
+//! unchanged except for an incomplete last line.
 #![no_main]
 
 use std::path::PathBuf;

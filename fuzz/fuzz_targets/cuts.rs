@@ -1,5 +1,6 @@
-//! Selectors: any text is refused or means the same when it is written and read again; any selector
-//! is a place in a session or out of its range.
+//! Fuzzes selectors. A text must be refused, or parse to a selector that has the same meaning after
+//! it is formatted and parsed again. A fork at the selector must succeed or be refused with
+//! `invalid_args`.
 #![no_main]
 
 use std::cell::RefCell;

@@ -1,5 +1,5 @@
-//! Differences: whatever two histories have grown into, their common beginning is the same from
-//! both sides, and with what each has alone it is the whole.
+//! Fuzzes `diff` on families of random forks and appends. Both directions of a comparison must
+//! agree, and the common events and those of one side alone must together be that side's history.
 #![no_main]
 
 use forklore::engine::{AppendRequest, Create, Fork, NewEvent};

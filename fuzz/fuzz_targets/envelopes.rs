@@ -1,5 +1,5 @@
-//! Event lines: any payload and type is refused, or comes out as one JSON line with the payload
-//! spelled as it was, and reads again as the same event.
+//! Fuzzes event lines. An event with any type and payload must be refused, or be printed as one
+//! line of valid JSON that contains the payload unchanged.
 #![no_main]
 
 use forklore::engine::{AppendRequest, Create, LogRange, NewEvent};

@@ -1,5 +1,5 @@
-//! Session files of the files store with any lines in them, their checksums made to fit: whatever
-//! they say, it is read or refused, and the other sessions are there.
+//! Fuzzes the files store: replaces lines of a session file by any lines with valid checksums. The
+//! file must be read or refused, and the other sessions must remain readable.
 #![no_main]
 
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ thread_local! {
 
 struct Scene {
     dir: tempfile::TempDir,
-    /// The file that is written over, and what was in it.
+    /// The path of the session file that is overwritten. `lines` contains its original lines.
     file: PathBuf,
     lines: Vec<String>,
 }
@@ -58,7 +58,7 @@ fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     None
 }
 
-/// The line with a checksum that fits, as the store writes it.
+/// Appends a valid checksum to a line, in the form in which the store writes it.
 fn seal(line: &str) -> String {
     let fields = line.strip_suffix('}').unwrap_or(line);
     format!("{fields},\"crc\":\"{:08x}\"}}\n", crc32fast::hash(fields.as_bytes()))

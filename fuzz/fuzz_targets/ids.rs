@@ -1,4 +1,5 @@
-//! Names: any text is refused, or is a name that stays itself and that nothing hides in.
+//! Fuzzes names. A text must be refused, or be a valid name that parses to itself and is displayed
+//! without hidden characters.
 #![no_main]
 
 use forklore::core::{EventId, EventType, Label, SessionId};
@@ -11,9 +12,10 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(id.as_str().parse::<SessionId>().as_ref(), Ok(&id));
         assert!(id.as_str().len() <= 235 && !id.as_str().chars().any(char::is_control));
         assert!(!id.as_str().contains(['/', '\\']) && id.as_str() != "last");
-        // The grammar allows marks, and some of them are invisible: they are escaped when shown.
+        // The grammar allows combining marks, some of which are invisible. The display escapes
+        // those.
         assert!(!line(id.as_str()).chars().any(is_hostile), "{id:?}");
-        // Two spellings of one fold are one id, so folding again changes nothing.
+        // Ids that fold to the same text are the same id, so folding twice must change nothing.
         if let Ok(folded) = id.fold().parse::<SessionId>() {
             assert_eq!(folded.fold(), id.fold());
         }

@@ -1,4 +1,5 @@
-//! Lists of spans and of ranges: any bytes are refused, or mean what is written again as they are.
+//! Fuzzes lists of spans and of ranges. Any bytes must be refused, or decode to a list that is the
+//! same after it is encoded and decoded again.
 #![no_main]
 
 use forklore::core::lineage;

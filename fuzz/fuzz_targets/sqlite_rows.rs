@@ -1,5 +1,5 @@
-//! Rows of the SQLite store with any values in any column, their checksums made to fit: whatever
-//! they hold, they are read or refused.
+//! Fuzzes rows of the SQLite store, with any values in any column and valid checksums. A row must
+//! be read or refused, without a panic.
 #![no_main]
 
 use forklore_fuzz::Input;

@@ -1,4 +1,5 @@
-//! Text for a terminal: whatever is escaped, nothing that steers a terminal or hides comes out.
+//! Fuzzes the escaping of text for a terminal. The output must contain no character that controls
+//! the terminal or is invisible.
 #![no_main]
 
 use forklore_sanitize::terminal::{block, cell, is_hostile, json, line};

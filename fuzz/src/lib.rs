@@ -1,30 +1,31 @@
-//! What the fuzz targets share: stores to write to, and bytes taken apart.
+//! Tools that the fuzz targets share: an engine, and a reader that splits the fuzzer's input.
 
 use std::sync::Arc;
 
 use forklore::Engine;
 use forklore::store::memory::MemoryStore;
 
-/// The verbs over an empty store that lives in memory.
+/// Returns an engine over an empty memory store.
 #[must_use]
 pub fn engine() -> Engine {
     Engine::new(Arc::new(MemoryStore::default())).with_agent_formats(forklore::formats::AGENT_FORMATS)
 }
 
-/// Takes small numbers and texts off the front of the input; at its end it gives zeros.
+/// Reads numbers and texts from the front of the fuzzer's input. At the end of the input, all
+/// numbers are 0 and all texts are empty.
 #[derive(Debug)]
 pub struct Input<'a>(pub &'a [u8]);
 
 impl<'a> Input<'a> {
-    /// The next byte.
+    /// Returns the next byte, or 0 at the end of the input.
     pub fn byte(&mut self) -> u8 {
         let Some((first, rest)) = self.0.split_first() else { return 0 };
         self.0 = rest;
         *first
     }
 
-    /// The next eight bytes as a number; of a first byte below 200 that number itself, so that
-    /// small ones are common.
+    /// Returns a number, so that small numbers are common. A first byte below 200 is the number;
+    /// otherwise the next eight bytes are the number, little endian.
     pub fn number(&mut self) -> i64 {
         match self.byte() {
             small @ 0..=199 => i64::from(small),
@@ -36,7 +37,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The bytes before the next zero.
+    /// Returns the bytes before the next zero byte, and skips that zero byte.
     pub fn bytes(&mut self) -> &'a [u8] {
         let end = self.0.iter().position(|byte| *byte == 0).unwrap_or(self.0.len());
         let (accepted, rest) = self.0.split_at(end);
@@ -44,12 +45,12 @@ impl<'a> Input<'a> {
         accepted
     }
 
-    /// The same as text; what is no UTF-8 is replaced.
+    /// Returns the bytes before the next zero byte as text. Invalid UTF-8 is replaced.
     pub fn text(&mut self) -> String {
         String::from_utf8_lossy(self.bytes()).into_owned()
     }
 
-    /// Whether nothing is left.
+    /// Checks whether the whole input was read.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -59,6 +59,7 @@ pub(crate) async fn run(url: &str, folder: &Path, out: &mut impl Write) -> Resul
 }
 
 /// Runs one turn: a user message, then model calls and tool calls until the model calls no tool.
+/// Returns the model's last answer.
 async fn turn(store: &Forklore, session: &SessionId, text: &str, folder: &Path) -> Result<Answer> {
     let head = store.take_lease(session, Turn::OWNER).await?.head_seq();
     let mut turn = Turn { store, session, head };
@@ -72,7 +73,8 @@ async fn turn(store: &Forklore, session: &SessionId, text: &str, folder: &Path) 
 struct Turn<'a> {
     store: &'a Forklore,
     session: &'a SessionId,
-    /// The head that this turn last saw. If another writer appends, the next append is a conflict.
+    /// The head after this turn's last append. If another writer appends, the next append of this
+    /// turn fails with a conflict.
     head: i64,
 }
 
@@ -98,7 +100,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Appends one event, which is durable when this returns.
+    /// Appends one event. The event is durable when this method returns.
     async fn append(&mut self, event: NewEvent) -> Result<()> {
         let owner = Some(Self::OWNER.to_owned());
         let request = AppendRequest { events: vec![event], expect: Some(self.head), owner };
@@ -136,7 +138,7 @@ impl Answer {
     }
 }
 
-/// A script instead of a model. Like a model, it knows only the messages it receives.
+/// A script instead of a model. Like a model, it has only the messages that it receives.
 fn model(messages: &[Message]) -> Answer {
     let Some(last) = messages.last() else { return Answer::Message("What shall I do?".into()) };
     match (result_of("list_files", last), result_of("count_lines", last)) {
@@ -159,7 +161,7 @@ fn model(messages: &[Message]) -> Answer {
     }
 }
 
-/// Returns the result of `tool` if the message has one.
+/// Returns the result of the tool `tool`, if the message contains one.
 fn result_of(tool: &str, message: &Message) -> Option<String> {
     message.to_parts().into_iter().find_map(|part| match part {
         Part::ToolResult { name: Some(name), content, .. } if name == tool => content.read().ok(),
@@ -167,7 +169,8 @@ fn result_of(tool: &str, message: &Message) -> Option<String> {
     })
 }
 
-/// The tools: list the files of a directory, the longest first, and count the lines of a file.
+/// Calls a tool. `list_files` lists the files of a directory, the largest first; `count_lines`
+/// counts the lines of a file.
 fn call(tool: &str, arguments: &Value, folder: &Path) -> Result<String> {
     match tool {
         "list_files" => {

@@ -1,4 +1,5 @@
-//! The best of several answers: forks of one prefix, written concurrently and scored.
+//! Selects the best of several answers. Each answer is written to a fork of one prefix and scored;
+//! the forks are written concurrently.
 //!
 //! The answers are a list and the score is a rule, so the example runs without a network. Each fork
 //! shares the question and stores only its own answer. All forks stay; the best gets the label
@@ -34,7 +35,7 @@ async fn main() -> Result<()> {
     run(&url, &mut stdout()).await
 }
 
-/// Appends the question, tries each answer on its own fork, and labels the best.
+/// Appends the question, tries each answer on its own fork, and labels the best fork.
 pub(crate) async fn run(url: &str, out: &mut impl Write) -> Result<()> {
     let store = forklore::open(url).await?;
     let main = store.create(Create::in_workspace(Workspace::new("/work/demo"))).await?.id;
@@ -66,14 +67,14 @@ pub(crate) async fn run(url: &str, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// An answer and its score.
+/// An answer with its score, and the session that contains both.
 struct Try {
     session: SessionId,
     answer: &'static str,
     score: i64,
 }
 
-/// Appends one answer to its own fork.
+/// Creates a fork and appends one answer with its score.
 async fn attempt(store: Forklore, main: SessionId, number: usize) -> Result<Try> {
     let label = Some(format!("try-{number}").parse()?);
     let session = store.fork(Fork { label, ..Fork::of(main) }).await?.child_session_id;
@@ -84,7 +85,8 @@ async fn attempt(store: Forklore, main: SessionId, number: usize) -> Result<Try>
         class: Some(Class::Audit),
         ..NewEvent::new("x.score".parse()?, Data::of(&json!({"score": score}))?)
     };
-    // One batch, so both or none: an answer without its score would look unscored.
+    // One append, so that the fork gets both events or none: an answer without its score would look
+    // unscored.
     store.append(&session, vec![NewEvent::assistant(answer)?, verdict]).await?;
     Ok(Try { session, answer, score })
 }

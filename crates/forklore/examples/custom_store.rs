@@ -1,15 +1,17 @@
-//! A custom store, and the proof that it meets the store contract.
+//! A custom store, and a run of the conformance suite that checks it against the store contract.
 //!
-//! `Audited` wraps any store and adds a trail: one line in a file per change, written before the
-//! change, so that no change goes unrecorded. It implements the seven methods that every `Store`
-//! has, and those of two capabilities. Then it runs every numbered case of the conformance suite,
-//! including those with several processes: for these the program starts itself again.
+//! `Audited` wraps any store and adds a trail file. It writes one line to the trail for each change
+//! to a session, before the change, so that no change goes unrecorded. It implements the seven
+//! methods that every `Store` has, and those of two capabilities: attachments and maintenance.
+//!
+//! The example runs every numbered case of the conformance suite, except those that need sources.
+//! Some cases need several processes: for these cases the program starts itself again.
 //!
 //! ```console
 //! $ cargo run -p forklore --example custom_store
 //! ```
 //!
-//! A store from scratch is used in the same way. To write one, start from
+//! A store written from scratch is checked in the same way. To write one, start from
 //! `crates/forklore-store/src/memory.rs`: with its submodules it implements the whole contract in
 //! about 900 lines.
 
@@ -31,7 +33,7 @@ use forklore::store::{Error as StoreError, Result};
 use forklore_conformance::{CASES, Directory, Factory, Handle, run};
 use forklore_sqlite::{Options, SqliteStore};
 
-/// A store that records its changes in a trail.
+/// A store that records its changes in a trail file.
 struct Audited<S> {
     inner: S,
     trail: File,
@@ -45,7 +47,8 @@ impl<S> Audited<S> {
         Ok(Self { inner, trail })
     }
 
-    /// Writes one line with one system call: lines of several processes never mix.
+    /// Writes one line to the trail with one system call, so that lines of several processes never
+    /// mix.
     fn note(&self, write: &Write) -> Result<()> {
         let (what, sessions) = match write {
             Write::Create(new) => ("create", std::slice::from_ref(&new.id)),
@@ -61,7 +64,7 @@ impl<S> Audited<S> {
 
 impl<S: Store> Store for Audited<S> {
     fn capabilities(&self) -> Capabilities {
-        // What this example forwards. It leaves out sources.
+        // The capabilities that this example forwards: all of the inner store except sources.
         Capabilities { sources: false, ..self.inner.capabilities() }
     }
 

@@ -1,4 +1,5 @@
-//! The blocking API, for programs without an executor: each call returns when it is done.
+//! The blocking API, for programs without an async executor: each call returns when its work is
+//! done.
 //!
 //! [`open`] returns an [`Engine`], which is `Send`, `Sync` and cheap to clone. Several threads may
 //! call its methods at once. Other processes may open the same store, unless it is in memory.

@@ -16,39 +16,41 @@ use crate::open::{OpenError, StoreUrl};
 use pool::Pool;
 pub use rows::Rows;
 
-/// Concurrent steps per store: somewhat more than a store has read connections, so that they are
-/// never idle, and few enough that a burst of calls does not create many threads.
+/// The maximum number of concurrent steps per store. The number is somewhat higher than the number
+/// of a store's read connections, so that no read connection is idle. It is low enough that a burst
+/// of calls does not create many threads.
 const AT_ONCE: usize = 16;
 
 /// A store and the operations on its sessions, for async programs.
 ///
 /// Every method has the name, the meaning and the errors of a method of [`Engine`]. Requests are
-/// passed by value, and where [`Engine`] returns an iterator, this returns a stream ([`Rows`]).
-/// Cheap to clone; clones share the store and its pool. It requires no particular executor: each
-/// call runs on a blocking thread, at most 16 per store at once ([`Forklore::with_steps_at_once`]);
-/// further calls wait without a thread.
+/// passed by value. Where [`Engine`] returns an iterator, `Forklore` returns a stream ([`Rows`]).
+///
+/// A `Forklore` is cheap to clone; clones share the store and its pool. It requires no particular
+/// executor: each call runs on a blocking thread. At most 16 calls per store run at once
+/// ([`Forklore::with_steps_at_once`]); further calls wait without a thread.
 ///
 /// # Dropping a future
 ///
 /// A method does nothing before its future is first polled. Dropping the future never leaves a step
-/// half done: a step that has not started never starts, and one that has started runs to its end as
-/// if it were awaited. So after a timeout around [`append`](Forklore::append), the events are
-/// stored completely or not at all, and the caller does not know which. Give the events ids:
-/// repeating the same append then writes nothing twice and returns their positions
+/// half done: a step that has not started never starts, and a step that has started runs to its end
+/// as if it were awaited. After a timeout around [`append`](Forklore::append), the events are
+/// therefore stored completely or not at all, and the caller does not know which. Give the events
+/// ids: repeating the same append then writes nothing twice and returns their positions
 /// (docs/semantics.md, Writing). A fork with an explicit id can be repeated in the same way
 /// (docs/semantics.md, Fork).
 ///
-/// A method that has started and consists of several transactions (an [`import`](Forklore::import),
-/// or a [`delete`](Forklore::delete) that is retried) runs to its end too. Each of its transactions
-/// is atomic, even if the process is killed. [`Rows`] read one page at a time; after a drop they
-/// stop at the end of that page.
+/// Some methods consist of several transactions: an [`import`](Forklore::import), or a
+/// [`delete`](Forklore::delete) that is retried. Such a method also runs to its end once it has
+/// started. Each of its transactions is atomic, even if the process is killed. [`Rows`] read one
+/// page at a time; dropping them stops the reading at the end of the current page.
 ///
 /// # Order
 ///
-/// An awaited call is done, and every later call sees its effect: through this handle, a clone or
-/// another process. Concurrent futures run in any order, even two appends to one session. To fix an
-/// order, await one before the next, put the events into one request, or set `expect` so that the
-/// later one is refused.
+/// When an awaited call returns, its work is done. Every later call sees its effect: through this
+/// handle, a clone or another process. Concurrent futures run in any order, even two appends to one
+/// session. To fix the order, await the first future before creating the second, or put all events
+/// into one request. Or set `expect`, so that an append that comes too late is refused.
 ///
 /// # Examples
 ///
@@ -116,8 +118,8 @@ impl Forklore {
         &self.engine
     }
 
-    /// Closes this handle. The last handle closes the store's files, on the pool. Dropping a handle
-    /// does the same on the current thread, which then blocks on disk I/O.
+    /// Closes this handle. Closing the last handle closes the store's files, on the pool. Dropping
+    /// a handle does the same on the current thread, which then blocks on disk I/O.
     pub async fn close(self) {
         let Self { engine, pool } = self;
         pool.run(move || drop(engine)).await;

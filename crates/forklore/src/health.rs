@@ -1,4 +1,5 @@
-//! The health of a store that may not open, for `forklore doctor` and similar programs.
+//! Checks the health of a store, even of one that does not open. `forklore doctor` and similar
+//! programs use it.
 
 use forklore_files::FilesStore;
 use forklore_sqlite::SqliteStore;
@@ -6,7 +7,7 @@ use forklore_store::health::Health;
 
 use crate::StoreUrl;
 
-/// Checks the store that `url` names, which need not exist. Does not create, write or repair
+/// Checks the store that `url` names. The store need not exist. Does not create, write or repair
 /// anything.
 ///
 /// ```

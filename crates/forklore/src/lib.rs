@@ -1,15 +1,16 @@
-//! Sessions of AI agents that fork, at the same cost whatever the length of the history.
+//! Sessions of AI agents that can be forked. A fork costs the same whatever the length of the
+//! history.
 //!
-//! This is the crate to add to an agent or a tool that stores sessions. It opens a store by its
-//! address and has every operation as a method. Use the other crates of the workspace for a part of
-//! it: `forklore-engine` over a store of your own, or `forklore-agent` for a kernel that also runs
+//! This is the crate to add to an agent or a tool that stores sessions. It opens a store by its URL
+//! and has every operation as a method. Two other crates of the workspace may suffice:
+//! `forklore-engine` runs over a store of your own, and `forklore-agent` is a kernel that also runs
 //! turns.
 //!
-//! - [`open`] a store and call the methods of [`Forklore`] on it; they return futures that run on
-//!   any executor. Without an executor, [`blocking::open`] gives an [`Engine`] with the same
+//! - [`open`] returns a [`Forklore`], whose methods are the operations. They return futures that
+//!   run on any executor. Without an executor, [`blocking::open`] gives an [`Engine`] with the same
 //!   methods as blocking calls.
 //! - [`prelude`] has the types that these methods take and return.
-//! - [`StoreUrl`] is the address of a store: one SQLite file, a folder of JSON lines, or memory.
+//! - [`StoreUrl`] is the address of a store: one SQLite file, a directory of JSON lines, or memory.
 //! - [`import`] reads the files of other agents, in the [`formats`] that this crate includes.
 //!
 //! ```
@@ -29,25 +30,25 @@
 //! # }
 //! ```
 //!
-//! A session is an append-only log. A fork is another continuation of it that shares the history
-//! before the fork. `docs/semantics.md` in the repository defines the terms and rules. The
+//! A session is an append-only log. A fork is another continuation of a session, and shares the
+//! history before the fork. `docs/semantics.md` in the repository defines the terms and rules. The
 //! directory `examples/` has an agent loop that forks, a best-of-n selection, and a custom store.
 //!
 //! The crate calls no model and runs no tools.
 //!
 //! # Errors
 //!
-//! Every method fails with [`Error`]. Its [`kind`](Error::kind) is one of a few kinds (`not_found`,
-//! `conflict`, `busy`, ...; docs/semantics.md, Errors), and its [`details`](Error::details) are the
-//! facts as JSON.
+//! Every method that fails returns an [`Error`]. Its [`kind`](Error::kind) is one of a few kinds
+//! (`not_found`, `conflict`, `busy`, ...; docs/semantics.md, Errors). Its
+//! [`details`](Error::details) are the facts as JSON.
 //!
 //! # Features
 //!
-//! `async` (on by default) adds [`open`] and [`Forklore`]. Without it [`blocking`] remains, and no
-//! async crate is built.
+//! `async` (on by default) adds [`open`] and [`Forklore`]. Without this feature the API is
+//! [`blocking`] only, and no async crate is built.
 //!
-//! `graph` adds the module of that name, which represents sessions as RDF and queries them with
-//! SPARQL, and the store `graph:DIR`.
+//! `graph` adds the module `graph`, which represents sessions as RDF and queries them with SPARQL.
+//! It also adds the store `graph:DIR`.
 
 pub mod blocking;
 #[cfg(feature = "async")]
@@ -76,7 +77,7 @@ pub use open::{OpenError, StoreUrl};
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// Compiles the code in the page about custom stores.
+/// Compiles the code in `docs/conformance.md`, the page about custom stores.
 #[cfg(all(doctest, feature = "async"))]
 #[doc = include_str!("../../../docs/conformance.md")]
 struct Conformance;

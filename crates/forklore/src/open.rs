@@ -1,4 +1,5 @@
-//! Opens an engine from a store URL. This is the only module that names every store.
+//! Opens an engine from a store URL. This is the only module of the crate that names every kind of
+//! store.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -21,12 +22,12 @@ pub enum StoreUrl {
     /// `files:DIR`: a directory of JSON lines, one file per session, that several processes may
     /// share.
     Files(PathBuf),
-    /// `graph:DIR`: a directory like that of `files:DIR`, whose sessions can also be queried with
-    /// SPARQL from a graph that the store maintains. `graph:DIR?profile=trails` creates one that
-    /// follows the rules of Trails.
+    /// `graph:DIR`: a directory like that of `files:DIR`, with a graph that the store maintains.
+    /// The graph makes the sessions available to SPARQL queries. `graph:DIR?profile=trails` creates
+    /// a store that follows the rules of Trails.
     #[cfg(feature = "graph")]
     Graph(PathBuf, Option<Profile>),
-    /// `memory:`: lost when the process ends.
+    /// `memory:`: a store in memory, which is lost when the process ends.
     Memory,
 }
 
@@ -37,7 +38,7 @@ const FORMS: &str = if cfg!(feature = "graph") {
     "sqlite:PATH, files:DIR or memory:"
 };
 
-/// Why a store was not opened.
+/// The reason why a store was not opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -107,7 +108,7 @@ fn graph(location: &str, url: &str) -> Result<StoreUrl, OpenError> {
     if path.is_empty() { Err(refused()) } else { Ok(StoreUrl::Graph(path.into(), profile)) }
 }
 
-/// The readers of files that contain many sessions.
+/// The readers of files that contain many sessions, such as a database of OpenCode.
 static CONTAINERS: &[&dyn SessionContainer] =
     &[&forklore_opencode::Database, &forklore_opencode::Storage];
 
@@ -148,7 +149,7 @@ pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
     Ok(engine.with_agent_formats(forklore_formats::AGENT_FORMATS).with_containers(CONTAINERS))
 }
 
-/// Opens a SQLite store, read-only if it exists but its directory is not writable.
+/// Opens a SQLite store. Opens it read-only if it exists but may not be written.
 fn open_sqlite(path: &Path) -> Result<SqliteStore, OpenError> {
     let opened = SqliteStore::open(path, Options::default());
     opened.or_else(|refused| {

@@ -1,7 +1,7 @@
 //! The types that most programs need: `use forklore::prelude::*`.
 //!
-//! It has the types of both the async and the blocking API. It has no function that opens a store,
-//! so that a program names the API that it uses: [`forklore::open`](crate::open) or
+//! The prelude has the types of both the async and the blocking API. It has no function that opens
+//! a store, because a program must name the API that it uses: [`forklore::open`](crate::open) or
 //! [`forklore::blocking::open`](crate::blocking::open).
 
 #[cfg(feature = "async")]

@@ -1,4 +1,4 @@
-//! The agents: how each is set up without a network, and started with a session.
+//! The agents under test: how to set up each without a network, and how to start it with a session.
 
 mod claude;
 mod codex;
@@ -18,25 +18,26 @@ use crate::run::Setting;
 pub(crate) static ALL: &[Agent] =
     &[pi::AGENT, claude::AGENT, codex::AGENT, gemini::AGENT, opencode::AGENT];
 
-/// An agent, and how to run it.
+/// An agent under test, and how to run it.
 pub(crate) struct Agent {
     pub(crate) name: &'static str,
-    /// Another agent, whose sessions this one also has to continue.
+    /// The name of another agent. This agent must be able to continue sessions of that agent too.
     pub(crate) other: &'static str,
-    /// Writes the settings that make the agent use our model.
+    /// Writes the settings that make the agent use the fake model.
     pub(crate) prepare: fn(&Site) -> Result<()>,
-    /// Returns the commands that send the prompt in the session with this file and name.
+    /// Returns the commands that send the prompt in a session. The arguments are the session's file
+    /// and the agent's name for the session.
     pub(crate) commands: fn(&Site, &Path, &str) -> Vec<Command>,
     /// Checks whether a user text is part of the conversation. Texts about the machine and the date
-    /// are not: the agent generates them anew.
+    /// are not part of it: the agent generates them for every request.
     pub(crate) is_spoken: fn(&str) -> bool,
-    /// Converts what forklore expects into the agent's own wording.
+    /// Converts the pieces that forklore expects into the agent's own wording.
     pub(crate) expected: fn(Vec<Atom>) -> Vec<Atom>,
-    /// Removes the agent's own additions from what it sent.
+    /// Removes the agent's own additions from the pieces that it sent.
     pub(crate) received: fn(Vec<Atom>) -> Vec<Atom>,
 }
 
-/// The directories, programs and port that an agent runs with.
+/// The directories, programs and port with which an agent runs.
 pub(crate) struct Site {
     pub(crate) home: PathBuf,
     pub(crate) project: PathBuf,
@@ -58,7 +59,7 @@ impl Site {
         Ok(Self { home, project, agents, node, python, port })
     }
 
-    /// Writes a file below the home directory.
+    /// Writes a file at `path`, relative to the agent's home directory.
     pub(crate) fn write(&self, path: &str, text: &str) -> Result<()> {
         let path = self.home.join(path);
         let folder = path.parent().unwrap_or(&self.home);
@@ -66,25 +67,25 @@ impl Site {
         fs::write(&path, text).map_err(Error::file(&path))
     }
 
-    /// Returns the URL of our model.
+    /// Returns the URL of the fake model.
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Creates a command for a program that can only reach our model.
+    /// Creates a command for a program that can reach no server except the fake model.
     pub(crate) fn offline(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         command.env_clear().current_dir(&self.project).env("HOME", &self.home);
         command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
-            // Nothing listens on the `discard` port.
+            // Nothing listens on port 9, the `discard` port.
             command.env(name, "http://127.0.0.1:9");
         }
         command.env("NO_PROXY", "127.0.0.1,localhost");
         command
     }
 
-    /// Creates a command that runs a script of an agent's package with Node.js.
+    /// Creates a command that runs with Node.js a script of the agents' packages.
     pub(crate) fn script(&self, script: &str) -> Command {
         let mut command = self.offline(&self.node);
         command.arg(self.agents.join(script));
@@ -92,7 +93,7 @@ impl Site {
     }
 }
 
-/// Returns the pieces unchanged, for agents that use no other wording.
+/// Returns the pieces unchanged, for agents without a wording of their own.
 fn as_it_is(atoms: Vec<Atom>) -> Vec<Atom> {
     atoms
 }

@@ -1,12 +1,12 @@
-//! The content that a model receives, as pieces that can be compared across formats.
+//! The content that a model receives, divided into pieces that can be compared across formats.
 
 use std::fmt;
 
 use forklore::core::{Data, Message, Part, Role};
 use serde_json::Value;
 
-/// One piece. Reasoning only goes to the model that wrote it. It is never compared as such, but
-/// some agents send it to other models as plain text.
+/// One piece of a conversation. Reasoning is only sent to the model that wrote it, so it is not
+/// compared. But some agents send it to other models as plain text, which is compared.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Atom {
     User(String),
@@ -34,8 +34,8 @@ impl fmt::Display for Atom {
     }
 }
 
-/// Returns the pieces that the model receives according to forklore. System messages are left out,
-/// because each agent generates its own.
+/// Returns the pieces that the model must receive according to forklore. System messages are left
+/// out, because each agent generates its own.
 pub(crate) fn of_messages(messages: &[Message]) -> Vec<Atom> {
     let mut atoms = Vec::new();
     for message in messages.iter().filter(|message| message.role != Role::System) {
@@ -70,7 +70,7 @@ fn result(content: &Data) -> String {
     text_of(&value)
 }
 
-/// Returns the text in a content value of any format.
+/// Returns the text in a content value, whatever the provider's format.
 pub(crate) fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -85,9 +85,10 @@ pub(crate) fn text_of(value: &Value) -> String {
     }
 }
 
-/// Normalises pieces for comparison. White space becomes a single blank, empty texts are removed,
-/// and consecutive texts of one role are joined, because some agents join them. Calls get numbers
-/// in place of their ids, which agents change. Consecutive results are sorted by their calls.
+/// Normalises pieces for comparison. Drops reasoning, and user texts for which `is_spoken` is
+/// false. White space becomes a single blank, and empty texts are removed. Consecutive texts of one
+/// role are joined, because some agents join them. Calls get numbers instead of their ids, which
+/// agents change. Consecutive results are sorted by their calls.
 pub(crate) fn settled(atoms: Vec<Atom>, is_spoken: impl Fn(&str) -> bool) -> Vec<Atom> {
     let mut settled: Vec<Atom> = Vec::new();
     for atom in atoms {
@@ -123,7 +124,8 @@ fn is_result(atom: &Atom) -> bool {
     matches!(atom, Atom::Result { .. })
 }
 
-/// Replaces the ids of calls by numbers. A result without an id answers the first open call.
+/// Replaces the ids of calls and results by numbers. A result without an id answers the first open
+/// call.
 fn numbered(atoms: &mut [Atom]) {
     let mut open: Vec<(Option<String>, usize)> = Vec::new();
     let mut count = 0;

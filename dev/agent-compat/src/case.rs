@@ -1,4 +1,4 @@
-//! The test cases: forks of sessions that real agents wrote, one after each record.
+//! The test cases: forks of sessions that real agents wrote, with one fork after each record.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use forklore::import::{ImportOptions, Importer};
 
 use crate::error::{Error, Result};
 
-/// The number of forks in a quick run.
+/// The number of forks that a quick run tests.
 const QUICK: usize = 4;
 
-/// A fork, and what its model must receive.
+/// A fork, and the messages that its model must receive.
 pub(crate) struct Case {
     pub(crate) parent: SessionId,
     pub(crate) at: u64,
@@ -31,7 +31,7 @@ pub(crate) enum Kind {
     ParallelCalls,
 }
 
-/// Returns the directories with the agent's sessions of this kind.
+/// Returns the directories in `sessions` that contain the agent's sessions of this kind.
 pub(crate) fn folders(sessions: &[PathBuf], agent: &str, kind: Kind) -> Result<Vec<PathBuf>> {
     match kind {
         Kind::Written => written(sessions, agent),
@@ -42,7 +42,7 @@ pub(crate) fn folders(sessions: &[PathBuf], agent: &str, kind: Kind) -> Result<V
     }
 }
 
-/// Returns the directories with the sessions of all versions of the agent.
+/// Returns the directories that contain sessions written by any version of the agent.
 fn written(sessions: &[PathBuf], agent: &str) -> Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for folder in sessions {
@@ -51,8 +51,8 @@ fn written(sessions: &[PathBuf], agent: &str) -> Result<Vec<PathBuf>> {
             folders.push(own);
         }
         if agent == "claude" {
-            // Claude Code cannot run here. Uses sessions of users, else sessions constructed by its
-            // rules.
+            // Claude Code cannot run here, so its sessions are those of users, or else sessions
+            // constructed by its rules.
             folders.extend(
                 ["claude", "claude/projects"]
                     .map(|name| folder.join(name))
@@ -61,7 +61,7 @@ fn written(sessions: &[PathBuf], agent: &str) -> Result<Vec<PathBuf>> {
             );
         }
         if agent == "pi" {
-            // Sessions of the first versions, which can no longer be started.
+            // Sessions of the first versions of Pi, which can no longer be started.
             let old = ["pi/v1", "pi/v2"].map(|name| folder.join(name));
             folders.extend(old.into_iter().filter(|path| path.is_dir()));
         }
@@ -80,7 +80,7 @@ fn written(sessions: &[PathBuf], agent: &str) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Imports the sessions and returns their ids in order.
+/// Imports the sessions in these directories and returns their ids, sorted.
 pub(crate) fn import(engine: &Engine, folders: &[PathBuf], home: &Path) -> Result<Vec<SessionId>> {
     let workspace = Workspace::new(&home.to_string_lossy());
     let options = ImportOptions::in_workspace(workspace);
@@ -91,7 +91,8 @@ pub(crate) fn import(engine: &Engine, folders: &[PathBuf], home: &Path) -> Resul
     Ok(sessions)
 }
 
-/// Returns the positions where the sessions can be forked: after each inheritable record.
+/// Returns the positions at which the sessions can be forked, as pairs of session and seq. There is
+/// a position after each inheritable record; a quick run gets only a few of them.
 pub(crate) fn forks(
     engine: &Engine,
     sessions: &[SessionId],
@@ -103,8 +104,8 @@ pub(crate) fn forks(
         let mut last = None;
         for seq in 0..=header.head_seq() {
             let Ok(cut) = engine.cut(&header, &Selector::Seq(seq)) else { continue };
-            // A record that is not inherited moves no cut, and before the first message no request
-            // is sent.
+            // An event that is not inherited does not move the cut. Before the first message, an
+            // agent sends no request.
             if cut.index > 0 && cut.seq > last {
                 last = cut.seq;
                 cuts.extend(cut.seq.map(|seq| (session.clone(), seq)));
@@ -113,14 +114,14 @@ pub(crate) fn forks(
     }
     if quick {
         let step = cuts.len().div_ceil(QUICK).max(1);
-        // Takes every n-th position from the end, so that the last one, with the whole history, is
-        // included.
+        // Selects every n-th position, counted from the end. The last position, with the whole
+        // history, is thus included.
         cuts = cuts.into_iter().rev().step_by(step).collect();
     }
     Ok(cuts)
 }
 
-/// Creates the fork at a position and determines what its model must receive.
+/// Forks a session after this seq, and determines the messages that the fork's model must receive.
 pub(crate) fn fork(engine: &Engine, (parent, at): (SessionId, u64)) -> Result<Case> {
     let selector = Selector::Seq(i64::try_from(at).unwrap_or(i64::MAX));
     let fork = engine.fork(&Fork::of(parent.clone()).at(selector))?.child_session_id;

@@ -1,8 +1,9 @@
 //! Tests whether real agents can continue in the files that forklore writes for them.
 //!
-//! Every session that a real agent wrote is forked after every record. `forklore resume-in` writes
-//! each fork as a file of the agent, the agent is started with a model of our own, and what it
-//! sends is compared with what forklore expects the model to receive.
+//! The program forks every session that a real agent wrote after every record. For each fork,
+//! `forklore resume-in` writes a file of the agent. Then the program starts the agent with a fake
+//! model, and compares the agent's request with the messages that forklore expects the model to
+//! receive.
 
 mod agent;
 mod atoms;
@@ -27,7 +28,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the agents concurrently. Each has its own home directory, model and store.
+/// Tests the requested agents concurrently. Each agent has its own home directory, model and store.
 fn start(setting: &Setting) -> Result<Vec<Outcome>> {
     let names = &setting.names;
     let is_requested =

@@ -1,5 +1,5 @@
-//! A fake model on loopback that speaks the protocols of the providers. It always gives the same
-//! answer and records the requests.
+//! A fake model on the loopback interface that speaks the protocols of the providers. It always
+//! gives the same answer, and records the requests.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -28,7 +28,7 @@ pub(crate) struct Mock {
     requests: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
-/// A recorded request.
+/// A request to the fake model.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct ReceivedRequest {
     pub(crate) path: String,
@@ -36,7 +36,7 @@ pub(crate) struct ReceivedRequest {
 }
 
 impl Mock {
-    /// Starts the model on a free port. It runs until the program ends.
+    /// Starts the fake model on a free port. It runs until the program ends.
     pub(crate) fn start() -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -51,7 +51,7 @@ impl Mock {
         Ok(Self { port, requests })
     }
 
-    /// Returns the requests since the last call.
+    /// Returns the requests received since the last call of this method.
     pub(crate) fn take(&self) -> Vec<ReceivedRequest> {
         std::mem::take(&mut *self.requests.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -62,7 +62,7 @@ async fn serve(listener: &TcpListener, requests: &Arc<Mutex<Vec<ReceivedRequest>
         let requests = Arc::clone(requests);
         let service = service_fn(move |request| answer(request, Arc::clone(&requests)));
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-        // A client that disconnects is not an error.
+        // An error only means that the client disconnected, which is not a failure.
         tokio::spawn(async move { drop(connection.await) });
     }
 }
@@ -81,7 +81,7 @@ async fn answer(
     Ok(response)
 }
 
-/// Returns the content type and the body of the answer.
+/// Returns the content type and the body of the answer, in the format that the path implies.
 fn response(path: &str, body: &Value) -> (&'static str, String) {
     if path.ends_with("/responses") {
         return events(&responses());

@@ -1,4 +1,5 @@
-//! The only file that prints. It prints results at once, because a complete run takes hours.
+//! All output of the program: this is the only file that prints. It prints each result immediately,
+//! because a complete run takes hours.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this program talks to a person")]
 
 use std::error::Error;
@@ -15,17 +16,17 @@ pub(crate) fn heading() {
     );
 }
 
-/// Prints how many forks an agent will be started on.
+/// Prints on how many forks an agent will be tested.
 pub(crate) fn begun(tried: Tried, sessions: usize, forks: usize) {
     eprintln!("{} from {}: {forks} places in {sessions} sessions", tried.agent, from(tried));
 }
 
-/// Prints a fork in which the model received something other than expected.
+/// Prints a fork in which the model did not receive the expected messages.
 pub(crate) fn different(tried: Tried, different: &Different) {
     println!("\n{} from {}: {different}", tried.agent, from(tried));
 }
 
-/// Describes which agent's sessions were tested, and which kind of them.
+/// Describes the tested sessions: the agent that wrote them, and their kind.
 fn from(tried: Tried) -> String {
     match tried.kind {
         Kind::Written => tried.from.to_owned(),
@@ -33,7 +34,7 @@ fn from(tried: Tried) -> String {
     }
 }
 
-/// Prints the outcome of an agent on the sessions of one agent.
+/// Prints the outcome of one agent on the sessions that one agent wrote.
 pub(crate) fn outcome(outcome: &Outcome) {
     let Outcome { tried, sessions, forks, different, left_out, seconds } = outcome;
     let (agent, from) = (tried.agent, from(*tried));
@@ -42,14 +43,14 @@ pub(crate) fn outcome(outcome: &Outcome) {
     );
 }
 
-/// Returns the exit code: success if no fork differed. An agent without any tested fork is a
-/// failure.
+/// Returns the exit code: success if no fork differed. If an outcome includes no tested fork, the
+/// run is a failure.
 pub(crate) fn verdict(outcomes: &[Outcome]) -> ExitCode {
     let sound = |outcome: &Outcome| outcome.forks > 0 && outcome.different == 0;
     if outcomes.iter().all(sound) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Prints why nothing could be tested.
+/// Prints the error that prevented the tests, and returns the exit code 2.
 pub(crate) fn failure(error: &dyn Error) -> ExitCode {
     eprintln!("forklore-agent-compat: {error}");
     ExitCode::from(2)

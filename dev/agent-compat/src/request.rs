@@ -1,10 +1,11 @@
-//! Extracts the pieces of a request, in the formats of four providers.
+//! Extracts the pieces of a conversation from a request, in the formats of four providers' APIs.
 
 use serde_json::Value;
 
 use crate::atoms::{Atom, of_text, text_of};
 
-/// Returns the pieces of a request to this path. `None` if the request contains no conversation.
+/// Returns the pieces of a request. `path` determines the format. `None` if the request contains no
+/// conversation.
 pub(crate) fn atoms(path: &str, body: &Value) -> Option<Vec<Atom>> {
     if path.ends_with("/responses") {
         return Some(list(body.get("input")?).iter().filter_map(item).collect());
@@ -33,7 +34,7 @@ fn text(value: &Value, field: &str) -> String {
     value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// Converts an item of OpenAI's Responses API.
+/// Converts one item of OpenAI's Responses API into a piece.
 fn item(item: &Value) -> Option<Atom> {
     match text(item, "type").as_str() {
         "message" => {
@@ -53,7 +54,7 @@ fn item(item: &Value) -> Option<Atom> {
     }
 }
 
-/// Converts a message of OpenAI's Chat Completions API.
+/// Converts one message of OpenAI's Chat Completions API into pieces.
 fn message(message: &Value) -> Vec<Atom> {
     let message_text = message.get("content").map(text_of).unwrap_or_default();
     match text(message, "role").as_str() {
@@ -73,7 +74,7 @@ fn message(message: &Value) -> Vec<Atom> {
     }
 }
 
-/// Converts a message of Anthropic's API.
+/// Converts one message of Anthropic's API into pieces.
 fn blocks(message: &Value) -> Vec<Atom> {
     let by_model = text(message, "role") == "assistant";
     let Some(content) = message.get("content") else { return Vec::new() };
@@ -95,7 +96,7 @@ fn blocks(message: &Value) -> Vec<Atom> {
     atoms.collect()
 }
 
-/// Converts a content of Google's API.
+/// Converts one content of Google's API into pieces.
 fn content(content: &Value) -> Vec<Atom> {
     let by_model = text(content, "role") == "model";
     let parts = content.get("parts").map(list).unwrap_or_default();

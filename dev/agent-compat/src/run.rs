@@ -1,4 +1,5 @@
-//! Runs an agent on one fork after the other: writes the file, starts the agent, compares.
+//! Tests an agent on one fork after the other: writes the agent's file, starts the agent, and
+//! compares its request.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::mock::{Mock, ReceivedRequest};
 use crate::{output, request};
 
-/// The prompt for the agent.
+/// The prompt that each agent sends after the fork's history.
 pub(crate) const PROMPT: &str = "Please go on here.";
 
 /// What everything runs with.
@@ -46,7 +47,7 @@ pub(crate) struct Setting {
     pub(crate) names: Vec<String>,
 }
 
-/// An agent, and the origin and kind of the sessions it is tested on.
+/// One combination to test: an agent, the agent that wrote the sessions, and the kind of sessions.
 #[derive(Clone, Copy)]
 pub(crate) struct Tried {
     pub(crate) agent: &'static str,
@@ -54,18 +55,18 @@ pub(crate) struct Tried {
     pub(crate) kind: Kind,
 }
 
-/// The outcome of a test.
+/// The outcome of testing one combination, with the numbers of sessions and forks.
 pub(crate) struct Outcome {
     pub(crate) tried: Tried,
     pub(crate) sessions: usize,
     pub(crate) forks: usize,
     pub(crate) different: usize,
-    /// Forks that contain no message yet.
+    /// The number of forks that were not tested, because they contain no message yet.
     pub(crate) left_out: usize,
     pub(crate) seconds: f64,
 }
 
-/// A fork in which the model received something other than expected.
+/// A fork in which the model did not receive the expected messages.
 pub(crate) struct Different {
     case: String,
     why: String,
@@ -84,9 +85,9 @@ struct Resumed {
     start: Vec<String>,
 }
 
-/// Tests every position in the agent's own sessions, a few in those of another agent, and the
-/// parallel calls of every agent. In a quick run, tests a few positions, and the parallel calls of
-/// one agent only.
+/// Tests every position in the agent's own sessions, and a few positions in those of another agent.
+/// Also tests sessions with parallel calls of every agent. A quick run tests only a few positions
+/// everywhere, and parallel calls of only one agent.
 pub(crate) fn all(agent: &'static Agent, setting: &Setting) -> Result<Vec<Outcome>> {
     let mock = Mock::start()?;
     let folder = tempfile::tempdir().map_err(Error::file(std::env::temp_dir()))?;
@@ -108,7 +109,7 @@ pub(crate) fn all(agent: &'static Agent, setting: &Setting) -> Result<Vec<Outcom
     outcomes.collect()
 }
 
-/// What all cases of a round share.
+/// The part of the setup that all cases of a round share.
 struct Round<'a> {
     agent: &'static Agent,
     site: &'a Site,
@@ -129,13 +130,13 @@ fn round(round: &Round<'_>, tried: Tried, quick: bool) -> Result<Outcome> {
         let case = case::fork(&engine, cut)?;
         let mut expected = atoms::of_messages(&case.messages);
         if tried.from != round.agent.name {
-            // Reasoning is only sent to the agent whose model produced it.
+            // Agents send reasoning only to the model that produced it.
             expected.retain(|atom| !matches!(atom, Atom::Reasoning(_)));
         }
         let want = (round.agent.expected)(expected);
         let want = atoms::settled(want, round.agent.is_spoken);
         if want.is_empty() {
-            // The fork only contains what the agent says about itself.
+            // The fork contains only texts that the agent generates about itself.
             left_out += 1;
             continue;
         }
@@ -153,7 +154,7 @@ fn round(round: &Round<'_>, tried: Tried, quick: bool) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Tests one fork. The inner error describes how the request differs.
+/// Tests one fork. The inner error describes the difference between request and expectation.
 fn one(round: &Round<'_>, case: &Case, want: &[Atom]) -> Result<Result<(), String>> {
     let Round { agent, site, mock, .. } = round;
     let resumed = match resume_in(round, case)? {
@@ -170,17 +171,18 @@ fn one(round: &Round<'_>, case: &Case, want: &[Atom]) -> Result<Result<(), Strin
         let ended = ended.map_err(|source| Error::NotStarted { program, source })?;
         output = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
         if at < last && !ended.status.success() {
-            // The agent rejected the file, so its answer would concern another session.
+            // The agent rejected the file, so its answer would belong to another session.
             return Ok(Err(format!("  the file was refused ({}):\n{output}", ended.status)));
         }
     }
     let mut requests = mock.take();
-    // A command that only reads the file prints the request that it would send.
+    // A command that only reads the file prints the request that it would otherwise send.
     requests.extend(serde_json::from_str::<ReceivedRequest>(&output));
     Ok(compare(agent, want, &requests, &output))
 }
 
-/// Writes the agent's file. The inner error is the output of a failed `forklore resume-in`.
+/// Writes the fork as a file of the agent. The inner error is the output of a failed `forklore
+/// resume-in`.
 fn resume_in(round: &Round<'_>, case: &Case) -> Result<Result<Resumed, String>> {
     let Round { agent, site, setting, url, .. } = round;
     let mut command = Command::new(&setting.forklore);
@@ -194,7 +196,8 @@ fn resume_in(round: &Round<'_>, case: &Case) -> Result<Result<Resumed, String>> 
     }))
 }
 
-/// Returns the last word of the command that starts the agent: its own name for the session.
+/// Returns the last argument of the command that starts the agent: the agent's name for the
+/// session.
 fn last_word(start: &[String]) -> String {
     let last = start.last().and_then(|command| command.split(' ').next_back());
     last.unwrap_or_default().to_owned()
@@ -208,8 +211,8 @@ fn compare(
 ) -> Result<(), String> {
     let requests =
         requested.iter().filter_map(|requested| request::atoms(&requested.path, &requested.body));
-    // Agents also request titles. The conversation is the longest request that ends with the
-    // prompt.
+    // Agents also request titles. The conversation is in the longest of the requests that end with
+    // the prompt.
     let Some(got) = requests.filter_map(before_prompt).max_by_key(Vec::len) else {
         return Err(format!("the model was not asked; the agent said:\n{text}"));
     };
@@ -226,7 +229,8 @@ fn compare(
     Err(format!("  {counts}\n  should be:\n{}  was:\n{}", show(want), show(&got)))
 }
 
-/// Returns the pieces before the prompt, which may have been joined to the preceding text.
+/// Returns the pieces before the prompt, or `None` if the prompt is not at the end. The agent may
+/// have joined the prompt to the preceding text.
 fn before_prompt(mut atoms: Vec<Atom>) -> Option<Vec<Atom>> {
     let Some(Atom::User(text)) = atoms.pop() else { return None };
     let before = text.trim().trim_matches('"').strip_suffix(PROMPT)?.trim_matches('"').trim();

@@ -1,4 +1,4 @@
-//! Charts of how a cost grows: lines over two logarithmic axes, as SVG.
+//! SVG charts that show how a cost grows: lines over two logarithmic axes.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -12,14 +12,16 @@ use crate::samples::Samples;
 
 const SIZE: (u32, u32) = (880, 440);
 
-/// The width of the legend, which is next to the plot so that it covers nothing.
+/// The width of the legend in pixels. The legend is to the right of the plot, so that it covers
+/// nothing.
 const LEGEND: u32 = 250;
 
 const INK: RGBColor = RGBColor(36, 41, 47);
 const GRID: RGBColor = RGBColor(208, 215, 222);
 const FAINT: RGBColor = RGBColor(238, 241, 244);
 
-/// Colours that are distinguishable with colour blindness (Okabe and Ito), the first for forklore.
+/// Colours for lines, the first one for forklore. They are distinguishable with colour blindness
+/// (the palette of Okabe and Ito).
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -30,7 +32,7 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(90, 90, 90),
 ];
 
-/// A chart to draw.
+/// A chart to draw, with its lines.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chart {
     /// The file name without the extension.
@@ -47,13 +49,13 @@ pub(crate) struct Chart {
 /// The number format of the vertical axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
-    /// Seconds, as `1 ms`.
+    /// Durations in seconds, labelled with a unit, such as `1 ms`.
     Time,
-    /// Numbers, as `10,000`.
+    /// Counts, labelled with thousands separators, such as `10,000`.
     Count,
 }
 
-/// A line of the chart, one for each implementation.
+/// A line of the chart, with its points (x, y). There is one line per implementation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
     pub(crate) name: String,
@@ -61,7 +63,8 @@ pub(crate) struct Line {
 }
 
 impl Chart {
-    /// Adds a point to the line of this name. Creates the line if it does not exist.
+    /// Adds a point to the line with this name. Creates the line if the chart has none of this
+    /// name.
     pub(crate) fn point(&mut self, name: &str, point: (f64, f64)) {
         match self.lines.iter_mut().find(|line| line.name == name) {
             Some(line) => line.points.push(point),
@@ -69,12 +72,13 @@ impl Chart {
         }
     }
 
-    /// Adds the median of the samples measured at `across`.
+    /// Adds a point at the horizontal position `across`, with the median duration of the samples.
     pub(crate) fn took(&mut self, name: &str, across: usize, samples: &Samples) {
         self.point(name, (across as f64, samples.median().as_secs_f64()));
     }
 
-    /// Adds the rate per second at `across`, computed from the median duration of one operation.
+    /// Adds a point at the horizontal position `across`, with the rate per second. The rate is
+    /// computed from the median duration of one operation.
     pub(crate) fn rate(&mut self, name: &str, across: usize, samples: &Samples) {
         self.point(name, (across as f64, 1.0 / samples.median().as_secs_f64()));
     }
@@ -94,7 +98,7 @@ impl Chart {
     }
 
     fn draw(&self, area: &Area<'_>) -> Drawn<'_> {
-        // An opaque background, because the page may be light or dark.
+        // The background is opaque, because the page may be light or dark.
         area.fill(&WHITE)?;
         let (plot, legend) = area.split_horizontally(SIZE.0 - LEGEND);
         self.axes(&plot)?;
@@ -104,7 +108,8 @@ impl Chart {
     fn axes<'a>(&self, area: &Area<'a>) -> Drawn<'a> {
         let (across, up) = (self.range(|point| point.0), self.range(|point| point.1));
         let text = |size: i32| ("sans-serif", size).into_font().color(&INK);
-        // Small ranges are divided by powers of two, large ones by powers of ten.
+        // Axes with a small range have ticks at powers of two, those with a large range at powers
+        // of ten.
         let base = if across.1 <= 64.0 { 2.0 } else { 10.0 };
         let mut chart = ChartBuilder::on(area)
             .caption(self.title, text(17))
@@ -154,20 +159,20 @@ impl Chart {
         self.lines.iter().zip(COLOURS.into_iter().cycle())
     }
 
-    /// Returns the smallest and the largest value on one axis.
+    /// Returns the smallest and the largest value of all lines on one axis, which `of` selects.
     fn range(&self, of: fn(&(f64, f64)) -> f64) -> (f64, f64) {
         let values = self.lines.iter().flat_map(|line| &line.points).map(of);
         values.fold((f64::MAX, 0.0), |(a, b), value| (a.min(value), b.max(value)))
     }
 }
 
-/// Returns a range slightly larger than from `least` to `most`.
+/// Returns a range that extends slightly beyond `least` and `most`, as a margin.
 fn around((least, most): (f64, f64)) -> Range<f64> {
     least / 1.4..most * 1.4
 }
 
-/// Returns a range from the power of ten below `least` to the one above `most`, so that at least
-/// two are labelled.
+/// Returns a range from a power of ten below `least` to a power of ten above `most`, so that the
+/// axis has at least two labels.
 fn decades((least, most): (f64, f64)) -> Range<f64> {
     let decade = |value: f64| 10_f64.powf(value);
     decade(least.log10().floor()) / 1.05..decade(most.log10().ceil()) * 1.05

@@ -4,10 +4,10 @@ use std::io;
 use std::path::Path;
 use std::process::ExitStatus;
 
-/// The result of a step of the run.
+/// The result of a step of the benchmark run.
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, and with what.
+/// An error of the benchmark run, with the file or action concerned.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error(transparent)]
@@ -24,9 +24,9 @@ pub(crate) enum Error {
     Wrong(String),
 }
 
-/// Adds to an I/O error what was being done.
+/// Adds to an I/O error the action that failed.
 pub(crate) trait Doing<T> {
-    /// `doing` describes the failed action and `path` is its object.
+    /// Converts the error. `doing` describes the failed action, and `path` is the file concerned.
     fn doing(self, doing: &str, path: &Path) -> Result<T>;
 }
 

@@ -1,18 +1,19 @@
-//! A figure: what was measured, the result, and the promised limit.
+//! A figure: one measured value, with a description and the promised limit.
 
 use crate::samples::Samples;
 
-/// One line of the table.
+/// One line of a table of figures.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Figure {
-    /// What was measured, and against what.
+    /// A description of the measured operation and of its baseline.
     pub(crate) what: String,
     pub(crate) value: f64,
     pub(crate) unit: Unit,
     pub(crate) goal: Goal,
-    /// The raw number behind the value: the median and, in brackets, p10 to p90.
+    /// The measured number from which `value` was computed: the median, with p10 to p90 in
+    /// brackets.
     pub(crate) measured: String,
-    /// The raw number of the baseline, in the same form.
+    /// The corresponding number of the baseline, in the same form.
     pub(crate) against: String,
 }
 
@@ -35,7 +36,7 @@ pub(crate) enum Unit {
 pub(crate) enum Goal {
     AtMost(f64),
     AtLeast(f64),
-    /// No promise: shown for comparison only.
+    /// No promise: the value is shown for comparison only.
     None,
 }
 
@@ -57,7 +58,7 @@ impl Figure {
         }
     }
 
-    /// Creates a figure for a value without a baseline.
+    /// Creates a figure for a value that was not compared with a baseline.
     pub(crate) fn alone(what: impl Into<String>, goal: Goal, value: f64, unit: Unit) -> Self {
         Self {
             what: what.into(),
@@ -69,14 +70,14 @@ impl Figure {
         }
     }
 
-    /// Returns the same figure with the numbers behind it.
+    /// Returns the same figure with the two numbers from which its value was computed.
     pub(crate) fn from(mut self, measured: impl Into<String>, against: impl Into<String>) -> Self {
         self.measured = measured.into();
         self.against = against.into();
         self
     }
 
-    /// Checks whether the promise is met. `None` if there is no promise.
+    /// Checks whether the value is within the promised limit. `None` if there is no promise.
     pub(crate) fn is_met(&self) -> Option<bool> {
         match self.goal {
             Goal::AtMost(most) => Some(self.value <= most),

@@ -1,4 +1,4 @@
-//! The results of a measurement: table lines and charts.
+//! The results of measurements: figures for the tables, and charts.
 
 use crate::chart::Chart;
 use crate::figure::Figure;
@@ -11,7 +11,7 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// Adds the results of another part of the measurement.
+    /// Appends the results of another part of the same measurement.
     pub(crate) fn add(&mut self, other: impl Into<Self>) {
         let other = other.into();
         self.figures.extend(other.figures);

@@ -1,4 +1,4 @@
-//! The machine and the time of the run, without which the figures mean little.
+//! The machine, the commit and the time of the run. Without them the figures mean little.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 
 use jiff::Timestamp;
 
-/// The state of the machine before the first measurement.
+/// A description of the machine and of its load before the first measurement.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     pub(crate) date: String,
@@ -19,7 +19,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Reads the current state of the machine, with the file system of `dir`.
+    /// Describes the machine as it is now, with the file system that contains `dir`.
     pub(crate) fn now(dir: &Path) -> Self {
         Self {
             date: Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string(),
@@ -32,7 +32,7 @@ impl Machine {
     }
 }
 
-/// Returns the load average over 1, 5 and 15 minutes, or `unknown`.
+/// Returns the load averages over 1, 5 and 15 minutes, or `unknown` if the system reports none.
 pub(crate) fn load() -> String {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let numbers: Vec<_> = text.split(' ').take(3).collect();
@@ -51,8 +51,8 @@ fn processor() -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-/// Returns the type of the file system that contains `dir`: that of the mount with the longest
-/// matching path.
+/// Returns the type of the file system that contains `dir`. If several mounts contain `dir`, the
+/// one with the longest path counts.
 fn file_system(dir: &Path) -> Option<String> {
     let dir = dir.canonicalize().ok()?;
     let mounts = fs::read_to_string("/proc/mounts").ok()?;

@@ -1,7 +1,8 @@
-//! Measures in one run what forklore promises about speed, and writes the figures as Markdown.
+//! Measures in one run all that forklore promises about speed, and writes the figures as Markdown.
 //!
-//! Every promise is a ratio of two things measured in turns, so that other load on the machine
-//! affects both. `docs/benchmarks.md` contains the figures and explains how they are made.
+//! Most promises are ratios of two operations, which are measured in turns: other load on the
+//! machine affects both operations. `docs/benchmarks.md` contains the figures and explains their
+//! origin.
 
 mod chart;
 mod error;
@@ -30,7 +31,7 @@ use mimalloc::MiMalloc;
 use error::Result;
 use options::{Options, Task};
 
-/// The same allocator as in the program.
+/// The same allocator as in the program `forklore`.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Takes all requested measurements and prints the figures or writes them to the page.
+/// Runs all requested measurements. Prints the figures, or writes them to the page.
 fn run(options: &Options) -> Result<()> {
     let scene = options.scene()?;
     let before = machine::Machine::now(scene.dir());

@@ -1,4 +1,4 @@
-//! A memory-mapped file. This is the only module here that needs `unsafe`.
+//! A memory-mapped file. This is the only module of this crate that needs `unsafe`.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,12 +7,12 @@ use memmap2::Mmap;
 
 use crate::error::{Doing, Result};
 
-/// The bytes of a file, mapped into memory.
+/// The content of a file, mapped into memory.
 #[derive(Debug)]
 pub(crate) struct Mapped(Mmap);
 
 impl Mapped {
-    /// Maps a file that this run wrote itself, in its own directory.
+    /// Maps a file, which this run must have written in its own directory.
     #[allow(unsafe_code, reason = "mapping a file is unsafe whatever the crate")]
     pub(crate) fn of(path: &Path) -> Result<Self> {
         let file = File::open(path).doing("cannot open", path)?;

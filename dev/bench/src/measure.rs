@@ -62,7 +62,7 @@ pub(crate) enum Measurement {
 }
 
 impl Measurement {
-    /// In the order of the page.
+    /// All measurements, in the order in which the page shows them.
     pub(crate) const ALL: [Self; 14] = [
         Self::Length,
         Self::Family,
@@ -99,7 +99,7 @@ impl Measurement {
         }
     }
 
-    /// Returns the heading of the measurement's figures.
+    /// Returns the heading under which the page shows the measurement's figures.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Length => "forks of short and long sessions",
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
 
-    /// All measurements that need no second program run to their end with valid figures.
+    /// Runs every measurement that starts no second program. All must produce valid figures.
     #[test]
     fn every_measurement_within_one_process_runs() {
         let dir = tempfile::tempdir().unwrap();

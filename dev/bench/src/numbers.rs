@@ -17,7 +17,7 @@ impl Numbers {
         z ^ (z >> 31)
     }
 
-    /// Returns a number below `bound`.
+    /// Returns a number from 0 to `bound - 1`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound.max(1) as u64) as usize
     }

@@ -72,18 +72,19 @@ impl Options {
         Ok(Scene::below(&self.dir, sizes)?.with_peers(self.peers.clone()))
     }
 
-    /// Returns the measurements to take, in the order of the page.
+    /// Returns the measurements to run: those requested, or all in the order of the page.
     pub(crate) fn measurements(&self) -> Vec<Measurement> {
         if self.only.is_empty() { Measurement::ALL.to_vec() } else { self.only.clone() }
     }
 
-    /// Returns the directory for the charts: that of the page, or one that the next run overwrites.
+    /// Returns the directory for the charts. With a page it is next to the page; without one, it is
+    /// a directory that the next run overwrites.
     pub(crate) fn pictures(&self) -> PathBuf {
         let page = self.write.as_ref().map(|page| page.with_extension(""));
         page.unwrap_or_else(|| self.dir.join("pictures"))
     }
 
-    /// Returns the command line that started this run.
+    /// Returns the command line that repeats this run.
     pub(crate) fn command(&self) -> String {
         let mut words = vec!["cargo xtask bench".to_owned()];
         words.extend(self.quick.then(|| "--quick".to_owned()));

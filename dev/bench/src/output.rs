@@ -1,10 +1,10 @@
-//! The only file that prints.
+//! All output of the program: this is the only file that prints.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this program talks to a person")]
 
 use std::error::Error;
 use std::process::ExitCode;
 
-/// Prints on standard error what is being measured.
+/// Prints to standard error which measurement begins.
 pub(crate) fn progress(what: &str) {
     eprintln!("measuring {what}");
 }
@@ -14,7 +14,7 @@ pub(crate) fn page(text: &str) {
     println!("{text}");
 }
 
-/// Prints why the run ended early.
+/// Prints the error that ended the run, and returns the exit code.
 pub(crate) fn failure(error: &dyn Error) -> ExitCode {
     eprintln!("forklore-bench: {error}");
     ExitCode::FAILURE

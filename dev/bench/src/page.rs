@@ -1,4 +1,4 @@
-//! The figures as Markdown, and the page that contains them.
+//! Formats the figures as Markdown, and writes them into the page.
 
 use std::fs;
 use std::path::Path;
@@ -10,13 +10,13 @@ use crate::machine::{self, Machine};
 use crate::measure::Measurement;
 use crate::options::Options;
 
-/// The lines of the page between which the figures of one run are.
+/// The two lines of the page between which the figures of one run are placed.
 const MARKS: [&str; 2] = ["<!-- figures -->\n", "<!-- end of figures -->"];
 
-/// The directory of the charts, as the page links to it.
+/// The directory of the charts, relative to the page.
 const PICTURES: &str = "benchmarks";
 
-/// Formats the machine and the run, and a table for each measurement.
+/// Formats the figures: a description of the machine and the run, then a table per measurement.
 pub(crate) fn figures(
     measured: &[(Measurement, Findings)],
     machine: &Machine,
@@ -61,7 +61,7 @@ pub(crate) fn figures(
     text
 }
 
-/// Writes every chart into `folder`.
+/// Writes every chart as an SVG file into `folder`.
 pub(crate) fn draw(measured: &[(Measurement, Findings)], folder: &Path) -> Result<()> {
     let mut charts = measured.iter().flat_map(|(_, found)| &found.charts).peekable();
     if charts.peek().is_some() {
@@ -74,7 +74,7 @@ pub(crate) fn draw(measured: &[(Measurement, Findings)], folder: &Path) -> Resul
     Ok(())
 }
 
-/// Replaces the figures in `file` by `text`.
+/// Replaces the figures between the two marks in `file` by `text`.
 pub(crate) fn save(file: &Path, text: &str) -> Result<()> {
     let page = fs::read_to_string(file).doing("cannot read", file)?;
     let page = replaced(&page, text)

@@ -1,5 +1,5 @@
-//! Alternatives that an agent's author might use: Python libraries, each in a process that stays
-//! open and executes one request at a time.
+//! The peers: alternatives that an agent's author might use. They are Python libraries. Each runs
+//! in its own process, which executes one request at a time until its input ends.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -11,17 +11,17 @@ use serde::Deserialize;
 
 use crate::error::{Doing, Error, Result};
 
-/// A library, and the script that drives it.
+/// A library, and the Python script that drives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    /// What the library's fork does.
+    /// A description of a fork in this library.
     pub(crate) fork: &'static str,
     script: &'static str,
     argument: &'static str,
 }
 
-/// The libraries that are measured.
+/// The libraries that are measured, in the order of the tables.
 pub(crate) const KINDS: [Kind; 3] = [
     Kind {
         name: "OpenAI SQLiteSession",
@@ -62,14 +62,14 @@ struct Answer {
 }
 
 impl Peer {
-    /// Starts a peer whose session, in a file in `dir`, has `messages` messages.
+    /// Starts a peer. Its session has `messages` messages and is in a file in `dir`.
     pub(crate) fn start(kind: Kind, python: &Path, dir: &Path, messages: usize) -> Result<Self> {
         let errors = dir.join(format!("{}.errors", kind.argument));
         let mut child = Command::new(python)
             .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(kind.script))
             .arg(kind.argument)
             .arg(dir.join(format!("{}.db", kind.argument)))
-            // Prevents compiled files next to the scripts, and network requests for tracing.
+            // Prevents compiled Python files next to the scripts, and network requests for tracing.
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("LANGSMITH_TRACING", "false")
             .env("OPENAI_AGENTS_DISABLE_TRACING", "1")
@@ -90,22 +90,23 @@ impl Peer {
         Err(Error::Wrong(format!("{} holds {filled} messages, not {messages}", kind.name)))
     }
 
-    /// Creates one more fork of the session.
+    /// Creates one more fork of the session, and returns the duration.
     pub(crate) fn fork(&mut self) -> Result<Duration> {
         self.time("fork")
     }
 
-    /// Appends one more message.
+    /// Appends one more message, and returns the duration.
     pub(crate) fn append(&mut self) -> Result<Duration> {
         self.time("append")
     }
 
-    /// Loads every message of the session.
+    /// Loads every message of the session, and returns the duration.
     pub(crate) fn load(&mut self) -> Result<Duration> {
         self.time("load")
     }
 
-    /// Continues in forks of forks, `links` levels deep, with one turn in each.
+    /// Creates a chain of forks, `links` levels deep, with one turn in each, and continues at its
+    /// end.
     pub(crate) fn deepen(&mut self, links: usize) -> Result<()> {
         self.ask(&format!(r#"{{"do":"deepen","links":{links}}}"#)).map(drop)
     }
@@ -123,7 +124,7 @@ impl Peer {
     fn ask(&mut self, request: &str) -> Result<Answer> {
         let mut line = String::new();
         let sent = self.requests.as_mut().map_or(Ok(()), |pipe| writeln!(pipe, "{request}"));
-        // A peer that failed wrote the reason to standard error.
+        // If the peer failed, it wrote the reason to standard error.
         let read = sent.and_then(|()| self.answers.read_line(&mut line));
         match read {
             Ok(1..) => serde_json::from_str(&line).map_err(|_| self.failed(&line)),
@@ -139,7 +140,7 @@ impl Peer {
 }
 
 impl Drop for Peer {
-    /// A peer ends by itself at the end of its input.
+    /// Closes the input of the peer, which makes its process end.
     fn drop(&mut self) {
         drop(self.requests.take());
         drop(self.child.wait());

@@ -1,4 +1,4 @@
-//! Starts, times and monitors other programs.
+//! Starts, times and watches other programs.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -12,27 +12,28 @@ use crate::error::{Doing, Error, Result};
 /// The interval at which the memory of a watched program is sampled.
 const LOOK: Duration = Duration::from_micros(500);
 
-/// A program of which only the exit code matters. Its standard error goes to a file and is added to
-/// the error.
+/// A program that can be run. Only its exit code matters. Its standard error goes to a file, which
+/// is added to the error message if the program fails.
 pub(crate) struct Program {
     path: PathBuf,
     dir: PathBuf,
     errors: PathBuf,
-    /// The wrapper command that starts it, with arguments. Empty if it is started directly.
+    /// The wrapper command that starts the program, with arguments. It is empty if the program is
+    /// started directly.
     by: Vec<&'static str>,
 }
 
-/// The result of a watched program.
+/// The result of a watched program that ended.
 pub(crate) struct Ended {
     pub(crate) took: Duration,
-    /// Its peak anonymous memory in bytes, without mapped files.
+    /// The peak anonymous memory of the program in bytes, without mapped files.
     pub(crate) anonymous: Option<u64>,
-    /// The processor time that it used, with a resolution of 10 ms.
+    /// The processor time of the program, with a resolution of 10 ms.
     pub(crate) worked: Option<Duration>,
 }
 
 impl Program {
-    /// Returns the program `forklore` that was built with this one, to run in `dir`.
+    /// Returns the program `forklore` from the directory of this executable. It runs in `dir`.
     pub(crate) fn forklore(dir: &Path) -> Result<Self> {
         let own = Self::itself(dir)?.path;
         let path = own.with_file_name(format!("forklore{}", std::env::consts::EXE_SUFFIX));
@@ -42,7 +43,7 @@ impl Program {
         Err(Error::Wrong(format!("{} is not there; build it first", path.display())))
     }
 
-    /// Returns this program.
+    /// Returns this program itself, to be started once more in `dir`.
     pub(crate) fn itself(dir: &Path) -> Result<Self> {
         let path = std::env::current_exe().doing("cannot find", Path::new("this program"))?;
         let path = path.canonicalize().doing("cannot find", &path)?;
@@ -60,12 +61,12 @@ impl Program {
         self
     }
 
-    /// Checks whether it runs on one processor.
+    /// Checks whether the program is restricted to one processor.
     pub(crate) fn is_on_one_core(&self) -> bool {
         !self.by.is_empty()
     }
 
-    /// Runs the program to its end.
+    /// Runs the program to its end, and returns the duration.
     pub(crate) fn run(&self, args: &[&str]) -> Result<Duration> {
         let start = Instant::now();
         let status = self.start(args, Stdio::null())?.wait().doing("cannot run", &self.path)?;
@@ -73,7 +74,8 @@ impl Program {
         self.check(args, status).map(|()| took)
     }
 
-    /// Runs the program until its first line of output, then closes the pipe so that it ends.
+    /// Runs the program until its first line of output and returns the duration. Then closes the
+    /// pipe, so that the program ends.
     pub(crate) fn first_line(&self, args: &[&str]) -> Result<Duration> {
         let start = Instant::now();
         let mut child = self.start(args, Stdio::piped())?;
@@ -89,12 +91,12 @@ impl Program {
         self.check(args, status).map(|()| took)
     }
 
-    /// Runs the program to its end and samples its memory meanwhile.
+    /// Runs the program to its end, and samples its memory meanwhile.
     pub(crate) fn watched(&self, args: &[&str]) -> Result<Ended> {
         let start = Instant::now();
         let mut child = self.start(args, Stdio::null())?;
         let mut anonymous = None;
-        // Until it is reaped, the system still reports the processor time of an ended process.
+        // The system reports the processor time of an ended process until the process is reaped.
         while !has_ended(child.id()) {
             anonymous = anonymous.max(anonymous_memory(child.id()));
             sleep(LOOK);
@@ -105,7 +107,7 @@ impl Program {
         self.check(args, status).map(|()| Ended { took, anonymous, worked })
     }
 
-    /// Starts the program with an environment in which nothing points at the user's own store.
+    /// Starts the program. Nothing in its environment refers to the user's own store.
     pub(crate) fn start(&self, args: &[&str], output: Stdio) -> Result<Child> {
         let errors = File::options().create(true).append(true).open(&self.errors);
         let mut words = self.by.iter().map(Path::new).chain([&*self.path]);
@@ -136,13 +138,13 @@ impl Program {
     }
 }
 
-/// Checks whether a process has ended and only waits to be reaped. Also true if the system has no
-/// information about it.
+/// Checks whether a process has ended and waits to be reaped. Also returns true if the system has
+/// no information about the process.
 fn has_ended(process: u32) -> bool {
     fields(process).is_none_or(|fields| fields.starts_with('Z'))
 }
 
-/// Returns the processor time of a process, in user and system mode.
+/// Returns the processor time of a process: its user time and system time together.
 fn worked(process: u32) -> Option<Duration> {
     let fields = fields(process)?;
     let mut ticks = fields.split(' ').skip(11).map_while(|field| field.parse::<u64>().ok());
@@ -153,7 +155,8 @@ fn worked(process: u32) -> Option<Duration> {
 /// Returns the fields of `/proc/PID/stat`, from the process state on.
 fn fields(process: u32) -> Option<String> {
     let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The process name before may contain anything, but ends with the last bracket.
+    // The process name in front of these fields may contain anything. It ends with the last
+    // bracket.
     Some(line.rsplit_once(") ")?.1.to_owned())
 }
 

@@ -1,6 +1,6 @@
-//! Payloads like those of agents: prose, code, paths and command output, the same in every run.
-//! Words are distributed as in English (the nth is about 1/n as frequent as the first), and some
-//! lines repeat, so that the payloads compress about as little as the least compressible real
+//! Generates payloads like those of agents: prose, code, paths and command output. They are the
+//! same in every run. Words are distributed as in English: the nth is about 1/n as frequent as the
+//! first. Some lines repeat. The payloads compress about as little as the least compressible real
 //! sessions.
 
 use std::collections::VecDeque;
@@ -28,7 +28,7 @@ const NAMES: &str = "parse_header read_page next_event cut_at fork_plan retry_co
 const FOLDERS: &str = "src/main.rs src/store/read.rs tests/fork.rs lib/session.py app/models.ts \
     docs/semantics.md crates/engine/src/cut.rs web/components/Tree.tsx Cargo.toml package.json";
 
-/// The number of recent lines from which quotes are taken.
+/// The number of recent lines from which quotes are picked.
 const BEFORE: usize = 100;
 
 /// An endless generator of payloads.
@@ -37,7 +37,7 @@ pub(crate) struct Prose {
     words: Vec<&'static str>,
     names: Vec<&'static str>,
     paths: Vec<&'static str>,
-    /// Recent lines, to quote from.
+    /// Recent lines, which can be quoted.
     before: VecDeque<String>,
 }
 
@@ -53,7 +53,8 @@ impl Prose {
         }
     }
 
-    /// Returns a JSON payload of exactly `bytes` bytes with the text in `content`.
+    /// Returns a JSON payload of exactly `bytes` bytes, whose field `content` contains generated
+    /// text.
     pub(crate) fn payload(&mut self, bytes: usize) -> String {
         let mut text = String::from("{\"content\":\"");
         let end = bytes - 2;
@@ -79,7 +80,7 @@ impl Prose {
         text
     }
 
-    /// Picks one of `list`; earlier entries are more frequent.
+    /// Picks a random element of `list`. Earlier elements are more frequent.
     fn often(numbers: &mut Numbers, list: &[&'static str]) -> &'static str {
         // With a uniform exponent, the power yields rank r about 1/r as often as the first.
         let uniform = numbers.below(1 << 20) as f64 / f64::from(1 << 20);
@@ -128,7 +129,7 @@ impl Prose {
         ));
     }
 
-    /// Appends an earlier line, as agents repeat what they have read.
+    /// Appends a line of an earlier payload, because agents repeat text that they have read.
     fn quote(&mut self, text: &mut String) {
         let at = self.numbers.below(self.before.len());
         if let Some(line) = self.before.get(at) {

@@ -1,8 +1,9 @@
-//! The lower limit of every read: a file of records that is mapped into memory and traversed.
+//! The lower limit for every read of a session: a file of records that is mapped into memory and
+//! traversed.
 //!
-//! A record is the length of its payload and the payload's checksum (four bytes each, little
-//! endian), followed by the payload. A walk does what no store can omit: it finds each record,
-//! verifies its checksum, and checks that it is UTF-8.
+//! A record consists of the length of its payload, the checksum of its payload (four bytes each,
+//! little endian), and the payload. A walk does only what no store can omit: it finds each record,
+//! verifies the checksum, and checks that the payload is UTF-8.
 
 use std::fs::File;
 use std::io::{BufWriter, IntoInnerError, Write};
@@ -11,13 +12,13 @@ use std::path::Path;
 use crate::error::{Doing, Error, Result};
 use crate::mapped::Mapped;
 
-/// A file of records.
+/// A file of records, mapped into memory.
 #[derive(Debug)]
 pub(crate) struct Raw {
     map: Mapped,
 }
 
-/// The totals of a walk. Every way of reading the same session must have the same totals.
+/// The totals of one read. Every way of reading the same session must find the same totals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) events: usize,
@@ -26,7 +27,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Counts a payload, and prevents the compiler from optimising its creation away.
+    /// Adds a payload to the totals. Prevents the compiler from removing the code that produced it.
     pub(crate) fn payload(&mut self, text: &str) {
         self.events += 1;
         self.bytes += std::hint::black_box(text).len();
@@ -34,7 +35,7 @@ impl Seen {
 }
 
 impl Raw {
-    /// Writes the payloads to `path` and maps the file.
+    /// Writes one record per payload to `path`, and maps the file.
     pub(crate) fn write(
         path: &Path,
         payloads: impl Iterator<Item = Result<String>>,
@@ -55,7 +56,7 @@ impl Raw {
         Ok(Self { map: Mapped::of(path)? })
     }
 
-    /// Reads every record.
+    /// Reads and verifies every record, and returns the totals.
     pub(crate) fn walk(&self) -> Result<Seen> {
         let mut seen = Seen::default();
         let mut rest = self.map.bytes();
@@ -69,7 +70,8 @@ impl Raw {
     }
 }
 
-/// Returns the first record of `bytes`, and what follows it.
+/// Returns the payload of the first record, and the bytes after that record. `None` if the record
+/// is damaged.
 fn record(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let (length, rest) = bytes.split_first_chunk()?;
     let (checksum, rest) = rest.split_first_chunk()?;

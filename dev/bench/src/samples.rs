@@ -1,4 +1,4 @@
-//! Durations of a repeated operation, and the alternation in which rivals are measured.
+//! Durations of a repeated operation, and the method of measuring several operations in turns.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,8 @@ impl Samples {
         self.0.push(duration);
     }
 
-    /// Returns the smallest sample that at least `percent` percent of all samples do not exceed.
+    /// Returns the smallest sample that is not exceeded by at least `percent` percent of the
+    /// samples.
     pub(crate) fn percentile(&self, percent: usize) -> Duration {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
@@ -25,7 +26,7 @@ impl Samples {
         self.percentile(50)
     }
 
-    /// Returns the ratio of this median to that of `base`.
+    /// Returns the median of these samples divided by the median of `base`.
     pub(crate) fn over(&self, base: &Self) -> f64 {
         self.median().as_secs_f64() / base.median().as_secs_f64()
     }
@@ -38,7 +39,7 @@ impl std::fmt::Display for Samples {
     }
 }
 
-/// Formats a duration with three digits and a suitable unit.
+/// Formats a duration with three significant digits and a suitable unit.
 pub(crate) fn formatted(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     let (value, unit) = match seconds {
@@ -61,11 +62,13 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// One of the compared operations: runs once and returns the duration of the part that counts.
+/// One of the compared operations. Each call runs it once and returns the duration of the part that
+/// counts.
 pub(crate) type Rival<'a> = Box<dyn FnMut() -> Result<Duration> + 'a>;
 
-/// Measures the rivals in turns. Each runs once per round, and each round starts with another one,
-/// so that a disturbance affects all of them. A tenth of `rounds` is run before as warm-up.
+/// Measures the rivals in turns. Each round runs every rival once and starts with another one, so
+/// that a disturbance affects all of them. Before the `rounds` measured rounds, a tenth as many are
+/// run as warm-up.
 pub(crate) fn in_turns(rounds: usize, rivals: &mut [Rival<'_>]) -> Result<Vec<Samples>> {
     let mut samples = vec![Samples::default(); rivals.len()];
     let warm_up = rounds / 10;
@@ -85,7 +88,7 @@ pub(crate) fn in_turns(rounds: usize, rivals: &mut [Rival<'_>]) -> Result<Vec<Sa
     Ok(samples)
 }
 
-/// Measures two rivals in turns: the base, and the one that is compared with it.
+/// Measures two rivals in turns: `base`, and `measured`, which is compared with it.
 pub(crate) fn pair<'a>(
     rounds: usize,
     base: impl FnMut() -> Result<Duration> + 'a,

@@ -1,4 +1,4 @@
-//! The stores and sessions that the measurements use.
+//! Creates the stores and sessions that the measurements use.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -20,15 +20,16 @@ use crate::error::{Doing, Error, Result};
 pub(crate) struct Sizes {
     /// Event counts of a short and a long session.
     pub(crate) events: [usize; 2],
-    /// Message counts of the sessions that the peers also create. The last one is judged.
+    /// Message counts of the sessions that the peers also create. Goals apply to the last count.
     pub(crate) messages: [usize; 3],
     /// Event counts of sessions that are too long for the peers.
     pub(crate) beyond: [usize; 2],
     /// Depths of families, from shallow to deep.
     pub(crate) depths: [usize; 4],
-    /// The greatest depth that the peers are measured at.
+    /// The greatest depth at which the peers are measured.
     pub(crate) patience: usize,
-    /// Event counts of the sessions that are loaded completely. The fourth and the last are judged.
+    /// Event counts of the sessions that are loaded completely. Goals apply to the fourth and the
+    /// last.
     pub(crate) loads: [usize; 6],
     /// The number of events that are spread over chains of forks.
     pub(crate) spanned: usize,
@@ -39,16 +40,16 @@ pub(crate) struct Sizes {
     pub(crate) sessions: usize,
     /// The sizes of a small and a large file to import, in bytes.
     pub(crate) imports: [u64; 2],
-    /// How often two writes are compared.
+    /// The number of measured repetitions when two writes are compared.
     pub(crate) rounds: usize,
-    /// How often two program starts are compared.
+    /// The number of measured repetitions when two program starts are compared.
     pub(crate) starts: usize,
-    /// How long several processes write, in milliseconds.
+    /// The duration for which several processes write, in milliseconds.
     pub(crate) millis: u64,
 }
 
 impl Sizes {
-    /// The sizes for which the promises are made.
+    /// The sizes for a complete run. The promises are made for them.
     pub(crate) const FULL: Self = Self {
         events: [10, 1_000_000],
         messages: [10, 1_000, 10_000],
@@ -67,7 +68,7 @@ impl Sizes {
         millis: 1_500,
     };
 
-    /// Just large enough that every line of code runs.
+    /// Sizes that are just large enough to run every line of code.
     pub(crate) const QUICK: Self = Self {
         events: [10, 1_000],
         messages: [10, 50, 100],
@@ -87,13 +88,13 @@ impl Sizes {
     };
 }
 
-/// A temporary directory for one run, and the sizes to use.
+/// The environment of one run: a temporary directory and the sizes to use.
 pub(crate) struct Scene {
-    /// Sessions that several measurements share, by event count.
+    /// Sessions that several measurements share, by their event count.
     sessions: RefCell<BTreeMap<usize, Rc<(Bed, SessionId)>>>,
     dir: TempDir,
     pub(crate) sizes: Sizes,
-    /// The Python in which the peers are installed.
+    /// The path of the Python in which the peers are installed.
     python: Option<PathBuf>,
 }
 
@@ -104,20 +105,20 @@ impl Scene {
         Ok(Self { sessions: RefCell::default(), dir, sizes, python: None })
     }
 
-    /// Returns the same scene with peers.
+    /// Returns the same scene with the path of the Python for the peers.
     pub(crate) fn with_peers(mut self, python: Option<PathBuf>) -> Self {
         self.python = python;
         self
     }
 
-    /// Returns the Python in which the peers are installed.
+    /// Returns the path of the Python in which the peers are installed.
     pub(crate) fn python(&self) -> Result<&Path> {
         let hint =
             "the peers need --peers PYTHON; `cargo xtask bench` installs them and says where";
         self.python.as_deref().ok_or_else(|| Error::Wrong(hint.into()))
     }
 
-    /// Returns how often to repeat something: `most` times in a full run, fewer in a quick one.
+    /// Returns how many repetitions to measure: `most` in a complete run, fewer in a quick run.
     pub(crate) fn rounds(&self, most: usize) -> usize {
         most.min(self.sizes.rounds)
     }
@@ -126,13 +127,13 @@ impl Scene {
         self.dir.path()
     }
 
-    /// Creates a directory for one store. It is removed when the guard is dropped.
+    /// Creates a directory for one store. Dropping the returned guard removes the directory.
     pub(crate) fn folder(&self) -> Result<TempDir> {
         TempDir::new_in(self.dir()).doing("cannot make a folder in", self.dir())
     }
 
-    /// Creates a store that `fill` fills, and then closes, syncs and reopens it, so that no
-    /// leftover work disturbs the measurement.
+    /// Creates a store with the content that `fill` writes. Then closes, syncs and reopens the
+    /// store, so that no unfinished work disturbs the measurement.
     pub(crate) fn store<T>(&self, fill: impl FnOnce(&Engine) -> Result<T>) -> Result<(Bed, T)> {
         let dir = self.folder()?;
         let file = dir.path().join("store.db");
@@ -142,9 +143,9 @@ impl Scene {
         Ok((Bed { engine, store, files: Files { file, dir } }, filled))
     }
 
-    /// Returns a session with `events` events in its own store. It is cached for the whole run,
-    /// because a long session takes a while to write. Earlier measurements may have forked it or
-    /// appended to it.
+    /// Returns a session with `events` events in a store of its own. The session is cached for the
+    /// whole run, because a long session takes a while to write. Earlier measurements may therefore
+    /// have forked it or appended to it.
     pub(crate) fn session(&self, events: usize) -> Result<Rc<(Bed, SessionId)>> {
         if let Some(made) = self.sessions.borrow().get(&events) {
             return Ok(made.clone());
@@ -155,14 +156,14 @@ impl Scene {
     }
 }
 
-/// A store to measure.
+/// An open store to measure.
 pub(crate) struct Bed {
     pub(crate) engine: Engine,
     store: Arc<SqliteStore>,
     files: Files,
 }
 
-/// The files of a store. Dropping this value removes them.
+/// The files of a store. Dropping this value removes them from the disk.
 pub(crate) struct Files {
     file: PathBuf,
     dir: TempDir,
@@ -174,8 +175,8 @@ impl Files {
         &self.file
     }
 
-    /// Returns the total size of the store's files in bytes, without the shared-memory index of the
-    /// WAL, which contains no data.
+    /// Returns the total size of the store's files in bytes. The shared-memory index of the WAL is
+    /// left out, because it contains no data.
     pub(crate) fn size(&self) -> Result<u64> {
         let mut size = 0;
         for file in fs::read_dir(self.dir.path()).doing("cannot list", self.dir.path())? {
@@ -199,7 +200,7 @@ impl Bed {
         Ok((Engine::new(store.clone()), store))
     }
 
-    /// Closes the store. Its files stay for other programs.
+    /// Closes the store and returns its files, which other programs can then open.
     pub(crate) fn close(self) -> Files {
         self.files
     }
@@ -209,13 +210,13 @@ impl Bed {
         &self.files
     }
 
-    /// Returns the number of bytes bound to statements since the store was opened.
+    /// Returns the number of data bytes bound to SQL statements since the store was opened.
     pub(crate) fn bound_bytes(&self) -> u64 {
         self.store.bound_bytes()
     }
 
-    /// Returns the number of pages in the WAL, read from the header of its index. `None` before the
-    /// first write, or if the index is not a file.
+    /// Returns the number of pages in the WAL, which the header of the WAL's index contains. `None`
+    /// before the first write, or if the index is not a file.
     pub(crate) fn log_pages(&self) -> Option<u32> {
         let mut name = self.files.file.clone().into_os_string();
         name.push("-shm");
@@ -225,12 +226,13 @@ impl Bed {
     }
 }
 
-/// Returns the workspace of sessions whose workspace does not matter.
+/// Returns the workspace for sessions in which the workspace has no effect.
 pub(crate) fn workspace() -> Workspace {
     Workspace::new("/home/dev/demo")
 }
 
-/// Returns message number `n` of a session: 1 KB of JSON, alternating between user and assistant.
+/// Returns message number `n` of a session, from 0: 1 KB of JSON. Even numbers are user messages,
+/// odd numbers assistant messages.
 pub(crate) fn message(n: usize) -> Result<NewEvent> {
     let filler = "It depends on what the caller has seen so far. ";
     let mut text = format!("{n:>8} {}", filler.repeat(22));
@@ -240,14 +242,14 @@ pub(crate) fn message(n: usize) -> Result<NewEvent> {
     Ok(event.map_err(forklore::Error::from)?)
 }
 
-/// Creates a root with `events` messages.
+/// Creates a root session with `events` messages.
 pub(crate) fn session(engine: &Engine, events: usize) -> Result<SessionId> {
     let id = engine.create(&Create::in_workspace(workspace()))?.id;
     extend(engine, &id, 0..events)?;
     Ok(id)
 }
 
-/// Appends the messages with these numbers, in batches of the maximum size.
+/// Appends the messages with the numbers `numbers`, in batches of the maximum size.
 pub(crate) fn extend(
     engine: &Engine,
     session: &SessionId,
@@ -263,7 +265,7 @@ pub(crate) fn extend(
     Ok(())
 }
 
-/// Creates a chain of `depth` forks below `root` with one turn in each, and returns the last fork.
+/// Creates a chain of `depth` forks, each with one turn, starting at `root`. Returns the last fork.
 pub(crate) fn chain(engine: &Engine, root: SessionId, depth: usize) -> Result<SessionId> {
     let mut last = root;
     for _ in 0..depth {

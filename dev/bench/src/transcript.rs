@@ -1,6 +1,6 @@
-//! Generates session files like those of Claude Code, the same bytes in every run: turns with
-//! thinking, text, tool calls and results of varying length, 2 KB per record on average, with
-//! occasional rewinds that start another path.
+//! Generates session files like those of Claude Code, with the same bytes in every run. The files
+//! consist of turns with thinking, text, tool calls and results of varying length. A record has 2
+//! KB on average. Occasional rewinds start another path.
 
 use std::fmt::Write;
 
@@ -11,13 +11,13 @@ use crate::numbers::Numbers;
 /// The session id inside the file.
 const SESSION: &str = "4a9e7c10-5b7d-4c55-9d0e-2f6a1c8b3d24";
 
-/// When the session begins, in seconds since 1970.
+/// The time when the session begins, in seconds since 1970.
 const BEGIN: i64 = 1_780_000_000;
 
 /// The number of records between two rewinds.
 const REWIND: u64 = 2_000;
 
-/// How many records a rewind goes back.
+/// The maximum number of turns that a rewind goes back.
 const BACK: usize = 40;
 
 const WORDS: [&str; 16] = [
@@ -25,14 +25,14 @@ const WORDS: [&str; 16] = [
     "without", "index", "and", "schema", "lease",
 ];
 
-/// A generator of a session file.
+/// A generator of the records of a session file.
 pub(crate) struct Transcript {
     numbers: Numbers,
     prose: String,
     line: String,
     records: u64,
     parent: Option<String>,
-    /// The parents of earlier prompts that a rewind can go back to, the latest last.
+    /// The parents of earlier prompts to which a rewind can go back, the latest last.
     prompts: Vec<Option<String>>,
     step: Step,
 }
@@ -73,7 +73,7 @@ impl Transcript {
         }
     }
 
-    /// Returns the next record with its line break.
+    /// Returns the next record of the file, with its line break.
     pub(crate) fn next_line(&mut self) -> &str {
         if self.records % REWIND == REWIND - 1 {
             self.rewind();
@@ -103,7 +103,7 @@ impl Transcript {
         &self.line
     }
 
-    /// Goes back to before an earlier prompt. The next prompt begins another path.
+    /// Goes back to the record before an earlier prompt. The next prompt begins another path there.
     fn rewind(&mut self) {
         let back = self.numbers.below(self.prompts.len());
         self.prompts.truncate(self.prompts.len() - back);
@@ -113,7 +113,7 @@ impl Transcript {
         self.step = Step::Prompt;
     }
 
-    /// Returns the type of the record, its message, and the step that follows.
+    /// Returns the type of the next record, its message field, and the step that follows.
     fn message(&mut self) -> (&'static str, String, Step) {
         match self.step.clone() {
             Step::Prompt => {
@@ -145,7 +145,8 @@ impl Transcript {
         }
     }
 
-    /// A turn makes six calls on average.
+    /// Returns the step after a result: another call or the answer. A turn makes six calls on
+    /// average.
     fn after_result(&mut self) -> Step {
         if self.numbers.below(6) == 0 { Step::Answer } else { Step::Call }
     }
@@ -162,8 +163,8 @@ impl Transcript {
         )
     }
 
-    /// Returns a result. Its text is in the record twice: as the model sees it, and as Claude Code
-    /// stores it.
+    /// Returns a tool result. The record contains its text twice: once for the model, and once as
+    /// Claude Code stores it.
     fn result(&mut self, call: &str) -> String {
         // Most outputs are short; one in eight is long.
         let most = if self.numbers.below(8) == 0 { 10_000 } else { 1_200 };
@@ -175,7 +176,7 @@ impl Transcript {
         )
     }
 
-    /// Returns prose of `least` to `most` bytes in lines of 100 bytes.
+    /// Returns prose of `least` to `most` bytes, with a line break after every 100 bytes.
     fn text(&mut self, least: usize, most: usize) -> String {
         let mut left = least + self.numbers.below(most - least);
         let mut text = String::with_capacity(left + left / 50);

@@ -1,4 +1,5 @@
-//! The counted functions. callgrind finds them by name, so none of them may be inlined.
+//! The functions whose instructions are counted. callgrind finds them by name, so none of them may
+//! be inlined.
 
 use std::error::Error;
 
@@ -7,7 +8,7 @@ use forklore::blocking::open;
 use forklore::prelude::*;
 use forklore::store::port::At;
 
-/// Opens an existing store, reads a session's header, and closes the store, `times` times.
+/// Opens an existing store, reads a session's header, and closes the store. Does so `times` times.
 #[inline(never)]
 pub(crate) fn counted_open(
     url: &str,
@@ -20,19 +21,19 @@ pub(crate) fn counted_open(
     Ok(times)
 }
 
-/// Reads every event of a session, one after the other.
+/// Reads every event of a session, one event at a time. Returns the number of events.
 #[inline(never)]
 pub(crate) fn counted_load(engine: &Engine, id: &SessionId) -> Result<usize, forklore::Error> {
     engine.events(id, At::Seq(0)).try_fold(0, |events, stored| stored.map(|_| events + 1))
 }
 
-/// Creates a replay record of every message of a session.
+/// Creates a replay record of every message of a session. Returns the number of records.
 #[inline(never)]
 pub(crate) fn counted_replay(engine: &Engine, id: &SessionId) -> Result<usize, forklore::Error> {
     engine.replay(id, None)?.try_fold(0, |records, record| record.map(|_| records + 1))
 }
 
-/// Forks a session in the middle, `times` times.
+/// Forks a session at the cut `at`, `times` times.
 #[inline(never)]
 pub(crate) fn counted_fork(
     engine: &Engine,
@@ -47,7 +48,7 @@ pub(crate) fn counted_fork(
     Ok(times)
 }
 
-/// Appends messages, each in its own append.
+/// Appends messages, with one append per message. Returns the number of appends.
 #[inline(never)]
 pub(crate) fn counted_append(
     engine: &Engine,

@@ -1,8 +1,9 @@
-//! Runs each counted function on fixed input, so that `cargo xtask cost` can count its
-//! instructions.
+//! Runs each counted function on fixed input. `cargo xtask cost` runs this program and counts the
+//! instructions of these functions.
 //!
-//! The clock and the random numbers are deterministic, one thread works, and the store is created
-//! in the directory given as argument. So two runs of one build execute the same instructions.
+//! Two runs of one build execute the same instructions: the clock and the random numbers are
+//! deterministic, only one thread works, and the store is created in the directory given as
+//! argument.
 
 mod counted;
 mod still;
@@ -20,7 +21,7 @@ use still::Still;
 /// The number of events of the session that is opened, forked, loaded and replayed.
 const EVENTS: usize = 2_000;
 
-/// How often each cheap operation is repeated.
+/// The number of repetitions of each cheap operation.
 const TIMES: usize = 50;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -28,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     work(Path::new(&folder))
 }
 
-/// Fills a store, and then runs the counted functions on it.
+/// Creates and fills a store in `folder`, and then runs the counted functions on it.
 fn work(folder: &Path) -> Result<(), Box<dyn Error>> {
     let url = format!("sqlite:{}", folder.join("store.db").display());
     let clock = Arc::new(Still::default());
@@ -45,7 +46,7 @@ fn work(folder: &Path) -> Result<(), Box<dyn Error>> {
     expect("appends", counted::counted_append(&engine, &id, messages)?, TIMES)
 }
 
-/// Checks that the counted work was really done.
+/// Checks that a counted function did all its work: `done` must equal `wanted`.
 fn expect(what: &str, done: usize, wanted: usize) -> Result<(), Box<dyn Error>> {
     if done == wanted { Ok(()) } else { Err(format!("{done} {what}, not {wanted}").into()) }
 }
@@ -60,7 +61,8 @@ fn fill(engine: &Engine) -> Result<SessionId, Box<dyn Error>> {
     Ok(id)
 }
 
-/// Returns message number `n`: 1 KB of JSON, alternating between user and assistant.
+/// Returns message number `n`, from 0: 1 KB of JSON. Even numbers are user messages, odd numbers
+/// assistant messages.
 fn message(n: usize) -> Result<NewEvent, forklore::Error> {
     let mut text = format!("{n:>8} {}", "It depends on what the caller has seen. ".repeat(26));
     text.truncate(1_010);

@@ -1,11 +1,12 @@
-//! A deterministic clock: every run happens at the same time, with the same random numbers.
+//! A deterministic clock: every run gets the same times and the same random numbers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use forklore::engine::Clock;
 use jiff::Timestamp;
 
-/// Each call returns a time one millisecond after the previous one.
+/// A clock and source of random numbers that counts its calls. Each call advances the time by one
+/// millisecond.
 #[derive(Debug, Default)]
 pub(crate) struct Still(AtomicU64);
 

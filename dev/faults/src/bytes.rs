@@ -1,4 +1,5 @@
-//! Creates damaged copies of a file, and checks that readers never return wrong data silently.
+//! Creates damaged copies of a file, and checks that a reader reports the damage or returns correct
+//! data.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -13,21 +14,21 @@ use forklore::store::port::Problem;
 use crate::golden::{self, Answers};
 use crate::soak::Chance;
 
-/// Time limit for reading one damaged copy. Longer counts as a hang.
+/// Time limit for one case, that is, for reading one damaged copy. A longer case counts as a hang.
 const HANGS: Duration = Duration::from_secs(500);
 
 /// One way to damage a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// Truncates the file to this many bytes.
+    /// Truncates the file to this length in bytes.
     Cut(usize),
-    /// Flips the bits of the mask in the byte at this offset.
+    /// Flips the bits of the mask (second field) in the byte at this offset (first field).
     Flip(usize, u8),
 }
 
 impl Damage {
-    /// Picks a way to damage these bytes. One in five is a truncation. Flips mostly hit bytes other
-    /// than zero, because much of a database is unused space.
+    /// Picks a random way to damage these bytes. One in five is a truncation. Flips mostly hit
+    /// nonzero bytes, because much of a database is unused space, which is zero.
     pub fn of(bytes: &[u8], chance: &mut Chance) -> Self {
         let mut location = || usize::try_from(chance.below(bytes.len() as u64)).unwrap_or(0);
         let mut at = location();
@@ -44,7 +45,7 @@ impl Damage {
         Self::Flip(at, u8::try_from(bits).unwrap_or(1))
     }
 
-    /// Returns the damaged copy.
+    /// Returns a damaged copy of `bytes`.
     #[must_use]
     pub fn apply(self, bytes: &[u8]) -> Vec<u8> {
         match self {
@@ -60,10 +61,11 @@ impl Damage {
     }
 }
 
-/// Runs cases one by one and names the case that fails, panics or hangs.
+/// Runs the cases one after the other, and stops at the first that fails, panics or hangs.
 ///
 /// # Panics
-/// If a case fails, panics, or exceeds the time limit.
+/// If a case fails, panics, or exceeds the time limit. The message names the case, or for a hang
+/// the case before it.
 pub fn run_all<C: Clone + std::fmt::Debug + Send + 'static>(
     cases: Vec<C>,
     case: impl Fn(&C) -> Result<(), String> + Send + 'static,
@@ -91,22 +93,23 @@ pub fn run_all<C: Clone + std::fmt::Debug + Send + 'static>(
     worker.join().expect("the worker ends with its cases");
 }
 
-/// Counts of outcomes of reading damaged stores, for the printed summary.
+/// The number of damaged stores per outcome of reading them, for the printed summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// The store could not be opened at all.
+    /// The number of stores that could not be opened at all.
     pub refused: u64,
-    /// At least one answer was an error.
+    /// The number of stores in which at least one answer reported the damage.
     pub damaged: u64,
-    /// Every answer was as before the damage.
+    /// The number of stores that answered as before the damage.
     pub unharmed: u64,
 }
 
-/// Reads a damaged store that opened, and compares it with its answers before the damage. Returns
-/// whether any answer reported the damage.
+/// Reads a damaged store that opened, and compares each answer with the expected one. Returns
+/// `true` if an answer reported the damage, and `false` if every answer was as expected.
 ///
 /// # Errors
-/// A description of data that changed or vanished without an error.
+/// A description of the failure: data that changed or vanished without an error, or damage that
+/// `verify` does not attribute to a session or to `file`.
 pub fn read(engine: &Engine, expected: &Answers, file: &Path) -> Result<bool, String> {
     let mut missed = Vec::new();
     let listed = list(engine, &mut missed)?;
@@ -139,8 +142,8 @@ pub fn read(engine: &Engine, expected: &Answers, file: &Path) -> Result<bool, St
     Err(format!("verify finds nothing, or names nothing, but: {missed:?}; it says {problems:?}"))
 }
 
-/// Returns the sessions that `list` shows, unless one of them cannot be read. Also runs `tree` and
-/// `stats`, and adds the problems that each reports to `missed`.
+/// Returns the sessions that `list` shows, or `None` if `list` reported a problem. Also runs `tree`
+/// and `stats`. Adds the problems that each of the three reports to `missed`.
 fn list(engine: &Engine, missed: &mut Vec<String>) -> Result<Option<Vec<SessionId>>, String> {
     let request = |kind| ListRequest { kind, ..ListRequest::default() };
     let mut listed = Vec::new();
@@ -166,7 +169,8 @@ fn list(engine: &Engine, missed: &mut Vec<String>) -> Result<Option<Vec<SessionI
         Ok(stats) => missed.extend(stats.problems.into_iter().map(|problem| problem.message)),
         Err(error) => missed.push(named(&error, "stats")?.message),
     }
-    // Problems that a listing reports are already in `missed`.
+    // Problems that `list` reports are already in `missed`, so the caller need not check for
+    // missing sessions.
     Ok(all_reported.then_some(listed))
 }
 
@@ -199,7 +203,8 @@ fn compare<T: PartialEq + std::fmt::Debug>(
     }
 }
 
-/// Returns the error as a problem, or `Err` if its kind does not clearly indicate damage.
+/// Converts an error into a problem. Returns `Err` if the error's kind does not clearly indicate
+/// damage.
 fn named(error: &Error, what: &str) -> Result<Problem, String> {
     let kind = error.kind();
     let clear = matches!(

@@ -1,4 +1,4 @@
-//! Executes the calls of a history and records each call before and after it.
+//! Makes the calls of a history, and reports each call before and after it.
 
 use std::path::Path;
 
@@ -16,8 +16,8 @@ use jiff::Timestamp;
 use crate::history::{Answer, Call, Line, monotonic};
 use crate::kind::Opened;
 
-/// Returns the text of the event with this id. It depends only on the id, so that a reader can
-/// check every byte. Most texts are short, some fill several pages.
+/// Returns the text of the event with this id. The text depends only on the id, so that a reader
+/// can check every byte. Most texts are short; some fill several database pages.
 #[must_use]
 pub fn content(event: &str) -> String {
     let sum = event.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31) + usize::from(byte));
@@ -29,13 +29,13 @@ pub fn content(event: &str) -> String {
     format!("{event} {}", "lorem ipsum ".chars().cycle().take(sum % fill).collect::<String>())
 }
 
-/// Returns the current time in the precision of a store.
+/// Returns the current time in the precision of a store: microseconds.
 #[must_use]
 pub fn now() -> Timestamp {
     forklore_core::event::to_micros(Timestamp::now())
 }
 
-/// Executes the calls of one process.
+/// Makes the calls of one process to a store.
 pub struct Caller<'a> {
     opened: &'a Opened,
     note: Box<dyn FnMut(Line) + 'a>,
@@ -44,7 +44,8 @@ pub struct Caller<'a> {
 }
 
 impl<'a> Caller<'a> {
-    /// Creates a caller for an opened store. `note` receives a line before and after each call.
+    /// Creates a caller for an opened store. The caller passes a record of each call to `note`,
+    /// before and after the call.
     pub fn new(opened: &'a Opened, note: impl FnMut(Line) + 'a) -> Self {
         Self { opened, note: Box::new(note), calls: 0, clock: Clock::default() }
     }
@@ -61,7 +62,7 @@ impl<'a> Caller<'a> {
         self.calls
     }
 
-    /// Executes a call.
+    /// Makes a call, reports it, and returns the answer.
     pub fn call(&mut self, call: Call) -> Answer {
         let number = self.calls;
         self.calls += 1;
@@ -144,7 +145,8 @@ impl<'a> Caller<'a> {
         })
     }
 
-    /// Returns the cut after the inheritable event number `inheritable`.
+    /// Returns a child's beginning: a cut that retains `inheritable` inheritable events of
+    /// `parent`.
     fn beginning(
         &self,
         parent: &SessionId,
@@ -157,7 +159,7 @@ impl<'a> Caller<'a> {
         let last = last.ok_or_else(|| Error::Invalid("there is no such event".into()))?;
         Ok(Beginning {
             parent: parent.clone(),
-            // In these histories every event is a turn of its own.
+            // In these histories every event is a turn by itself.
             cut: Cut::behind(last.counts, last.seq, last.event.id, true, true),
             strategy: if copy { Strategy::ReplayV1 } else { Strategy::ShareV1 },
             tool_calls: ToolCallPolicy::Verbatim,
@@ -165,8 +167,8 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// Imports a file. The only problem allowed is an incomplete last line, because another process may
-/// be writing the file.
+/// Imports a file. The only accepted problem is an incomplete last line, because another process
+/// may be writing the file.
 fn import(engine: &Engine, path: &Path) -> Result<(), EngineError> {
     let options = ImportOptions::in_workspace(Workspace::new("/here"));
     let report = Importer::new(engine).import(&[path.to_owned()], &options, &mut |_| {})?;

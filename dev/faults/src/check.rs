@@ -1,4 +1,4 @@
-//! Checks that a store contains what the recorded histories of its users require.
+//! Checks that a store contains what the recorded calls and answers of its users require.
 
 mod answers;
 mod appends;
@@ -23,7 +23,7 @@ use crate::caller::content;
 use crate::history::{Call, Entry};
 use crate::kind::Opened;
 
-/// The state of a store, and the calls that led to it.
+/// The contents of a store, the calls that were made to it, and the violations found so far.
 pub struct Check<'a> {
     entries: &'a [Entry],
     headers: BTreeMap<String, Header>,
@@ -33,7 +33,7 @@ pub struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    /// Reads the whole store.
+    /// Reads the whole store. Records as violations what cannot be read, and what `verify` reports.
     #[must_use]
     pub fn new(opened: &Opened, entries: &'a [Entry]) -> Self {
         let mut check = Self {
@@ -47,14 +47,15 @@ impl<'a> Check<'a> {
         check
     }
 
-    /// Declares that a resource limit was reached, which explains errors that name the limit.
+    /// Declares that the store reached a resource limit. Errors that name the limit are then
+    /// justified.
     #[must_use]
     pub fn limited(mut self) -> Self {
         self.limited = true;
         self
     }
 
-    /// Returns all violations. Empty if there are none.
+    /// Runs the checks and returns all violations; the list is empty if there are none.
     #[must_use]
     pub fn problems(self) -> Vec<String> {
         self.answers();
@@ -100,7 +101,7 @@ impl<'a> Check<'a> {
         self.entries.iter().filter(move |entry| entry.call.session() == Some(session))
     }
 
-    /// Checks whether a call that began before `time` may have deleted the session.
+    /// Checks whether a call that began before `time` deleted the session or may have deleted it.
     fn deleted_before(&self, session: &str, time: u64) -> bool {
         self.about(session).any(|entry| {
             matches!(entry.call, Call::Delete { .. })
@@ -113,7 +114,7 @@ impl<'a> Check<'a> {
 /// Reads the whole log of a session.
 ///
 /// # Errors
-/// Those of the store.
+/// The errors of the store.
 pub fn log(opened: &Opened, session: &str) -> forklore_store::Result<Vec<LogEntry>> {
     let mut log: Vec<LogEntry> = Vec::new();
     loop {
@@ -126,7 +127,7 @@ pub fn log(opened: &Opened, session: &str) -> forklore_store::Result<Vec<LogEntr
     }
 }
 
-/// Checks whether an event has the text that belongs to its id.
+/// Checks whether an event's text is complete: it must be the text that belongs to the event's id.
 fn is_whole(stored: &LogEntry) -> bool {
     text(&stored.event) == content(stored.event.id.as_str())
 }

@@ -1,4 +1,4 @@
-//! The file system for the files store that passes every operation through a [`Drive`].
+//! A file system for the files store. It passes every operation through a [`Drive`].
 
 use std::fs::{Metadata, TryLockError};
 use std::io;
@@ -10,7 +10,7 @@ use forklore_files::fs::{Disk, File, Fs, Open};
 
 use crate::drive::{Drive, Failure, Node, Operation, Verdict, reaching};
 
-/// The real file system on a drive.
+/// The real file system, with every operation passed through this drive.
 #[derive(Debug)]
 pub struct OnDrive(Arc<Drive>);
 
@@ -29,7 +29,7 @@ impl OnDrive {
     }
 }
 
-/// Returns the I/O error for a failed operation.
+/// Converts a failure of the drive into the I/O error that a real disk would return.
 fn error(failure: Failure) -> io::Error {
     match failure {
         Failure::Broken => rustix::io::Errno::IO.into(),
@@ -37,7 +37,8 @@ fn error(failure: Failure) -> io::Error {
     }
 }
 
-/// Executes an operation unless the drive makes it fail, and records it when it is done.
+/// Executes an operation with `work`, unless the drive makes it fail. Records the operation on the
+/// drive when it is done.
 fn pass<T>(
     drive: &Drive,
     operation: &Operation<'_>,

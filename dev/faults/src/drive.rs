@@ -1,5 +1,5 @@
-//! A simulated drive under a store. Every file operation of the store passes through it; it counts
-//! the operation, may make it fail as planned, and records what it wrote.
+//! A simulated drive under a store. Every file operation of the store passes through the drive. The
+//! drive counts the operation, may make it fail as planned, and records the changes.
 //!
 //! There are two front ends: [`crate::vfs`] for SQLite, and [`crate::disk`] for stores that use the
 //! `Fs` trait of the files store.
@@ -19,7 +19,8 @@ pub use operation::{Failure, Node, Operation, SECTOR, Shape, Verdict, reaching};
 
 use fault::Condition;
 
-/// Keeps new node numbers far from those of files that lost their names.
+/// Added to the node numbers of a continued recording, so that new nodes get numbers far from those
+/// of files that lost their names.
 const NEW_NODES: u32 = 1 << 20;
 
 /// A simulated drive on top of real files.
@@ -35,7 +36,7 @@ pub struct Drive {
 struct State {
     fault: Option<Fault>,
     condition: Condition,
-    /// The operations so far.
+    /// The kinds of all operations so far, in order. The index is the operation number.
     shapes: Vec<Shape>,
     hit: Option<Shape>,
     fail_sync: bool,
@@ -45,7 +46,7 @@ struct State {
 }
 
 impl Drive {
-    /// Creates a drive on which nothing fails.
+    /// Creates a drive without a planned fault.
     #[must_use]
     pub fn sound() -> Arc<Self> {
         Arc::default()
@@ -59,12 +60,13 @@ impl Drive {
         drive
     }
 
-    /// Plans a fault. Its operation number counts all operations of this drive since its creation.
+    /// Plans a fault. The fault's operation number counts all operations of this drive since its
+    /// creation, from 0.
     pub fn arm(&self, fault: Fault) {
         self.state().fault = Some(fault);
     }
 
-    /// Creates a drive that records all operations.
+    /// Creates a drive that records its operations in a journal.
     #[must_use]
     pub fn noting() -> Arc<Self> {
         let drive = Self::sound();
@@ -72,8 +74,8 @@ impl Drive {
         drive
     }
 
-    /// Creates a recording drive whose syncs take `linger` longer, so that other things happen
-    /// meanwhile.
+    /// Creates a recording drive whose syncs take `linger` longer, so that other threads can work
+    /// during a sync.
     #[must_use]
     pub fn noting_slowly(linger: Duration) -> Arc<Self> {
         let drive = Self { linger, ..Self::default() };
@@ -81,18 +83,18 @@ impl Drive {
         Arc::new(drive)
     }
 
-    /// Makes the next sync of a file fail, whatever its operation number.
+    /// Makes the next sync of a file fail with an I/O error, whatever its operation number.
     pub fn fail_next_sync(&self) {
         self.state().fail_sync = true;
     }
 
-    /// Waits for the extra time of a sync.
+    /// Sleeps for the extra time that a sync of this drive takes.
     pub fn linger(&self) {
         std::thread::sleep(self.linger);
     }
 
-    /// Creates a recording drive that continues the recording of another drive with these file
-    /// names.
+    /// Creates a drive that continues the recording of another drive. `names` are the file names on
+    /// the other drive.
     #[must_use]
     pub fn noting_on(names: BTreeMap<PathBuf, Node>) -> Arc<Self> {
         let drive = Self::noting();
@@ -108,13 +110,13 @@ impl Drive {
     }
 
     /// Locks the drive until the returned guard is dropped. The caller must hold the guard from
-    /// before it asks about an operation until the operation is recorded. Otherwise a sync could be
-    /// recorded after a write that it does not make durable.
+    /// before [`Self::ask`] until [`Self::done`]. Otherwise a sync could be recorded after a write
+    /// that the sync does not make durable.
     pub fn turn(&self) -> MutexGuard<'_, ()> {
         self.busy.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Decides what happens to an operation that is about to run.
+    /// Counts an operation that is about to run, and decides whether it runs or fails.
     pub fn ask(&self, operation: &Operation<'_>) -> Verdict {
         let mut state = self.state();
         let shape = operation.shape();
@@ -134,7 +136,8 @@ impl Drive {
         state.condition.verdict(operation)
     }
 
-    /// Returns the node of the file that was opened or, if `made`, created at `path`.
+    /// Returns the node of the file at `path`, which was just opened. `made` states that the file
+    /// was created; it then gets a new node.
     pub fn opened(&self, path: &Path, made: bool) -> Node {
         if path.is_dir() {
             return Node::default();
@@ -154,7 +157,7 @@ impl Drive {
         })
     }
 
-    /// Records an operation that was done.
+    /// Records an operation that was executed, and updates the file names.
     pub fn done(&self, operation: &Operation<'_>) {
         let mut state = self.state();
         match *operation {
@@ -183,22 +186,24 @@ impl Drive {
         }
     }
 
-    /// Records how far the work on the store is.
+    /// Records in the journal which step of the work began or was acknowledged.
     pub fn mark(&self, mark: Mark) {
         self.state().note(|| Entry::Mark(mark));
     }
 
-    /// Returns the operation that the fault hit, if it has.
+    /// Returns the kind of the operation that the fault hit, or `None` if the fault was not
+    /// reached.
     pub fn hit(&self) -> Option<Shape> {
         self.state().hit
     }
 
-    /// Checks whether every operation fails until the drive is repaired.
+    /// Checks whether the drive is dead: every operation fails until the drive is repaired.
     pub fn is_dead(&self) -> bool {
         self.state().condition == Condition::Dead
     }
 
-    /// Checks whether the drive is full until it is repaired.
+    /// Checks whether the drive is full: every operation that needs space fails until the drive is
+    /// repaired.
     pub fn is_full(&self) -> bool {
         self.state().condition == Condition::Full
     }
@@ -210,12 +215,12 @@ impl Drive {
         state.fault = None;
     }
 
-    /// Returns the operations so far.
+    /// Returns the kinds of all operations so far, in order.
     pub fn shapes(&self) -> Vec<Shape> {
         self.state().shapes.clone()
     }
 
-    /// Returns the recorded entries.
+    /// Returns the recorded journal; it is empty if the drive does not record.
     pub fn journal(&self) -> Vec<Entry> {
         self.state().journal.clone().unwrap_or_default()
     }
@@ -228,8 +233,8 @@ impl State {
         }
     }
 
-    /// Records a file whose name was not created through the drive. The store created it on its own
-    /// and is trusted to have made it durable. Its former name is gone.
+    /// Records a file that was not created through the drive. The store created it by other means
+    /// and is trusted to have made it durable. Also removes names whose files no longer exist.
     fn found(&mut self, path: &Path, node: Node) {
         let Some(journal) = &mut self.journal else { return };
         let gone: Vec<_> = self.names.keys().filter(|name| !name.exists()).cloned().collect();

@@ -1,9 +1,9 @@
-//! The golden stores: one store per format version, which every later version must open, with its
-//! expected answers.
+//! The golden stores, one per format version, with the answers expected from each. Every later
+//! version of the program must open them.
 //!
-//! [`write()`] creates such a store through the engine's verbs alone, with everything a store can
-//! contain. [`Answers`] contains what the store answered when it was created. Every later program
-//! must give the same answers.
+//! [`write()`] creates a golden store through the engine's verbs alone, with everything that a
+//! store can contain. [`Answers`] contains the answers of the store when it was created. Every
+//! later program must give the same answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 /// The time at which the golden stores are read: 2027-01-15T09:00:00Z.
 const NOW: i64 = 1_800_003_600;
 
-/// A clock that advances one second per call, with a counter in place of random bytes.
+/// A clock that advances one second per call. It supplies a counter instead of random bytes.
 #[derive(Debug)]
 struct Ticking(AtomicI64);
 
@@ -44,14 +44,14 @@ impl Clock for Ticking {
     }
 }
 
-/// Everything that a store answers about its sessions.
+/// All answers of a store about its sessions. Each map has the session id as its key.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answers {
-    /// The header of each session, including deleted ones, as far as answers show it.
+    /// The header of each session, also of deleted sessions, as returned by [`shown`].
     pub headers: BTreeMap<String, Value>,
-    /// The log of each living session, as printed.
+    /// The log of each living session, as printed: one envelope per line.
     pub logs: BTreeMap<String, Vec<String>>,
-    /// The files that imported sessions restore, by session.
+    /// The files that imported sessions restore, with each byte as one character.
     pub restored: BTreeMap<String, String>,
 }
 
@@ -78,10 +78,10 @@ impl Answers {
     }
 }
 
-/// Returns a session's header as answers show it, and further header fields that verbs use.
+/// Returns a session's header as verbs print it, with further header fields on which verbs depend.
 ///
 /// # Errors
-/// Those of the store.
+/// The errors of the store.
 pub fn shown(engine: &Engine, id: &SessionId) -> Result<Value> {
     let header = engine.store().header(id)?;
     let view = Session::of(&header, Timestamp::from_second(NOW).unwrap_or_default());
@@ -94,20 +94,20 @@ pub fn shown(engine: &Engine, id: &SessionId) -> Result<Value> {
     }))
 }
 
-/// Returns a session's log, line by line.
+/// Returns a session's log as printed, with one element per line.
 ///
 /// # Errors
-/// Those of the store.
+/// The errors of the store.
 pub fn log(engine: &Engine, id: &SessionId) -> Result<Vec<String>> {
     let mut out = Vec::new();
     engine.log(id, LogRange::default(), &mut out)?;
     Ok(String::from_utf8_lossy(&out).lines().map(str::to_owned).collect())
 }
 
-/// Restores the file that a session was imported from.
+/// Restores the file that a session was imported from, with each byte as one character.
 ///
 /// # Errors
-/// Those of the store.
+/// The errors of the store.
 pub fn restored(engine: &Engine, id: &SessionId) -> Result<String> {
     let mut out = Vec::new();
     engine.restore(id, &mut out)?;
@@ -127,7 +127,7 @@ pub fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
 }
 
-/// Fills an empty store with every kind of content.
+/// Fills an empty store with every kind of content that a store can contain.
 ///
 /// # Errors
 /// The first error.
@@ -146,8 +146,8 @@ struct Scene {
 }
 
 impl Scene {
-    /// Creates a root with every type of event, a fork that shares, one that copies, one that is
-    /// detached, and a delegate.
+    /// Creates a root with every type of event. Also creates a fork that shares its prefix, a fork
+    /// that copies it, a fork that is detached, and a delegate.
     fn family(&self) -> Result<()> {
         let root = id("golden-main")?;
         self.engine.create(&Create {
@@ -185,7 +185,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Creates a chain of forks that needs more than two pages of spans.
+    /// Creates a chain of 35 forks, whose spans fill more than two pages.
     fn depth(&self) -> Result<()> {
         let mut parent = "golden-share".to_owned();
         for depth in 1..=35 {
@@ -197,7 +197,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Deletes sessions, with and without events that living sessions need.
+    /// Deletes sessions: some with events that living sessions need, and one without.
     fn deletions(&self) -> Result<()> {
         for (root, heir) in [("golden-gone", Some("golden-heir")), ("golden-dust", None)] {
             let gone = id(root)?;
@@ -219,7 +219,8 @@ impl Scene {
         Ok(())
     }
 
-    /// Imports files of several agents: with branches, with damage, and one that is continued here.
+    /// Imports files of three formats: one with branches, one with damage, and one plain file.
+    /// Appends a turn to a session of the first file.
     fn imports(&self) -> Result<()> {
         let folder = std::env::temp_dir().join("forklore-golden");
         let files =
@@ -242,8 +243,8 @@ impl Scene {
         Ok(())
     }
 
-    /// Packs the store and then appends more events: enough to seal a block, and some that stay
-    /// unsealed.
+    /// Packs the store and then appends more events: enough of them to seal a block, and some that
+    /// remain unsealed.
     fn pack(&self) -> Result<()> {
         let long = id("golden-long")?;
         let workspace = Workspace::new("/golden");
@@ -274,7 +275,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Appends turns, each in its own append.
+    /// Appends `turns` turns, one append for each.
     fn say(&self, session: &SessionId, turns: u64) -> Result<()> {
         for turn in 1..=turns {
             let question =
@@ -292,7 +293,7 @@ impl Scene {
     }
 }
 
-/// Returns three turns with every type of event. The last turn leaves a call open.
+/// Returns the events of three turns, with every type of event. The last turn leaves a call open.
 fn every_sort_of_event() -> Result<Vec<NewEvent>> {
     let events = [
         ("system_message", json!({"content": "be brief"})),
@@ -326,7 +327,7 @@ fn every_sort_of_event() -> Result<Vec<NewEvent>> {
     Ok(made)
 }
 
-/// Copies a file and sets a modification time that depends on `number`.
+/// Copies a file and sets the copy's modification time to a fixed time plus `number` seconds.
 fn copy(from: &Path, to: &Path, number: u64) -> std::io::Result<()> {
     if let Some(folder) = to.parent() {
         std::fs::create_dir_all(folder)?;

@@ -1,12 +1,12 @@
-//! The calls of a process to a store and their answers, with timestamps.
+//! The record of a process's calls to a store, with their answers and times.
 
 use forklore_core::ErrorKind;
 use forklore_store::Error;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-/// Returns nanoseconds of the monotonic clock, which all processes of the machine share and nobody
-/// sets.
+/// Returns the time of the monotonic clock in nanoseconds. All processes of the machine share this
+/// clock, and nothing sets it.
 #[must_use]
 pub fn monotonic() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
@@ -14,48 +14,50 @@ pub fn monotonic() -> u64 {
     seconds * 1_000_000_000 + nanos
 }
 
-/// A call to a store. Events are given by their ids, which determine everything else about them.
+/// A call to a store. Events are given by their ids, which determine their content
+/// ([`content`](crate::caller::content)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "call", rename_all = "snake_case")]
 pub enum Call {
-    /// Appends a batch after the head, or after `expect`.
+    /// Appends a batch of events. With `expect`, the store refuses the batch if the head differs.
     Append {
-        /// The session.
+        /// The id of the session.
         session: String,
         /// The ids of the events.
         events: Vec<String>,
-        /// The head that the caller expects.
+        /// The head that the caller expects, or `None` to append after any head.
         expect: Option<i64>,
     },
-    /// Creates a session. A child's id is also its label.
+    /// Creates a session. The label of a child equals its id.
     Create {
-        /// The session.
+        /// The id of the new session.
         session: String,
-        /// The parent. `None` creates a root.
+        /// The id of the parent session. `None` creates a root.
         parent: Option<String>,
-        /// How many inheritable events of the parent the child inherits.
+        /// The number of inheritable events that the child inherits from the parent.
         #[serde(rename = "kept")]
         inheritable: u64,
-        /// Whether the inherited events are copied.
+        /// `true` copies the inherited events; `false` shares them.
         copy: bool,
-        /// The ids of the session's own first events, after a child's `session_fork`.
+        /// The ids of the session's own first events. In a child they follow `session_fork`.
         events: Vec<String>,
     },
-    /// Deletes a session. Its children either retain what they inherit or cause a refusal.
+    /// Deletes a session. `refuse` decides what happens if it has children.
     Delete {
-        /// The session.
+        /// The id of the session.
         session: String,
-        /// Whether children cause a refusal.
+        /// `true` refuses the delete if the session has children. `false` deletes it, and the
+        /// children retain the events that they inherit.
         refuse: bool,
     },
-    /// Detaches a session: copies its prefix.
+    /// Detaches a session: copies its prefix into the session.
     Detach {
-        /// The session.
+        /// The id of the session.
         session: String,
     },
     /// Changes the label of a session.
     Label {
-        /// The session.
+        /// The id of the session.
         session: String,
         /// The new label.
         label: String,
@@ -65,12 +67,13 @@ pub enum Call {
         /// The path of the file.
         path: String,
     },
-    /// Runs garbage collection.
+    /// Runs a garbage collection.
     Collect,
 }
 
 impl Call {
-    /// Returns the session that the call is about, if any.
+    /// Returns the id of the session that the call creates or changes. `None` for an import and a
+    /// garbage collection.
     #[must_use]
     pub fn session(&self) -> Option<&str> {
         match self {
@@ -93,26 +96,26 @@ impl Call {
     }
 }
 
-/// The answer to a call.
+/// The store's answer to a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Answer {
-    /// The events are stored at these positions.
+    /// The append succeeded: the events are stored at these positions.
     Appended {
         /// The seq of the first event.
         from: u64,
         /// The seq of the last event.
         to: u64,
-        /// Whether the events were already stored.
+        /// `true` if an earlier append had already stored these events.
         repeated: bool,
     },
-    /// The call was executed.
+    /// The call succeeded. This is the answer to calls other than appends.
     Done,
-    /// The call was refused.
+    /// The call failed with an error.
     Refused {
-        /// The error kind.
+        /// The kind of the error, as in JSON.
         kind: String,
-        /// The actual head, if the error names it.
+        /// The actual head of the session, if the error names it.
         head: Option<i64>,
         /// The error message.
         message: String,
@@ -130,88 +133,89 @@ impl Answer {
         Self::Refused { kind: word(error.kind()), head, message: error.to_string() }
     }
 
-    /// Checks whether the call was executed.
+    /// Checks whether the call succeeded.
     #[must_use]
     pub fn is_done(&self) -> bool {
         !matches!(self, Self::Refused { .. })
     }
 }
 
-/// Returns the error kind as it is written in JSON.
+/// Returns the name of the error kind in JSON, for example `not_found`.
 #[must_use]
 pub fn word(kind: ErrorKind) -> String {
     let word = serde_json::to_value(kind).ok();
     word.and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// A line that a process writes before and after each call.
+/// A line that a worker process writes to standard output before and after each call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
 pub enum Line {
     /// The process is about to make a call.
     Invoked {
-        /// The number of the call in its process.
+        /// The number of the call in its process, from 0.
         number: u64,
-        /// The time, from [`monotonic`].
+        /// The time when the call begins, in nanoseconds of [`monotonic`].
         at: u64,
         /// The call.
         call: Call,
     },
     /// The call returned.
     Answered {
-        /// The number of the call.
+        /// The number of the call in its process, from 0.
         number: u64,
-        /// The time, from [`monotonic`].
+        /// The time when the call returned, in nanoseconds of [`monotonic`].
         at: u64,
         /// The answer.
         answer: Answer,
     },
 }
 
-/// A call of one process with its answer.
+/// A call of one process, with the answer if the process received one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The name of the process.
     pub process: String,
     /// The call.
     pub call: Call,
-    /// When the call began.
+    /// The time when the call began, in nanoseconds of [`monotonic`].
     pub invoked: u64,
-    /// When the call returned, and its answer. `None` if the process died before.
+    /// The time when the call returned, and the answer. `None` if the process died before the
+    /// answer.
     pub answered: Option<(u64, Answer)>,
 }
 
 impl Entry {
-    /// Checks whether the process got the answer that the call was executed.
+    /// Checks whether the process received the answer that the call succeeded.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.answered.as_ref().is_some_and(|(_, answer)| answer.is_done())
     }
 
-    /// Checks whether the process got no answer, so that the call may or may not have been
-    /// executed.
+    /// Checks whether the process received no answer. The call may or may not have been executed.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.answered.is_none()
     }
 
-    /// Returns the latest time at which the call took effect, if it did.
+    /// Returns the latest time at which the call can have taken effect: the time of the answer, or
+    /// `u64::MAX` without an answer.
     #[must_use]
     pub fn until(&self) -> u64 {
         self.answered.as_ref().map_or(u64::MAX, |(at, _)| *at)
     }
 
-    /// Checks whether this call returned before the other began.
+    /// Checks whether this call returned before the call `other` began.
     #[must_use]
     pub fn is_before(&self, other: &Self) -> bool {
         self.until() < other.invoked
     }
 }
 
-/// Combines the lines of one process into calls.
+/// Combines the lines of one process into calls with their answers, in the order of the calls.
 ///
 /// # Panics
-/// If an answer belongs to no call, which means that the test itself is wrong.
+/// If a line answers a call that no line announced. Then the test itself is wrong.
 #[must_use]
 pub fn entries(process: &str, lines: &[Line]) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();

@@ -1,10 +1,10 @@
-//! What a disk may contain after a power cut: everything durable, and any part of the rest.
+//! The possible contents of a disk after a power cut: all durable data, and any part of the rest.
 //!
-//! A file's content is durable up to its last sync, a name up to the last sync of its directory.
-//! The two are independent: a name may be durable while its file is empty. Each unsynced write and
-//! name change may or may not have reached the disk, in any order. A name change is there
-//! completely or not at all, a write in sectors of 512 bytes. Where a file grew, there may be
-//! zeros.
+//! The content of a file is durable up to the file's last sync. A file name is durable up to the
+//! last sync of its directory. The two are independent: a name may be durable while its file is
+//! empty. Each unsynced write and name change may or may not have reached the disk, in any order. A
+//! name change reaches the disk completely or not at all. A write reaches the disk in sectors of
+//! 512 bytes. Where a file grew, there may be zeros.
 
 mod loss;
 
@@ -17,15 +17,15 @@ use crate::soak::Chance;
 
 pub use loss::Loss;
 
-/// The state of a disk as recorded by a journal.
+/// The state of a simulated disk after the journal entries applied so far.
 #[derive(Clone, Debug, Default)]
 pub struct Disk {
     files: BTreeMap<Node, Content>,
     /// The durable names.
     names: BTreeMap<PathBuf, Named>,
-    /// Changes of names that are not durable yet, in order.
+    /// Changes of names that are not durable yet, in the order in which they were made.
     renaming: Vec<Naming>,
-    /// Every directory that the store created. All other directories exist.
+    /// Every directory that the store created. All other directories exist from the start.
     made: BTreeSet<PathBuf>,
 }
 
@@ -35,7 +35,7 @@ struct Content {
     unsynced: Vec<Change>,
 }
 
-/// A change of a file's content.
+/// An unsynced change of a file's content: bytes written at an offset, or a new length.
 #[derive(Clone, Debug)]
 enum Change {
     Write(Vec<u8>, u64),
@@ -48,7 +48,7 @@ enum Named {
     Folder,
 }
 
-/// A change of names.
+/// An unsynced change of file names.
 #[derive(Clone, Debug)]
 enum Naming {
     Add(PathBuf, Named),
@@ -94,7 +94,7 @@ impl Change {
 }
 
 impl Disk {
-    /// Applies a journal entry.
+    /// Applies the next journal entry.
     pub fn follow(&mut self, entry: &Entry) {
         match entry {
             Entry::Made(path, node) => {
@@ -143,7 +143,8 @@ impl Disk {
         }
     }
 
-    /// Returns the current names of files, durable or not.
+    /// Returns the current names of files and their nodes, including names that are not durable
+    /// yet.
     #[must_use]
     pub fn names(&self) -> BTreeMap<PathBuf, Node> {
         let mut names = self.names.clone();
@@ -155,7 +156,8 @@ impl Disk {
         names.into_iter().filter_map(file).collect()
     }
 
-    /// Returns the same disk with the contents of directory `from` moved to directory `to`.
+    /// Returns a copy of this disk in which the paths below directory `from` are below directory
+    /// `to`.
     #[must_use]
     pub fn moved(&self, from: &Path, to: &Path) -> Self {
         let moved =
@@ -177,10 +179,11 @@ impl Disk {
         self.files.entry(node).or_default()
     }
 
-    /// Writes into the directory `into` what the directory `root` may contain after this loss.
+    /// Creates in directory `into` the files that directory `root` may contain after a power cut
+    /// with this loss. Random choices come from `chance`.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// The errors of the operating system.
     pub fn restore(
         &self,
         root: &Path,

@@ -1,4 +1,4 @@
-//! The kinds of stores under test, and how each is opened.
+//! The kinds of stores under test, and how to open each kind.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use forklore_store::clock::StoreClock;
 use forklore_store::{Result, Store};
 use serde::{Deserialize, Serialize};
 
-/// A kind of store that several processes share and that persists after they end.
+/// A kind of store that several processes share and that lasts after they end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -21,12 +21,12 @@ pub enum Kind {
     Files,
 }
 
-/// An open store, through the store port and through the engine.
+/// An open store, with access through the store port and through the engine.
 #[derive(Clone)]
 pub struct Opened {
-    /// For calls of the port and for maintenance.
+    /// Serves calls of the store port, and maintenance.
     pub handle: Handle,
-    /// For verbs, above all imports.
+    /// Serves the engine's verbs, mainly imports.
     pub engine: Engine,
 }
 
@@ -34,15 +34,15 @@ impl Kind {
     /// Opens the store in the directory `dir` and creates it if it does not exist.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     pub fn open(self, dir: &Path) -> Result<Opened> {
         self.open_at(dir, StoreClock::default())
     }
 
-    /// Opens the store like [`Kind::open`], with another clock.
+    /// Opens the store like [`Kind::open`], with `clock` as the store's clock.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     pub fn open_at(self, dir: &Path, clock: StoreClock) -> Result<Opened> {
         match self {
             Self::Sqlite => {
@@ -56,7 +56,7 @@ impl Kind {
         }
     }
 
-    /// Returns the URL with which the library opens the same store.
+    /// Returns the URL under which the library `forklore` opens the same store.
     #[must_use]
     pub fn url(self, dir: &Path) -> String {
         match self {

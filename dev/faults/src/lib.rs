@@ -1,5 +1,5 @@
-//! Tools that break stores on purpose: failing disks, crash images, kills, many processes, bad
-//! bytes.
+//! Tools that break stores on purpose: failing disks, disk images after a crash, killed processes,
+//! concurrent processes, and damaged bytes.
 
 pub mod bytes;
 pub mod caller;

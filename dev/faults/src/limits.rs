@@ -1,4 +1,5 @@
-//! Stores that run out of a resource: disk space, file size, file descriptors, or permissions.
+//! Work on stores that run out of a resource: disk space, file size, file descriptors, or
+//! permissions.
 
 mod descriptors;
 mod filling;
@@ -11,7 +12,7 @@ pub use reading::{WRITES, read_only, shown};
 use crate::caller::Caller;
 use crate::history::{Answer, Call};
 
-/// Makes a call and panics if it is refused.
+/// Makes a call that must succeed. Panics if the store refuses it.
 fn must(caller: &mut Caller<'_>, call: Call) {
     let what = format!("{call:?}");
     if let Answer::Refused { message, .. } = caller.call(call) {

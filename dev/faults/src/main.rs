@@ -1,5 +1,5 @@
-//! The process that the durability tests start, stop and kill. It does the work that its only
-//! argument, a task in JSON, describes.
+//! The worker process that the durability tests start, stop and kill. Its only argument is a task
+//! in JSON, which describes the work.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! Pauses an import just before it stores the reference to an attachment.
+//! Imports that pause just before they store the reference to an attachment.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use forklore_store::{Result, Store};
 use crate::kind::Opened;
 use crate::process::{Task, await_go, tell};
 
-/// A store that pauses each step of an import before the write, until it gets a go signal.
+/// A store that pauses before each transaction until the parent process sends the go signal.
 struct Waiting(Arc<dyn Store>);
 
 impl Store for Waiting {
@@ -78,10 +78,11 @@ pub fn file(folder: &Path, number: u64) -> std::path::PathBuf {
     folder.join(format!("{number}.jsonl"))
 }
 
-/// Imports as many files of a directory as the task says, each after a go signal.
+/// Imports as many files of a directory as the task has calls. Waits for the go signal after each
+/// file.
 ///
 /// # Errors
-/// Those of the import.
+/// The errors of the import.
 ///
 /// # Panics
 /// If the task names no directory.

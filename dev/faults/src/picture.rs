@@ -1,4 +1,4 @@
-//! A snapshot of everything that a store shows, for comparison as a whole.
+//! A snapshot of a store's contents, for comparison as a whole.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,15 @@ use forklore_store::{Error, Result, Store};
 
 use crate::subject::attachments_of;
 
-/// The contents of a store.
+/// The contents of a store at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Picture {
-    /// Every session, including deleted ones, with the history of those that are not deleted.
+    /// Every session, including deleted ones: its header and its log. A deleted session has no log.
     pub sessions: BTreeMap<SessionId, (Header, Option<Vec<LogEntry>>)>,
     /// The imported file and its byte ranges. Source numbers are left out, because each store
     /// assigns its own.
     pub sources: Vec<(Source, Vec<SourceSpan>)>,
-    /// Every attachment with its length. `None` if its bytes do not match its digest.
+    /// Every attachment with its length in bytes. `None` if its bytes do not match its digest.
     pub attachments: BTreeMap<AttachmentId, Option<u64>>,
 }
 
@@ -27,14 +27,14 @@ impl Picture {
     /// Reads everything in the store, and the sources imported from `path`.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     pub fn of(store: &dyn Store, path: &str) -> Result<Self> {
         let everything = Filter { deleted: true, ..Filter::default() };
         let mut sessions = BTreeMap::new();
         for listed in store.sessions(&everything, None, 0)?.all()? {
             let mut header = store.header(&listed.id)?;
             if let Some(lease) = &mut header.lease {
-                // Each store has its own clock.
+                // The expiry is not compared, because each store has its own clock.
                 lease.expires = jiff::Timestamp::UNIX_EPOCH;
             }
             let log = match log(store, &listed.id) {
@@ -65,8 +65,8 @@ impl Picture {
         Ok(Self { sessions, sources, attachments })
     }
 
-    /// Checks whether this picture equals `other`, apart from extra attachments whose storing was
-    /// never acknowledged: complete ones do no harm.
+    /// Checks whether this picture equals `other`, except for additional attachments. Those were
+    /// stored without an acknowledgement, and are harmless if they are complete.
     #[must_use]
     pub fn fits(&self, other: &Self) -> bool {
         let attachment =
@@ -108,7 +108,7 @@ fn brief(session: Option<&(Header, Option<Vec<LogEntry>>)>) -> String {
 /// Reads the whole history of a session.
 ///
 /// # Errors
-/// Those of the store.
+/// The errors of the store.
 pub fn log<S: Store + ?Sized>(store: &S, id: &SessionId) -> Result<Vec<LogEntry>> {
     let mut all: Vec<LogEntry> = Vec::new();
     loop {

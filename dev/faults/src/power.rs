@@ -1,4 +1,5 @@
-//! Cuts the power during a workload, at every sync and at random points, and checks what is left.
+//! Cuts the power during a workload, at every sync and at random points. Checks the contents of the
+//! store after each cut.
 
 mod kill;
 mod together;
@@ -20,10 +21,10 @@ use forklore_store::Store;
 
 pub use together::Together;
 
-/// The work closes the store and opens it again after this many steps.
+/// The workload closes the store and opens it again after this many steps.
 const REOPEN_EVERY: usize = 13;
 
-/// A store, and the work on it as recorded by its drive.
+/// A workload that ran on a store, and the journal of the disk operations.
 pub struct PowerCut<'a> {
     subject: &'a dyn Subject,
     work: Workload,
@@ -34,29 +35,29 @@ pub struct PowerCut<'a> {
 /// The moment of a power cut, and what unsynced data is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// How many entries of the journal precede the cut.
+    /// The number of journal entries that precede the cut.
     pub at: usize,
-    /// What is lost.
+    /// The effect on unsynced data.
     pub loss: Loss,
 }
 
-/// The number of checked images per loss.
+/// The number of checked disk images per loss.
 pub type Tally = BTreeMap<Loss, u64>;
 
 impl<'a> PowerCut<'a> {
-    /// Runs the work of a round and records what it does to the disk.
+    /// Runs the workload of a round and records its disk operations.
     ///
     /// # Panics
-    /// If the store fails.
+    /// If a step fails.
     #[must_use]
     pub fn of_round(subject: &'a dyn Subject, round: u64) -> Self {
         Self::of(subject, Workload::of_round(round))
     }
 
-    /// Runs this work and records what it does to the disk.
+    /// Runs the given workload and records its disk operations.
     ///
     /// # Panics
-    /// If the store fails.
+    /// If a step fails.
     #[must_use]
     pub fn of(subject: &'a dyn Subject, work: Workload) -> Self {
         let (dir, drive) = (folder(), Drive::noting());
@@ -76,7 +77,8 @@ impl<'a> PowerCut<'a> {
         Self { subject, work, journal, dir }
     }
 
-    /// Returns at least `count` cuts, in order: before every sync with every loss, and random ones.
+    /// Returns at least `count` cuts, ordered by position. There is a cut before every sync with
+    /// every loss; random cuts are added if these are too few.
     #[must_use]
     pub fn cuts(&self, count: usize, chance: &mut Chance) -> Vec<Cut> {
         let losses = self.subject.losses();
@@ -90,8 +92,8 @@ impl<'a> PowerCut<'a> {
         cuts
     }
 
-    /// Returns at least `count` moments for a kill, in order: before every sync with the loss of
-    /// everything unsynced, and random ones.
+    /// Returns at least `count` moments for a kill, ordered by position. There is one before every
+    /// sync, with the loss of everything unsynced; random ones are added if these are too few.
     #[must_use]
     pub fn kills(&self, count: usize, chance: &mut Chance) -> Vec<Cut> {
         let mut kills: Vec<_> = self.syncs().map(|at| Cut { at, loss: Loss::Everything }).collect();
@@ -100,12 +102,12 @@ impl<'a> PowerCut<'a> {
         kills
     }
 
-    /// Returns the positions of the syncs in the journal.
+    /// Returns the indexes of the syncs in the journal.
     fn syncs(&self) -> impl Iterator<Item = usize> {
         syncs(&self.journal)
     }
 
-    /// Returns `count` random cuts, in order.
+    /// Returns `count` random cuts, ordered by position.
     fn random_cuts(&self, count: usize, chance: &mut Chance) -> Vec<Cut> {
         let mut cut = || {
             let at = chance.below(self.journal.len() as u64 + 1);
@@ -117,10 +119,11 @@ impl<'a> PowerCut<'a> {
         cuts
     }
 
-    /// Checks the disk after each of these cuts, which must be in order.
+    /// Checks the disk after each of these cuts, which must be ordered by position. Returns how
+    /// many were checked per loss.
     ///
     /// # Panics
-    /// If something acknowledged is lost, or anything else is wrong.
+    /// If acknowledged data is lost, or anything else is wrong.
     #[must_use]
     pub fn run(&self, cuts: &[Cut], chance: &mut Chance) -> Tally {
         let mut tally = Tally::new();
@@ -141,8 +144,8 @@ impl<'a> PowerCut<'a> {
         tally
     }
 
-    /// Returns how many steps the store may contain: at least all steps acknowledged as durable,
-    /// and no step that had not begun.
+    /// Returns how many steps the store may contain after a cut. The lower limit is the number of
+    /// steps acknowledged as durable, the upper limit the number of steps begun.
     fn allowed(&self, at: usize) -> RangeInclusive<usize> {
         let (mut least, mut most) = (0, 0);
         for entry in &self.journal[..at] {
@@ -174,7 +177,7 @@ impl<'a> PowerCut<'a> {
         opened.map_err(|error| format!("it does not open: {error}"))
     }
 
-    /// Formats the journal entries before a position, for the message of a failure.
+    /// Formats the last 12 journal entries before the index `at`, for an error message.
     fn around(&self, at: usize) -> String {
         let shown = self.journal[at.saturating_sub(12)..at].iter().map(|entry| match entry {
             Entry::Wrote(node, bytes, location) => {
@@ -187,7 +190,7 @@ impl<'a> PowerCut<'a> {
     }
 }
 
-/// Returns the positions of the syncs in a journal.
+/// Returns the indexes of the syncs in a journal.
 fn syncs(journal: &[Entry]) -> impl Iterator<Item = usize> {
     journal.iter().enumerate().filter_map(|(at, entry)| {
         matches!(entry, Entry::Synced(_) | Entry::SyncedDir(_)).then_some(at)

@@ -1,4 +1,4 @@
-//! Worker processes: started to use a store, and stopped or killed in the middle of their work.
+//! Worker processes that use a store and are stopped or killed in the middle of their work.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::kind::Kind;
 
-/// The task for which a process is started.
+/// The task of a worker process, which gets it as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The name of the work in the worker.
+    /// The name of the work, by which the worker selects the function.
     pub work: String,
     /// The kind of the store.
     pub kind: Kind,
@@ -25,9 +25,9 @@ pub struct Task {
     pub name: String,
     /// The seed of the process's random choices.
     pub seed: u64,
-    /// The number of calls to make; 0 means until it is stopped.
+    /// The number of calls to make. 0 means that the worker runs until it is stopped.
     pub calls: u64,
-    /// A file to import, if the work imports one.
+    /// The path of a file to import, or of a directory of files, if the work imports.
     pub file: Option<PathBuf>,
 }
 
@@ -44,7 +44,8 @@ impl Process {
     /// Starts a process. `program` takes a [`Task`] as its only argument.
     ///
     /// # Panics
-    /// If it cannot be started. The functions below panic as well if the process does not respond.
+    /// If the process cannot be started. The other methods also panic if the process does not
+    /// respond.
     #[must_use]
     pub fn start(program: &Path, task: &Task) -> Self {
         Self::spawn(&mut command(program, task)).expect("the worker starts")
@@ -53,7 +54,7 @@ impl Process {
     /// Starts a process from a command that [`command`] prepared.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// The errors of the operating system.
     pub fn spawn(command: &mut Command) -> std::io::Result<Self> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let input = child.stdin.take().expect("its input");
@@ -61,7 +62,7 @@ impl Process {
         let (sender, lines) = channel();
         // The thread empties the pipe continuously: a full pipe would block the process.
         let reader = std::thread::spawn(move || {
-            // A line that a kill cut off is ignored.
+            // Stops at the first line that cannot be read.
             for line in output.lines().map_while(Result::ok) {
                 if sender.send(line).is_err() {
                     return;
@@ -71,7 +72,8 @@ impl Process {
         Ok(Self { child, input, lines, reader })
     }
 
-    /// Returns the next message of the process; `None` after its end.
+    /// Waits for the next message of the process and returns it. Returns `None` after the process
+    /// ended.
     pub fn received<T: DeserializeOwned>(&mut self) -> Option<T> {
         self.lines.recv().ok().map(|line| parse(&line))
     }
@@ -81,20 +83,21 @@ impl Process {
         self.input.write_all(b"go\n").expect("a process that listens");
     }
 
-    /// Sends the process a signal.
+    /// Sends a Unix signal to the process.
     pub fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         kill_process(pid.expect("its number"), signal).expect("a process to be told");
     }
 
-    /// Kills the process and returns all its messages that were not read yet.
+    /// Kills the process. Returns all its messages that were not yet received.
     #[must_use]
     pub fn killed<T: DeserializeOwned>(self) -> Vec<T> {
         self.signal(Signal::KILL);
         self.ended().1
     }
 
-    /// Waits for the end of the process and returns all its messages that were not read yet.
+    /// Waits for the end of the process. Returns its exit status and all its messages that were not
+    /// yet received.
     #[must_use]
     pub fn ended<T: DeserializeOwned>(mut self) -> (ExitStatus, Vec<T>) {
         drop(self.input);
@@ -108,7 +111,7 @@ fn parse<T: DeserializeOwned>(line: &str) -> T {
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line:?}"))
 }
 
-/// Returns the command that starts `program` with `task`.
+/// Returns the command that starts `program` with `task` as its argument.
 ///
 /// # Panics
 /// Never: a task can always be written as JSON.
@@ -119,10 +122,11 @@ pub fn command(program: &Path, task: &Task) -> Command {
     command
 }
 
-/// Sends a message to the parent in a single write, so that a kill cannot cut a line off.
+/// Sends a message to the parent process, in a single write, so that a kill cannot truncate the
+/// line.
 ///
 /// # Panics
-/// If the parent no longer reads.
+/// If the parent process no longer reads, or the message is longer than 4096 bytes.
 pub fn tell<T: Serialize>(what: &T) {
     let mut line = serde_json::to_string(what).expect("something in JSON");
     line.push('\n');
@@ -133,7 +137,7 @@ pub fn tell<T: Serialize>(what: &T) {
 /// Waits for the go signal of the parent.
 ///
 /// # Panics
-/// If the parent is gone.
+/// If standard input cannot be read.
 pub fn await_go() {
     std::io::stdin().read_line(&mut String::new()).expect("a parent that speaks");
 }

@@ -1,4 +1,4 @@
-//! How many cases the tests try, and how they choose at random.
+//! How many cases the tests try, and how they choose cases at random.
 //!
 //! Every count of the durability tests passes through [`times`]: `FORKLORE_SOAK=N` makes each count
 //! N times as large, for long runs before a release. Every random choice comes from [`Chance`] with
@@ -32,7 +32,8 @@ fn number(name: &str) -> Option<u64> {
 pub struct Chance(u64);
 
 impl Chance {
-    /// Creates a generator. `stream` separates the numbers of one process or round from another's.
+    /// Creates a generator. `stream` is the number of a process or round: with the same seed,
+    /// different streams yield different numbers.
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
         let mut chance = Self(seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -47,7 +48,7 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number from 0 up to but not including `limit`.
+    /// Returns a random number from 0 to `limit - 1`, or 0 if `limit` is 0.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit.max(1)
     }

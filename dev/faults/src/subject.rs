@@ -1,4 +1,4 @@
-//! The stores under test, running on a simulated drive.
+//! The stores under test, with their files on a simulated drive.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::drive::Drive;
 use crate::image::Loss;
 use crate::vfs::Vfs;
 
-/// Returns the attachments of a store that supports them.
+/// Returns the attachments of a store. The store must support attachments.
 ///
 /// # Panics
 /// If the store does not support attachments.
@@ -22,21 +22,21 @@ pub fn attachments_of(store: &dyn Store) -> Arc<dyn Attachments> {
     store.attachments().expect("a store that keeps attachments")
 }
 
-/// Opens stores whose files are on a drive.
+/// Opens a store whose files are on a drive.
 pub trait Subject: Sync {
     /// Opens the store in the directory `dir` and creates it if it does not exist.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Store>>;
 
-    /// Returns the losses at a power cut that the store survives.
+    /// Returns the losses that the store survives if the power is cut.
     fn losses(&self) -> &'static [Loss] {
         &Loss::REAL
     }
 }
 
-/// The SQLite store on its own VFS. Only one test may use it at a time.
+/// The SQLite store on its own VFS. Only one test may use a subject at a time.
 #[derive(Debug)]
 pub struct Sqlite {
     vfs: &'static Vfs,
@@ -44,25 +44,25 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// Number of WAL pages after which a checkpoint runs: few, so that a workload includes many
-    /// checkpoints.
+    /// The number of WAL pages after which a checkpoint runs. It is low, so that a workload
+    /// includes many checkpoints.
     pub const PAGES: u32 = 32;
 
-    /// Creates a subject on a VFS that is registered under this unique name. Checkpoints run within
-    /// a step, so that the sequence of operations is the same in each run.
+    /// Registers a VFS under this unique name and creates a subject on it. Checkpoints run within a
+    /// step, so that each run has the same sequence of operations.
     #[must_use]
     pub fn over_vfs(name: &'static str) -> Self {
         let checkpoints = Checkpoints { every_pages: Self::PAGES, in_step: true };
         Self { vfs: Vfs::register(name), checkpoints }
     }
 
-    /// Returns the same subject without checkpoints.
+    /// Returns the same subject, whose stores run no checkpoints.
     #[must_use]
     pub fn without_checkpoints(self) -> Self {
         Self { checkpoints: Checkpoints { every_pages: u32::MAX, ..self.checkpoints }, ..self }
     }
 
-    /// Returns the same subject with checkpoints in the background thread of normal operation.
+    /// Returns the same subject, with checkpoints in a background thread as in normal operation.
     #[must_use]
     pub fn with_thread(self) -> Self {
         Self { checkpoints: Checkpoints { in_step: false, ..self.checkpoints }, ..self }
@@ -74,7 +74,7 @@ impl Subject for Sqlite {
         self.vfs.mount(drive);
         let options = Options {
             vfs: Some(self.vfs.name()),
-            // A chunk consists of few events, so that the workload seals some chunks.
+            // A chunk consists of three events, so that the workload seals some chunks.
             chunk_events: 3,
             checkpoints: self.checkpoints,
             ..Options::default()

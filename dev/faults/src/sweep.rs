@@ -1,4 +1,4 @@
-//! Makes one operation of a workload fail, and checks how the store reacts.
+//! Makes one file operation of a workload fail, and checks the store afterwards.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,19 +14,19 @@ use crate::subject::Subject;
 use crate::workload::{Step, Workload};
 use forklore_store::Store;
 
-/// A store and a workload whose operations fail one at a time.
+/// A workload on a store, in which file operations are to fail, one per run.
 pub struct Sweep<'a> {
     subject: &'a dyn Subject,
     work: Workload,
     shapes: Vec<Shape>,
 }
 
-/// The number of failed operations by mode and operation.
+/// The number of failed operations, by mode and kind of operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally(BTreeMap<(Mode, Shape), u64>);
 
 impl Tally {
-    /// Returns the total number.
+    /// Returns the total number of failed operations.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.values().sum()
@@ -60,7 +60,8 @@ pub fn folder() -> TempDir {
 }
 
 impl<'a> Sweep<'a> {
-    /// Runs the work of a round once without a fault, to record its operations.
+    /// Creates the sweep for the workload of a round. Runs the workload once without a fault, to
+    /// record its operations.
     ///
     /// # Panics
     /// If the store fails although no operation fails.
@@ -69,7 +70,8 @@ impl<'a> Sweep<'a> {
         Self::of(subject, Workload::of_round(round))
     }
 
-    /// Runs this work once without a fault, to record its operations.
+    /// Creates the sweep for a workload. Runs the workload once without a fault, to record its
+    /// operations.
     ///
     /// # Panics
     /// If the store fails although no operation fails.
@@ -89,8 +91,8 @@ impl<'a> Sweep<'a> {
         Self { subject, work, shapes }
     }
 
-    /// Picks up to `count` random faults of a mode, evenly over the kinds of operations that can
-    /// fail in this mode.
+    /// Picks up to `count` random faults of this mode. They are distributed evenly over the kinds
+    /// of operations that can fail in this mode.
     #[must_use]
     pub fn faults(&self, mode: Mode, count: usize, chance: &mut Chance) -> Vec<Fault> {
         let mut left: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
@@ -108,10 +110,10 @@ impl<'a> Sweep<'a> {
         faults
     }
 
-    /// Makes each of these operations fail, each in a new store.
+    /// Runs the workload once per fault, each time in a new store. Checks the store after each run.
     ///
     /// # Panics
-    /// If the store does anything it must not.
+    /// If the store loses data, contains an incomplete step, or violates another check.
     #[must_use]
     pub fn run(&self, faults: impl IntoIterator<Item = Fault>) -> Tally {
         let mut tally = Tally::default();
@@ -132,20 +134,20 @@ struct Run<'a> {
     drive: Arc<Drive>,
 }
 
-/// The point at which the fault struck.
+/// The moment when the fault struck, and the effect on the workload.
 struct Struck {
-    /// The number of steps that were acknowledged before.
+    /// The number of steps that were acknowledged before the fault struck.
     before: usize,
-    /// The result of the step during which the fault struck. `None` if it struck while the store
-    /// was opened or closed.
+    /// The result of the step during which the fault struck. `None` if the fault struck while the
+    /// store was opened or closed.
     step: Option<Result<(), Error>>,
     shape: Shape,
-    /// The number of operations at the end of that step.
+    /// The number of file operations at the end of that step.
     operations: usize,
 }
 
 impl Struck {
-    /// Returns the numbers of steps that the store may contain.
+    /// Returns the range of possible step counts: how many steps the store may contain.
     fn allowed(&self) -> RangeInclusive<usize> {
         match &self.step {
             None => self.before..=self.before,
@@ -180,7 +182,8 @@ impl<'a> Run<'a> {
         self.sweep.subject.open(self.dir.path(), &self.drive)
     }
 
-    /// Works until the fault strikes and then checks the store. Returns the operation that failed.
+    /// Runs the workload until the fault strikes, and then checks the store. Returns the kind of
+    /// the operation that failed.
     fn judge(&self) -> Result<Shape, String> {
         let (store, struck) = self.until_struck()?;
         let output = |wrong: String| format!("{}: {wrong}", struck.summary());
@@ -229,7 +232,8 @@ impl<'a> Run<'a> {
         Ok((None, Struck { before: self.work().steps.len(), step: None, shape, operations: 0 }))
     }
 
-    /// Continues with the same handle. Returns the number of applied steps, if it is certain.
+    /// Continues with the handle on which the fault struck. Returns the number of steps that the
+    /// store contains, or `None` if it is uncertain after a failed sync.
     fn go_on(&self, store: &dyn Store, struck: &Struck) -> Result<Option<usize>, String> {
         let same = |wrong: String| format!("with the same handle: {wrong}");
         let steps_done = self.work().accepted(store, struck.allowed()).map_err(same)?;
@@ -241,7 +245,7 @@ impl<'a> Run<'a> {
             }
             self.drive.repair();
         }
-        // Outside a step, the handle may have been about to close.
+        // Without a step, the handle may have been about to close, so it need not refuse anything.
         if struck.shape.is_sync() && struck.step.is_some() {
             let before = self.drive.shapes().len();
             let refused = self.step_like(struck.before, steps_done).map(|step| step.take(store));
@@ -249,8 +253,8 @@ impl<'a> Run<'a> {
             return match refused {
                 Some(Err(Error::Poisoned { .. })) | None => {
                     self.work().accepted(store, struck.allowed()).map_err(same)?;
-                    // The failed step must not try to undo itself, and the refused step must not
-                    // start.
+                    // The handle must not write any more: neither to undo the failed step nor to
+                    // begin the refused step.
                     self.nothing_written(self.fault.at + 1..struck.operations).map_err(same)?;
                     self.nothing_written(before..refused_at).map_err(same)?;
                     Ok(None)
@@ -261,7 +265,7 @@ impl<'a> Run<'a> {
         self.next(store, steps_done).map(Some).map_err(same)
     }
 
-    /// Checks that none of these operations, which follow a failed sync, writes.
+    /// Checks that none of these operations writes. They all follow a failed sync.
     fn nothing_written(&self, operations: Range<usize>) -> Result<(), String> {
         let shapes = self.drive.shapes();
         let writes = |shape: &Shape| {
@@ -273,15 +277,15 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns the next step after `steps_done` steps that writes to the same part as the step `struck`:
-    /// sessions or attachments.
+    /// Returns the next step after `steps_done` steps that writes to the same part of the store as
+    /// step number `struck`. The two parts are sessions and attachments.
     fn step_like(&self, struck: usize, steps_done: usize) -> Option<&Step> {
         let steps = &self.work().steps;
         let sidecar = steps.get(struck).is_some_and(Step::is_sidecar);
         steps.iter().skip(steps_done).find(|step| step.writes() && step.is_sidecar() == sidecar)
     }
 
-    /// Runs the next step and returns the number of applied steps afterwards.
+    /// Runs the next step and returns the number of steps that the store contains afterwards.
     fn next(&self, store: &dyn Store, steps_done: usize) -> Result<usize, String> {
         let Some(step) = self.work().steps.get(steps_done) else {
             return Ok(steps_done);
@@ -291,10 +295,10 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Verifies the store and returns how many steps it contains.
+/// Verifies the store and returns how many steps it contains, which must be one of `allowed`.
 ///
 /// # Errors
-/// What is wrong.
+/// A description of the failure.
 pub fn sound(
     work: &Workload,
     store: &dyn Store,

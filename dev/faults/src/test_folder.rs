@@ -1,4 +1,4 @@
-//! Directories for stores that are to be broken.
+//! Temporary directories for stores under test.
 
 use std::path::{Path, PathBuf};
 
@@ -6,9 +6,9 @@ use tempfile::TempDir;
 
 use crate::kind::{Kind, Opened};
 
-/// A directory of its own with a store in it. If a test needs no real disk, the directory is in
-/// memory, where a sync costs nothing: a kill only loses what the process has not yet handed to the
-/// kernel.
+/// A temporary directory that contains a store. If a test needs no real disk, the directory is in
+/// memory, where a sync costs nothing. That suffices for kills: a kill only loses data that the
+/// process has not yet passed to the kernel.
 #[derive(Debug)]
 pub struct TestFolder {
     dir: TempDir,
@@ -16,7 +16,7 @@ pub struct TestFolder {
 }
 
 impl TestFolder {
-    /// Creates an empty directory, in `/dev/shm` if the machine has it.
+    /// Creates an empty directory, in memory (`/dev/shm`) if the machine has it.
     ///
     /// # Panics
     /// If no directory can be created.
@@ -26,7 +26,7 @@ impl TestFolder {
         Self { dir: dir.expect("a temporary folder"), kind }
     }
 
-    /// Creates an empty directory below `folder`.
+    /// Creates an empty directory inside the directory `folder`.
     ///
     /// # Panics
     /// If no directory can be created there.
@@ -35,13 +35,13 @@ impl TestFolder {
         Self { dir: tempfile::tempdir_in(folder).expect("a temporary folder"), kind }
     }
 
-    /// Returns the directory of the store. The first opening creates it.
+    /// Returns the path of the store's directory, which the first [`Self::open`] creates.
     #[must_use]
     pub fn store_dir(&self) -> PathBuf {
         self.dir.path().join("store")
     }
 
-    /// Returns a directory for other files.
+    /// Returns the directory itself. It may also contain files other than the store.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.dir.path()
@@ -56,7 +56,7 @@ impl TestFolder {
     /// Opens the store.
     ///
     /// # Panics
-    /// If it cannot be opened.
+    /// If the store cannot be opened.
     #[must_use]
     pub fn open(&self) -> Opened {
         let opened = self.kind.open(&self.store_dir());

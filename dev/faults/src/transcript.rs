@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// The file, in Pi's format, with occasional branches.
+/// A session file in Pi's format, with occasional branches.
 #[derive(Debug)]
 pub struct Transcript {
     path: PathBuf,
@@ -13,10 +13,10 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// Creates a new file in the directory.
+    /// Creates the file in the directory, with a header and no records.
     ///
     /// # Panics
-    /// If it cannot be written. The methods below panic likewise.
+    /// If the file cannot be written. The methods below panic in the same case.
     #[must_use]
     pub fn new(folder: &Path) -> Self {
         let path = folder.join("shared.jsonl");
@@ -32,7 +32,7 @@ impl Transcript {
         &self.path
     }
 
-    /// Appends records in one write.
+    /// Appends `records` records in one write.
     pub fn grow(&mut self, records: usize) {
         let mut text = String::new();
         for n in self.records..self.records + records {

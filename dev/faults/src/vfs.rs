@@ -1,4 +1,4 @@
-//! A SQLite VFS that passes each operation through a [`Drive`] and then to the real VFS.
+//! A SQLite VFS that passes each operation through a [`Drive`] and then to SQLite's default VFS.
 #![allow(
     unsafe_code,
     reason = "a VFS is an interface of C: tables of functions over pointers that SQLite allocates"
@@ -15,7 +15,7 @@ use rusqlite::ffi;
 
 use crate::drive::{Drive, Failure, Operation, Verdict};
 
-/// A VFS that is registered with SQLite under a name, on a drive that can be replaced.
+/// A VFS that is registered with SQLite under a name. Its drive can be replaced at any time.
 ///
 /// It stays registered until the process ends, because SQLite stores a pointer to it.
 #[derive(Debug)]
@@ -24,8 +24,8 @@ pub struct Vfs {
     drive: Mutex<Arc<Drive>>,
 }
 
-/// The structure that SQLite points to. It begins with a copy of the real VFS, including its
-/// `pAppData`, so that functions of the real VFS accept it.
+/// The structure that SQLite points to. It begins with a copy of the default VFS, including its
+/// `pAppData`, so that the functions of the default VFS accept the structure.
 #[repr(C)]
 struct Registered {
     base: ffi::sqlite3_vfs,
@@ -46,7 +46,7 @@ impl Vfs {
         // SAFETY: null requests the default VFS, which SQLite has from its start and never frees.
         let real = unsafe { ffi::sqlite3_vfs_find(std::ptr::null()) };
         assert!(!real.is_null(), "SQLite has no VFS");
-        // SAFETY: `real` points to a VFS that lives for ever; its fields are plain data.
+        // SAFETY: `real` points to a VFS that is never freed; its fields are plain data.
         let mut base = unsafe { *real };
         base.szOsFile += file::HEADER;
         base.pNext = std::ptr::null_mut();
@@ -54,7 +54,7 @@ impl Vfs {
         base.xOpen = Some(open);
         base.xDelete = Some(delete);
         let registered = Box::leak(Box::new(Registered { base, real, vfs }));
-        // SAFETY: the VFS and its name are leaked, so they live as long as SQLite uses them.
+        // SAFETY: the VFS and its name are leaked, so they are valid as long as SQLite uses them.
         let code = unsafe { ffi::sqlite3_vfs_register(&raw mut registered.base, 0) };
         assert_eq!(code, ffi::SQLITE_OK, "SQLite refuses the VFS {name}");
         vfs
@@ -76,7 +76,8 @@ impl Vfs {
     }
 }
 
-/// Returns the SQLite error code for a failure; `broken` is the code for a failed device.
+/// Returns the SQLite error code for a failure of the drive. `broken` is the code for a failed
+/// device, which depends on the operation.
 fn code(failure: Failure, broken: c_int) -> c_int {
     match failure {
         Failure::Broken => broken,
@@ -84,7 +85,7 @@ fn code(failure: Failure, broken: c_int) -> c_int {
     }
 }
 
-/// Returns the path of a file. `None` for a temporary file, which SQLite itself deletes on close.
+/// Returns the path of a file. Returns `None` for a temporary file, which SQLite deletes on close.
 ///
 /// # Safety
 /// `name` is null or a C string that ends with a zero byte.
@@ -92,7 +93,7 @@ unsafe fn path(name: *const c_char) -> Option<PathBuf> {
     if name.is_null() {
         return None;
     }
-    // SAFETY: the caller guarantees it.
+    // SAFETY: the caller guarantees that `name` is a C string.
     let name = unsafe { CStr::from_ptr(name) };
     Some(Path::new(OsStr::from_bytes(name.to_bytes())).to_owned())
 }
@@ -131,9 +132,10 @@ unsafe extern "C" fn open(
         let node = path.as_deref().map(|path| drive.opened(path, made)).unwrap_or_default();
         let fresh = flags & (ffi::SQLITE_OPEN_WAL | ffi::SQLITE_OPEN_MAIN_JOURNAL) != 0
             && flags & ffi::SQLITE_OPEN_CREATE != 0;
-        // The first sync of a new journal by the real VFS also syncs its directory.
+        // When the real VFS first syncs a new journal, it also syncs the journal's directory.
         let folder = path.filter(|_| fresh).and_then(|path| Some(path.parent()?.to_owned()));
-        // SAFETY: as above; the real VFS opened the file after the header.
+        // SAFETY: SQLite allocated the header and the real file, and the real VFS opened the
+        // latter.
         unsafe { file::begin(handle, drive, node, folder) };
     }
     opened

@@ -1,4 +1,4 @@
-//! The work of the processes in a crowd: random calls on a shared store.
+//! The work of concurrent processes: random calls on a shared store.
 
 use forklore_conformance::scene::id;
 use forklore_core::Header;
@@ -9,15 +9,15 @@ use crate::history::{Answer, Call};
 use crate::process::Task;
 use crate::soak::Chance;
 
-/// The root of the family that all processes work in.
+/// The id of the root whose family all processes work in.
 pub const TRUNK: &str = "trunk";
-/// The session that all processes only append to.
+/// The id of the session to which all processes append, and which no process deletes.
 pub const ONE: &str = "one";
 /// The number of labels that the sessions compete for.
 const LABELS: u64 = 6;
 
-/// Appends to the shared session as often as the task says, and in between to a session of its own
-/// with its known head as the expected one.
+/// Appends to the shared session, as many times as the task has calls. After each append, appends
+/// to a session of its own, with the head that it knows as the expected head.
 pub fn append(caller: &mut Caller<'_>, task: &Task) {
     let own = format!("own-{}", task.name);
     let create = |session: &str| Call::Create {
@@ -41,7 +41,7 @@ pub fn append(caller: &mut Caller<'_>, task: &Task) {
     }
 }
 
-/// A process that makes random calls.
+/// The work of a process that makes random calls.
 pub struct Busy<'a> {
     caller: Caller<'a>,
     chance: Chance,
@@ -51,15 +51,15 @@ pub struct Busy<'a> {
 }
 
 impl<'a> Busy<'a> {
-    /// Creates it. The same task leads to the same calls, as far as the store gives the same
-    /// answers.
+    /// Creates the work. The same task leads to the same calls, provided that the store gives the
+    /// same answers.
     #[must_use]
     pub fn new(caller: Caller<'a>, task: &'a Task) -> Self {
         let stream = task.name.bytes().fold(7, |sum, byte| sum * 131 + u64::from(byte));
         Self { caller, chance: Chance::new(task.seed, stream), task, named: 0, last: None }
     }
 
-    /// Makes as many calls as the task says.
+    /// Makes as many random calls as the task says, or without end if the task says 0.
     pub fn run(&mut self) {
         while self.task.calls == 0 || self.caller.calls() < self.task.calls {
             let call = self.next();
@@ -112,8 +112,8 @@ impl<'a> Busy<'a> {
         };
         let most = self.header(&parent).counts.inheritable.max(1);
         let copy = self.chance.below(4) == 0;
-        // Most children inherit little, so that reading all of them stays cheap. Some copy
-        // everything, which takes several transactions.
+        // Most children inherit few events, so that reading all children is cheap. Some children
+        // copy everything, which takes several transactions.
         let stored = match self.chance.below(6) {
             0 => 1 + self.chance.below(most),
             1 if copy => most,
@@ -129,7 +129,7 @@ impl<'a> Busy<'a> {
         }
     }
 
-    /// Returns a call to create a child that other processes try to create too.
+    /// Returns a call that creates a child. Other processes try to create the same child.
     fn same_child(&mut self) -> Call {
         let session = format!("same-{}", self.caller.calls() / 8);
         let copy = self.chance.below(4) == 0;
@@ -143,11 +143,12 @@ impl<'a> Busy<'a> {
     }
 
     fn header(&self, session: &str) -> Header {
-        // Deleted sessions have a header too, so a session that was listed once always has one.
+        // A deleted session has a header too, so a session that was listed once always has a
+        // header.
         self.caller.opened().store().header(&id(session)).expect("a session that was listed")
     }
 
-    /// Picks one of the most recently written children, if there are any.
+    /// Picks one of the most recently updated children of the family, if there are any.
     fn child(&mut self) -> Option<String> {
         let filter = Filter { family: Some(id(TRUNK)), ..Filter::default() };
         let found = self.caller.opened().store().sessions(&filter, None, 24);
@@ -157,7 +158,7 @@ impl<'a> Busy<'a> {
         (!ids.is_empty()).then(|| self.chance.one_of(&ids).clone())
     }
 
-    /// Returns up to `most` ids for new events.
+    /// Returns between 1 and `most` unique ids for new events.
     fn names(&mut self, most: u64) -> Vec<String> {
         let count = 1 + self.chance.below(most);
         self.named += count;

@@ -1,6 +1,6 @@
-//! A fixed workload on a store, and the contents that the store must show after each step.
+//! A fixed workload on a store, and the contents that the store must have after each step.
 //!
-//! The reference is the memory store, which stores every history completely.
+//! The expected contents come from the memory store, which stores every history completely.
 
 mod attachment_names;
 mod plan;
@@ -18,19 +18,19 @@ use crate::picture::{self, Picture};
 use crate::subject::attachments_of;
 use forklore_store::Store;
 
-/// The file that the workload imports.
+/// The path of the source that the workload imports. No such file exists.
 pub const FILE: &str = "/home/me/agent/session.jsonl";
 
-/// One step of a workload: a call of the store port, or a verb of several calls.
+/// One step of a workload: a call of the store port, or a combination of several calls.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Creates a session.
     Create(Box<NewSession>),
     /// Appends events.
     Append(SessionId, Append),
-    /// Changes something outside the log.
+    /// Changes a header field that is not part of the log.
     Change(SessionId, Change),
-    /// Deletes sessions. What other sessions need of them stays.
+    /// Deletes sessions. Events that other sessions need remain.
     Remove(Vec<SessionId>, Timestamp),
     /// Commits a transaction, for example a step of an import.
     Commit(Box<Transaction>),
@@ -47,14 +47,14 @@ pub enum Step {
 }
 
 impl Step {
-    /// Checks whether the step writes.
+    /// Checks whether the step may change the store.
     #[must_use]
     pub fn writes(&self) -> bool {
         !matches!(self, Self::Read(_) | Self::Get(_))
     }
 
     /// Checks whether the step concerns attachments only. A failure of attachments must not affect
-    /// sessions, and vice versa.
+    /// sessions, and a failure of sessions must not affect attachments.
     #[must_use]
     pub fn is_sidecar(&self) -> bool {
         matches!(self, Self::Put(_) | Self::Get(_) | Self::Sweep)
@@ -66,8 +66,8 @@ impl Step {
         self.writes() && !matches!(self, Self::Sweep)
     }
 
-    /// Checks whether the step is durable when it is acknowledged. The steps of an import are
-    /// durable after the last one.
+    /// Checks whether the step is durable when it is acknowledged. The steps of an import become
+    /// durable together with the last of them.
     #[must_use]
     pub fn is_durable(&self) -> bool {
         match self {
@@ -76,7 +76,7 @@ impl Step {
         }
     }
 
-    /// Returns a session that the step wrote to and that exists afterwards.
+    /// Returns a session that the step wrote to and that exists after the step.
     #[must_use]
     pub fn session(&self) -> Option<&SessionId> {
         match self {
@@ -96,10 +96,10 @@ impl Step {
         }
     }
 
-    /// Runs the step.
+    /// Executes the step on the store.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The errors of the store.
     pub fn take(&self, store: &dyn Store) -> Result<()> {
         match self {
             Self::Create(new) => {
@@ -125,7 +125,7 @@ impl Step {
     }
 }
 
-/// Returns the transaction with the number that this store assigned to the source.
+/// Returns a copy of the transaction in which the source has the number that this store assigned.
 fn at_home(all: &Transaction, store: &dyn Store) -> Result<Transaction> {
     let mut all = all.clone();
     if let Some(step) = &mut all.source
@@ -142,17 +142,19 @@ fn source(store: &dyn Store) -> Result<SourceId> {
     first.ok_or_else(|| Error::Invalid("the file was not imported".into()))
 }
 
-/// A sequence of steps, and the contents of the store before the first and after each.
+/// A sequence of steps, and the expected contents of the store before the first step and after each
+/// step.
 #[derive(Debug)]
 pub struct Workload {
     /// The steps.
     pub steps: Vec<Step>,
-    /// Element n contains the contents after n steps.
+    /// The expected contents: element n is the picture after n steps.
     pub pictures: Vec<Picture>,
 }
 
 impl Workload {
-    /// Creates the work of a round: the same steps, with other texts in each round.
+    /// Creates the workload of a round. All rounds have the same steps, with texts of other
+    /// lengths.
     ///
     /// # Panics
     /// If the memory store refuses a step.
@@ -161,8 +163,8 @@ impl Workload {
         Self::of(plan::steps(&Arc::default(), round))
     }
 
-    /// Creates the attachment work of a round: stored, referenced, read, pinned several times and
-    /// removed.
+    /// Creates the attachment workload of a round. It stores attachments, references, reads and
+    /// removes them, and pins one several times.
     ///
     /// # Panics
     /// If the memory store refuses a step.
@@ -182,10 +184,10 @@ impl Workload {
         Self { steps, pictures }
     }
 
-    /// Returns how many steps the store contains, which must be one of `allowed`.
+    /// Returns how many steps the store contains. Fails unless the number is one of `allowed`.
     ///
     /// # Errors
-    /// What is wrong with the contents.
+    /// The differences between the contents and those expected for each allowed number.
     pub fn accepted(
         &self,
         store: &dyn Store,

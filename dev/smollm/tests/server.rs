@@ -1,5 +1,5 @@
-//! Tests that the model supports both APIs, calls tools when required, counts cached tokens, and
-//! ends.
+//! Tests that the model's server supports both APIs, calls tools when required, counts cached
+//! tokens, and ends with its owner.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by failing")]
 
 use std::io::{Read as _, Write as _};
@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use forklore_smollm::{MODEL, Server};
 use serde_json::{Value, json};
 
-/// Posts JSON and returns the body of the answer.
+/// Sends a JSON body with a POST request, and returns the body of the answer.
 fn post(base_url: &str, path: &str, body: &Value) -> String {
     let address = base_url.trim_start_matches("http://").trim_end_matches("/v1");
     let mut stream = TcpStream::connect(address).unwrap();
@@ -43,7 +43,7 @@ fn it_answers_in_both_forms_and_says_what_it_had_cached() {
     assert_eq!(first["usage"]["prompt_tokens_details"]["cached_tokens"], 0);
     assert_eq!(first["usage"]["completion_tokens"], 4);
     let prompt = first["usage"]["prompt_tokens"].as_u64().unwrap();
-    // All cached but the last token, from which generation continues.
+    // All tokens are cached except the last, from which the generation continues.
     assert_eq!(again["usage"]["cache_read_input_tokens"], prompt - 1);
     assert_eq!(again["usage"]["input_tokens"], 1);
     let counted = ask(&server, "messages/count_tokens", &request);

@@ -1,4 +1,5 @@
-//! `cargo xtask agents`: lets real agents continue in the files that forklore writes for them.
+//! `cargo xtask agents`: tests whether real agents continue in the files that forklore writes for
+//! them.
 
 use std::env;
 use std::path::PathBuf;
@@ -6,7 +7,8 @@ use std::path::PathBuf;
 use crate::command::{Failure, cargo, program, root, run};
 use crate::tools::{filled, npm_install, pip_install, target};
 
-/// The agents, and the Node.js that runs two of them, in the tested versions.
+/// The npm packages of the agents, and of the Node.js that runs two of them, in the tested
+/// versions.
 const PACKAGES: [&str; 5] = [
     "@earendil-works/pi-coding-agent@0.87.1",
     "@google/gemini-cli@0.61.0",
@@ -15,13 +17,15 @@ const PACKAGES: [&str; 5] = [
     "opencode-ai@1.18.33",
 ];
 
-/// Reads Claude Code's files as Claude Code does. Claude Code itself is not started.
+/// The Python package that reads Claude Code's files as Claude Code does. Claude Code itself is not
+/// started.
 const SDK: &str = "claude-agent-sdk==0.2.187";
 
-/// Whether the programs run here: npm has separate packages per system, and these are for Linux.
+/// `true` if the agents run on this system. npm has separate packages per system, and these are for
+/// Linux.
 pub(crate) const RUN_HERE: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
 
-/// Installs the agents, then lets each of them continue in forks of sessions that it wrote.
+/// Installs the agents. Then tests whether each continues in forks of sessions.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     const HINT: &str = "cargo xtask agents [--quick] [pi] [claude] [codex] [gemini] [opencode]";
     if !RUN_HERE || args.iter().any(|arg| arg.starts_with('-') && arg != "--quick") {
@@ -47,8 +51,8 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     run(command.args(args))
 }
 
-/// Returns the directory of the agents. Installs them from npm and PyPI unless these versions are
-/// there.
+/// Returns the directory of the agents. Installs them from npm and PyPI, unless the directory
+/// already contains these versions.
 fn installed() -> Result<PathBuf, Failure> {
     let folder = target().join("agents");
     filled(&folder, &[&PACKAGES[..], &[SDK]].concat().join("\n"), || {

@@ -1,8 +1,8 @@
-//! `cargo xtask api`: compares the public API of the crate `forklore` with its listing in the
-//! repository, so that a review shows every change of it.
+//! `cargo xtask api`: compares the public API of the crate `forklore` with the listing in the
+//! repository. Any change of the API thus appears in a review.
 //!
-//! The listing is made from the JSON of rustdoc. Its format depends on the compiler, so a compiler
-//! with another format compares nothing.
+//! The listing is made from the JSON output of rustdoc. The format of that JSON depends on the
+//! compiler. A compiler with another format compares nothing.
 
 mod rustdoc;
 
@@ -14,10 +14,11 @@ use crate::command::{Failure, cargo, output, program, root};
 
 pub(crate) use rustdoc::pass_on;
 
-/// The format that the crate `public-api` reads in the version of this workspace.
+/// The version of rustdoc's JSON format that this workspace's version of the crate `public-api`
+/// reads.
 const FORMAT: u32 = 57;
 
-/// Compares. With `--write`, stores the API as the new listing.
+/// Compares the public API with the listing. With `--write`, stores the API as the new listing.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     let write = match args {
         [] => false,
@@ -51,7 +52,8 @@ fn listing() -> PathBuf {
     root().join("docs").join("reference").join("public-api.txt")
 }
 
-/// Returns the removed and the added lines of two sorted listings, in their order.
+/// Returns the lines that only one of two sorted listings has, in their order. `-` marks a removed
+/// line, `+` an added line.
 fn changes(before: &str, now: &str) -> String {
     let (before, now): (BTreeSet<_>, BTreeSet<_>) =
         (before.lines().collect(), now.lines().collect());

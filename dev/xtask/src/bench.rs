@@ -6,8 +6,8 @@ use crate::command::{Failure, cargo, program, root, run};
 use crate::peers;
 use crate::tools::target;
 
-/// Builds with the release profile and measures. Only a complete run in the default directory
-/// replaces the figures in `docs/benchmarks.md`.
+/// Builds with the profile `dist` and runs the measurements. Only a complete run in the default
+/// directory replaces the figures in `docs/benchmarks.md`.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     let crates = ["-p", "forklore-bench", "-p", "forklore-cli"];
     run(cargo().args(["build", "--profile", "dist"]).args(crates))?;
@@ -22,7 +22,8 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     run(bench.args(args))
 }
 
-/// Checks whether the run includes the peers: in a complete run, or if they are named.
+/// Checks whether the run includes the peers: if it is a complete run, or if the arguments name
+/// them.
 fn needs_peers(args: &[String]) -> bool {
     let (only, named) =
         (|arg: &String| arg.starts_with("--only"), |arg: &String| arg.ends_with("peers"));

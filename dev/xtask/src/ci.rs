@@ -25,7 +25,7 @@ const CHECKS: [(&str, Check); 11] = [
     ("dependencies", dependencies),
 ];
 
-/// Runs every check, even after a failed one, and prints one line for each at the end.
+/// Runs every check, even after a failed check. Prints one line per check at the end.
 pub(crate) fn run_all() -> Result<(), Failure> {
     let mut failed = Vec::new();
     let mut summary = String::new();
@@ -48,7 +48,7 @@ fn format() -> Result<(), Failure> {
     run(cargo().args(["fmt", "--all", "--check"]))
 }
 
-/// On systems where the agents do not run, there is nothing to check.
+/// Tests the agents. On systems where the agents do not run, succeeds without a test.
 fn agents() -> Result<(), Failure> {
     if agents::RUN_HERE { agents::run_all(&["--quick".to_owned()]) } else { Ok(()) }
 }
@@ -61,9 +61,9 @@ fn documentation() -> Result<(), Failure> {
     run(cargo().args(["doc", "--no-deps"]).args(EVERYTHING).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// Checks that each published crate compiles alone with no features, with the default ones, and
-/// with each feature. A build of the whole workspace would hide missing features, because other
-/// crates enable them.
+/// Checks that each published crate compiles alone: without features, with the default features,
+/// and with each single feature. A build of the whole workspace would hide a missing feature,
+/// because other crates enable it.
 fn features() -> Result<(), Failure> {
     run(HACK.command()?.args(["check", "--workspace", "--each-feature", "--ignore-private"]))
 }

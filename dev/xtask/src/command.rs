@@ -1,4 +1,4 @@
-//! Runs other programs, and prints each command before it starts.
+//! Runs other programs. Prints each command before it starts.
 
 use std::env;
 use std::error::Error;
@@ -7,26 +7,26 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
-/// Why a task failed.
+/// The reason why a task failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// A program could not be started.
     NotStarted { command: String, source: io::Error },
-    /// A program failed and printed its own error.
+    /// A program ended with an error, which it printed itself.
     Ended { command: String, status: ExitStatus },
-    /// A tool is not installed and could not be fetched.
+    /// A tool is not installed, and downloading it failed.
     NoTool { tool: &'static str, by_hand: String, source: Box<Failure> },
-    /// A directory could not be prepared, or a file not read or written.
+    /// A directory could not be prepared, or a file could not be read or written.
     Folder { path: PathBuf, source: io::Error },
-    /// The instruction count of a verb changed too much.
+    /// The instruction count of a verb differs from the baseline by more than `band` percent.
     Cost { band: u64 },
-    /// The public API differs from its listing.
+    /// The public API differs from its listing in the repository.
     Api,
-    /// This compiler cannot write the listing of the public API.
+    /// The format of this compiler's rustdoc JSON is not supported, so no listing can be written.
     ApiForm,
     /// The arguments are invalid.
     Usage { hint: &'static str },
-    /// Some of several checks failed.
+    /// At least one of several checks failed.
     Checks { failed: Vec<&'static str> },
 }
 
@@ -72,25 +72,25 @@ impl Error for Failure {
     }
 }
 
-/// Returns the root of the workspace.
+/// Returns the root directory of the workspace.
 pub(crate) fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap_or(here)
 }
 
-/// Creates a command that runs in the root of the workspace without standard input.
+/// Creates a command that runs in the root directory of the workspace, without standard input.
 pub(crate) fn program(name: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(name);
     command.current_dir(root()).stdin(Stdio::null());
     command
 }
 
-/// Creates a command for the cargo that runs this program.
+/// Creates a command that runs cargo: the one that started this program, if any.
 pub(crate) fn cargo() -> Command {
     program(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Prints the command, runs it, and waits for its end.
+/// Prints the command, runs it, and waits until it ends.
 pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     let shown = command_line(command);
     eprintln!("\n$ {shown}");
@@ -101,7 +101,7 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     }
 }
 
-/// Runs a command and returns its standard output, without printing the command.
+/// Runs a command and returns its standard output. Does not print the command.
 pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
     let shown = command_line(command);
     match command.stderr(Stdio::inherit()).output() {
@@ -111,7 +111,8 @@ pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
     }
 }
 
-/// Formats the command as a user would type it: `cargo nextest` for `cargo-nextest nextest`.
+/// Formats the command as a user would type it. For example, `cargo-nextest nextest` becomes `cargo
+/// nextest`.
 pub(crate) fn command_line(command: &Command) -> String {
     let name = Path::new(command.get_program()).file_stem().unwrap_or_default().to_string_lossy();
     let name = if name.starts_with("cargo-") { "cargo".into() } else { name };

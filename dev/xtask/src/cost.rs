@@ -1,9 +1,10 @@
-//! `cargo xtask cost`: counts the instructions of the verbs and compares them with committed
-//! counts.
+//! `cargo xtask cost`: counts the instructions of some verbs and compares them with counts in the
+//! repository.
 //!
-//! Time depends on the machine and its other load; the instructions of one build on fixed input do
-//! not. Valgrind counts them on an emulated processor. It supports AVX2 if the machine does, and
-//! nothing newer, so that code that checks the processor's features always takes the same path.
+//! Time depends on the machine and its other load. The instruction count of one build on fixed
+//! input does not. Valgrind counts the instructions on an emulated processor. That processor
+//! supports AVX2 if the machine does, and nothing newer. Code that checks for processor features
+//! therefore always takes the same path.
 
 mod baseline;
 mod callgrind;
@@ -16,17 +17,18 @@ use crate::command::{Failure, cargo, run};
 use crate::tools::target;
 use baseline::{Baseline, Counts, Toolchain};
 
-/// What is counted: the names of the functions of `forklore-cost` without `counted_`.
+/// The counted verbs: the names of the functions of `forklore-cost`, without the prefix `counted_`.
 const COUNTED: [&str; 5] = ["open", "load", "replay", "fork", "append"];
 
 /// The accepted deviation from the baseline, in percent.
 const BAND: u64 = 5;
 
-/// The accepted deviation with another compiler, or with another C library, which may copy memory
-/// in another way.
+/// The accepted deviation in percent with another compiler or another C library. Another C library
+/// may copy memory in another way.
 const BAND_ELSEWHERE: u64 = 25;
 
-/// Counts and compares. With `--write`, stores the counts as the new baseline.
+/// Counts the instructions and compares them with the baseline. With `--write`, stores the counts
+/// as the new baseline.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     let write = match args {
         [] => false,
@@ -45,8 +47,8 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     compare(&Baseline::read()?, &toolchain, &counts)
 }
 
-/// Builds `forklore-cost` with the profile `cost`, optimised like a release except for what takes
-/// the compiler long, and counts.
+/// Builds `forklore-cost` and counts its instructions. The profile `cost` optimises like a release,
+/// except for the optimisations that take the compiler long.
 fn count() -> Result<Counts, Failure> {
     run(cargo().args(["build", "--profile", "cost", "-p", "forklore-cost"]))?;
     let name = format!("forklore-cost{}", env::consts::EXE_SUFFIX);
@@ -88,8 +90,8 @@ fn compare(baseline: &Baseline, toolchain: &Toolchain, counts: &Counts) -> Resul
     if all_within { Ok(()) } else { Err(Failure::Cost { band }) }
 }
 
-/// Checks whether a count is close enough to the baseline, above and below. Large improvements must
-/// be recorded too, so that losing them again is noticed.
+/// Checks whether a count deviates from the baseline by at most `band` percent, above or below. A
+/// large improvement must be recorded too, so that a later loss of the improvement is noticed.
 fn within(now: u64, before: u64, band: u64) -> bool {
     before > 0 && now.abs_diff(before) * 100 <= before * band
 }

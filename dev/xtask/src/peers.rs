@@ -1,4 +1,5 @@
-//! The Python libraries that forklore is compared with, installed once into `target/peers`.
+//! The Python libraries with which benchmarks compare forklore. They are installed once into
+//! `target/peers`.
 
 use std::env;
 use std::fs;
@@ -7,7 +8,8 @@ use std::path::{Path, PathBuf};
 use crate::command::{Failure, program, root, run};
 use crate::tools::target;
 
-/// Returns the Python in which they are installed, in the versions that the benchmark requires.
+/// Returns the Python in which the libraries are installed. Installs the versions that the
+/// benchmark requires, if necessary.
 pub(crate) fn python() -> Result<PathBuf, Failure> {
     let peers = root().join("crates").join("forklore-bench").join("peers");
     let wanted = peers.join("requirements.txt");

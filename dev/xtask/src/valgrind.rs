@@ -1,11 +1,11 @@
-//! Valgrind: the installed one, else Debian's.
+//! Valgrind: the installed one, or else Debian's.
 
 use std::process::{Command, Stdio};
 
 use crate::command::{Failure, program};
 use crate::debian;
 
-/// Creates a command that runs Valgrind.
+/// Creates a command that runs Valgrind, to which the caller adds arguments.
 pub(crate) fn command() -> Result<Command, Failure> {
     let version = program("valgrind").arg("--version").stdout(Stdio::null()).status();
     if version.is_ok_and(|status| status.success()) {

@@ -1,4 +1,4 @@
-//! The methods that read.
+//! The methods of [`Forklore`] that read.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -36,9 +36,9 @@ impl Forklore {
         self.step(move |engine| engine.resolve(&reference, &scope)).await
     }
 
-    /// Returns the sessions that any process wrote to after the mark `since`. If there is none yet,
-    /// waits for the next commit, at most for `wait` (docs/semantics.md, The feed). Pass the mark
-    /// of the answer to the next call.
+    /// Returns the sessions that any process wrote to after the mark `since` (docs/semantics.md,
+    /// The feed). If there are none yet, waits for the next commit, at most for `wait`. Pass the
+    /// mark of the answer to the next call.
     ///
     /// # Errors
     /// `invalid_args` if the mark belongs to another store; `conflict` if the mark is newer than
@@ -82,8 +82,8 @@ impl Forklore {
         Rows::of(self.pool.clone(), self.engine.log_events(header, range))
     }
 
-    /// Returns the conversation of a session as plain records, up to a cut or all of it. Without a
-    /// cut, it ends where the session ended at the time of the call.
+    /// Returns the conversation of a session as plain records: up to the cut `up_to`, or all of it.
+    /// Without a cut, the records end where the session ended at the time of the call.
     ///
     /// # Errors
     /// `not_found`, `invalid_args` (the cut); each row may fail with `corrupt` or
@@ -98,7 +98,7 @@ impl Forklore {
         Ok(Rows::of(self.pool.clone(), replay))
     }
 
-    /// Returns the records with the conversation indexes in `part`.
+    /// Returns the records whose conversation indexes are in the range `part`.
     ///
     /// # Errors
     /// `not_found`; each row may fail with `corrupt` or `missing_ancestor`.
@@ -108,9 +108,9 @@ impl Forklore {
         Ok(Rows::of(self.pool.clone(), replay))
     }
 
-    /// Returns the text of the first user message that the session wrote itself, or, if there is
-    /// none, of the first one in the history it inherited. Each search looks at no more than 200
-    /// events.
+    /// Returns the text of the session's first user message. Messages that the session wrote itself
+    /// come first; if there are none, searches the inherited history. Each of the two searches
+    /// looks at no more than 200 events.
     ///
     /// # Errors
     /// `corrupt`, `missing_ancestor`.
@@ -119,8 +119,8 @@ impl Forklore {
         self.step(move |engine| engine.first_words(&header)).await
     }
 
-    /// Replays a session at its original pace: returns each record with the pause before it. The
-    /// caller waits, with the timer of its executor.
+    /// Replays a session at its original pace: returns each record with the pause that precedes it.
+    /// The stream does not wait itself: the caller waits, with the timer of its executor.
     ///
     /// # Errors
     /// The errors of [`Forklore::replay`].
@@ -136,8 +136,8 @@ impl Forklore {
         Ok(Rows::of(self.pool.clone(), paced))
     }
 
-    /// Returns what the model of a session would receive now (docs/semantics.md, Reading). For
-    /// sessions that may not fit in memory see [`Forklore::inspect_lazily`].
+    /// Returns what the model of a session would receive now (docs/semantics.md, Reading). If the
+    /// history may not fit in memory, use [`Forklore::inspect_lazily`].
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -179,7 +179,8 @@ impl Forklore {
         self.step(move |engine| engine.branches(&session)).await
     }
 
-    /// Returns the requested trees: one family if the request names a session, otherwise up to 50.
+    /// Returns the requested trees. If the request names a session, this is the tree of its family;
+    /// otherwise up to 50 trees.
     ///
     /// # Errors
     /// `not_found`; `invalid_args` if `after` is not a valid cursor.
@@ -188,11 +189,11 @@ impl Forklore {
     }
 
     /// Adds to each session of the trees the branches that [`Forklore::bring`] brought into it.
-    /// Returns the trees, and `false` if nothing was added because their sessions wrote more than
-    /// 20,000 events together. Of a damaged session, adds what can be read.
+    /// Returns the trees, and `false` if nothing was added because the sessions of the trees wrote
+    /// more than 20,000 events together. For a damaged session, adds what can be read.
     ///
     /// # Errors
-    /// None from the store: what cannot be read is left out.
+    /// Returns no error of the store: data that cannot be read is left out.
     pub async fn mark_brought(&self, mut trees: Trees) -> Result<(Trees, bool)> {
         self.step(move |engine| {
             let reported = engine.mark_brought(&mut trees);
@@ -211,8 +212,8 @@ impl Forklore {
         self.step(move |engine| engine.attachments(&session)).await
     }
 
-    /// Returns the ancestors and children of a session. Ancestors come nearest first, children by
-    /// their cut, then by creation time.
+    /// Returns the ancestors and children of a session. Ancestors are ordered nearest first.
+    /// Children are ordered by their cut, then by creation time.
     ///
     /// # Errors
     /// `not_found`; `lineage_cycle` if the parent links form a cycle.
@@ -231,8 +232,8 @@ impl Forklore {
         self.step(move |engine| engine.diff(&a, &b)).await
     }
 
-    /// Like [`Forklore::diff`], in constant memory: the records of each side are read as the
-    /// streams advance. The common part is not read, whatever its length.
+    /// Like [`Forklore::diff`], in constant memory: the records that only one side has are read as
+    /// its stream advances. The common part is not read, whatever its length.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`; each row may fail with the last two.
@@ -264,8 +265,8 @@ impl Forklore {
         self.step(move |engine| engine.family_stats(&session)).await
     }
 
-    /// Returns the usage of the model calls in the history that a session inherits. It is not part
-    /// of the session's own usage.
+    /// Returns the usage of the model calls in the history that a session inherits. This usage is
+    /// not part of the session's own usage.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.

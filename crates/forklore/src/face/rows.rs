@@ -12,7 +12,7 @@ use futures_lite::{Stream, StreamExt};
 
 use super::pool::Pool;
 
-/// The size of the first page: small, so that the first row arrives at once.
+/// The number of rows in the first page: small, so that the first row arrives at once.
 const FIRST_ROWS: usize = 16;
 const PAGE_ROWS: usize = 512;
 /// A page ends with the row that makes it longer than this many bytes.
@@ -21,12 +21,12 @@ const PAGE_BYTES: usize = 1 << 20;
 type Source<T> = Box<dyn Iterator<Item = Result<T>> + Send>;
 type Reading<T> = Pin<Box<dyn Future<Output = (Option<Source<T>>, Vec<Result<T>>)> + Send>>;
 
-/// The rows that a reading method returns, in order: a [`Stream`] of [`Result`]s in constant
-/// memory.
+/// The rows that a reading method returns, in order. They are a [`Stream`] of [`Result`]s that uses
+/// constant memory.
 ///
-/// The next page is read only after all rows of the previous page were consumed and another one is
-/// requested. Dropping the stream ends the reading. The stream ends after the first error. Events
-/// that are appended during the read may or may not be among the rows, depending on the method.
+/// The next page is read only after all rows of the previous page were consumed and another row is
+/// requested. Dropping the stream ends the reading. The stream ends after the first error.
+/// Depending on the method, events that are appended during the read may be among the rows.
 #[must_use = "a stream reads nothing until it is polled"]
 pub struct Rows<T> {
     pool: Pool,
@@ -47,11 +47,11 @@ impl<T: Weigh + Send + 'static> Rows<T> {
         Self { pool, state, page: Vec::new().into_iter(), limit: FIRST_ROWS }
     }
 
-    /// Returns the next row, or `None` after the last one. For programs that do not need the other
-    /// methods of a stream.
+    /// Returns the next row, or `None` after the last row. This method serves programs that do not
+    /// need the other methods of a stream.
     ///
-    /// Cancel safe: if this future is dropped before it completes, no row is lost and the next call
-    /// returns it.
+    /// Cancel safe: if this future is dropped before it completes, no row is lost, and the next
+    /// call returns the row.
     pub async fn next(&mut self) -> Option<Result<T>> {
         StreamExt::next(self).await
     }
@@ -74,7 +74,7 @@ impl<T: Weigh + Send + 'static> Rows<T> {
     }
 }
 
-/// Reads a page. Returns the source too, unless it is exhausted or failed.
+/// Reads a page of rows. Also returns the source, unless it is exhausted or failed.
 fn page<T: Weigh>(mut source: Source<T>, limit: usize) -> (Option<Source<T>>, Vec<Result<T>>) {
     let mut rows = Vec::with_capacity(limit);
     let mut bytes = 0;
@@ -90,7 +90,7 @@ fn page<T: Weigh>(mut source: Source<T>, limit: usize) -> (Option<Source<T>>, Ve
     (Some(source), rows)
 }
 
-/// Rows are moved out of their page and never pinned.
+/// `Rows` can be moved after it was polled: rows are moved out of their page and never pinned.
 impl<T> Unpin for Rows<T> {}
 
 impl<T: Weigh + Send + 'static> Stream for Rows<T> {
@@ -124,7 +124,7 @@ impl<T> fmt::Debug for Rows<T> {
     }
 }
 
-/// The approximate memory size of a row.
+/// The approximate size of a row in memory. It decides when a page is full.
 pub trait Weigh {
     /// Returns the size of the content in bytes.
     fn bytes(&self) -> usize;

@@ -1,4 +1,4 @@
-//! The methods that write.
+//! The methods of [`Forklore`] that write.
 
 use std::io::Read;
 use std::time::Duration;
@@ -23,8 +23,8 @@ impl Forklore {
         self.step(move |engine| engine.create(&request)).await
     }
 
-    /// Appends events after the head of a session, all or none. They are durable when the future
-    /// completes.
+    /// Appends events after the head of a session: all of them or none. The events are durable when
+    /// the future completes.
     ///
     /// # Errors
     /// `invalid_args` with the number of the event, `conflict` with the actual head, `busy`,
@@ -38,8 +38,8 @@ impl Forklore {
         self.step(move |engine| engine.append(&session, &request)).await
     }
 
-    /// Stores the bytes as an attachment and appends a user message that names it. Equal bytes are
-    /// stored only once. Reads `bytes` to the end on the pool, in constant memory.
+    /// Stores the bytes as an attachment and appends a user message that refers to the attachment.
+    /// Equal bytes are stored only once. Reads `bytes` to the end on the pool, in constant memory.
     ///
     /// # Errors
     /// `unsupported` if the store has no attachments, `invalid_args` for too many bytes or an
@@ -54,9 +54,10 @@ impl Forklore {
         self.step(move |engine| engine.attach(&session, &mut bytes, &request)).await
     }
 
-    /// Stores bytes, at most `limit` of them, for a message that the caller writes. A part
-    /// `{type:"attachment",ref,media_type,name?}` names them. No `gc` removes them before the
-    /// returned pin is dropped, so drop it after the message is written.
+    /// Stores an attachment of at most `limit` bytes, for a message that the caller writes. The
+    /// message refers to the attachment with a part `{type:"attachment",ref,media_type,name?}`. No
+    /// `gc` removes the bytes before the returned pin is dropped: drop the pin after the message is
+    /// written.
     ///
     /// # Errors
     /// `unsupported` if the store has no attachments, `invalid_args` for too many bytes.
@@ -79,12 +80,12 @@ impl Forklore {
         self.step(move |engine| engine.fork(&request)).await
     }
 
-    /// Records in one session what a branch did since the two diverged, with its last answer
-    /// (docs/semantics.md, Summary at the fork).
+    /// Records in one session what a branch did since the two sessions diverged, with the branch's
+    /// last answer (docs/semantics.md, Summary at the fork).
     ///
     /// # Errors
-    /// `not_found`, `invalid_args` (both are the same session, or the branch has nothing new),
-    /// `busy`, `conflict` if others keep writing.
+    /// `not_found`, `invalid_args` (the request names one session twice, or the branch has nothing
+    /// new), `busy`, `conflict` if others append all the time.
     pub async fn bring(&self, request: Bring) -> Result<Brought> {
         self.step(move |engine| engine.bring(&request)).await
     }
@@ -99,11 +100,11 @@ impl Forklore {
         self.step(move |engine| engine.label(&session, &label)).await
     }
 
-    /// Acquires or renews the session's lease for a turn (docs/semantics.md, Writing). It lasts for
-    /// [`LEASE`](forklore_engine::LEASE); until then appends must name the owner.
+    /// Acquires or renews the session's lease for a turn (docs/semantics.md, Writing). The lease
+    /// expires after [`LEASE`](forklore_engine::LEASE). Until then, appends must name the owner.
     ///
     /// # Errors
-    /// `busy` with the owner's name if somebody else has the lease.
+    /// `busy` with the owner's name if another owner has the lease.
     pub async fn take_lease(&self, session: &SessionId, owner: &str) -> Result<Header> {
         let (session, owner) = (session.clone(), owner.to_owned());
         self.step(move |engine| engine.take_lease(&session, &owner)).await
@@ -128,8 +129,8 @@ impl Forklore {
         self.step(move |engine| engine.detach(&session)).await
     }
 
-    /// Deletes a session, with its delegates unless they have branch children (docs/semantics.md,
-    /// Delete, detach).
+    /// Deletes a session and those of its delegates that have no branch children
+    /// (docs/semantics.md, Delete, detach).
     ///
     /// # Errors
     /// `has_children`, `busy`, `not_found`. In each case nothing was deleted.
@@ -137,13 +138,13 @@ impl Forklore {
         self.step(move |engine| engine.delete(&request)).await
     }
 
-    /// Removes what no session needs, and the attachments that no event names and no writer has
-    /// pinned. Afterwards no file of the store contains deleted bytes.
+    /// Removes events that no session needs. Also removes attachments that no event refers to and
+    /// no writer has pinned. Afterwards no file of the store contains deleted bytes.
     ///
     /// # Errors
-    /// `unsupported` if the store has neither maintenance operations nor attachments, `busy`;
-    /// `corrupt` if a damaged session may name attachments that cannot be determined: then no
-    /// attachment is removed.
+    /// `unsupported` if the store has neither maintenance operations nor attachments; `busy`;
+    /// `corrupt` if a damaged session may refer to attachments that cannot be determined. In the
+    /// last case no attachment is removed.
     pub async fn gc(&self) -> Result<Collected> {
         self.step(forklore_engine::Engine::gc).await
     }

@@ -1,4 +1,4 @@
-//! Agents that store their sessions in a database: the crate registers the readers for them.
+//! Tests that the crate registers the readers for agents that store their sessions in a database.
 
 use std::path::Path;
 

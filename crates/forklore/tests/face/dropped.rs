@@ -1,4 +1,4 @@
-//! Dropped futures: the step either never starts or runs to its end.
+//! Tests of dropped futures: a step either never starts or runs to its end.
 
 use std::num::NonZeroUsize;
 use std::pin::pin;
@@ -9,7 +9,7 @@ use futures_lite::future::{block_on, poll_once};
 use crate::paused::{Appends, paused};
 use crate::{message, with_messages};
 
-/// Opens a store that runs one step at a time and whose appends wait.
+/// Opens a store that runs one step at a time. Each append waits for its release by the test.
 async fn one_at_a_time() -> (Forklore, SessionId, Appends) {
     let (engine, appends) = paused();
     let store = Forklore::over(engine).with_steps_at_once(NonZeroUsize::MIN);
@@ -17,8 +17,8 @@ async fn one_at_a_time() -> (Forklore, SessionId, Appends) {
     (store, session, appends)
 }
 
-/// Waits until every step that may start has started: the threads take steps in order, and these
-/// come last.
+/// Waits until every step that may start has started. It runs further steps on another store: the
+/// threads take steps in order, and these further steps come last.
 async fn all_that_may_have_begun() {
     let (other, session) = with_messages(0).await;
     for _ in 0..20 {
@@ -50,7 +50,8 @@ fn a_step_that_waits_for_its_turn_never_begins() {
         }
         appends.let_go(1);
         assert_eq!(first.await.unwrap().head_seq, 0);
-        // Only one step runs at a time, so the second append would have run before this load.
+        // Only one step runs at a time, and steps run in order. If the dropped append had not been
+        // cancelled, it would have run before this load.
         assert_eq!(store.load(&session).await.unwrap().events.len(), 1);
         assert!(!appends.has_one_more());
     });
@@ -65,7 +66,8 @@ fn a_step_that_has_begun_goes_on_to_its_end() {
             assert!(poll_once(&mut append).await.is_none());
             appends.wait_for_one();
         }
-        // The dropped append still has its permit: no other step starts before it is done.
+        // The dropped append has started and still has the only permit: no other step starts before
+        // it is done.
         let mut load = pin!(store.load(&session));
         assert!(poll_once(&mut load).await.is_none());
         all_that_may_have_begun().await;
@@ -108,7 +110,7 @@ fn no_more_steps_run_at_once_than_allowed() {
             let one = async move { store.append(&session, message(&number.to_string())).await };
             all.spawn(one);
         }
-        // Three steps start although none may finish: they run concurrently.
+        // Three steps start although none of them may finish: steps run concurrently.
         (0..3).for_each(|_| appends.wait_for_one());
         all_that_may_have_begun().await;
         assert!(!appends.has_one_more());

@@ -1,4 +1,4 @@
-//! The examples produce the output that they promise.
+//! Tests that the examples produce the promised output.
 
 use std::fs;
 
@@ -38,7 +38,7 @@ plan-1 and plan-2: 4 in common, then 4 each
 ";
     assert_eq!(text(out), expected);
 
-    // Another program can read what it wrote, and no session is leased.
+    // Another program can read what the example wrote, and no session is leased any more.
     let engine = forklore::blocking::open(&url).unwrap();
     let trees = engine.tree(&Default::default()).unwrap();
     let labels: Vec<_> = trees.nodes.iter().filter_map(|node| node.header.as_ref()).collect();

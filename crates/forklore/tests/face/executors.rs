@@ -1,4 +1,4 @@
-//! The async API runs on any executor.
+//! Tests that the async API runs on any executor.
 
 use std::path::Path;
 
@@ -6,7 +6,8 @@ use forklore::prelude::*;
 
 use crate::message;
 
-/// Creates a session and a fork in a store on disk. Returns how they differ.
+/// Creates a session and a fork in a store on disk. Returns the number of common records and the
+/// number of records that only the fork has.
 async fn some_work(dir: &Path) -> (u64, usize) {
     let url = format!("sqlite:{}", dir.join("store.db").display());
     let store = forklore::open(&url).await.unwrap();

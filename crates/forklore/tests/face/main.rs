@@ -1,4 +1,4 @@
-//! The async API: the methods of the engine, on any executor.
+//! Tests of the async API: the methods of the engine as futures, on any executor.
 #![cfg(feature = "async")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a broken expectation ends the test")]
 
@@ -12,7 +12,7 @@ mod verbs;
 
 use forklore::prelude::*;
 
-/// Creates a store in memory with a session of `messages` messages.
+/// Creates a store in memory with one session that contains `messages` messages.
 async fn with_messages(messages: usize) -> (Forklore, SessionId) {
     let store = forklore::open("memory:").await.unwrap();
     let session = store.create(Create::in_workspace(Workspace::new("/demo"))).await.unwrap().id;

@@ -23,14 +23,14 @@ pub(crate) struct Paused {
     may_go: Mutex<Receiver<()>>,
 }
 
-/// The test's side: observes the appends and releases them.
+/// The test's control over a [`Paused`] store: observes its appends and releases them.
 pub(crate) struct Appends {
     store: Arc<Paused>,
     began: Receiver<()>,
     go: Sender<()>,
 }
 
-/// Creates an engine on a paused store, and the test's side of it.
+/// Creates an engine on a paused store. Also returns the test's control over that store.
 pub(crate) fn paused() -> (Engine, Appends) {
     let ((began, has_begun), (go, may_go)) = (channel(), channel());
     let store = Arc::new(Paused {
@@ -49,7 +49,7 @@ impl Appends {
         self.began.recv().unwrap();
     }
 
-    /// Checks whether another append has started that no test waited for yet.
+    /// Checks whether another append has started, in addition to those that the test waited for.
     pub(crate) fn has_one_more(&self) -> bool {
         self.began.try_recv().is_ok()
     }
@@ -59,7 +59,7 @@ impl Appends {
         (0..number).for_each(|_| self.go.send(()).unwrap());
     }
 
-    /// Returns the maximum number of concurrent appends so far.
+    /// Returns the maximum number of appends that ran concurrently so far.
     pub(crate) fn most_at_once(&self) -> usize {
         self.store.most.load(Ordering::SeqCst)
     }

@@ -1,4 +1,4 @@
-//! Streams of rows: equal to the engine's iterators, and read only as far as they are consumed.
+//! Tests of row streams: they equal the engine's iterators, and are read only as far as consumed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use futures_lite::future::{block_on, poll_once};
 
 use crate::{message, with_messages};
 
-/// More than two pages.
+/// Enough messages to fill more than two pages of rows.
 const MANY: usize = 1_200;
 
 #[test]
@@ -47,7 +47,7 @@ fn a_row_that_nobody_took_is_not_lost() {
         let mut events = store.events(&session, At::Seq(0));
         let mut seqs = Vec::new();
         while seqs.len() < 40 {
-            // A future that is dropped after one poll, as a timeout or a select does.
+            // `poll_once` drops the future after one poll, as a timeout or a `select` does.
             if let Some(Some(row)) = poll_once(events.next()).await {
                 seqs.push(row.unwrap().seq);
             }

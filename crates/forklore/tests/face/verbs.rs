@@ -1,4 +1,4 @@
-//! The async and the blocking API have the same methods with the same results.
+//! Tests that the async and the blocking API have the same methods with the same results.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,7 +23,7 @@ const NO_VERBS: [&str; 17] = [
     "new_id",
     "message",
     "call_usage",
-    // The async API calls the store itself: `changes`.
+    // The async API has `changes` instead, which calls the store directly.
     "follow",
     // Methods for the importer.
     "agent_formats",
@@ -34,7 +34,7 @@ const NO_VERBS: [&str; 17] = [
     "sources",
 ];
 
-/// Collects the public methods of `kind` in the Rust files in `folder` and below.
+/// Adds to `found` the public methods of `kind` in the Rust files below `folder`.
 fn methods(folder: &Path, kind: &str, found: &mut BTreeSet<String>) {
     let begin = format!("\nimpl {kind} {{\n");
     for entry in fs::read_dir(folder).unwrap() {

@@ -1,12 +1,15 @@
-//! Claude Code, as its Agent SDK reads its files. The program itself is not started.
+//! Claude Code: its Agent SDK reads the files. Claude Code itself is not started.
 
 use crate::agent::{Agent, as_it_is};
 
 /// A Python script that prints the messages of a session as in a request, followed by the prompt.
-/// It fails unless the messages that the SDK finds by session id are the visible ones of the file's
-/// chain. The role is the type of the record, as the SDK reports it, not the role in the record's
-/// message. If the last record repeats an earlier uuid, the SDK would begin the chain at the
-/// earlier one; the next record that Claude Code writes resolves this, so the script appends one.
+/// The script fails unless the messages that the SDK finds by session id equal the visible messages
+/// of the file's chain.
+///
+/// The role of a message is the type of its record, as the SDK reports it, and not the role in the
+/// record's message. If the last record repeats an earlier uuid, the SDK would begin the chain at
+/// the earlier record. The next record that Claude Code writes would resolve this, so the script
+/// appends such a record.
 const READ: &str = "\
 import json, sys
 from claude_agent_sdk import get_session_messages

@@ -1,8 +1,8 @@
-//! Codex.
+//! Codex: its settings and commands.
 
 use crate::agent::{Agent, as_it_is};
 
-/// The beginnings of texts that Codex adds about itself and its environment.
+/// The beginnings of the user texts that Codex adds about itself and its environment.
 const OWN: [&str; 4] =
     ["<environment_context>", "<user_instructions>", "# AGENTS.md", "<permissions instructions>"];
 

@@ -1,4 +1,4 @@
-//! Gemini CLI.
+//! Gemini CLI: its settings and commands.
 
 use crate::agent::{Agent, as_it_is};
 use crate::atoms::Atom;
@@ -24,7 +24,7 @@ pub(super) const AGENT: Agent = Agent {
     received: |atoms| atoms.into_iter().filter(|atom| *atom != interrupted()).collect(),
 };
 
-/// Returns the assistant text that Gemini CLI inserts after results that it gave no answer to.
+/// Returns the assistant text that Gemini CLI inserts after tool results without an answer.
 fn interrupted() -> Atom {
     Atom::Assistant("[The previous response was interrupted before it completed.]".to_owned())
 }

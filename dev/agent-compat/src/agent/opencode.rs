@@ -1,4 +1,4 @@
-//! opencode.
+//! opencode: its settings and commands.
 
 use std::path::Path;
 use std::process::Command;
@@ -31,7 +31,7 @@ pub(super) const AGENT: Agent = Agent {
         let mut left = atoms.into_iter().peekable();
         let mut atoms = Vec::new();
         while let Some(atom) = left.next() {
-            // opencode represents a summary as the model's answer to this question.
+            // opencode sends a summary as the model's answer to this question.
             let asks = matches!(&atom, Atom::User(text) if text == "What did we do so far?");
             match left.next_if(|next| asks && matches!(next, Atom::Assistant(_))) {
                 Some(Atom::Assistant(summary)) => atoms.push(Atom::User(summary)),

@@ -1,4 +1,4 @@
-//! Pi.
+//! Pi: its settings and commands.
 
 use crate::agent::Agent;
 use crate::atoms::Atom;
@@ -26,8 +26,8 @@ pub(super) const AGENT: Agent = Agent {
     received: |atoms| answering(atoms).into_iter().map(inner).collect(),
 };
 
-/// Converts reasoning of another model into assistant text, joined to the text that follows, as Pi
-/// sends it.
+/// Converts reasoning of another model into assistant text, as Pi sends it. Joins that text with
+/// the assistant text that follows.
 fn thought_aloud(atoms: Vec<Atom>) -> Vec<Atom> {
     let mut left = atoms.into_iter().peekable();
     let mut summaries = Vec::new();
@@ -49,8 +49,8 @@ fn thought_aloud(atoms: Vec<Atom>) -> Vec<Atom> {
     summaries
 }
 
-/// Removes results whose call is covered by a summary. Pi sends such results, which providers
-/// reject; it never cuts there itself.
+/// Removes tool results whose call is covered by a summary. Pi sends such results if they exist,
+/// and providers reject them; but Pi itself never cuts a history between call and result.
 fn answering(mut atoms: Vec<Atom>) -> Vec<Atom> {
     let mut open = 0_usize;
     atoms.retain(|atom| match atom {
@@ -68,7 +68,8 @@ fn answering(mut atoms: Vec<Atom>) -> Vec<Atom> {
     atoms
 }
 
-/// Returns a summary or a command without its frame text, which differs between forklore and Pi.
+/// Returns a summary or a command without its frame text. The frame differs between forklore and
+/// Pi.
 fn inner(atom: Atom) -> Atom {
     let Atom::User(text) = atom else { return atom };
     let summaries =

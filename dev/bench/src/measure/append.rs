@@ -1,4 +1,5 @@
-//! A durable append, compared with the minimum cost of durability: a line to a file and a sync.
+//! Measures a durable append, compared with the minimum cost of durability: a line written to a
+//! file, and a sync.
 
 use std::fs::File;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Forks of short and long sessions, by forklore, by copying a file, and by the peers.
+//! Measures forks of short and long sessions: by forklore, by copying a file, and by the peers.
 
 use std::cell::RefCell;
 
@@ -18,10 +18,10 @@ use crate::scene::{Scene, session};
 
 const COPY: &str = "copy of a JSONL file";
 
-/// With a tenth as warm-up these are a hundred forks.
+/// The number of measured forks. With a tenth more as warm-up, there are a hundred forks.
 const FORKS: usize = 91;
 
-/// The name of an implementation, and the bytes that its forks added.
+/// The name of an implementation, and the bytes by which its forks enlarged its files.
 type Grown = (&'static str, u64);
 
 pub(super) fn measure(scene: &Scene) -> Result<Findings> {
@@ -45,8 +45,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(Findings::from(figures).with(chart))
 }
 
-/// Measures forks of sessions with `messages` messages by all implementations. Goals only apply if
-/// `judged` is set.
+/// Measures forks of sessions with `messages` messages by all implementations. The figures have
+/// goals only if `judged` is set.
 fn everybody(
     scene: &Scene,
     messages: usize,
@@ -86,7 +86,8 @@ fn sizes(peers: &[RefCell<Peer>]) -> Result<Vec<u64>> {
     peers.iter().map(|peer| peer.borrow_mut().size()).collect()
 }
 
-/// Returns how many times longer the copy and each peer take than forklore, the first of `samples`.
+/// Returns figures of how many times longer a copy and a fork by each peer take than a fork by
+/// forklore. `samples` begins with forklore and the copy.
 fn times(messages: usize, judged: bool, samples: &[Samples]) -> Vec<Figure> {
     let [own, copy, theirs @ ..] = samples else {
         return Vec::new();
@@ -101,7 +102,7 @@ fn times(messages: usize, judged: bool, samples: &[Samples]) -> Vec<Figure> {
     std::iter::once(copied).chain(theirs).collect()
 }
 
-/// Returns the space that the forks added, as data and as file size.
+/// Returns figures of the space that the forks added: as data, and as growth of the files.
 fn space(messages: usize, count: usize, data: u64, grown: Vec<Grown>) -> Vec<Figure> {
     let of = format!("{count} forks at {} messages", grouped(messages));
     let kilobytes = |what: String, goal, bytes: u64| {
@@ -114,8 +115,8 @@ fn space(messages: usize, count: usize, data: u64, grown: Vec<Grown>) -> Vec<Fig
     std::iter::once(data).chain(grown).collect()
 }
 
-/// Adds forklore's own line. All lengths are measured in turns, so that disturbances affect all of
-/// them.
+/// Adds the line of forklore to the chart. All lengths are measured in turns, so that a disturbance
+/// affects all of them.
 fn own(scene: &Scene, chart: &mut Chart) -> Result<()> {
     let lengths = scene.sizes.messages.into_iter().chain(scene.sizes.beyond);
     let sessions = lengths.map(|events| Ok((events, scene.session(events)?)));
@@ -133,7 +134,7 @@ fn own(scene: &Scene, chart: &mut Chart) -> Result<()> {
     Ok(())
 }
 
-/// Measures copies of sessions that are too long for the peers.
+/// Measures copies of the file for sessions that are too long for the peers.
 fn beyond(scene: &Scene, events: usize, chart: &mut Chart) -> Result<()> {
     let plain = Plain::session(scene, events)?;
     // Copying a long file takes seconds, so a few rounds suffice to distinguish it from a fork.

@@ -1,4 +1,4 @@
-//! What agents do today: they fork by copying the session's file.
+//! The method by which agents fork today: they copy the session's file.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, IntoInnerError, Write};
@@ -11,7 +11,7 @@ use crate::error::{Doing, Result};
 use crate::samples::timed;
 use crate::scene::{Scene, message};
 
-/// A session as a file with one line per message.
+/// A session in a file with one line per message, and the path for a copy of the file.
 pub(super) struct Plain {
     file: PathBuf,
     copy: PathBuf,
@@ -26,8 +26,8 @@ impl Plain {
         Ok(Self { file, copy: dir.path().join("copy.jsonl"), dir })
     }
 
-    /// Forks the session by a copy that is durable on return, like every fork that it is compared
-    /// with.
+    /// Forks the session by copying its file. Like the forks of the other implementations, the copy
+    /// is durable when this method returns.
     pub(super) fn fork(&self) -> Result<Duration> {
         let took = timed(|| {
             fs::copy(&self.file, &self.copy).doing("cannot copy", &self.file)?;
@@ -40,13 +40,13 @@ impl Plain {
         Ok(took)
     }
 
-    /// Returns the bytes that a fork adds.
+    /// Returns the number of bytes that one fork adds: the size of the file.
     pub(super) fn size(&self) -> Result<u64> {
         Ok(fs::metadata(&self.file).doing("cannot see", &self.file)?.len())
     }
 }
 
-/// Writes one line per message, as agents do.
+/// Writes the session's file, with one line per message.
 fn write(file: &Path, events: usize) -> Result<()> {
     let mut lines = BufWriter::new(File::create(file).doing("cannot make", file)?);
     for number in 0..events {

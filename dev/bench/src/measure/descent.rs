@@ -1,4 +1,5 @@
-//! Forks of forks: the cost of a fork by the depth of its family, also for the peers.
+//! Measures forks of forks: the cost of a fork by the depth of its family, for forklore and the
+//! peers.
 
 use forklore::prelude::*;
 
@@ -11,13 +12,15 @@ use crate::peer::KINDS;
 use crate::samples::{Rival, in_turns};
 use crate::scene::{Scene, chain, session};
 
-/// How often a fork is measured at each depth.
+/// The number of measured forks at each depth.
 const ROUNDS: usize = 40;
 
-/// The number of messages of the root: two turns, because one peer needs a turn before a branch.
+/// The number of messages of the root. These are two turns, because one peer needs a turn before a
+/// branch.
 const MESSAGES: usize = 4;
 
-/// Each link of every chain adds one turn, so a deep session is also a long one.
+/// Measures forks at each depth. Each link of a chain adds one turn, so that a deep session is also
+/// a long one.
 pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     let mut chart = Chart {
         name: "fork-depth",
@@ -31,7 +34,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     let peers = start(scene, dir.path(), MESSAGES)?;
     own(scene, &mut chart)?;
     let mut above = 0;
-    // The peers copy all ancestors; a thousand links would take them minutes.
+    // The peers copy all ancestors, so a chain of a thousand links would take them minutes.
     for depth in scene.sizes.depths.into_iter().filter(|depth| *depth <= scene.sizes.patience) {
         let mut rivals: Vec<Rival<'_>> = Vec::new();
         for peer in &peers {
@@ -47,8 +50,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(Findings::default().with(chart))
 }
 
-/// Adds forklore's own line. All depths are measured in turns, so that disturbances affect all of
-/// them.
+/// Adds the line of forklore to the chart. All depths are measured in turns, so that a disturbance
+/// affects all of them.
 fn own(scene: &Scene, chart: &mut Chart) -> Result<()> {
     let depths = scene.sizes.depths;
     let made = depths.map(|depth| {

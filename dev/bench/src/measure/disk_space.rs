@@ -1,5 +1,5 @@
-//! Reads of a single position, to continue a session or to look at it: the last events, and any
-//! event by its number, at any length and depth.
+//! Measures reads of a single position, as needed to continue or show a session: the last events,
+//! and any event by its number. Compares lengths of the session and depths of the family.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -16,18 +16,18 @@ use crate::scene::{Bed, Scene, chain, session};
 
 const ROUNDS: usize = 200;
 
-/// The number of reads that are timed together, because a single one is too short.
+/// The number of reads that are timed together. A single read is too short to be timed.
 const READS: u32 = 20;
 
 /// A session to read from.
 struct Subject<'a> {
     bed: &'a Bed,
     id: &'a SessionId,
-    /// The session's last seq.
+    /// The seq of the session's last event.
     head: u64,
 }
 
-/// One kind of read.
+/// One kind of read at a position.
 type Reading = fn(&Subject<'_>, &mut Numbers) -> Result<()>;
 const READINGS: [(&str, Reading); 2] =
     [("the last 10 events", tail), ("an event by its number", any)];
@@ -56,7 +56,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Measures both subjects in turns.
+/// Measures both kinds of reads on both subjects, in turns.
 fn compare(scene: &Scene, what: &str, subjects: [&Subject<'_>; 2]) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for (name, reading) in READINGS {
@@ -80,7 +80,7 @@ impl<'a> Subject<'a> {
         Ok(Self { bed, id, head: head.map_err(|_| Error::Wrong("an empty session".into()))? })
     }
 
-    /// Returns the average duration of one read.
+    /// Reads [`READS`] times and returns the average duration of one read.
     fn timed(&self, reading: Reading, numbers: &mut Numbers) -> Result<Duration> {
         let took = timed(|| (0..READS).try_for_each(|_| reading(self, numbers)))?;
         Ok(took / READS)

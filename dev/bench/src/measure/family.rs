@@ -1,4 +1,4 @@
-//! Forks in deep families, and of sessions that already have many children.
+//! Measures forks in deep families, and forks of sessions that already have many children.
 
 use forklore::Engine;
 use forklore::prelude::*;
@@ -16,7 +16,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Both parents have the same number of events. One has them in as many segments as it is deep.
+/// Compares forks of a deep and a shallow parent with the same number of events. The history of the
+/// deep parent has as many segments as the parent is deep.
 fn depth(scene: &Scene) -> Result<Vec<Figure>> {
     let depth = scene.sizes.depth;
     let (flat, shallow) = scene.store(|engine| {
@@ -41,7 +42,8 @@ fn depth(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Each fork without siblings has a parent that was not forked before.
+/// Compares forks of a parent with many children with forks of parents without children. Each of
+/// the latter is forked only once.
 fn siblings(scene: &Scene) -> Result<Vec<Figure>> {
     let (rounds, siblings) = (scene.sizes.rounds, scene.sizes.siblings);
     let parents = 2 * (rounds + rounds / 10);

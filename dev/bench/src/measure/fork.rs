@@ -1,4 +1,4 @@
-//! Makes one fork after the other, and records the duration and the cost in the store of each.
+//! Creates forks one after the other, and records the duration and the storage cost of each.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use crate::error::Result;
 use crate::samples::timed;
 use crate::scene::Bed;
 
-/// Forks of one session at one position.
+/// Creates forks of one session at one position, and records their storage cost.
 pub(super) struct Forks<'a> {
     bed: &'a Bed,
     request: Fork,
-    /// Bytes of data bound to statements, for each fork.
+    /// For each fork, the number of data bytes bound to SQL statements.
     pub(super) bytes: Vec<u64>,
-    /// Pages added to the WAL, for each fork that did not restart the WAL.
+    /// For each fork during which the WAL did not restart, the number of pages added to the WAL.
     pub(super) pages: Vec<u32>,
 }
 
@@ -24,7 +24,7 @@ impl<'a> Forks<'a> {
         Self { bed, request, bytes: Vec::new(), pages: Vec::new() }
     }
 
-    /// Makes one more fork, which is durable on return.
+    /// Creates one more fork, which is durable on return. Returns the duration.
     pub(super) fn make(&mut self) -> Result<Duration> {
         let (bytes, pages) = (self.bed.bound_bytes(), self.bed.log_pages());
         let took = timed(|| Ok(self.bed.engine.fork(&self.request)?))?;
@@ -35,7 +35,7 @@ impl<'a> Forks<'a> {
         Ok(took)
     }
 
-    /// Makes the next forks from another session.
+    /// Sets the session of which the next forks are made.
     pub(super) fn turn_to(&mut self, parent: &SessionId) {
         self.request.parent = parent.clone();
     }

@@ -1,4 +1,4 @@
-//! Imports of session files: their speed and memory use.
+//! Measures imports of session files: their speed and memory use.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -13,7 +13,8 @@ use crate::samples::{Samples, formatted};
 use crate::scene::Scene;
 use crate::transcript::Transcript;
 
-/// How often a file of each size is imported. The small one is repeated to show the spread.
+/// How often a file of each size is imported. The small file is imported repeatedly, to show the
+/// spread of the durations.
 const ROUNDS: [usize; 2] = [3, 1];
 
 /// The results of importing one file.
@@ -21,10 +22,10 @@ const ROUNDS: [usize; 2] = [3, 1];
 struct Imported {
     bytes: u64,
     took: Samples,
-    /// The processor time, if the system reports it.
+    /// The processor time of each import, if the system reports it.
     worked: Samples,
     on_one_core: bool,
-    /// The peak memory over all rounds, if the system reports it.
+    /// The peak anonymous memory over all rounds in bytes, if the system reports it.
     anonymous: Option<u64>,
 }
 
@@ -40,7 +41,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Imports one generated file, each time into a new store.
+/// Generates a file of about `bytes` bytes and imports it `rounds` times, each time into a new
+/// store.
 fn import(scene: &Scene, bytes: u64, rounds: usize) -> Result<Imported> {
     let dir = scene.folder()?;
     let file = dir.path().join("4a9e7c10-5b7d-4c55-9d0e-2f6a1c8b3d24.jsonl");
@@ -75,7 +77,8 @@ fn write(file: &Path, bytes: u64) -> Result<u64> {
     Ok(written)
 }
 
-/// Checks that the import was really done: the store's files must be at least as large as the file.
+/// Checks that the import was done: the files of the store must be at least as large as the
+/// imported file.
 fn check(store: &Path, written: u64) -> Result<()> {
     let mut resident = 0;
     for file in fs::read_dir(store).doing("cannot list", store)? {
@@ -112,7 +115,7 @@ impl Imported {
     }
 }
 
-/// Compares the memory of the large import with that of the small one.
+/// Compares the peak memory of the large import with that of the small import.
 fn memory(small: &Imported, large: &Imported) -> Option<Figure> {
     let (base, more) = (small.anonymous?, large.anonymous?);
     let what = format!("peak RssAnon of the import of {} against {}", large.name(), small.name());

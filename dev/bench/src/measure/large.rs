@@ -1,4 +1,5 @@
-//! The memory that the program needs for a session too large for the memory of most machines.
+//! Measures the memory that the program needs for a session that exceeds the memory of most
+//! machines.
 
 use forklore::prelude::*;
 
@@ -9,7 +10,8 @@ use crate::process::Program;
 use crate::samples::Samples;
 use crate::scene::Scene;
 
-/// How often each command runs. It ends so soon that a single run may be over before it is sampled.
+/// How often each command runs. A command ends so soon that one run may end before its memory is
+/// sampled.
 const ROUNDS: usize = 15;
 
 pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {

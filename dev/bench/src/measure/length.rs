@@ -1,4 +1,4 @@
-//! Forks of a long session compared with forks of a short one, and what a fork writes.
+//! Compares forks of a long session with forks of a short session, and measures what a fork writes.
 
 use forklore::prelude::*;
 
@@ -36,7 +36,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Returns what forks write into the store.
+/// Returns figures of the data and the pages that forks write into the store.
 fn written(events: usize, bytes: Vec<u64>, mut pages: Vec<u32>) -> Vec<Figure> {
     let events = grouped(events);
     let most = bytes.into_iter().max().unwrap_or_default();

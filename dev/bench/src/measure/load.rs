@@ -1,4 +1,4 @@
-//! Complete reads of a session, compared with the minimum: raw records mapped into memory.
+//! Measures complete reads of a session, compared with the minimum: raw records mapped into memory.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -20,10 +20,11 @@ use crate::raw::{Raw, Seen};
 use crate::samples::{Rival, in_turns, timed};
 use crate::scene::{Bed, Scene, session};
 
-/// The number of events of all loads of one length together. A short session is loaded more often.
+/// The number of events read for one session length, over all loads. A short session is therefore
+/// loaded more often.
 const EVENTS: usize = 2_000_000;
 
-/// The ways of reading. The first is the lower limit and the second the one that is judged.
+/// The ways to read a session. The first is the lower limit, and the goal applies to the second.
 const WAYS: [&str; 4] = [
     "raw records, mapped",
     "forklore, as a stream",
@@ -66,13 +67,13 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(Findings::from(figures).with(chart))
 }
 
-/// The same session in three forms.
+/// One session in three forms: in a store, as raw records, and as JSON lines.
 struct Subject {
     bed: Bed,
     id: SessionId,
     raw: Raw,
     lines: PathBuf,
-    /// The totals that each way of reading must have.
+    /// The totals that each way of reading must find.
     seen: Seen,
     _dir: TempDir,
 }
@@ -93,7 +94,7 @@ impl Subject {
         Ok(Self { bed, id, raw, lines, seen, _dir: dir })
     }
 
-    /// Reads the session in each way, in turns.
+    /// Reads the session in each way, in turns, and returns the durations.
     fn read(&self, scene: &Scene) -> Result<Vec<crate::samples::Samples>> {
         let timed = |read: &dyn Fn() -> Result<Seen>| self.timed(read);
         let mut rivals: [Rival<'_>; 4] = [
@@ -117,7 +118,7 @@ impl Subject {
     }
 }
 
-/// Reads one event after the other, in constant memory.
+/// Reads a session one event at a time, in constant memory. Returns the totals.
 pub(super) fn stream(engine: &Engine, id: &SessionId) -> Result<Seen> {
     let mut seen = Seen::default();
     for stored in engine.events(id, At::Seq(0)) {
@@ -134,8 +135,8 @@ fn list(engine: &Engine, id: &SessionId) -> Result<Seen> {
     Ok(seen)
 }
 
-/// Reads as an agent reads its own file: parses the envelope of each line and leaves the payload
-/// unparsed.
+/// Reads a JSONL file as an agent reads its own: parses the envelope of each line, and leaves the
+/// payload unparsed.
 fn lines(file: &Path) -> Result<Seen> {
     #[derive(Deserialize)]
     struct Envelope<'a> {

@@ -1,4 +1,4 @@
-//! The first list that a user sees: the newest sessions of very many.
+//! Measures the first list that a user sees: the newest of very many sessions.
 
 use forklore::engine::ListRequest;
 
@@ -11,7 +11,7 @@ use crate::scene::{Bed, Scene};
 const NEWEST: usize = 50;
 const ROUNDS: usize = 100;
 
-/// Lists the newest of `sessions` sessions repeatedly.
+/// Lists the newest sessions repeatedly, in a store with `sessions` sessions.
 pub(super) fn measure(scene: &Scene, bed: &Bed, sessions: usize) -> Result<Figure> {
     let request = ListRequest { limit: NEWEST, ..ListRequest::default() };
     let mut took = Samples::default();

@@ -1,5 +1,6 @@
-//! The same work by the alternatives that an agent's author might use, with a short, a medium and a
-//! long session. This module measures loads and appends; `branching` measures forks.
+//! Measures the same operations in the peers, the alternatives that an agent's author might use,
+//! with a short, a medium and a long session. This module measures loads and appends; `branching`
+//! and `descent` measure forks.
 
 use std::cell::RefCell;
 
@@ -33,8 +34,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(findings)
 }
 
-/// Starts every peer with its own session of `messages` messages. `dir` contains the sessions and
-/// must outlive the peers.
+/// Starts every peer with its own session of `messages` messages. `dir` contains the files of the
+/// sessions and must exist as long as the peers run.
 pub(super) fn start(
     scene: &Scene,
     dir: &std::path::Path,
@@ -45,7 +46,7 @@ pub(super) fn start(
     KINDS.map(start).into_iter().collect()
 }
 
-/// Returns forklore followed by the peers as rivals.
+/// Returns the rivals for a measurement: forklore first, then each peer.
 pub(super) fn rivals<'a>(own: Rival<'a>, peers: &'a [RefCell<Peer>], ask: Ask) -> Vec<Rival<'a>> {
     let mut rivals = vec![own];
     for peer in peers {
@@ -73,7 +74,8 @@ fn load(bed: &Bed, id: &SessionId, messages: usize) -> Result<()> {
     if loaded == messages { Ok(()) } else { Err(Error::Wrong(format!("{loaded} events loaded"))) }
 }
 
-/// Returns how many times longer each peer takes than forklore, the first of `samples`.
+/// Returns figures of how many times longer each peer takes than forklore. `samples` begins with
+/// forklore.
 fn against_forklore(verb: &str, messages: usize, samples: &[Samples]) -> Vec<Figure> {
     let Some((own, theirs)) = samples.split_first() else {
         return Vec::new();

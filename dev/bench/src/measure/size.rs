@@ -1,4 +1,4 @@
-//! The size of a session on disk, compared with its payloads alone.
+//! Measures the size of a session on disk, compared with its payloads alone.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     ])
 }
 
-/// Checks that the store lost nothing to save space.
+/// Checks that the store still contains all events: saving space must not lose any.
 fn check(seen: Seen, events: usize) -> Result<()> {
     if seen == (Seen { events, bytes: events * PAYLOAD }) {
         return Ok(());

@@ -1,4 +1,5 @@
-//! A history in many segments: the same number of events in one session, and in chains of forks.
+//! Measures loads of a history in many segments. The same number of events is in one session, or
+//! spread over chains of forks.
 
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use crate::scene::{Bed, Scene, extend, session};
 
 const ROUNDS: usize = 100;
 
-/// A chain of forks, and the promised limits of loads at its end.
+/// A chain of forks, and the promised limits for loads of its last session.
 struct Chain {
     depth: usize,
     as_forked: Goal,
@@ -37,8 +38,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
         depths.map(|depth| pieces(engine, events, depth)).collect::<Result<Vec<_>>>()
     })?;
     let before = load(scene, &bed, &ids, events)?;
-    // No session is idle for long enough to be compressed, but deep histories are joined at any
-    // age.
+    // No session is idle for long enough to be compressed. `pack` joins the spans of deep histories
+    // whatever their age.
     bed.engine.pack(Duration::MAX)?;
     let after = load(scene, &bed, &ids, events)?;
     let mut chart = Chart {
@@ -69,7 +70,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(Findings::from(figures).with(chart))
 }
 
-/// Creates a history of `events` messages in a chain of `depth` forks below a root.
+/// Creates a history of `events` messages, spread evenly over a root and a chain of `depth` forks.
 fn pieces(engine: &Engine, events: usize, depth: usize) -> Result<SessionId> {
     let part = |number: usize| number * events / (depth + 1);
     let mut last = session(engine, part(1))?;
@@ -80,11 +81,11 @@ fn pieces(engine: &Engine, events: usize, depth: usize) -> Result<SessionId> {
     Ok(last)
 }
 
-/// Loads each session in turns with the others.
+/// Loads each session repeatedly, in turns with the others.
 fn load(scene: &Scene, bed: &Bed, ids: &[SessionId], events: usize) -> Result<Vec<Samples>> {
     let read = |id: &SessionId| -> Result<Duration> {
         timed(|| {
-            // A child has its own `session_fork` in addition.
+            // A child has one event more: its own `session_fork`.
             let seen = stream(&bed.engine, id)?.events;
             if (events..=events + 1).contains(&seen) {
                 return Ok(());

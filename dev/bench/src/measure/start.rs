@@ -1,4 +1,4 @@
-//! What a user waits for: starts of the program on a store with many sessions.
+//! Measures what a user waits for: the start of the program on a store with many sessions.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::scene::{Bed, Scene, extend, message};
 /// The number of workspaces that the sessions are spread over.
 const WORKSPACES: usize = 100;
 
-/// One session in this many is a fork of the one before it.
+/// One session in this many is a fork of the session created before it.
 const FORKS: usize = 10;
 
 /// The number of events of the session whose log is shown.
@@ -32,7 +32,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     check(&bed, sessions)?;
     let listed = newest::measure(scene, &bed, sessions)?;
     let program = Program::forklore(&folders.path().join("0"))?;
-    // If the store stayed open here, the programs would not do the work of opening it first.
+    // The store is closed first, so that the measured programs do the full work of opening it.
     let files = bed.close();
     let store = format!("--store={}", files.url());
     let id = long.as_str();
@@ -62,7 +62,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures.chain([listed]).collect())
 }
 
-/// Creates sessions of one turn each in several workspaces, and a long one in the first of them.
+/// Creates sessions of one turn each in several workspaces, and one long session in the first
+/// workspace.
 fn fill(engine: &Engine, folders: &Path, sessions: usize) -> Result<SessionId> {
     let mut workspaces = Vec::new();
     for number in 0..WORKSPACES {
@@ -86,7 +87,7 @@ fn fill(engine: &Engine, folders: &Path, sessions: usize) -> Result<SessionId> {
     Ok(long)
 }
 
-/// Creates a session with its first turn, in one step.
+/// Creates a root with its first turn, in one transaction.
 fn create(engine: &Engine, workspace: &Workspace, number: usize) -> Result<SessionId> {
     let created = engine.now();
     let turn = [message(0)?, message(1)?];

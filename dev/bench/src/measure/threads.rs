@@ -1,5 +1,5 @@
-//! Concurrent appends by threads of one process, each to its own session. With more threads, more
-//! events share a sync.
+//! Measures concurrent appends by threads of one process, each to its own session. The more threads
+//! append, the more events share a sync.
 
 use std::sync::Barrier;
 use std::thread;
@@ -43,18 +43,20 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(Findings::from(figure).with(chart))
 }
 
-/// Compares the appends of the largest number of threads with those of one, in the same time.
+/// Compares the number of appends of the largest number of threads with that of one thread, in the
+/// same time.
 fn figure(samples: &[Samples]) -> Option<Figure> {
     let (one, many) = (samples.first()?, samples.last()?);
     let most = THREADS.last()?;
     let what = format!("{most} threads: appends in the time of one thread's append");
-    // More is better here: the duration of one thread's append divided by that of many threads.
+    // More is better in this figure: the duration of one thread's append divided by that of many
+    // threads.
     let figure = Figure::ratio(what, Goal::AtLeast(3.0), many, one);
     Some(figure.from(format!("{many} an append"), format!("{one} an append")))
 }
 
-/// Returns the time per append if each session has its own thread that only appends: the elapsed
-/// time divided by the total number of appends.
+/// Runs one thread per session, which only appends. Returns the average time per append: the
+/// elapsed time divided by the number of appends of all threads.
 fn an_append(bed: &Bed, sessions: &[SessionId], time: Duration) -> Result<Duration> {
     let request = AppendRequest::from(vec![message(0)?]);
     let barrier = Barrier::new(sessions.len());

@@ -1,5 +1,5 @@
-//! How soon a follower of the feed sees a commit of another handle, which stands for another
-//! process.
+//! Measures how soon a follower of the feed sees a commit. The commit comes from another handle,
+//! which acts as another process.
 
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -14,7 +14,7 @@ use crate::figure::{Figure, Goal, Unit};
 use crate::samples::{Samples, formatted};
 use crate::scene::{Scene, message, session};
 
-/// A follower that is not woken waits this long.
+/// A follower waits this long if no commit wakes it.
 const WAIT: Duration = Duration::from_secs(30);
 
 pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
@@ -37,8 +37,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Returns the durations of appends, and the times from the start of an append until the follower
-/// has it.
+/// Returns the durations of appends, and the times from the start of each append until the follower
+/// receives it.
 fn follow(scene: &Scene, writer: &Engine, follower: &Engine) -> Result<(Samples, Samples)> {
     let id = session(writer, 10)?;
     let (mut appended, mut woken) = (Samples::default(), Samples::default());
@@ -71,7 +71,7 @@ fn follow(scene: &Scene, writer: &Engine, follower: &Engine) -> Result<(Samples,
     Ok((appended, woken))
 }
 
-/// Returns when the follower had a page with this head.
+/// Returns the time when the follower received a page with this head or a later one.
 fn seen(pages: &Receiver<(i64, Instant)>, head: i64) -> Result<Instant> {
     loop {
         let (found, at) = pages.recv().map_err(|_| Error::Wrong("the follower ended".into()))?;

@@ -1,5 +1,5 @@
-//! Processes that append to one store concurrently: together they do more than one, and none
-//! starves.
+//! Measures processes that append to one store concurrently. Together they must append more than
+//! one process does, and none may starve.
 
 use std::cell::RefCell;
 use std::fs;
@@ -20,22 +20,22 @@ use crate::scene::{Bed, Scene, message, session};
 
 const WRITERS: usize = 4;
 
-/// The numbers of concurrent processes in the chart. The first and the third are compared.
+/// The numbers of concurrent processes in the chart. The figures compare the first and the third.
 const PROCESSES: [usize; 4] = [1, 2, WRITERS, 8];
 const ROUNDS: usize = 7;
 
-/// Long enough for every writer to open the store before the first one writes.
+/// The time before all writers begin. It suffices for every writer to open the store.
 const HEAD_START: Duration = Duration::from_millis(400);
 
-/// The result of one writer.
+/// The report of one writer: its number of appends, and the longest of them.
 struct Written {
     appends: u64,
     longest: Duration,
 }
 
-/// The result of all writers of one round.
+/// The combined result of all writers of one round.
 struct Round {
-    /// The highest number of appends of a writer divided by the lowest.
+    /// The largest number of appends of one writer divided by the smallest.
     spread: f64,
     longest: Duration,
 }
@@ -66,8 +66,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(Findings::from(figures).with(chart))
 }
 
-/// Measures one, two, four and eight processes in turns, and how the four shared the store each
-/// time.
+/// Measures one, two, four and eight processes in turns. Also returns for each round how the four
+/// processes shared the store.
 fn in_rounds(
     scene: &Scene,
     bed: &Bed,
@@ -91,7 +91,7 @@ fn in_rounds(
     Ok((samples, rounds.into_inner()))
 }
 
-/// Runs one writer for each of `sessions`, all at the same time.
+/// Runs one writer process for each element of `sessions`, all at the same time.
 fn at_once(scene: &Scene, bed: &Bed, sessions: &[SessionId]) -> Result<Vec<Written>> {
     let program = Program::itself(scene.dir())?;
     let begin = now() + HEAD_START;
@@ -137,8 +137,8 @@ fn figures_of(how: &str, alone: &Samples, together: &Samples, rounds: &[Round]) 
     let longest = rounds.iter().map(|round| round.longest).max().unwrap_or_default();
     let who = format!("{WRITERS} processes, {how}");
     vec![
-        // More is better here: the duration of one process's append divided by that of four
-        // processes.
+        // More is better in this figure: the duration of one process's append divided by that of
+        // four processes.
         Figure::ratio(
             format!("{who}: appends in the time of one process's append"),
             if how == "a session each" { Goal::AtLeast(1.3) } else { Goal::None },
@@ -163,7 +163,7 @@ fn figures_of(how: &str, alone: &Samples, together: &Samples, rounds: &[Round]) 
     ]
 }
 
-/// Runs a writer process: appends 1 KB repeatedly for the requested time.
+/// Does the work of a writer process: appends messages of 1 KB for the requested time.
 pub(crate) fn write(writer: &Writer) -> Result<()> {
     let session: SessionId = writer.session.parse()?;
     let engine =

@@ -1,12 +1,12 @@
-//! Checks that every refused call got its answer in time and with a justified reason.
+//! Checks that every refused call was answered in time and for a justified reason.
 
 use super::Check;
 use crate::history::{Answer, Call, Entry};
 
-/// How long a store waits for another process before it answers `busy`, in nanoseconds.
+/// A store that answers `busy` has waited at least this long for another process, in nanoseconds.
 const WAIT: u64 = 4_900_000_000;
-/// The longest accepted time until an answer, in nanoseconds: five seconds for another process,
-/// plus some for the work itself on a busy machine.
+/// The longest accepted time until an answer, in nanoseconds. It allows five seconds of waiting for
+/// another process, and three seconds for the work itself on a busy machine.
 const LONGEST: u64 = 8_000_000_000;
 
 impl Check<'_> {
@@ -22,7 +22,7 @@ impl Check<'_> {
             if self.limited && kind == "internal" && says_the_limit(message) {
                 continue;
             }
-            // An import reports a file that it cannot read as a problem.
+            // An import does not fail if it cannot read a file: it reports the file as a problem.
             let unread = "Unreadable, message: \"Too many open files";
             if self.limited && matches!(entry.call, Call::Import { .. }) && message.contains(unread)
             {
@@ -35,7 +35,8 @@ impl Check<'_> {
         }
     }
 
-    /// Checks whether a concurrent call explains the refusal.
+    /// Checks whether the refusal of `entry` is justified. `busy` always is. Any other kind needs a
+    /// reason, usually another call that began before the answer at time `at`.
     fn had_it_coming(&self, entry: &Entry, at: u64, kind: &str) -> bool {
         match (kind, &entry.call) {
             ("busy", _) => true,
@@ -68,7 +69,8 @@ impl Check<'_> {
     }
 }
 
-/// Checks whether a call is a single step, which waits for others only once.
+/// Checks whether a call consists of a single transaction, so that it waits for other writers only
+/// once.
 fn is_short(call: &Call) -> bool {
     match call {
         Call::Create { copy, .. } => !copy,
@@ -77,8 +79,8 @@ fn is_short(call: &Call) -> bool {
     }
 }
 
-/// Checks whether an error message names the limit that was reached, so that the user can act on
-/// it.
+/// Checks whether an error message names the limit that was reached. A user needs that name to act
+/// on the error.
 fn says_the_limit(message: &str) -> bool {
     let limits = [
         "no file may exceed",

@@ -1,12 +1,12 @@
-//! Checks that each acknowledged event is stored once, at its acknowledged position, in real-time
-//! order.
+//! Checks that each acknowledged event is stored exactly once and at its acknowledged position, and
+//! that the log has the events in real-time order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Check, is_whole};
 use crate::history::{Answer, Call, Entry};
 
-/// The events that a session wrote itself, as seq and id.
+/// The events that a session wrote itself, as pairs of seq and id.
 type Own<'l> = Vec<(u64, &'l str)>;
 
 impl Check<'_> {
@@ -24,8 +24,8 @@ impl Check<'_> {
         self.heads();
     }
 
-    /// Checks that every event was requested by a call, is complete, and is the same for all its
-    /// readers.
+    /// Checks that a call requested every stored event, that the event is complete, and that all
+    /// sessions show the same event.
     fn check_events(&self) {
         let mut requested = BTreeMap::new();
         for entry in self.entries {
@@ -59,8 +59,8 @@ impl Check<'_> {
                 }
             }
         }
-        // An event that was acknowledged to a now deleted session has the same position in its
-        // heirs.
+        // If the session of an acknowledged event is now deleted, sessions that inherited the event
+        // must show it at the acknowledged position.
         for entry in self.entries {
             let Some((_, Answer::Appended { from, .. })) = &entry.answered else { continue };
             for (id, seq) in entry.call.events().iter().zip(*from..) {
@@ -72,8 +72,8 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that each append is stored completely at its acknowledged position. An append without
-    /// an answer is stored completely or not at all.
+    /// Checks that each acknowledged append is stored completely at its acknowledged position, and
+    /// that an append without an answer is stored completely or not at all.
     fn positions(&self, session: &str, own: &Own<'_>) {
         let mut seqs: BTreeMap<&str, u64> = BTreeMap::new();
         for (seq, id) in own {
@@ -110,7 +110,8 @@ impl Check<'_> {
         }
     }
 
-    /// Returns the first events of batches that were refused and never successfully repeated.
+    /// Returns the ids of the first events of those batches that were refused and never
+    /// successfully repeated.
     fn refused_events(&self, session: &str) -> BTreeSet<&str> {
         let mut refused = BTreeSet::new();
         for entry in self.about(session).filter(|it| !it.is_open() && !it.is_done()) {
@@ -124,7 +125,8 @@ impl Check<'_> {
         refused
     }
 
-    /// Checks that an append acknowledged before another one was requested precedes it in the log.
+    /// Checks real-time order: if append A was acknowledged before append B was requested, A
+    /// precedes B in the log.
     fn order(&self, session: &str, own: &Own<'_>) {
         let mut by_first = BTreeMap::new();
         for entry in self.about(session) {
@@ -149,8 +151,8 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that an append with an expected head follows that head directly, and that a refused
-    /// append was given a head that the session had at that time.
+    /// Checks that an append with an expected head directly follows that head. For a refused
+    /// append, checks that the session had the reported head at that time.
     fn heads(&self) {
         for entry in self.entries {
             let Call::Append { session, expect: Some(expect), .. } = &entry.call else { continue };
@@ -180,7 +182,8 @@ impl Check<'_> {
 
     fn reported_head(&self, reported: &Entry, session: &str, head: i64) {
         for entry in self.about(session) {
-            // The answer to a repeated append names a position that was written long before.
+            // The answer to a repeated append names a position that was written earlier, so it is
+            // ignored.
             let Some((_, Answer::Appended { from, to, repeated: false })) = &entry.answered else {
                 continue;
             };

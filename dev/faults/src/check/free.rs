@@ -1,4 +1,4 @@
-//! Checks that the remains of interrupted calls do not block others.
+//! Checks that the remains of interrupted calls do not block later calls.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use crate::history::{Answer, Call, Entry, Line, entries, word};
 use crate::kind::Opened;
 use crate::work::TRUNK;
 
-/// Creates every session that is missing because its creation was interrupted, with the same id and
-/// label. Returns the calls, and what blocked them.
+/// Creates each child session that is missing because its creation was interrupted, with the same
+/// id and label. Returns these calls, and the problems that blocked a session's name.
 #[must_use]
 pub fn claim_open(opened: &Opened, process: &str, history: &[Entry]) -> (Vec<Entry>, Vec<String>) {
     let (mut lines, mut problems): (Vec<Line>, Vec<String>) = Default::default();
@@ -36,8 +36,8 @@ pub fn claim_open(opened: &Opened, process: &str, history: &[Entry]) -> (Vec<Ent
     (entries(process, &lines), problems)
 }
 
-/// Returns the ids of all events that only deleted sessions had and whose text a file of the store
-/// still contains after a garbage collection.
+/// Returns the events that only deleted sessions had and whose text a file of the store still
+/// contains. Call it after a garbage collection. Each result names the event's id and the file.
 ///
 /// # Errors
 /// If the store or one of its files cannot be read.
@@ -63,14 +63,15 @@ pub fn remains(
     let mut found = Vec::new();
     for path in files(dir).map_err(|error| error.to_string())? {
         let bytes = std::fs::read(&path).map_err(|error| error.to_string())?;
-        // The id alone may stay: as the position at which a child begins.
+        // Only the event's text must be gone. The id alone may remain, as the position at which a
+        // child begins.
         let there = written(&bytes).filter(|event| gone.contains(*event));
         found.extend(there.map(|event| format!("{event} in {}", path.display())));
     }
     Ok(found)
 }
 
-/// Finds the event texts in the bytes and returns the event id at the start of each.
+/// Finds the event texts in `bytes`, and returns the event id with which each text starts.
 fn written(bytes: &[u8]) -> impl Iterator<Item = &str> {
     let before = b"{\"content\":\"";
     let locations = bytes.windows(before.len()).enumerate().filter(move |(_, it)| it == before);

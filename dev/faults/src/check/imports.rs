@@ -1,4 +1,5 @@
-//! Checks that many imports of one file, including killed ones, have the result of a single import.
+//! Checks that many imports of one file, some of them killed, have the same result as a single
+//! import.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,18 +11,18 @@ use forklore_core::workspace::Workspace;
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{At, Filter, Headers, LogEntry};
 
-/// The result of an import: its sessions with their logs, and the restored file.
+/// The result of an import: the sessions with their logs, and the file as the store restores it.
 #[derive(Debug, PartialEq)]
 struct Imported {
     sessions: Vec<(Header, Vec<LogEntry>)>,
     restored: Vec<u8>,
 }
 
-/// Imports the file once more, so that it is read to its end, and compares the result with that of
-/// a memory store.
+/// Imports the file again, so that it is imported to its end. Compares the result with that of an
+/// import into a memory store.
 ///
 /// # Errors
-/// What differs, or why the import failed.
+/// A description of the difference, or the reason why the import failed.
 pub fn compare_import(engine: &Engine, path: &Path) -> Result<(), String> {
     let here = imported(engine, path)?;
     let memory = Engine::new(Arc::new(MemoryStore::default()));
@@ -58,7 +59,7 @@ fn imported(engine: &Engine, path: &Path) -> Result<Imported, String> {
     for mut header in headers.into_iter().filter(|header| header.dialect.is_some()) {
         let log = engine.events(&header.id, At::Seq(0)).collect::<Result<_, _>>();
         let log = log.map_err(failed)?;
-        // The path differs: the file is one of several copies, imported at another time.
+        // The path is not compared: the file is one of several copies, imported at different times.
         header.source = None;
         sessions.push((header, log));
     }

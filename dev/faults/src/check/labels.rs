@@ -1,4 +1,5 @@
-//! Checks that a label belongs to one living session of a family, and to the last one that got it.
+//! Checks that each label belongs to only one living session of a family, and that the session has
+//! the label that it last received.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +23,8 @@ impl Check<'_> {
         }
     }
 
-    /// Checks whether a call gave the session this label and no certainly later call gave it
-    /// another.
+    /// Checks whether a call gave `session` this label, and no call that certainly came later gave
+    /// the session another label.
     fn explains(&self, session: &str, label: &str) -> bool {
         let gives = |entry: &&Entry| given(entry).is_some() && (entry.is_done() || entry.is_open());
         let mut all = self.about(session).filter(gives);

@@ -1,5 +1,5 @@
-//! Checks that sessions exist completely or not at all, that their parents exist, and that deleted
-//! sessions stay deleted.
+//! Checks that sessions exist completely or not at all, that their parents exist, and that no
+//! deleted session reappears.
 
 use forklore_core::Header;
 use forklore_store::port::LogEntry;
@@ -30,8 +30,8 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that a session exists if its creation was acknowledged, and that only one call
-    /// created it.
+    /// Checks that the session of an acknowledged creation exists as requested, and that only one
+    /// call created it.
     fn created(&self, entry: &Entry) {
         let Call::Create { session, events, inheritable: stored, parent, .. } = &entry.call else {
             return;
@@ -60,7 +60,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that a call created this session, and that it is complete.
+    /// Checks that a call created this session, and that the session is complete.
     fn wanted(&self, session: &str, header: &Header) {
         if header.dialect.is_some() {
             return;
@@ -79,7 +79,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that a deleted session stays deleted and that no later call on it succeeded.
+    /// Checks that an acknowledged delete lasts, and that no later call on the session succeeded.
     fn deleted(&self, entry: &Entry, session: &str) {
         if !entry.is_done() {
             return;
@@ -105,8 +105,8 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that a living session shows as many events as its header states, starting with those
-    /// that it inherits.
+    /// Checks that a living session shows as many events as its header states, and that it inherits
+    /// the events of its parent.
     fn prefix(&self, session: &str, header: &Header) {
         let Some(log) = self.logs.get(session) else { return };
         let seqs = log.iter().map(|stored| stored.seq);

@@ -6,8 +6,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::kind::Kind;
 
-/// Returns what killed writers left in the store of this directory and no session owns. After a
-/// garbage collection this is empty.
+/// Returns the data that killed writers left in the store and that no session owns. After a garbage
+/// collection there is none.
 ///
 /// # Errors
 /// If the store's files cannot be read.
@@ -36,10 +36,10 @@ fn events_of_nobody(store: &Path) -> rusqlite::Result<Vec<String>> {
     found.collect()
 }
 
-/// Returns every file below the directory.
+/// Returns the paths of all files in the directory and its subdirectories.
 ///
 /// # Errors
-/// Those of the operating system.
+/// The errors of the operating system.
 pub(super) fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {

@@ -1,28 +1,29 @@
-//! Which operation fails, and how.
+//! Planned faults: which operation fails, and how.
 
 use super::operation::{Failure, Operation, Shape, Verdict};
 
 /// A planned failure of one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The number of the operation, from 0.
+    /// The number of the operation on its drive, from 0.
     pub at: usize,
-    /// How the operation fails.
+    /// The way in which the operation fails.
     pub mode: Mode,
 }
 
-/// How an operation fails.
+/// The way in which an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
-    /// One operation fails with an I/O error. After a failed sync, it is unknown what is durable.
+    /// The operation fails with an I/O error. After a failed sync, it is unknown what is durable.
     Error,
-    /// One operation fails with a disk-full error, a write after a part of its bytes. Later ones
-    /// succeed.
+    /// The operation fails with a disk-full error; a write fails after a part of its bytes was
+    /// written. Later operations succeed.
     Full,
-    /// As `Full`, but every later operation that needs space also fails, until space is freed.
+    /// Like `Full`, but every later operation that needs space also fails, until the drive is
+    /// repaired.
     StaysFull,
-    /// One operation fails, a write after a part of its bytes. Then every operation fails until the
-    /// machine restarts.
+    /// The operation fails; a write fails after a part of its bytes was written. Then every
+    /// operation fails until the drive is repaired, as if the machine were down.
     Dead,
 }
 
@@ -61,7 +62,8 @@ impl Condition {
 }
 
 impl Fault {
-    /// Returns the verdict on the failing operation, and the drive's condition afterwards.
+    /// Returns the verdict on the operation that fails, and the condition of the drive from then
+    /// on.
     pub(super) fn strike(self, operation: &Operation<'_>) -> (Verdict, Condition) {
         let (failure, after) = match self.mode {
             Mode::Error => (Failure::Broken, Condition::Sound),
@@ -70,8 +72,8 @@ impl Fault {
             Mode::Dead => (Failure::Broken, Condition::Dead),
         };
         let verdict = match operation {
-            // The length varies with the operation number, so that the write ends before, inside
-            // and after a record.
+            // The number of written bytes varies with the operation number, so that some writes end
+            // before, some inside and some after a record.
             Operation::Write(_, bytes, _) if self.mode != Mode::Error => {
                 Verdict::Short(self.at * 97 % bytes.len().max(1), failure)
             }

@@ -1,27 +1,28 @@
-//! The record of what was done to the files of a drive, in order.
+//! The journal of a drive: the changes to its files, in order.
 
 use std::path::PathBuf;
 
 use super::operation::{Node, Operation};
 
-/// One recorded operation.
+/// One journal entry: an operation that was executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// A file was created.
     Made(PathBuf, Node),
-    /// A file was found that was not created through the drive. These bytes are durable.
+    /// A file was found that was not created through the drive. Its content, the third field, is
+    /// durable.
     Found(PathBuf, Node, Vec<u8>),
-    /// A name was found to be gone for good.
+    /// A file name no longer existed, without a removal through the drive. The removal is durable.
     Gone(PathBuf),
-    /// Bytes were written at an offset.
+    /// Bytes were written at an offset, the third field.
     Wrote(Node, Vec<u8>, u64),
-    /// The length of a file was changed.
+    /// The length of a file was set to this number of bytes.
     SetLen(Node, u64),
     /// A file was synced.
     Synced(Node),
     /// A file was renamed.
     Renamed(PathBuf, PathBuf, Node),
-    /// A file got an additional name (hard link).
+    /// A file got an additional name (hard link), the first field.
     Linked(PathBuf, Node),
     /// A name was removed.
     Removed(PathBuf),
@@ -29,7 +30,7 @@ pub enum Entry {
     MadeDir(PathBuf),
     /// A directory was synced.
     SyncedDir(PathBuf),
-    /// No operation: the work on the store reached this point.
+    /// Not an operation: a mark that the work on the store reached this point.
     Mark(Mark),
 }
 
@@ -42,7 +43,8 @@ pub enum Mark {
     Acknowledged(usize),
 }
 
-/// Returns the entry of an operation that does not concern a name.
+/// Returns the journal entry for an operation that neither adds, renames nor removes a file name.
+/// `None` if the operation changes nothing that the journal records.
 pub(super) fn entry(operation: &Operation<'_>) -> Option<Entry> {
     match *operation {
         Operation::Write(node, bytes, at) if node != Node::default() => {

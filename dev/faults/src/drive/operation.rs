@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-/// The identity of a file, independent of its names. 0 stands for a file without a name.
+/// The identity of a file, independent of its names. 0 means a file without a name, such as a
+/// temporary file of SQLite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Node(pub u32);
 
@@ -18,9 +19,9 @@ pub enum Operation<'a> {
     Create(&'a Path),
     /// Reads from a file.
     Read(Node),
-    /// Writes bytes at an offset.
+    /// Writes bytes at an offset, the third field.
     Write(Node, &'a [u8], u64),
-    /// Changes the length of a file.
+    /// Sets the length of a file, in bytes.
     SetLen(Node, u64),
     /// Makes the content of a file durable.
     Sync(Node),
@@ -28,21 +29,21 @@ pub enum Operation<'a> {
     Rename {
         /// The current name.
         from: &'a Path,
-        /// The new name. A file that already has it is replaced.
+        /// The new name. An existing file of this name is replaced.
         to: &'a Path,
     },
     /// Adds a name to a file (hard link).
     Link {
         /// An existing name of the file.
         from: &'a Path,
-        /// The additional name. No file has it yet.
+        /// The additional name, which no file has yet.
         to: &'a Path,
     },
     /// Sets the modification time of a file.
     Touch(Node),
-    /// Removes a name.
+    /// Removes a name of a file.
     Remove {
-        /// The name.
+        /// The name to remove.
         path: &'a Path,
     },
     /// Creates a directory.
@@ -53,7 +54,7 @@ pub enum Operation<'a> {
     Names,
 }
 
-/// The kind of an operation, without its arguments.
+/// The kind of an operation: the operation without its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "they are called like the operations")]
 pub enum Shape {
@@ -101,7 +102,7 @@ impl Shape {
         matches!(self, Self::Create | Self::Write | Self::Link | Self::MakeDir)
     }
 
-    /// Checks whether the operation changes what is on the disk, or what of it is durable.
+    /// Checks whether the operation changes the content of the disk, or makes content durable.
     #[must_use]
     pub fn changes(self) -> bool {
         !matches!(self, Self::Open | Self::Read | Self::Names)
@@ -114,8 +115,9 @@ impl Shape {
     }
 }
 
-/// Returns how many bytes of a write at `at` reach a file of `len` bytes if only the first `part`
-/// bytes are written: overwritten data changes in whole sectors.
+/// Returns how many bytes of an interrupted write at offset `at` reach the disk, if the file has
+/// `len` bytes and only the first `part` bytes are written. A disk overwrites data in whole
+/// sectors, so the last incomplete sector is lost. Bytes that extend the file all count.
 #[must_use]
 pub fn reaching(part: usize, at: u64, len: u64) -> usize {
     let end = at + part as u64;
@@ -126,14 +128,14 @@ pub fn reaching(part: usize, at: u64, len: u64) -> usize {
     usize::try_from(sector.saturating_sub(at)).unwrap_or(0)
 }
 
-/// The drive's decision about an operation.
+/// The drive's decision about one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The operation is executed.
     Go,
     /// The operation fails without any effect.
     Fail(Failure),
-    /// Only this many bytes are written, then the operation fails.
+    /// Only this many bytes are written, then the operation fails. Only writes get this verdict.
     Short(usize, Failure),
 }
 

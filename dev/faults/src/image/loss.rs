@@ -1,24 +1,24 @@
-//! What a power cut does to unsynced data.
+//! The effects of a power cut on unsynced data.
 
 use super::{Change, Content};
 use crate::drive::SECTOR;
 use crate::soak::Chance;
 
-/// What of the unsynced data reaches the disk.
+/// The effect of a power cut on unsynced data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Loss {
-    /// All of it.
+    /// Nothing is lost: all unsynced data reaches the disk.
     Nothing,
-    /// None of it.
+    /// Everything unsynced is lost.
     Everything,
-    /// Some writes and name changes.
+    /// Some writes and name changes reach the disk, others are lost.
     Some,
-    /// Some sectors of the writes, and some name changes.
+    /// Some sectors of the writes reach the disk, and some name changes.
     Sectors,
-    /// All of it, but some writes left zeros where the file grew.
+    /// All of it reaches the disk, but some writes leave zeros where the file grew.
     Zeros,
-    /// All of it, but some writes left zeros in their whole range, also over durable data. No disk
-    /// does that; SQLite survives it anyway.
+    /// All of it reaches the disk, but some writes leave zeros in their whole range, even over
+    /// durable data. No real disk does that; SQLite survives it anyway.
     ZerosOver,
 }
 
@@ -40,7 +40,7 @@ impl Loss {
 }
 
 impl Content {
-    /// Returns the content of the file after the loss.
+    /// Returns the content of this file after the loss.
     pub(super) fn after(mut self, loss: Loss, chance: &mut Chance) -> Vec<u8> {
         let bytes = &mut self.durable;
         let durable = bytes.len() as u64;
@@ -74,7 +74,7 @@ impl Content {
     }
 }
 
-/// Splits a write into sectors.
+/// Splits a write of `bytes` at offset `at` at the sector boundaries of the file.
 fn sectors(bytes: &[u8], at: u64) -> Vec<Change> {
     let mut sectors = Vec::new();
     let (mut rest, mut at) = (bytes, at);

@@ -1,4 +1,4 @@
-//! A process with a low limit of open files.
+//! Work in a process that may open only few files.
 
 use std::fs::File;
 
@@ -11,11 +11,11 @@ use crate::history::Call;
 use crate::process::Task;
 use crate::work::{ONE, TRUNK};
 
-/// The limit.
+/// The limit of open files in the process.
 const DESCRIPTORS: u64 = 64;
 const SESSIONS: u64 = 200;
 const DEPTH: u64 = 20;
-/// With this many free descriptors the store needs no more.
+/// The store never needs this many free descriptors.
 const PLENTY: usize = 12;
 
 /// Sets a low limit of open files for this process.
@@ -27,7 +27,8 @@ pub fn limit_descriptors() {
     setrlimit(Resource::Nofile, limit).expect("a limit for descriptors");
 }
 
-/// Works with many sessions and deep forks, none of which may be refused.
+/// Makes calls on many sessions and deep forks, none of which may be refused for lack of
+/// descriptors.
 ///
 /// # Panics
 /// If a call is refused.
@@ -64,10 +65,11 @@ pub fn descriptors(caller: &mut Caller<'_>, task: &Task) {
     must(caller, Call::Collect);
 }
 
-/// Makes calls with 0, 1, 2, ... free descriptors, each time followed by a call with enough again.
+/// Makes calls with 0, 1, 2, ... free descriptors. After each number, frees all descriptors and
+/// makes a call that must succeed.
 ///
 /// # Panics
-/// If the store does not recover, or its error does not name the cause.
+/// If the store does not recover, or an error does not name the cause.
 pub fn exhausted(caller: &mut Caller<'_>, task: &Task) {
     for free in 0..PLENTY {
         let mut open_files = Vec::new();
@@ -86,7 +88,8 @@ pub fn exhausted(caller: &mut Caller<'_>, task: &Task) {
             caller.call(Call::Collect);
         }
         let opened = task.kind.open(&task.store);
-        // A store that is already open may do all the rest, even re-import a known file.
+        // Without a free descriptor, no store can be opened. A store that is already open may do
+        // all the other work, even import a file that it contains already.
         assert!(free > 0 || opened.is_err(), "it never ran out of them");
         for error in [log(caller.opened(), ONE).err(), opened.err()].into_iter().flatten() {
             let clear = error.to_string().contains("Too many open files");

@@ -1,4 +1,4 @@
-//! Fills a store repeatedly until it refuses to write.
+//! Fills a store repeatedly until the store refuses to write.
 
 use std::fs::File;
 use std::io::Write;
@@ -15,26 +15,26 @@ use crate::history::Call;
 use crate::process::Task;
 use crate::work::{ONE, TRUNK};
 
-/// Free space on the disk that remains before the store fills it, in bytes.
+/// The free disk space that the ballast file leaves to the store, in bytes.
 const LEFT: u64 = 1 << 20;
-/// How much larger than the currently largest file any file may become, in bytes.
+/// The maximum growth of a file beyond the size of the currently largest file, in bytes.
 const SLACK: u64 = 300_000;
-/// Far more batches than fit.
+/// An upper limit of batches in one cycle, far more than fit.
 const ENOUGH: u64 = 10_000;
 
-/// A resource that is scarce until it is released.
+/// A resource that is made scarce and later released.
 trait Space {
     fn take(&mut self);
     fn give_back(&mut self);
 }
 
-/// Fills the disk of the store, frees it and continues, as often as the task says.
+/// Fills the disk of the store and frees it again, in as many cycles as the task has calls.
 pub fn fill_disk(caller: &mut Caller<'_>, task: &Task) {
     let ballast = task.store.parent().unwrap_or(Path::new("/")).join("ballast");
     cycles(caller, task, &mut Disk(ballast));
 }
 
-/// Does the same with a limit on the file size of this process.
+/// Like [`fill_disk`], but limits the file size of this process instead of the space.
 ///
 /// # Panics
 /// If the limit cannot be set.
@@ -61,13 +61,13 @@ fn cycles(caller: &mut Caller<'_>, task: &Task, available: &mut dyn Space) {
     }
 }
 
-/// Appends until the store is full, and returns how many batches fitted.
+/// Appends until the store refuses, and returns the number of batches that fitted.
 fn fill(caller: &mut Caller<'_>, session: &str) -> u64 {
     let refused = |number: &u64| !caller.call(append(session, *number)).is_done();
     (0..ENOUGH).find(refused).expect("a store that is full some time")
 }
 
-/// Makes the other calls on a full store. Each must be executed completely or not at all.
+/// Makes calls of other kinds on a full store. Each call must be executed completely or not at all.
 fn everything_else(caller: &mut Caller<'_>, task: &Task, cycle: u64) {
     let (share, copy) = (format!("share-{cycle}"), format!("copy-{cycle}"));
     if caller.call(create(&share, Some(TRUNK), 3, false)).is_done() {
@@ -95,7 +95,7 @@ fn append(session: &str, number: u64) -> Call {
     Call::Append { session: session.to_owned(), events, expect: None }
 }
 
-/// The path of a file that fills up the disk.
+/// The path of the ballast file that fills up the disk.
 struct Disk(PathBuf);
 
 impl Space for Disk {
@@ -112,7 +112,7 @@ impl Space for Disk {
     }
 }
 
-/// The limit on the file size of this process, based on the largest file in a store's directory.
+/// A directory. Its largest file determines the limit on the file size of this process.
 struct FileSize(PathBuf);
 
 impl Space for FileSize {

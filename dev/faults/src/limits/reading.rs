@@ -1,4 +1,4 @@
-//! A store that can only be read.
+//! Work on a store that the process may only read.
 
 use forklore::Engine;
 use forklore::engine::error::Result;
@@ -13,12 +13,12 @@ use crate::history::word;
 use crate::process::{Task, tell};
 use crate::work::TRUNK;
 
-/// The verbs that write.
+/// The verbs that write, in the order in which they are tried.
 pub const WRITES: [&str; 8] =
     ["new", "append", "fork", "label", "detach", "delete", "import", "gc"];
 
-/// Opens the store as the library does. Prints what the store shows, one session per line, and then
-/// the answer to each verb that writes, one verb per line.
+/// Opens the store as a program that uses the library does. Prints the contents of the store, one
+/// session per line. Then tries each verb that writes, and prints its outcome on one line.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -39,7 +39,8 @@ pub fn read_only(task: &Task) -> std::result::Result<(), Box<dyn std::error::Err
     Ok(())
 }
 
-/// Returns one line per session: the number of its events and a checksum of their bytes.
+/// Returns one line per session, with the number of its events and a checksum of their ids and
+/// payloads. The last line is the number of problems that `verify` finds.
 ///
 /// # Errors
 /// If the store cannot be read.

@@ -1,7 +1,8 @@
-//! Kills the working process, continues in another one, and then cuts the power.
+//! Tests a kill followed by a power cut: kills the working process, continues in another process,
+//! and then cuts the power.
 //!
-//! The next process sees what a killed process wrote, but nothing that was not synced is durable.
-//! The next process must not build on it before it is durable.
+//! The next process sees everything that the killed process wrote, but unsynced data is not
+//! durable. The next process must make such data durable before it builds on the data.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,11 +23,12 @@ use crate::workload::{FILE, Step};
 use forklore_store::Store;
 
 impl PowerCut<'_> {
-    /// At each of these moments, which must be in order: kills the process, runs a step, and cuts
-    /// the power with the loss of the moment. Returns the number of kills per loss.
+    /// At each of these moments, kills the process, runs a step in another process, and cuts the
+    /// power with the loss of the moment. The moments must be ordered by position. Returns the
+    /// number of kills per loss.
     ///
     /// # Panics
-    /// If something acknowledged is lost, or anything else is wrong.
+    /// If acknowledged data is lost, or anything else is wrong.
     #[must_use]
     pub fn run_after_kills(&self, cuts: &[Cut], chance: &mut Chance) -> super::Tally {
         let mut tally = BTreeMap::new();
@@ -53,7 +55,7 @@ impl PowerCut<'_> {
         let steps_done = sound(&self.work, &*store, self.allowed(cut.at))?;
         let last = steps_done.checked_sub(1).and_then(|last| self.work.steps.get(last));
         let expected = match last {
-            // A caller that got no answer repeats the append.
+            // A caller whose append was not answered repeats the append.
             Some(step @ Step::Append(..)) if chance.below(2) == 0 => {
                 step.take(&*store).map_err(|error| format!("again, the step fails: {error}"))?;
                 self.work.pictures[steps_done].clone()
@@ -72,7 +74,7 @@ impl PowerCut<'_> {
         self.holds(cut_off.path(), &expected)
     }
 
-    /// Runs the next step and returns the durable contents afterwards.
+    /// Runs the next step, if there is one. Returns the contents that must be durable afterwards.
     fn next(&self, store: &dyn Store, steps_done: usize) -> Result<Picture, String> {
         let Some(step) = self.work.steps.get(steps_done) else {
             return Ok(self.work.pictures[steps_done].clone());
@@ -83,7 +85,7 @@ impl PowerCut<'_> {
         Ok(self.work.pictures[there].clone())
     }
 
-    /// Appends an event to a session and returns the contents afterwards.
+    /// Appends an event to a session and returns the contents of the store afterwards.
     fn add(&self, store: &dyn Store, id: &SessionId, steps_done: usize) -> Result<Picture, String> {
         let memory = || Handle::new(MemoryStore::default());
         let event = Scene::new(&memory).appending(vec![user("behind a kill")]);
@@ -97,7 +99,7 @@ impl PowerCut<'_> {
         })
     }
 
-    /// Returns a time after all steps.
+    /// Returns the latest update time of all sessions after all steps.
     fn late(&self) -> jiff::Timestamp {
         let last = self.work.pictures.iter().flat_map(|picture| picture.sessions.values());
         last.map(|(header, _)| header.updated).max().unwrap_or_default()

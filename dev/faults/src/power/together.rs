@@ -1,7 +1,7 @@
 //! Cuts the power while several threads append, each to its own session.
 //!
-//! The threads share syncs. A sync that another thread began may make a step durable, or may have
-//! begun too early for it.
+//! The threads share syncs. If a thread waits for a sync that another thread began, that sync makes
+//! the waiting thread's step durable only if it began after the step was written.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -26,17 +26,17 @@ use forklore_store::Store;
 const THREADS: usize = 6;
 /// The number of appends per thread.
 const APPENDS: usize = 40;
-/// Extra duration of a sync, in which the other threads commit.
+/// The extra duration of a sync, during which the other threads commit.
 const SYNC: Duration = Duration::from_micros(300);
 
-/// The appends of several threads to one store, as recorded by its drive.
+/// A store to which several threads appended, and the journal of the disk operations.
 pub struct Together<'a> {
     subject: &'a dyn Subject,
     journal: Vec<Entry>,
     dir: TempDir,
 }
 
-/// How many appends of a thread had begun, and how many were acknowledged.
+/// The number of a thread's appends that had begun, and of those that were acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 struct Done {
     begun: usize,
@@ -44,10 +44,10 @@ struct Done {
 }
 
 impl<'a> Together<'a> {
-    /// Runs the threads.
+    /// Runs the threads, and returns when all have finished.
     ///
     /// # Panics
-    /// If the store fails.
+    /// If a call fails.
     #[must_use]
     pub fn append(subject: &'a dyn Subject) -> Self {
         let (dir, drive) = (folder(), Drive::noting_slowly(SYNC));
@@ -84,10 +84,11 @@ impl<'a> Together<'a> {
         (THREADS * APPENDS) as f64 / syncs(&self.journal).count() as f64
     }
 
-    /// Checks images of the disk right before and right after syncs, at most `most` of them.
+    /// Checks disk images right before and right after each sync. Picks `most` of them at random if
+    /// there are more.
     ///
     /// # Panics
-    /// If something acknowledged is lost, or anything else is wrong.
+    /// If acknowledged data is lost, or anything else is wrong.
     #[must_use]
     pub fn run(&self, most: usize, chance: &mut Chance) -> Tally {
         let losses = self.subject.losses();
@@ -103,7 +104,8 @@ impl<'a> Together<'a> {
         cuts.sort_by_key(|(at, _)| *at);
         let (mut tally, mut disk, mut followed) = (BTreeMap::new(), Disk::default(), 0);
         for (at, loss) in cuts {
-            // Acknowledgements up to the next change of the disk happened before the power cut.
+            // Advances to the next change of the disk: acknowledgements before that change happened
+            // before the power cut.
             let at = self.reported_up_to(at);
             self.journal[followed..at].iter().for_each(|entry| disk.follow(entry));
             followed = at;
@@ -145,9 +147,11 @@ impl<'a> Together<'a> {
     }
 }
 
-/// Checks that a thread's session contains all acknowledged appends, and only those that had begun.
+/// Checks that a thread's session contains every acknowledged append, and no append that had not
+/// begun.
 fn of_thread(store: &dyn Store, thread: usize, done: Done) -> Result<(), String> {
-    // The sessions themselves are created one by one, before the threads start.
+    // Without a begun append, the session itself may be missing: the sessions are created one by
+    // one before the threads start.
     if done.begun == 0 {
         return Ok(());
     }

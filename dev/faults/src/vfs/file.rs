@@ -1,4 +1,4 @@
-//! A file of the VFS: our header, followed by the file of the real VFS.
+//! A file of the VFS. In memory it is our header, followed by the file of the real VFS.
 
 use std::ffi::{c_int, c_void};
 use std::path::PathBuf;
@@ -9,25 +9,26 @@ use rusqlite::ffi::{self, sqlite3_file, sqlite3_int64, sqlite3_io_methods};
 use super::code;
 use crate::drive::{Drive, Failure, Node, Operation, Verdict, reaching};
 
-/// The header before the real file. Its size is a multiple of the alignment of a pointer.
+/// The part of a file that precedes the real file in memory. Its size is a multiple of the
+/// alignment of a pointer.
 #[repr(C)]
 struct Header {
     base: sqlite3_file,
     open: *mut Open,
 }
 
-/// An open file.
+/// The data of this VFS about an open file.
 struct Open {
     drive: Arc<Drive>,
     node: Node,
-    /// The directory that the first sync also makes durable.
+    /// The directory that the first sync also makes durable, for a new journal or WAL.
     folder: Option<PathBuf>,
 }
 
-/// The bytes that a file needs in addition to those of the real file.
+/// The size of the header: the bytes that a file needs in addition to those of the real file.
 pub(super) const HEADER: c_int = size_of::<Header>() as c_int;
 
-/// Marks a file as not open, which SQLite requires if `xOpen` fails.
+/// Marks a file as not open. SQLite requires that mark if `xOpen` fails.
 ///
 /// # Safety
 /// `file` points to memory for a file of this VFS.
@@ -41,7 +42,7 @@ pub(super) unsafe fn blank(file: *mut sqlite3_file) {
     }
 }
 
-/// Returns the real file.
+/// Returns the file of the real VFS that follows the header.
 ///
 /// # Safety
 /// `file` points to memory for a file of this VFS.
@@ -50,10 +51,10 @@ pub(super) unsafe fn real(file: *mut sqlite3_file) -> *mut sqlite3_file {
     unsafe { file.cast::<Header>().add(1).cast() }
 }
 
-/// Makes a file ready for use after its real file was opened.
+/// Makes a file ready for use. Call it after the real VFS opened the real file.
 ///
 /// # Safety
-/// `file` was blanked, and its real file was opened.
+/// `blank` was called with `file`, and the real VFS opened the real file.
 pub(super) unsafe fn begin(
     file: *mut sqlite3_file,
     drive: Arc<Drive>,
@@ -69,12 +70,13 @@ pub(super) unsafe fn begin(
     }
 }
 
-/// Returns our data of an open file.
+/// Returns the data of this VFS about an open file.
 ///
 /// # Safety
-/// `file` was begun and not closed; SQLite uses it from one thread at a time.
+/// `begin` was called with `file`, and the file is not closed. SQLite uses a file from one thread
+/// at a time.
 unsafe fn open_file<'a>(file: *mut sqlite3_file) -> &'a mut Open {
-    // SAFETY: `begin` stored a box there, which `close` takes back.
+    // SAFETY: `begin` stored a pointer to a box, which only `close` frees.
     unsafe { &mut *(*file.cast::<Header>()).open }
 }
 

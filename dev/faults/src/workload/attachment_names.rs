@@ -1,4 +1,4 @@
-//! The steps on attachments: bytes that are stored, referenced, read and removed.
+//! The steps on attachments: they store, reference, read and remove attachments.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::soak::{Chance, seed};
 use crate::subject::attachments_of;
 use forklore_store::Store;
 
-/// Returns the steps of a round.
+/// Returns the steps of the attachment workload in a round.
 pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
     let factory = || Handle::shared(reference.clone());
     let chance = Chance::new(seed(), round);
@@ -38,7 +38,7 @@ pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
     plan.put(&nobody);
     plan.add(Step::Sweep);
     plan.append("omega", turns(1));
-    // Attachments that other sessions also reference stay.
+    // Attachments of the removed session that other sessions also reference must remain.
     plan.add(Step::Remove(vec![id("omega")], plan.scene.clock.now()));
     plan.add(Step::Collect);
     plan.add(Step::Sweep);
@@ -52,7 +52,7 @@ pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
     plan.steps
 }
 
-/// Returns a message that references an attachment.
+/// Returns a user message whose only part references the attachment.
 fn naming(id: &AttachmentId) -> Draft {
     let part = format!(r#"{{"type":"attachment","ref":"{id}","media_type":"x/y"}}"#);
     Draft::new("user_message", format!(r#"{{"content":[{part}]}}"#))
@@ -72,7 +72,7 @@ impl Plan<'_> {
         self.steps.push(step);
     }
 
-    /// Returns `len` random bytes.
+    /// Returns `len` random bytes to store as an attachment.
     fn bytes(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| u8::try_from(self.chance.below(256)).unwrap_or(0)).collect()
     }
@@ -95,8 +95,8 @@ impl Plan<'_> {
     }
 }
 
-/// Writes events while the attachments that they reference are pinned, as every writer must. All of
-/// them must exist.
+/// Calls `write`, which writes the events, while the attachments that they reference are pinned.
+/// Every writer must pin them. All these attachments must exist.
 pub(super) fn naming_pinned<T>(
     store: &dyn Store,
     events: &[Event],
@@ -112,7 +112,7 @@ pub(super) fn naming_pinned<T>(
     }
 }
 
-/// Reads an attachment, which must exist and be undamaged.
+/// Reads an attachment. Fails if it is missing or damaged.
 pub(super) fn get(store: &dyn Store, id: &AttachmentId) -> Result<()> {
     match check(&*attachments_of(store), id)? {
         Some(_) => Ok(()),
@@ -120,7 +120,7 @@ pub(super) fn get(store: &dyn Store, id: &AttachmentId) -> Result<()> {
     }
 }
 
-/// Removes the attachments that no event references, and checks that none of them is left.
+/// Removes the attachments that no event references, and checks that no such attachment remains.
 pub(super) fn sweep(store: &dyn Store) -> Result<()> {
     let mut unneeded = attachments_of(store).list()?;
     let mut named = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! The steps: every operation of the port, with records of all sizes, and steps that build on
-//! others.
+//! The steps of the main workload: every operation of the store port, with records of all sizes.
+//! Some steps depend on the effect of earlier steps.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ use forklore_store::sources::{
 use super::{FILE, Step};
 use crate::soak::{Chance, seed};
 
-/// Returns the steps of a round. Each is also run on `reference`, from which later steps read the
-/// state that they build on.
+/// Returns the steps of a round. Also runs each step on `reference`, because later steps read from
+/// it the state on which they depend.
 pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
     let factory = || Handle::shared(reference.clone());
     let sizes = (round > 0).then(|| Chance::new(seed(), round));
@@ -38,7 +38,7 @@ struct Plan<'a> {
     scene: Scene<'a>,
     reference: &'a Arc<MemoryStore>,
     steps: Vec<Step>,
-    /// Varies the text lengths in all rounds but the first.
+    /// Random text lengths, in every round but the first.
     sizes: Option<Chance>,
 }
 
@@ -82,7 +82,7 @@ impl Plan<'_> {
         self.add(Step::Remove(ids, self.scene.clock.now()));
     }
 
-    /// Returns a text of about `bytes` bytes.
+    /// Returns a text of `bytes` bytes, or, if `sizes` is set, of a random length below twice that.
     fn long(&mut self, bytes: u64) -> String {
         let bytes = self.sizes.as_mut().map_or(bytes, |sizes| sizes.below(2 * bytes));
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -94,7 +94,7 @@ impl Plan<'_> {
     }
 }
 
-/// Creates roots and appends of several sizes.
+/// Creates roots and appends batches of several sizes.
 fn grow(plan: &mut Plan<'_>) {
     plan.root("alpha", rich());
     plan.append("alpha", vec![user("one"), assistant("two")]);
@@ -110,7 +110,7 @@ fn grow(plan: &mut Plan<'_>) {
     plan.append("omega", vec![result("c1", &text), result("c2", "")]);
 }
 
-/// Creates sharing and copying forks of roots and of forks, and changes headers.
+/// Creates forks of roots and of forks, some sharing and some copying, and changes their headers.
 fn fork(plan: &mut Plan<'_>) {
     plan.child("alpha", "beta", 5, Strategy::ShareV1, vec![user("plan B?")]);
     plan.append("beta", turns(3));
@@ -131,7 +131,7 @@ fn fork(plan: &mut Plan<'_>) {
     plan.child("alpha", "epsilon", 30, Strategy::ShareV1, vec![user("from far behind")]);
 }
 
-/// Imports a file in two steps.
+/// Imports a source in two steps.
 fn import(plan: &mut Plan<'_>) {
     let target = Target::New { dialect: "test".into(), revision: 0, first_line: 7, latest: None };
     let draft = plan.scene.draft("native", Vec::new());
@@ -190,7 +190,7 @@ fn read_on(
     Step::Commit(Box::new(Transaction { writes, source, ..Transaction::default() }))
 }
 
-/// Commits several writes to sessions of several families in one transaction.
+/// Commits writes to sessions of several families in one transaction.
 fn together(plan: &mut Plan<'_>) {
     let copy = plan.scene.child_draft("delta", "eta", 4, Strategy::ReplayV1, turns(1));
     let theta = plan.scene.draft("theta", turns(2));
@@ -209,7 +209,7 @@ fn together(plan: &mut Plan<'_>) {
     plan.append("eta", turns(1));
 }
 
-/// Deletes sessions and continues on what is left.
+/// Deletes sessions and continues on the sessions that remain.
 fn clear(plan: &mut Plan<'_>) {
     plan.remove(&["omega"]);
     plan.remove(&["alpha"]);

@@ -1,5 +1,5 @@
-//! Bad bytes: whatever byte of a store or session file is wrong, nothing panics, nothing hangs, and
-//! no data is lost silently.
+//! Tests with damaged bytes. Whatever byte of a store or session file is wrong, no reader panics or
+//! hangs, and no data is lost silently.
 
 mod sessions;
 mod stores;

@@ -1,5 +1,5 @@
-//! Tests with eight concurrent processes, with and without kills, and one that stops while it has a
-//! lock.
+//! Tests with eight concurrent processes, some of them killed, and with a process that is stopped
+//! while it has a lock.
 
 use std::time::Duration;
 
@@ -17,12 +17,12 @@ const PROCESSES: usize = 8;
 /// The number of appends of each process to the shared session.
 const APPENDS: u64 = 500;
 /// The number of rounds in which all processes make random calls. In every second round, half of
-/// them are killed.
+/// the processes are killed.
 const ROUNDS: u64 = 4;
 /// The number of calls of each process in a round.
 const CALLS: u64 = 60;
 
-/// A process and its name in the history.
+/// The name of a process in the history, and the process.
 type Named = (String, Process);
 
 for_each_store!(
@@ -48,8 +48,8 @@ fn nobody_starves(kind: Kind) {
     }
 }
 
-/// Checks that every process had done at least a quarter of its appends when the first one was
-/// finished.
+/// Checks fairness: when the first process had finished all its appends, every other process had
+/// done at least a quarter of its own.
 fn assert_fair(world: &World) {
     let mut done = [0; PROCESSES];
     for stored in log(&world.folder.open(), ONE).unwrap() {
@@ -86,7 +86,8 @@ fn everything_at_once(kind: Kind) {
     }
 }
 
-/// Starts the processes at the same time and waits for their successful end.
+/// Starts the processes at the same time, runs `meanwhile`, and waits until all processes end with
+/// success.
 fn finish(world: &mut World, mut processes: Vec<Named>, meanwhile: impl FnOnce(&mut World)) {
     processes.iter_mut().for_each(|(_, process)| process.go());
     meanwhile(world);
@@ -104,12 +105,13 @@ fn a_stopped_writer_is_no_end(kind: Kind) {
     process.go();
     let opened = world.folder.open();
     let mut chance = Chance::new(seed(), 0);
-    // Repeats until the process is stopped while it locks others out.
+    // Stops the process again and again, until it is stopped while it has a lock and an append is
+    // refused.
     let answer = (0..1_000).find_map(|attempt| {
         std::thread::sleep(Duration::from_micros(5_000 + chance.below(5_000)));
         process.signal(Signal::STOP);
         let answer = world.call(&format!("a{attempt}"), &opened, &appending(attempt));
-        // Reads never wait for other processes.
+        // Reads never wait for other processes, not even for a stopped one.
         assert!(log(&opened, ONE).unwrap().len() > 1);
         process.signal(Signal::CONT);
         (!answer.is_done()).then_some(answer)
@@ -124,9 +126,9 @@ fn a_stopped_writer_is_no_end(kind: Kind) {
     world.assert_sound();
 }
 
-/// Tests that a process that opens a store twice can use both handles, whatever other processes do
-/// and end in between. POSIX locks belong to a process: closing one file releases all its locks on
-/// it.
+/// Tests that a process can use two handles of the same store, whatever other processes do and when
+/// they end. POSIX locks belong to a process: if it closes one file, it loses all its locks on that
+/// file.
 fn a_second_handle_takes_nothing_from_the_first(kind: Kind) {
     let mut world = World::new(kind, 0);
     let first = world.folder.open();

@@ -1,8 +1,8 @@
-//! Tests in which single file operations of a workload fail, in every possible way.
+//! Tests in which one file operation of a workload fails, in every possible way.
 //!
-//! After each fault, the step that it struck is stored completely or not at all, every other step
-//! is unchanged, verification finds no problems, and the next step succeeds. After a failed sync,
-//! the next step only succeeds through a newly opened handle.
+//! After each fault, the step that the fault struck is stored completely or not at all, and every
+//! other step is unchanged. Verification finds no problems, and the next step succeeds. After a
+//! failed sync, the next step only succeeds on a newly opened handle.
 
 use std::time::Duration;
 
@@ -18,8 +18,9 @@ use forklore_faults::workload::Workload;
 use forklore_store::Error;
 use forklore_store::memory::MemoryStore;
 
-/// Makes `promised` operations fail in this mode. Part 0 takes the first picks, the next part those
-/// that follow. A soak repeats this in several rounds, each with other texts.
+/// Runs the workload `promised` times, each time with another operation that fails in this mode.
+/// Part 0 takes the first `promised` faults that were picked, and each further part the following
+/// ones. A soak repeats this in several rounds, each with other texts.
 fn sweep(subject: &dyn Subject, mode: Mode, promised: usize, part: usize) {
     let (seed, rounds) = (seed(), times(1));
     println!("seed {seed}, {rounds} rounds");
@@ -63,14 +64,14 @@ fn sqlite_survives_writes_that_are_cut_short_by_the_end_2() {
     sweep(&Sqlite::over_vfs("dead_2"), Mode::Dead, 170, 1);
 }
 
-/// Tests a failed sync of a checkpoint. The step itself is durable in the WAL, so it is
-/// acknowledged; the next step is refused.
+/// Tests a failed sync of a checkpoint. The step that ran the checkpoint is durable in the WAL, so
+/// it is acknowledged. The next step is refused.
 #[test]
 fn sqlite_writes_nothing_after_a_failed_sync_of_what_a_checkpoint_wrote() {
     let sqlite = Sqlite::over_vfs("checkpoint");
     let memory = || forklore_conformance::Handle::new(MemoryStore::default());
-    // Makes `appends` appends, the last with the sync number `nth` failing. Returns the operations
-    // of the last append.
+    // Makes `appends` appends. If `nth` is given, operation number `nth` of the last append fails.
+    // Returns the operations of the last append.
     let run = |appends: u64, nth: Option<usize>| {
         let (dir, drive) = (folder(), Drive::sound());
         let store = sqlite.open(dir.path(), &drive).unwrap();
@@ -109,8 +110,8 @@ fn sqlite_writes_nothing_after_a_failed_sync_of_what_a_checkpoint_wrote() {
     let with_checkpoint = (2..many).find(|appends| syncs_of(&run(*appends, None)).len() > 1);
     let appends = with_checkpoint.expect("a checkpoint");
     let syncs = syncs_of(&run(appends, None));
-    // The first sync is that of the step, which would fail with it. The others are of the
-    // checkpoint: the WAL and the database file.
+    // The first sync belongs to the step, which would fail if that sync failed. The others belong
+    // to the checkpoint: it syncs the WAL and the database file.
     assert!(syncs.len() > 2, "{syncs:?}");
     for nth in &syncs[1..] {
         run(appends, Some(*nth));
@@ -118,7 +119,7 @@ fn sqlite_writes_nothing_after_a_failed_sync_of_what_a_checkpoint_wrote() {
 }
 
 /// Tests that threads that share a failed sync get no acknowledgement: neither for the steps that
-/// it should have made durable, nor for later ones.
+/// the sync should have made durable, nor for later steps.
 #[test]
 fn sqlite_tells_no_thread_of_a_step_behind_a_failed_sync() {
     const THREADS: usize = 6;
@@ -130,7 +131,8 @@ fn sqlite_tells_no_thread_of_a_step_behind_a_failed_sync() {
         for thread in 0..THREADS {
             store.create(Scene::new(&memory).draft(&format!("s{thread}"), Vec::new())).unwrap();
         }
-        // The number of acknowledgements, and the error that ended the thread.
+        // Returns the number of acknowledged appends of a thread, and the error that ended the
+        // thread.
         let work = |thread: usize| {
             let (scene, session) = (Scene::new(&memory), id(&format!("s{thread}")));
             for reported in 0.. {
@@ -193,7 +195,7 @@ fn files_survive_writes_that_are_cut_short_by_the_end_2() {
     sweep(&Files, Mode::Dead, 170, 1);
 }
 
-/// Makes every operation of the work on attachments fail in this mode.
+/// Makes each operation of the attachment workload fail in this mode, one per run.
 fn sweep_attachments(subject: &dyn Subject, mode: Mode) {
     let (seed, rounds) = (seed(), times(1));
     println!("seed {seed}, {rounds} rounds");
@@ -206,7 +208,7 @@ fn sweep_attachments(subject: &dyn Subject, mode: Mode) {
     assert!(tally.total() >= times(40), "there are too few operations that can fail");
 }
 
-/// Creates a test of every mode for each store. Each test creates a new subject.
+/// Creates a test of each listed mode for each store. Each test creates its own subject.
 macro_rules! attachments_survive {
     ($($store:ident: $subject:expr => {$($test:ident: $mode:ident),+ $(,)?})+) => {
         $(mod $store {

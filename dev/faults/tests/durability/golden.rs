@@ -1,7 +1,7 @@
-//! Tests that stores of each format version still open and give the answers they gave when created.
+//! Tests that golden stores of each format version still open and give their original answers.
 //!
-//! To add a new golden store to the existing ones, run
-//! `FORKLORE_GOLDEN=2 cargo xtask test -p forklore-faults golden`, where 2 is the new version.
+//! To create golden stores of a new version, run `FORKLORE_GOLDEN=2 cargo xtask test -p
+//! forklore-faults golden`, where 2 is the new version.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use forklore_faults::golden::{self, Answers};
 use forklore_faults::kind::Kind;
 
-/// The kinds of stores, with the names of their golden stores.
+/// The kinds of stores, each with the prefix of the names of its golden stores.
 pub(crate) const STORES: [(Kind, &str); 2] = [(Kind::Sqlite, "sqlite"), (Kind::Files, "files")];
 
-/// Returns the directories of the golden stores of a kind. Each contains `store` and
-/// `answers.json`.
+/// Returns the directories of the golden stores of a kind. Each directory contains `store`, the
+/// store itself, and `answers.json`, its expected answers.
 pub(crate) fn stores(kind: Kind, name: &str) -> Vec<PathBuf> {
     if let Some(version) = std::env::var_os("FORKLORE_GOLDEN") {
         make(kind, &golden::folder().join(format!("{name}-v{}", version.to_str().unwrap())));
@@ -42,7 +42,7 @@ fn make(kind: Kind, folder: &Path) {
     fs::remove_file(store.join("store.db-lock")).ok();
 }
 
-/// Copies a golden store, and returns its expected answers.
+/// Copies a golden store to the directory `to`, and returns its expected answers.
 pub(crate) fn copy(golden: &Path, to: &Path) -> Answers {
     copy_all(&golden.join("store"), to);
     let text = fs::read_to_string(golden.join("answers.json")).unwrap();

@@ -1,18 +1,18 @@
-//! Tests that cut the power before every sync of a workload and at random points. All acknowledged
-//! data must be there, and nothing may be incomplete.
+//! Tests that cut the power before every sync of a workload and at random points. Afterwards all
+//! acknowledged data must be there, and no step may be incomplete.
 
 use forklore_faults::power::{PowerCut, Tally, Together};
 use forklore_faults::soak::{Chance, seed, times};
 use forklore_faults::subject::{Files, Sqlite, Subject};
 use forklore_faults::workload::Workload;
 
-/// Checks `promised` disk images or more, of which this call takes the share `part` of `parts`. A
+/// Checks this call's share of at least `promised` disk images: share number `part` of `parts`. A
 /// soak repeats this in several rounds, each with other texts.
 fn cut_power(subject: &dyn Subject, promised: usize, part: usize, parts: usize) {
     cut_power_under(subject, Workload::of_round, promised, part, parts);
 }
 
-/// Does the same with another workload.
+/// Does the same as [`cut_power`] with another workload.
 fn cut_power_under(
     subject: &dyn Subject,
     work: fn(u64) -> Workload,
@@ -26,8 +26,8 @@ fn cut_power_under(
     for round in 0..rounds {
         let work = PowerCut::of(subject, work(round));
         let cuts = work.cuts(promised, &mut Chance::new(seed, round));
-        // The losses alternate over the cuts. A part gets complete cycles of them, so that it
-        // includes each.
+        // Consecutive cuts have different losses, in a cycle. A part gets complete cycles, so that
+        // it includes each loss.
         let round_of = |number: usize| number / subject.losses().len();
         let mine: Vec<_> = cuts
             .into_iter()
@@ -66,7 +66,8 @@ fn files_lose_nothing_acknowledged_when_the_power_is_cut_2() {
     cut_power(&Files, 600, 1, 2);
 }
 
-/// Checks disk images after a power cut that follows the kill of one process and a step of another.
+/// Kills a process, runs a step in another process, and then cuts the power. Checks the disk
+/// images.
 fn kill_and_cut_power(subject: &dyn Subject, work: fn(u64) -> Workload, promised: usize) {
     let (seed, rounds) = (seed(), times(1));
     println!("seed {seed}, {rounds} rounds");
@@ -115,14 +116,14 @@ fn nobody_names_what_a_killed_process_did_not_sync_in_files() {
     kill_and_cut_power(&Files, Workload::on_attachments, 250);
 }
 
-/// Like the tests above, but a background thread runs the checkpoints during the next steps.
+/// Like the tests above, but a background thread runs the checkpoints during later steps.
 #[test]
 fn sqlite_keeps_what_it_acknowledged_while_a_thread_writes_back() {
     cut_power(&Sqlite::over_vfs("thread-power").with_thread(), 300, 0, 1);
 }
 
-/// Checks disk images of concurrent appends by several threads. Returns the highest number of
-/// appends per sync.
+/// Checks disk images after a power cut during concurrent appends by several threads. Returns the
+/// highest average number of appends per sync of a round.
 fn threads_at_once(sqlite: &Sqlite) -> f64 {
     let mut most: f64 = 0.0;
     for round in 0..times(1) {

@@ -1,4 +1,4 @@
-//! Tests in which one process after another is killed in the middle of its work.
+//! Tests in which processes are started one after the other, and each is killed during its work.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::world::{World, for_each_store};
 
 const STORES: u64 = 6;
 const KILLS: u64 = 50;
-/// How long a copy may be inactive before garbage collection removes it.
+/// How long an unfinished copy may be inactive before a garbage collection removes it.
 const ABANDONED: Duration = Duration::from_secs(11);
 
 for_each_store!(nothing_acknowledged_is_lost);
@@ -22,7 +22,7 @@ fn nothing_acknowledged_is_lost(kind: Kind) {
         let mut chance = Chance::new(seed(), number);
         for kill in 0..KILLS {
             killed(&mut world, &mut chance, &format!("k{kill}"));
-            // In the other rounds, the next process finds the store as the kill left it.
+            // In the other rounds, the next process opens the store exactly as the kill left it.
             if chance.below(3) == 0 {
                 let opened = world.folder.open();
                 world.claim_open(&opened, &format!("c{kill}"));
@@ -43,7 +43,7 @@ fn killed(world: &mut World, chance: &mut Chance, name: &str) {
     process.go();
     let mut lines: Vec<Line> = Vec::new();
     let wait = if chance.below(2) == 0 {
-        // The kill hits a step that has just begun, or was just acknowledged.
+        // The kill hits a step that has just begun or was just acknowledged.
         for _ in 0..chance.below(40) {
             lines.push(process.received().expect("a process that works"));
         }

@@ -1,5 +1,5 @@
-//! Tests of stores that run out of a resource: they lose nothing, report it, and continue once
-//! there is enough again.
+//! Tests of stores that run out of a resource. They lose nothing, report the cause, and continue
+//! once the resource is available again.
 
 mod clock;
 mod descriptors;

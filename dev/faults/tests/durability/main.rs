@@ -1,5 +1,5 @@
-//! Tests of stores under kills, concurrency and limits: acknowledged data is never lost, and no
-//! change is ever incomplete.
+//! Tests of stores under kills, concurrency and exhausted resources. Acknowledged data is never
+//! lost, and no change is ever incomplete.
 
 mod bytes;
 mod crowds;

@@ -1,4 +1,5 @@
-//! One process imports files that reference attachments while another collects unreferenced ones.
+//! Tests that one process can import files that reference attachments while another process
+//! collects unreferenced attachments.
 
 use std::path::Path;
 
@@ -20,7 +21,7 @@ fn a_collection_takes_nothing_that_an_import_is_about_to_name(kind: Kind) {
     let files = times(FILES);
     let retain = |number: u64| {
         let bytes = format!("attachment {number}");
-        // The pin is released at once, as if its owner was killed before it wrote a reference.
+        // The pin is dropped at once, as if its owner was killed before it wrote the reference.
         opened.engine.put_attachment(&mut bytes.as_bytes(), 100).unwrap().id
     };
     for number in 0..files {

@@ -1,4 +1,4 @@
-//! Tests of salvaging a damaged store: everything readable is recovered, with its log positions.
+//! Tests of recovering a damaged store: all readable events are recovered at their log positions.
 
 use forklore::Engine;
 use forklore::engine::{LostKind, Recovery};
@@ -10,8 +10,8 @@ use jiff::Timestamp;
 
 use crate::golden::{STORES, copy, stores};
 
-/// A clock later than every time of the golden stores, because a store records no time later than
-/// its own.
+/// Returns a clock that shows a time after all times in the golden stores. It is needed because a
+/// store records no time later than its own clock.
 fn later() -> StoreClock {
     StoreClock::new(|| Timestamp::from_second(1_900_000_000).unwrap())
 }
@@ -21,7 +21,7 @@ fn memory() -> Engine {
         .with_agent_formats(forklore::formats::AGENT_FORMATS)
 }
 
-/// Removes from headers and logs what a salvage does not recover: leases, and counts of deleted
+/// Removes from the answers what a recovery does not reproduce: leases, and counts of deleted
 /// sessions.
 fn comparable(mut answers: Answers) -> Answers {
     for header in answers.headers.values_mut() {
@@ -67,12 +67,13 @@ fn targets() -> Vec<(Engine, String)> {
     targets
 }
 
-/// Damages a golden SQLite store, recovers it, and compares all logs except for these lines.
+/// Damages a golden SQLite store and recovers it. Compares all logs, except for the lines
+/// `changed`, which must contain a marker of the loss.
 fn damaged(sql: &str, changed: &[(&str, usize)], check: impl FnOnce(&Recovery, &Engine)) {
     let golden = stores(Kind::Sqlite, "sqlite").remove(0);
     let dir = tempfile::tempdir().unwrap();
     let mut expected = copy(&golden, dir.path());
-    // Upgrades the store to the current version.
+    // Opening the store upgrades it to the current version.
     drop(Kind::Sqlite.open(dir.path()).unwrap());
     let file = rusqlite::Connection::open(dir.path().join("store.db")).unwrap();
     assert!(file.execute(sql, []).unwrap() > 0, "{sql}");
@@ -97,7 +98,7 @@ fn damaged(sql: &str, changed: &[(&str, usize)], check: impl FnOnce(&Recovery, &
     check(&salvage, &into);
 }
 
-/// Returns the sid of a session in the golden store.
+/// Returns the number (`sid`) of a session in the golden SQLite store.
 fn sid(session: &str) -> i64 {
     let golden = stores(Kind::Sqlite, "sqlite").remove(0);
     let dir = tempfile::tempdir().unwrap();
@@ -113,7 +114,7 @@ fn event(session: &str, position: i64) -> i64 {
 
 #[test]
 fn a_lost_payload_leaves_a_marker_and_every_number() {
-    // The answer to the first question in the parent of the deepest session.
+    // The damaged event is the answer to the first question, in the parent of the deepest session.
     let sql = format!(
         "UPDATE event SET payload = payload || ' ' WHERE k = {}",
         event("golden-deep-34", 2)
@@ -145,14 +146,15 @@ fn seqs_of(session: &str) -> usize {
 
 #[test]
 fn a_lost_event_is_found_again_in_a_copy() {
-    // golden-copy and golden-detached have their own copies of the root's first turns.
+    // `golden-copy` and `golden-detached` have their own copies of the root's first turns.
     let sql = format!("UPDATE event SET ts = ts + 1 WHERE k = {}", event("golden-main", 6));
     damaged(&sql, &[], |salvage, _| assert_eq!(salvage.lost, []));
 }
 
 #[test]
 fn a_lost_event_without_a_copy_keeps_its_class() {
-    // The call that the last turn of the root leaves open. It comes after the cut of every fork.
+    // Removes the call that the last turn of the root leaves open. It is after the cut of every
+    // fork.
     let sql = format!("DELETE FROM event WHERE k = {}", event("golden-main", 18));
     damaged(&sql, &[("golden-main", 18)], |salvage, into| {
         assert_eq!(salvage.lost.len(), 1, "{:?}", salvage.lost);

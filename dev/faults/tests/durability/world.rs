@@ -1,4 +1,4 @@
-//! A store with a family in it, a file to import, and the history of all calls.
+//! The world of a test: a store with a family, a file to import, and the history of all calls.
 
 use std::path::Path;
 
@@ -12,12 +12,12 @@ use forklore_faults::test_folder::TestFolder;
 use forklore_faults::transcript::Transcript;
 use forklore_faults::work::{ONE, TRUNK};
 
-/// More events than a copy writes in one transaction.
+/// The number of events in the root [`TRUNK`]: more than a copy writes in one transaction.
 const PREFIX: u64 = 700;
-/// More records than an import writes in one step.
+/// The number of records in the file to import: more than an import writes in one step.
 const RECORDS: usize = 5_000;
 
-/// Creates a test of each store kind for each of these functions, which take a [`Kind`].
+/// Creates one test per store kind for each of these functions, which take a [`Kind`].
 macro_rules! for_each_store {
     ($($test:ident),+ $(,)?) => {
         mod sqlite {
@@ -49,7 +49,7 @@ impl World {
         Self::in_folder(TestFolder::in_memory(kind), number)
     }
 
-    /// Creates a world on the disk that contains `folder`.
+    /// Creates a world in a directory inside `folder`, so that it is on the same disk as `folder`.
     pub(crate) fn on(kind: Kind, number: u64, folder: &Path) -> Self {
         Self::in_folder(TestFolder::below(kind, folder), number)
     }
@@ -73,7 +73,7 @@ impl World {
         Self { folder, history: entries("setup", &lines), file, number }
     }
 
-    /// Creates a task for a process with a unique name.
+    /// Creates a task for a worker process with this unique name.
     pub(crate) fn task(&self, name: &str, calls: u64) -> Task {
         Task {
             work: "busy".into(),
@@ -86,7 +86,7 @@ impl World {
         }
     }
 
-    /// Makes a call in this process.
+    /// Makes a call in this process, and records it under the process name `process`.
     pub(crate) fn call(&mut self, process: &str, opened: &Opened, call: &Call) -> Answer {
         let mut lines = Vec::new();
         let answer = Caller::new(opened, |line| lines.push(line)).call(call.clone());
@@ -113,7 +113,7 @@ impl World {
         self.assert_none(&problems);
     }
 
-    /// Asserts that the store contains what the history requires, before and after a garbage
+    /// Asserts that the store contains what the history requires, both before and after a garbage
     /// collection.
     #[track_caller]
     pub(crate) fn assert_sound(&mut self) {
@@ -125,7 +125,7 @@ impl World {
         self.assert_none(&Check::new(&opened, &self.history).problems());
     }
 
-    /// Asserts the same, but accepts errors that name an exhausted resource.
+    /// Like [`Self::assert_sound`], but accepts errors that name an exhausted resource.
     #[track_caller]
     pub(crate) fn assert_sound_though_limited(&mut self) {
         let opened = self.folder.open();
@@ -141,8 +141,8 @@ impl World {
         self.assert_none(&compared.err().into_iter().collect::<Vec<_>>());
     }
 
-    /// Asserts that no file contains deleted data or leftovers of killed writers, once interrupted
-    /// copies are old enough to be collected.
+    /// Asserts that no file contains deleted data or leftovers of killed writers. Call it when
+    /// interrupted copies are old enough to be collected.
     #[track_caller]
     pub(crate) fn assert_erased(&self) {
         let opened = self.folder.open();

@@ -1,8 +1,9 @@
-//! The JSON that rustdoc makes of the crate `forklore` and of the crates that it re-exports.
+//! Creates rustdoc's JSON for the crate `forklore` and for the crates that it re-exports.
 //!
-//! A stable rustdoc makes it only with `RUSTC_BOOTSTRAP=1`. The build scripts of several crates run
-//! again when this variable changes, and then nearly everything is compiled again. So cargo does
-//! not get the variable: it runs this program in place of rustdoc, which sets it and runs rustdoc.
+//! A stable rustdoc writes JSON only if `RUSTC_BOOTSTRAP=1` is set. When this variable changes, the
+//! build scripts of several crates run again, and nearly everything is compiled again. Therefore
+//! cargo does not get the variable. Cargo runs this program instead of rustdoc, and this program
+//! sets the variable and runs rustdoc.
 
 use std::env;
 use std::ffi::OsString;
@@ -13,10 +14,11 @@ use std::process::{Command, ExitCode};
 use crate::command::{Failure, cargo, output, run};
 use crate::tools::target;
 
-/// The variable that tells this program to run as rustdoc, and the path of the real one.
+/// The environment variable that makes this program run as rustdoc. Its value is the path of the
+/// real rustdoc.
 const VARIABLE: &str = "FORKLORE_XTASK_RUSTDOC";
 
-/// Makes the JSON and returns its directory.
+/// Creates the JSON files and returns their directory.
 pub(super) fn document() -> Result<PathBuf, Failure> {
     let this = env::current_exe()
         .map_err(|source| Failure::NotStarted { command: "xtask".into(), source })?;
@@ -31,7 +33,7 @@ pub(super) fn document() -> Result<PathBuf, Failure> {
     Ok(target().join("doc"))
 }
 
-/// Returns the crate `forklore` and the crates of this workspace that it uses.
+/// Returns the names of the crate `forklore` and of the workspace crates that it uses directly.
 fn crates() -> Result<Vec<String>, Failure> {
     let tree = ["tree", "--package", "forklore", "--all-features", "--edges", "normal"];
     let tree = output(cargo().args(tree).args(["--depth", "1", "--prefix", "none"]))?;
@@ -39,7 +41,8 @@ fn crates() -> Result<Vec<String>, Failure> {
     Ok(names.filter(|name| name.starts_with("forklore")).map(str::to_owned).collect())
 }
 
-/// Returns the version of the format of a file, which is at its end.
+/// Returns the format version of a JSON file, which is at the end of the file. `None` if the file
+/// has no version.
 pub(super) fn format(path: &Path) -> Result<Option<u32>, Failure> {
     let text = fs::read_to_string(path)
         .map_err(|source| Failure::Folder { path: path.to_path_buf(), source })?;
@@ -51,7 +54,8 @@ fn version(json: &str) -> Option<u32> {
     version.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// Runs rustdoc with the arguments of this program, if cargo runs this program in its place.
+/// Runs rustdoc with the arguments of this program, if cargo started this program instead of
+/// rustdoc. Otherwise returns `None`.
 pub(crate) fn pass_on() -> Option<ExitCode> {
     let rustdoc = env::var_os(VARIABLE)?;
     let args: Vec<OsString> = env::args_os().skip(1).collect();

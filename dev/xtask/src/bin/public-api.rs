@@ -1,8 +1,8 @@
-//! Prints the public API of the crate `forklore`, one item a line, sorted. `cargo xtask api` runs
-//! it with the directory of rustdoc's JSON.
+//! Prints the public API of the crate `forklore`: one item per line, sorted. `cargo xtask api` runs
+//! this program with the directory of rustdoc's JSON files.
 //!
-//! The crate mostly re-exports other crates, of which its own JSON has only the names. So their
-//! items are listed too, under the names that they have in `forklore`.
+//! The crate mostly re-exports other crates. Its own JSON has only the names of those crates, so
+//! the listing also includes their items, under the names that the items have in `forklore`.
 #![allow(clippy::print_stdout, reason = "this program prints the listing")]
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 const FACADE: &str = "forklore";
 
-/// The traits that the compiler implements by itself, or with others.
+/// The traits that the compiler implements automatically, and their blanket implementations.
 const AUTOMATIC: [&str; 8] = [
     "core::marker::Send",
     "core::marker::Sync",
@@ -28,7 +28,7 @@ const AUTOMATIC: [&str; 8] = [
     "core::marker::StructuralPartialEq",
 ];
 
-/// Those of them whose absence is listed; users rely on them.
+/// Those of the automatic traits on which users rely: the listing shows that a type lacks one.
 const RELIED_ON: [&str; 3] = ["core::marker::Send", "core::marker::Sync", "core::marker::Unpin"];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -58,7 +58,8 @@ fn path(folder: &Path, name: &str) -> PathBuf {
     folder.join(name).with_extension("json")
 }
 
-/// Returns the items of a crate. What `derive` wrote has one line for each trait, without methods.
+/// Returns the items of a crate. The implementations that `derive` generates are one line per
+/// trait, without the methods.
 fn items(json: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let build = |without_derived| {
         let api = Builder::from_rustdoc_json(json).omit_blanket_impls(true);
@@ -71,8 +72,8 @@ fn items(json: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     Ok(items)
 }
 
-/// Checks whether an item is listed. Of the implementations that the compiler adds, only the
-/// negative ones of traits that users rely on are.
+/// Checks whether an item is listed. An implementation that the compiler adds is listed only if it
+/// is negative, and of a trait on which users rely.
 fn is_listed(item: &str) -> bool {
     let is_of = |name: &&&str| item.contains(&format!("{name} for "));
     let is_negative = |name: &&str| item.contains(&format!(" !{name} for "));
@@ -83,7 +84,7 @@ fn is_listed(item: &str) -> bool {
             .is_none_or(|name| RELIED_ON.contains(name) && is_negative(name))
 }
 
-/// The JSON of a crate.
+/// The parsed JSON that rustdoc wrote for a crate.
 struct Documented(Value);
 
 impl Documented {
@@ -94,29 +95,29 @@ impl Documented {
         Ok(Self(serde_json::from_str(&text)?))
     }
 
-    /// Returns what an item of this crate is; `None` for an item of another crate.
+    /// Returns the definition of an item, or `None` if the item belongs to another crate.
     fn item(&self, id: &Value) -> Option<&Value> {
         self.0.get("index")?.get(id.to_string())
     }
 
-    /// Returns the path at which an item is defined, in this crate or another.
+    /// Returns the path at which an item is defined, in this crate or in another.
     fn defined(&self, id: &Value) -> Option<String> {
         let parts = self.0.get("paths")?.get(id.to_string())?.get("path")?.as_array()?;
         Some(parts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("::"))
     }
 }
 
-/// The names of items under `forklore`, by the paths at which they are defined.
+/// The names that items have under `forklore`, with the paths at which they are defined as keys.
 #[derive(Default)]
 struct Names {
     visible: BTreeMap<String, String>,
-    /// The paths at which re-exported items are defined, by the names of the re-exports.
+    /// The paths at which re-exported items are defined, with the names of the re-exports as keys.
     exported: BTreeMap<String, String>,
 }
 
 impl Names {
-    /// Adds the items of a crate that is visible as `name`. Returns its re-exports from other
-    /// crates, each with the path at which the item is defined.
+    /// Adds the items of a crate that is visible as `name`. Returns the crate's re-exports from
+    /// other crates: the visible name of each, and the path at which the item is defined.
     fn walk(&mut self, documented: &Documented, name: &str) -> Vec<(String, String)> {
         let mut exports = Vec::new();
         let Some(root) = documented.0.get("root") else { return exports };
@@ -151,7 +152,7 @@ impl Names {
         exports
     }
 
-    /// Adds a name of an item. Of several names the shortest counts.
+    /// Adds a name for an item. If an item has several names, the shortest counts.
     fn add(&mut self, documented: &Documented, id: &Value, visible: String) {
         let Some(defined) = documented.defined(id) else { return };
         let length = |name: &String| (name.matches("::").count(), name.clone());
@@ -161,7 +162,7 @@ impl Names {
         }
     }
 
-    /// Returns the line of an item.
+    /// Returns the line of the listing for an item.
     fn line(&self, item: &str) -> String {
         let line = self.renamed(item);
         let Some(name) = line.strip_prefix("pub use ") else { return line };
@@ -171,7 +172,7 @@ impl Names {
         }
     }
 
-    /// Returns a text in which each path is replaced by the name under `forklore`.
+    /// Returns `text` with each path replaced by the name that it has under `forklore`.
     fn renamed(&self, text: &str) -> String {
         let mut renamed = String::new();
         let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';

@@ -1,4 +1,4 @@
-//! The committed counts, and the toolchain that they were made with.
+//! The counts in the repository, and the toolchain with which they were made.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use crate::command::{Failure, output, program, root};
 
-/// The machine whose instructions are counted.
+/// The target for which instructions are counted. Other targets are skipped.
 pub(super) const MACHINE: &str = "x86_64-unknown-linux-gnu";
 
-/// What determines the instruction count of a program: its own code, and the C library, which
-/// copies memory in another way on processors without AVX2.
+/// Everything that determines the instruction count of a program in addition to its code. The C
+/// library copies memory in another way on processors without AVX2.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Toolchain {
     pub(super) compiler: String,
@@ -19,11 +19,11 @@ pub(super) struct Toolchain {
     pub(super) avx2: bool,
 }
 
-/// Instruction counts by name.
+/// Instruction counts, with the names of the verbs as keys.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts(BTreeMap<String, u64>);
 
-/// The committed counts that new ones are compared with.
+/// The counts in the repository, with which new counts are compared.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Baseline {
     pub(super) toolchain: Toolchain,
@@ -31,7 +31,7 @@ pub(super) struct Baseline {
 }
 
 impl Toolchain {
-    /// Returns the toolchain of the next build.
+    /// Returns the toolchain that the next build uses.
     pub(super) fn now() -> Result<Self, Failure> {
         let name = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let text = output(program(name).arg("-vV"))?;
@@ -48,7 +48,7 @@ impl Toolchain {
         })
     }
 
-    /// Checks whether instructions are counted on this machine.
+    /// Checks whether this toolchain builds for the target whose instructions are counted.
     pub(super) fn is_counted(&self) -> bool {
         self.machine == MACHINE
     }
@@ -62,7 +62,7 @@ impl std::fmt::Display for Toolchain {
 }
 
 impl Counts {
-    /// Returns the count of this name, or 0 if there is none.
+    /// Returns the count for this name, or 0 if there is no such name.
     pub(super) fn of(&self, name: &str) -> u64 {
         self.0.get(name).copied().unwrap_or_default()
     }
@@ -75,7 +75,7 @@ impl FromIterator<(String, u64)> for Counts {
 }
 
 impl Baseline {
-    /// Reads the committed baseline.
+    /// Reads the baseline from the repository.
     pub(super) fn read() -> Result<Self, Failure> {
         let path = path();
         let text = fs::read_to_string(&path)
@@ -83,7 +83,7 @@ impl Baseline {
         Ok(Self::parse(&text))
     }
 
-    /// Prints these counts and writes them as the new baseline.
+    /// Prints these counts, and writes them to the repository as the new baseline.
     pub(super) fn write(&self) -> Result<(), Failure> {
         let path = path();
         eprintln!("\n{self}");

@@ -7,16 +7,18 @@ use super::baseline::Counts;
 use crate::command::{Failure, run};
 use crate::valgrind;
 
-/// The common prefix of the function names.
+/// The common prefix of the names of all counted functions.
 const FUNCTION: &str = "forklore_cost::counted::counted_";
 
-/// Counts the instructions of each function `counted_NAME`, from its entry to its return.
+/// Runs `binary` and counts the instructions of each function `counted_NAME`, from its entry to its
+/// return.
 pub(super) fn count(binary: &Path, folder: &Path, names: &[&str]) -> Result<Counts, Failure> {
     let mut valgrind = valgrind::command()?;
     valgrind.args(["--tool=callgrind", "--quiet"]);
     valgrind.arg(format!("--callgrind-out-file={}", folder.join("counts").display()));
     for name in names {
-        // Each function produces its own file with the count since its entry.
+        // Valgrind writes one file per function, with the instruction count since the function's
+        // entry.
         valgrind.args([
             format!("--zero-before={FUNCTION}{name}"),
             format!("--dump-after={FUNCTION}{name}"),
@@ -35,7 +37,7 @@ pub(super) fn count(binary: &Path, folder: &Path, names: &[&str]) -> Result<Coun
     Ok(counted.into_iter().collect())
 }
 
-/// Returns the name of the function that a file is about, and its count.
+/// Returns the name of the function to which an output file of Valgrind belongs, and its count.
 fn total(text: &str, names: &[&str]) -> Option<(String, u64)> {
     let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name));
     let trigger = field("desc: Trigger: --dump-after=")?.strip_prefix(FUNCTION)?;

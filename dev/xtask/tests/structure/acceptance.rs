@@ -1,4 +1,4 @@
-//! Tests that the tests named in docs/acceptance.md exist.
+//! Tests that every test named in `docs/acceptance.md` exists.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,10 +6,10 @@ use std::fs;
 use crate::assert_none;
 use crate::tree::{self, sources};
 
-/// The number of rules. The number of a rule never changes.
+/// The number of rules in `docs/acceptance.md`. A rule never gets another number.
 const RULES: usize = 70;
 
-/// Returns the rows of the table: the number of a rule, and the names of its tests.
+/// Returns the rows of the page's table: the number of each rule, and the names of its tests.
 fn rows(page: &str) -> Vec<(usize, Vec<&str>)> {
     let rows = page.lines().filter_map(|line| {
         let cells: Vec<_> = line.strip_prefix('|')?.strip_suffix('|')?.split(" | ").collect();
@@ -20,8 +20,8 @@ fn rows(page: &str) -> Vec<(usize, Vec<&str>)> {
     rows.collect()
 }
 
-/// Returns all words of the sources that can be names of functions, or of cases that a macro turns
-/// into tests.
+/// Returns all identifiers in the sources that contain `_`. They include the names of all test
+/// functions, and of the cases that a macro turns into tests.
 fn names() -> BTreeSet<String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut names = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! Tests that import cycles between files of a crate are small: at most three files, because files
-//! in a cycle can only be understood together.
+//! Tests that import cycles between the files of a crate are small. Files in a cycle can only be
+//! understood together, so a cycle may have at most three.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ const MOST: usize = 3;
 
 type Graph = BTreeMap<Module, BTreeSet<Module>>;
 
-/// Returns every module that can be reached from `from`.
+/// Returns every module that `from` imports, directly or through other modules.
 fn reachable<'a>(graph: &'a Graph, from: &Module) -> BTreeSet<&'a Module> {
     let mut seen = BTreeSet::new();
     let mut open: Vec<_> = graph.get(from).into_iter().flatten().collect();
@@ -24,7 +24,8 @@ fn reachable<'a>(graph: &'a Graph, from: &Module) -> BTreeSet<&'a Module> {
     seen
 }
 
-/// Returns the cycles: sets of modules that can reach one another.
+/// Returns the cycles: each is a set of modules that import one another, directly or through
+/// others.
 fn circles(graph: &Graph) -> BTreeSet<BTreeSet<&Module>> {
     let reach: BTreeMap<_, _> =
         graph.keys().map(|module| (module, reachable(graph, module))).collect();

@@ -1,4 +1,5 @@
-//! Tests which crate uses which: the table in ARCHITECTURE.md and the manifests must agree.
+//! Tests the dependencies between crates: the table in ARCHITECTURE.md must agree with the
+//! manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,15 +7,15 @@ use std::fs;
 use crate::manifests::{self, Manifest};
 use crate::{assert_none, tree};
 
-/// The workspace crates that each crate uses.
+/// The workspace crates that each crate uses, with the name of the using crate as key.
 type Edges = BTreeMap<String, BTreeSet<String>>;
 
-/// Returns the words in backticks.
+/// Returns the parts of the cell that are in backticks.
 fn quoted(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// Reads the table: the crate in the first column, the crates that it may use in the last.
+/// Reads the table. The first column has the crate, the last column the crates that it may use.
 fn table(architecture: &str, crates: &BTreeSet<&str>) -> Edges {
     let rows = architecture.lines().filter_map(|line| {
         let cells: Vec<_> = line.trim().strip_prefix('|')?.strip_suffix('|')?.split('|').collect();
@@ -28,7 +29,7 @@ fn table(architecture: &str, crates: &BTreeSet<&str>) -> Edges {
     rows.collect()
 }
 
-/// Returns one line for each difference between the rule and the manifests.
+/// Returns one line for each difference between the table and the manifests.
 fn differences(rule: &Edges, actual: &Edges) -> Vec<String> {
     let mut wrong = Vec::new();
     for (name, used) in actual {

@@ -1,21 +1,21 @@
-//! Determines from the source text which modules of a crate import which: `use` items, and paths
-//! that begin with `crate`, `super` or `self`. The use of a re-exported name (`pub use`) counts as
-//! an import of the module that defines it. Imports by the crate root do not count.
+//! Determines from the source text which modules of a crate import which. Imports are `use` items,
+//! and paths that begin with `crate`, `super` or `self`. Using a re-exported name (`pub use`)
+//! counts as an import of the module that defines the name. Imports by the crate root do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tree::File;
 
-/// The path of a module inside its crate. Empty for the root.
+/// The path of a module inside its crate. The path of the crate root is empty.
 pub(crate) type Module = Vec<String>;
 
-/// Re-exported names, with the path that they come from.
+/// Re-exported names. The key is the re-exporting module and the name, the value the original path.
 type Handed = BTreeMap<(Module, String), Module>;
 
 /// A crate's modules with their code, without comments and unit tests.
 type Code = BTreeMap<Module, String>;
 
-/// Returns, for each crate, the imports of each of its modules.
+/// Returns the imports of each module of each crate.
 pub(crate) fn modules(files: &[File]) -> BTreeMap<String, BTreeMap<Module, BTreeSet<Module>>> {
     let mut crates: BTreeMap<String, Code> = BTreeMap::new();
     for file in files {
@@ -61,7 +61,8 @@ fn graph(code: &Code) -> BTreeMap<Module, BTreeSet<Module>> {
     edges.collect()
 }
 
-/// Returns the paths of `use` items: only the re-exporting ones, or only the others.
+/// Returns the paths of `use` items. With `handed_on`, only those of `pub use`, otherwise only the
+/// others.
 fn uses(text: &str, handed_on: bool) -> Vec<Module> {
     let mut paths = Vec::new();
     for (at, _) in text.match_indices("use ") {
@@ -75,7 +76,7 @@ fn uses(text: &str, handed_on: bool) -> Vec<Module> {
     paths
 }
 
-/// Expands `a::{b, c::d}` to `a::b` and `a::c::d`.
+/// Expands a `use` tree: for example, `a::{b, c::d}` becomes `a::b` and `a::c::d`.
 fn expand(before: &[String], tree: &str, paths: &mut Vec<Module>) {
     let tree = tree.trim();
     let Some((head, rest)) = tree.split_once('{') else {
@@ -104,7 +105,7 @@ fn expand(before: &[String], tree: &str, paths: &mut Vec<Module>) {
     }
 }
 
-/// Returns the paths within code that begin with `crate::` or `super::`.
+/// Returns the paths in the code that begin with `crate::` or `super::`.
 fn inline(text: &str) -> Vec<Module> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let begins = text.match_indices("crate::").chain(text.match_indices("super::"));
@@ -116,7 +117,8 @@ fn inline(text: &str) -> Vec<Module> {
     paths.collect()
 }
 
-/// Returns the path from the crate's root. `None` if it leads to another crate.
+/// Converts a path into one from the root of its crate. Returns `None` if the path leads to another
+/// crate.
 fn absolute(module: &Module, path: &[String], code: &Code) -> Option<Module> {
     let (first, rest) = path.split_first()?;
     let mut from = match &**first {
@@ -138,7 +140,7 @@ fn absolute(module: &Module, path: &[String], code: &Code) -> Option<Module> {
     Some(from)
 }
 
-/// Returns the module that defines what a path names.
+/// Returns the module that defines the item with this path. Follows up to six re-exports.
 fn defining(path: &[String], code: &Code, handed: &Handed, hops: u8) -> Option<Module> {
     let depth = (0..=path.len()).rev().find(|depth| code.contains_key(&path[..*depth]))?;
     let (module, rest) = path.split_at(depth);

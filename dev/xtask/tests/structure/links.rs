@@ -1,15 +1,15 @@
-//! Tests that the targets of links in the documentation exist.
+//! Tests that the targets of all links in the documentation exist.
 
 use crate::assert_none;
 use crate::tree::{self, File, files};
 
-/// Returns the link targets of a page, without those on the web and within the page.
+/// Returns the targets of a page's links. Links to the web and within the page are left out.
 fn linked(text: &str) -> impl Iterator<Item = &str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
     targets.filter(|target| !target.is_empty() && !target.contains("://"))
 }
 
-/// Returns the files and directories of crates that a page names, like `forklore-core/src/cut.rs`.
+/// Returns the paths in backticks that begin with a crate, for example `forklore-core/src/cut.rs`.
 fn named(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2).filter(|word| {
         let is_path = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
@@ -17,7 +17,8 @@ fn named(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the link targets that do not exist, relative to the directory of the page.
+/// Returns one line for each target of the page that does not exist. Link targets are relative to
+/// the directory of the page.
 fn dead(page: &File, exists: impl Fn(&str) -> bool) -> Vec<String> {
     let folder = page.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let links = linked(&page.text).map(|target| format!("{folder}/{target}"));

@@ -1,4 +1,4 @@
-//! Tests of the source tree's structure, so that reviewers need not check it.
+//! Tests of the structure of the source tree, which reviewers therefore need not check.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod acceptance;
@@ -12,7 +12,7 @@ mod text;
 mod tree;
 mod words;
 
-/// Fails with one line per problem.
+/// Fails if there are problems, with one line per problem.
 #[track_caller]
 fn assert_none(problems: &[String]) {
     assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));

@@ -1,13 +1,13 @@
-//! Tests what the manifests of all crates inherit from the workspace.
+//! Tests that the manifests of all crates inherit the settings of the workspace.
 
 use toml::{Table, Value};
 
 use crate::assert_none;
 use crate::tree::{File, files};
 
-/// The manifest of a crate.
+/// The manifest (`Cargo.toml`) of a crate.
 pub(crate) struct Manifest {
-    /// The path relative to the root of the workspace, with `/`.
+    /// The path of the manifest, relative to the root of the workspace, with `/` as separator.
     pub(crate) path: String,
     table: Table,
 }
@@ -22,8 +22,8 @@ impl Manifest {
         self.table["package"]["name"].as_str().unwrap()
     }
 
-    /// Returns the dependencies of one kind (for example `dev-dependencies`), including
-    /// platform-specific ones.
+    /// Returns the names and values of all dependencies of one kind, for example
+    /// `dev-dependencies`. Platform-specific dependencies are included.
     pub(crate) fn dependencies(&self, kind: &str) -> Vec<(String, Value)> {
         let platforms = self.table.get("target").and_then(Value::as_table);
         let platforms = platforms.into_iter().flat_map(Table::values).filter_map(Value::as_table);
@@ -33,8 +33,8 @@ impl Manifest {
     }
 }
 
-/// Returns the manifests of all crates, without that of the workspace and that of `fuzz`, which is
-/// a workspace of its own.
+/// Returns the manifests of all crates. The manifest of the workspace is left out, and that of
+/// `fuzz`, which is a separate workspace.
 pub(crate) fn all() -> Vec<Manifest> {
     let is_crate = |path: &str| path.ends_with("/Cargo.toml") && !path.starts_with("fuzz/");
     let manifests = files().into_iter().filter(|file| is_crate(&file.path));
@@ -45,8 +45,8 @@ fn is_inherited(value: Option<&Value>) -> bool {
     value.and_then(|value| value.get("workspace")).and_then(Value::as_bool) == Some(true)
 }
 
-/// The crates that call SQLite's C API or map a file into memory. They may allow `unsafe` code in
-/// the modules that need it; all other crates forbid it.
+/// The manifests of the crates that call SQLite's C API or map a file into memory. These crates may
+/// allow `unsafe` code in the modules that need it. All other crates must forbid it.
 const UNSAFE: [&str; 3] =
     ["dev/bench/Cargo.toml", "dev/faults/Cargo.toml", "crates/forklore-sqlite/Cargo.toml"];
 
@@ -55,7 +55,7 @@ fn may_be_unsafe(manifest: &Manifest, lints: Option<&Value>) -> bool {
     UNSAFE.contains(&&*manifest.path) && lint == Some("deny")
 }
 
-/// Returns the settings that a manifest must inherit from the workspace but does not.
+/// Returns one line for each setting that a manifest must inherit from the workspace but does not.
 fn own_settings(manifest: &Manifest) -> Vec<String> {
     let package = &manifest.table["package"];
     let mut wrong = Vec::new();

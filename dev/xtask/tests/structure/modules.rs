@@ -1,5 +1,6 @@
-//! Tests that every Rust file is part of a target: a file that no module declares is never
-//! compiled, and its tests never run. A module's file has the module's name; none is a `mod.rs`.
+//! Tests that every Rust file belongs to a target. A file that no module declares is never
+//! compiled, and its tests never run. Also tests that the file of a module has the module's name,
+//! and that no file is named `mod.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +21,7 @@ fn is_target(path: &str) -> bool {
     }
 }
 
-/// Returns the directory that contains the submodules of a file.
+/// Returns the directory in which the submodules of a file are.
 fn folder(path: &str) -> String {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     if is_target(path) {
@@ -30,7 +31,7 @@ fn folder(path: &str) -> String {
     }
 }
 
-/// Returns the paths of the modules that a file declares without a body.
+/// Returns the paths of the files for modules that a file declares with `mod name;`.
 fn declared(file: &File) -> Vec<String> {
     let mut path = None;
     let mut modules = Vec::new();
@@ -47,7 +48,7 @@ fn declared(file: &File) -> Vec<String> {
     modules
 }
 
-/// Returns the name in `mod name;`, whatever its visibility.
+/// Returns the name in a line `mod name;`, with any visibility.
 fn module(line: &str) -> Option<&str> {
     let (before, name) = line.strip_suffix(';')?.rsplit_once("mod ")?;
     let visibility = before.trim();
@@ -55,7 +56,7 @@ fn module(line: &str) -> Option<&str> {
     (is_word && (visibility.is_empty() || visibility.starts_with("pub"))).then_some(name)
 }
 
-/// Returns the files that no target includes.
+/// Returns the files that belong to no target.
 fn forgotten(files: &[File]) -> Vec<String> {
     let by_path: BTreeMap<_, _> = files.iter().map(|file| (file.path.as_str(), file)).collect();
     let mut open: Vec<_> = by_path.keys().copied().filter(|path| is_target(path)).collect();
@@ -79,7 +80,7 @@ fn no_file_is_forgotten() {
 
 #[test]
 fn cargo_finds_targets_by_itself() {
-    // The fuzz crate has no tests of its own.
+    // The manifest of `fuzz` is left out: that crate has no tests.
     let manifests = crate::tree::files()
         .into_iter()
         .filter(|file| file.path.ends_with("Cargo.toml") && !file.path.starts_with("fuzz/"));

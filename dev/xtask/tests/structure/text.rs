@@ -1,4 +1,4 @@
-//! Tests what a file must not contain: too many lines, meaningless names, leftovers.
+//! Tests that files do not contain too many lines, meaningless names, or leftovers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,8 @@ const MOST_LINES: usize = 500;
 
 const EMPTY_NAMES: [&str; 7] = ["util", "utils", "helper", "helpers", "common", "misc", "manager"];
 
-/// Split in two, because this test also searches this file.
+/// Texts that must not remain in a file. Each is split in two here, because this test also searches
+/// its own file.
 const LEFT_BEHIND: [&str; 5] = [
     concat!("#[ig", "nore"),
     concat!("to", "do!("),
@@ -19,7 +20,8 @@ const LEFT_BEHIND: [&str; 5] = [
     concat!("db", "g!("),
 ];
 
-/// What writes to standard output or error, and the only files that may use it.
+/// Texts that write to standard output or error. The files in `OUTPUT` are the only ones that may
+/// contain them.
 const PRINTS: [&str; 4] = ["println!(", "print!(", "stdout()", "stderr()"];
 const OUTPUT: [&str; 7] = [
     "dev/agent-compat/src/output.rs",
@@ -31,7 +33,8 @@ const OUTPUT: [&str; 7] = [
     "crates/forklore-conformance/src/",
 ];
 
-/// What accesses the outside world. Pure crates must not use it.
+/// Texts that access files, the network or other parts of the outside world. Pure crates must not
+/// contain them.
 const REACHES_OUT: [&str; 11] = [
     "std::fs",
     "std::net",
@@ -46,10 +49,10 @@ const REACHES_OUT: [&str; 11] = [
     "now_v7",
 ];
 
-/// Directories that exist on every machine, so that naming one reveals nothing.
+/// Directories that exist on every machine, so that their names reveal nothing.
 const EVERYWHERE: [&str; 8] = ["/", "/home", "/media", "/mnt", "/opt", "/tmp", "/usr", "/var"];
 
-/// Returns each line of the files that contains one of the words.
+/// Returns the position and the word for each line of the files that contains one of the words.
 fn lines_with(files: &[File], words: &[&str]) -> Vec<String> {
     let hits = files.iter().flat_map(|file| {
         file.text.lines().enumerate().filter_map(|(number, line)| {
@@ -60,7 +63,7 @@ fn lines_with(files: &[File], words: &[&str]) -> Vec<String> {
     hits.collect()
 }
 
-/// Returns the code of the crates whose path begins with `crates`, without tests and comments.
+/// Returns the files in `src` directories whose paths begin with `crates`, with comments removed.
 fn code_of(crates: &str) -> Vec<File> {
     let mut code = sources();
     code.retain(|file| file.path.starts_with(crates) && file.path.contains("/src/"));
@@ -103,7 +106,8 @@ fn only_the_output_prints() {
     assert_none(&lines_with(&code, &PRINTS));
 }
 
-/// Only a front end may suggest commands, because it knows how its user enters them.
+/// Tests that only front ends suggest commands, because only a front end knows how its user enters
+/// them.
 #[test]
 fn no_library_proposes_a_command_line() {
     let faces = ["crates/forklore-cli/", "crates/forklore-chat/", "crates/forklore-host/"];
@@ -124,8 +128,8 @@ fn the_model_reaches_nowhere() {
     assert_none(&lines_with(&code_of("crates/forklore-core/"), &REACHES_OUT));
 }
 
-/// Checks for paths of the machine that the file was written on: the home directory, this checkout,
-/// and its neighbours.
+/// Tests that no file contains a path of the machine on which it was written: the home directory,
+/// this checkout, or a neighbour of this checkout.
 #[test]
 fn no_file_names_a_path_of_this_machine() {
     let mut locations = vec![PathBuf::from(std::env::var_os("HOME").unwrap_or_default())];
@@ -144,7 +148,7 @@ fn no_file_names_a_path_of_this_machine() {
     assert_none(&found.collect::<Vec<_>>());
 }
 
-/// Checks whether a text contains a path, and not just its letters inside a longer one.
+/// Checks whether a text contains a path as a whole, and not only as a part of a longer path.
 fn names(text: &str, path: &str) -> bool {
     let goes_on = |c: char| c.is_alphanumeric() || "._-".contains(c);
     text.match_indices(path).any(|(at, _)| {
@@ -153,7 +157,7 @@ fn names(text: &str, path: &str) -> bool {
     })
 }
 
-/// Checks whether a path reveals something about its machine.
+/// Checks whether a path reveals something about the machine on which it exists.
 fn is_particular(path: &Path) -> bool {
     let everywhere = EVERYWHERE.iter().any(|location| path == Path::new(location));
     path.is_absolute() && !everywhere && path != std::env::temp_dir()

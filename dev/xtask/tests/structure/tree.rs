@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file of the checkout.
+/// A text file of the checkout.
 #[derive(Clone)]
 pub(crate) struct File {
-    /// The path relative to the root of the workspace, with `/`.
+    /// The path relative to the root of the workspace, with `/` as separator.
     pub(crate) path: String,
-    /// The text of the file.
+    /// The content of the file.
     pub(crate) text: String,
 }
 
@@ -22,12 +22,12 @@ impl File {
     }
 }
 
-/// Returns the root of the workspace.
+/// Returns the root directory of the workspace.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 
-/// Returns all text files, sorted by path.
+/// Returns all text files of the checkout, sorted by path.
 pub(crate) fn files() -> Vec<File> {
     let mut found = Vec::new();
     collect(root(), &mut found);
@@ -39,7 +39,7 @@ pub(crate) fn files() -> Vec<File> {
     files.collect()
 }
 
-/// Returns the Rust files.
+/// Returns all Rust files of the checkout, sorted by path.
 pub(crate) fn sources() -> Vec<File> {
     files().into_iter().filter(File::is_rust).collect()
 }

@@ -1,18 +1,19 @@
-//! Tests that names use the field's terms, and that comments cite sections that exist.
+//! Tests that names use the field's terms, and that comments cite existing sections.
 
 use crate::assert_none;
 use crate::tree::{self, sources};
 
-/// Words that say little as a name, because they fit everything.
+/// Words that are too vague for a name, because they fit everything.
 const VAGUE: [&str; 20] = [
     "told", "said", "asked", "kept", "heard", "held", "known", "taken", "spent", "place", "places",
     "room", "matter", "standing", "vain", "beside", "keep", "spelled", "ahead", "quiet",
 ];
 
-/// Names of other crates that contain such a word.
+/// Names of other crates that contain a vague word and may therefore be used.
 const OF_OTHERS: [&str; 1] = ["tempfile::TempDir::keep"];
 
-/// Returns the end of the comment or literal that begins at `rest`, or `None` if there is none.
+/// Returns the length of the comment or literal at the beginning of `rest`, in bytes. `None` if
+/// `rest` begins with neither.
 fn end_of_text(rest: &str) -> Option<usize> {
     let until = |from: usize, end: &str| {
         let found = rest.get(from..).and_then(|text| text.find(end));
@@ -31,7 +32,8 @@ fn end_of_text(rest: &str) -> Option<usize> {
         return Some(until(3, "'"));
     }
     if rest.starts_with('\'') {
-        // A lifetime has no second quote, and a character is one character long.
+        // A quote that begins a lifetime has no closing quote. A character literal has one two
+        // characters later.
         return rest
             .chars()
             .nth(2)
@@ -51,7 +53,8 @@ fn end_of_text(rest: &str) -> Option<usize> {
     Some(end.map_or(rest.len(), |(at, _)| at + 1))
 }
 
-/// Returns the identifiers of a source file with their lines, without comments and literals.
+/// Returns the identifiers of a source file, each with its line number. Comments and literals are
+/// ignored.
 fn identifiers(text: &str) -> Vec<(usize, &str)> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let (mut found, mut at, mut line) = (Vec::new(), 0, 1);
@@ -71,7 +74,7 @@ fn identifiers(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// Returns the words of a name in snake case or camel case, in lower case.
+/// Splits a name in snake case or camel case into its words, in lower case.
 fn words(name: &str) -> Vec<String> {
     let mut separated = String::new();
     for c in name.chars() {
@@ -115,7 +118,7 @@ fn names_are_read_without_comments_and_literals() {
     assert!(is_vague("LastKept") && is_vague("KEPT_PART") && !is_vague("keeper"));
 }
 
-/// Returns the sections of docs/semantics.md that a file's comments cite.
+/// Returns the sections of docs/semantics.md that the comments of a file cite.
 fn cited(text: &str) -> Vec<String> {
     let comments: String = text
         .lines()
@@ -148,7 +151,7 @@ fn cited_sections_exist() {
     assert_none(&wrong);
 }
 
-/// Documents outside the repository cannot be looked up.
+/// Tests that comments cite no document outside the repository, because readers could not find it.
 #[test]
 fn comments_cite_only_the_repository() {
     let outside = ["SPEC", "CRAFT", "DESIGN", "ACCEPTANCE"];

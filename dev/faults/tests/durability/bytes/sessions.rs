@@ -1,4 +1,4 @@
-//! Tests with agents' session files in which one byte is wrong, or which are truncated.
+//! Tests with damaged session files of agents: one byte is wrong, or the file is truncated.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ fn try_one(agent: &str, location: &Path, case: &Case) -> Result<(), String> {
         .map_err(|error| format!("the import failed: {error}"))?;
     every_bad_line_is_reported(&bytes, &report)?;
     let Some(session) = report.sessions.first() else {
-        // Without a record there is no session, and the file counts as skipped.
+        // A file without a readable record yields no session, and counts as skipped.
         let problem = !report.problems.is_empty() || report.skipped > 0;
         return if problem { Ok(()) } else { Err("nothing was read, and nothing told".into()) };
     };
@@ -85,7 +85,8 @@ fn try_one(agent: &str, location: &Path, case: &Case) -> Result<(), String> {
     if problems.is_empty() { Ok(()) } else { Err(format!("{problems:?}")) }
 }
 
-/// Checks that each line that is not a JSON object is reported as a problem, with an offset in it.
+/// Checks that the report names each line that is not a JSON object, with an offset inside that
+/// line.
 fn every_bad_line_is_reported(bytes: &[u8], report: &ImportReport) -> Result<(), String> {
     let reported: BTreeSet<(u64, u64)> = report
         .problems
@@ -110,7 +111,7 @@ fn every_bad_line_is_reported(bytes: &[u8], report: &ImportReport) -> Result<(),
     Ok(())
 }
 
-/// Checks whether a line is a JSON object in UTF-8, or blank.
+/// Checks whether a line is valid: a JSON object in UTF-8, or blank.
 fn is_good(line: &[u8]) -> bool {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
     let is_object =

@@ -1,4 +1,4 @@
-//! Tests with golden stores in which one byte is wrong, or which are truncated.
+//! Tests with damaged golden stores: one byte is wrong, or a file is truncated.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use forklore_faults::soak::{Chance, seed, times};
 
 use crate::golden::{copy, copy_all, stores};
 
-/// One in this many damaged copies is salvaged too.
+/// On average, one in this many damaged copies is also recovered into another store.
 const SALVAGED: u64 = 10;
 
-/// Returns the files of a store that are not empty.
+/// Returns the paths of those files of a store that are not empty.
 fn files(store: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![store.to_owned()];
@@ -36,13 +36,14 @@ fn files(store: &Path) -> Vec<PathBuf> {
 
 #[derive(Clone, Debug)]
 struct Case {
-    /// The path within the store.
+    /// The path of the damaged file, relative to the store.
     file: PathBuf,
     damage: Damage,
     salvage: bool,
 }
 
-/// Tries `count` damaged copies of the golden stores of a kind. Each `part` tries other copies.
+/// Tries `count` randomly damaged copies of each golden store of a kind. Each `part` uses other
+/// random numbers.
 fn sweep(kind: Kind, name: &str, part: u64, count: u64) {
     for golden in stores(kind, name) {
         let mut chance = Chance::new(seed(), (1_000 + part) << 32);
@@ -51,7 +52,7 @@ fn sweep(kind: Kind, name: &str, part: u64, count: u64) {
             files(&store).into_iter().map(|file| (fs::read(&file).unwrap(), file)).collect();
         let sum: usize = all.iter().map(|(bytes, _)| bytes.len()).sum();
         let cases = (0..times(count)).map(|_| {
-            // Every byte of the store is equally likely.
+            // Picks a file so that every byte of the store is equally likely to be damaged.
             let mut at = usize::try_from(chance.below(sum as u64)).unwrap();
             let mut files = all.iter();
             let (bytes, file) = files
@@ -107,7 +108,7 @@ fn try_one(
     if case.salvage { saved(&opened.engine, expected) } else { Ok(()) }
 }
 
-/// Salvages the damaged store, and checks that all data readable in it was recovered.
+/// Recovers the damaged store into another store, and checks that all readable logs are there.
 fn saved(from: &forklore::Engine, expected: &Answers) -> Result<(), String> {
     let into = forklore::Engine::new(Arc::new(MemoryStore::default()));
     let into = into.with_agent_formats(forklore::formats::AGENT_FORMATS);

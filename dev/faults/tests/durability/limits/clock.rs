@@ -1,4 +1,4 @@
-//! Tests with a clock that is set back between steps.
+//! Tests with a clock that is set back between calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -23,7 +23,7 @@ const START: i64 = 1_767_225_600_000_000;
 
 for_each_store!(a_clock_that_goes_backwards_harms_nothing);
 
-/// A clock that shows the time it was set to.
+/// A clock that shows the time to which it was last set.
 #[derive(Debug)]
 struct Hand(AtomicI64);
 
@@ -52,7 +52,7 @@ fn a_clock_that_goes_backwards_harms_nothing(kind: Kind) {
         kind.open_at(&location.store_dir(), clock).unwrap().engine.with_clock(hand.clone());
     let mut texts = Vec::new();
     let session = named(&engine, "a");
-    // Back by a second, an hour, sixty years, and to before the Unix epoch.
+    // Sets the clock back by a second, an hour, sixty years, and to before the Unix epoch.
     let times = [0, 10, 9, 3_600, 0, 60, -1_900_000_000, 5, -1_767_225_700, 6];
     for (number, seconds) in times.into_iter().enumerate() {
         hand.set(seconds);
@@ -84,7 +84,8 @@ fn named(engine: &Engine, id: &str) -> SessionId {
     id
 }
 
-/// Asserts that the list is in the order of the times it shows, and that its pages add up to it.
+/// Asserts that the session list is sorted by the displayed times, and that its pages together
+/// equal the whole list.
 fn assert_list_is_one_order(engine: &Engine) {
     let whole = engine.list(&ListRequest::default()).unwrap().sessions;
     let mut sorted = whole.clone();
@@ -109,8 +110,8 @@ fn assert_list_is_one_order(engine: &Engine) {
     }
 }
 
-/// Tests that a lease stays valid for its owner when the clock is set back, and expires on time by
-/// the new clock.
+/// Tests that a lease stays valid for its owner when the clock is set back, and that it expires on
+/// time by the new clock.
 fn leases(engine: &Engine, hand: &Hand) {
     let session = named(engine, "held");
     let append = |owner: Option<&str>| {
@@ -132,7 +133,8 @@ fn leases(engine: &Engine, hand: &Hand) {
     assert_eq!(append(Some("first")).unwrap_err().kind(), ErrorKind::Conflict);
     append(Some("second")).unwrap();
     engine.release(&session, "second").unwrap();
-    // A lease taken while the clock was ten years fast blocks nobody once the clock is right.
+    // A lease acquired while the clock was ten years fast blocks no one after the clock is
+    // corrected.
     hand.set(10 * 365 * 86_400);
     engine.take_lease(&session, "first").unwrap();
     hand.set(5_000);

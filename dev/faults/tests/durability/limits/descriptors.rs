@@ -1,4 +1,4 @@
-//! Tests with a process that may have only 64 files open.
+//! Tests with a process that may have no more than 64 files open.
 
 use forklore_faults::history::Line;
 use forklore_faults::kind::Kind;

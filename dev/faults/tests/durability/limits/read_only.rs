@@ -1,4 +1,4 @@
-//! Tests with a store that its user may only read.
+//! Tests with a store that its user may read but not write.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -18,7 +18,7 @@ use crate::world::{World, for_each_store};
 /// The permissions, size and checksum of each file and directory.
 type Snapshot = BTreeMap<PathBuf, (u32, usize, u64)>;
 
-/// A user without permissions.
+/// The id of a user and group without any permissions of their own.
 const NOBODY: u32 = 65_534;
 
 for_each_store!(folders_that_may_only_be_read, files_that_may_only_be_read, neither_may_be_written);
@@ -27,7 +27,7 @@ fn folders_that_may_only_be_read(kind: Kind) {
     let mut reader = Reader::of(kind, 0o500, 0o600);
     let reported = reader.read();
     if kind == Kind::Files && reported.contains(&"append was done".to_owned()) {
-        // The session's own file is writable, and an append needs no other.
+        // The session's own file is writable, and an append writes to no other file.
         return reader.assert_only_appended(&reported);
     }
     reader.assert_left_alone(&reported);
@@ -45,7 +45,7 @@ fn neither_may_be_written(kind: Kind) {
     reader.assert_left_alone(&reported);
 }
 
-/// A store that belongs to a user who may only read it, and its contents.
+/// A store that belongs to another user, who may only read it, and the expected contents.
 struct Reader {
     world: World,
     shown: Vec<String>,
@@ -72,7 +72,7 @@ impl Reader {
         Self { before: snapshot(&store), world, shown }
     }
 
-    /// Runs the worker as that user and returns the lines that it prints.
+    /// Runs the worker as the store's user and returns the lines that the worker prints.
     fn read(&mut self) -> Vec<String> {
         let task = Task { work: "read".into(), ..self.world.task("reader", 0) };
         let (status, reported) = as_nobody(&task, self.world.folder.path()).ended::<String>();
@@ -85,7 +85,7 @@ impl Reader {
         let expected: Vec<_> = self.shown.iter().chain(&denied).collect();
         assert_eq!(reported.iter().collect::<Vec<_>>(), expected);
         let mut after = snapshot(&self.world.folder.store_dir());
-        // Ignores scratch files that a reader creates. They contain no events.
+        // Scratch files that a reader creates are ignored, because they contain no events.
         after.retain(|path, (_, len, _)| self.before.contains_key(path) || !is_scratch(path, *len));
         assert_eq!(after, self.before);
     }
@@ -98,7 +98,7 @@ impl Reader {
         });
         let expected: Vec<_> = self.shown.iter().chain(&written).collect();
         assert_eq!(reported.iter().collect::<Vec<_>>(), expected);
-        // Returns the store to its owner, who must find one more event.
+        // Gives the store back to the user of this test, who must find one more event.
         let me = rustix::process::geteuid().as_raw();
         give_away(&self.world.folder.store_dir(), me, 0o700, 0o600);
         let opened = self.world.folder.open();
@@ -107,12 +107,13 @@ impl Reader {
     }
 }
 
-/// Checks whether a file is SQLite's shared-memory index of the WAL, or an empty WAL.
+/// Checks whether a file is the shared-memory index of SQLite's WAL, or an empty file such as an
+/// empty WAL.
 fn is_scratch(path: &Path, len: usize) -> bool {
     path.extension().is_some_and(|name| name == "db-shm") || len == 0
 }
 
-/// Starts the worker as a user other than root, to whom permissions apply.
+/// Starts the worker as a user other than root, because permissions do not apply to root.
 fn as_nobody(task: &Task, location: &Path) -> Process {
     let program = Path::new(env!("CARGO_BIN_EXE_forklore-faults"));
     let start = |program: &Path| {
@@ -123,7 +124,7 @@ fn as_nobody(task: &Task, location: &Path) -> Process {
         Process::spawn(&mut command)
     };
     start(program).unwrap_or_else(|_| {
-        // The program may be in a directory that this user cannot enter.
+        // The program may be in a directory that this user cannot enter, so a copy is started.
         let copy = location.join("worker");
         fs::copy(program, &copy).unwrap();
         fs::set_permissions(&copy, Permissions::from_mode(0o755)).unwrap();
@@ -131,7 +132,7 @@ fn as_nobody(task: &Task, location: &Path) -> Process {
     })
 }
 
-/// Changes the owner and the permissions of everything in the directory.
+/// Changes the owner and the permissions of everything in the directory, and of the directory.
 fn give_away(path: &Path, user: u32, folders: u32, files: u32) {
     let found = fs::metadata(path).unwrap();
     if found.is_dir() {
@@ -146,7 +147,7 @@ fn give_away(path: &Path, user: u32, folders: u32, files: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// Records every file and directory with its permissions, size and checksum.
+/// Returns every file and directory below `folder`, with its permissions, size and checksum.
 fn snapshot(folder: &Path) -> Snapshot {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {

@@ -1,4 +1,4 @@
-//! Tests with a full disk, and with a limit on the file size.
+//! Tests with a full disk, and with a limit on the size of a file.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::world::{World, for_each_store};
 
 const CYCLES: u64 = 20;
-/// Enough space for a store with the family in it, and to write it once more.
+/// The size of the disk: enough for a store that contains the family, and for writing it again.
 const DISK: &std::ffi::CStr = c"size=32m";
 
 for_each_store!(a_full_disk_that_is_freed, files_that_may_not_grow);
@@ -20,7 +20,7 @@ for_each_store!(a_full_disk_that_is_freed, files_that_may_not_grow);
 fn a_full_disk_that_is_freed(kind: Kind) {
     match Disk::mount() {
         Ok(disk) => filled(World::on(kind, 0, disk.path()), "fill the disk"),
-        // If no disk can be mounted, limits the file size instead.
+        // If no disk can be mounted, the test limits the file size instead.
         Err(error) => {
             println!("no disk can be mounted here ({error}): files may not grow instead");
             filled(World::new(kind, 0), "fill files");
@@ -45,7 +45,7 @@ fn filled(mut world: World, work: &str) {
     world.assert_sound_though_limited();
 }
 
-/// A small disk, mounted until it is dropped.
+/// The mount point of a small disk, which is unmounted when this value is dropped.
 struct Disk(TempDir);
 
 impl Disk {
