@@ -11,8 +11,7 @@ use crate::tools::target;
 /// Returns the Python in which the libraries are installed. Installs the versions that the
 /// benchmark requires, if necessary.
 pub(crate) fn python() -> Result<PathBuf, Failure> {
-    let peers = root().join("crates").join("forklore-bench").join("peers");
-    let wanted = peers.join("requirements.txt");
+    let wanted = requirements();
     let folder = target().join("peers");
     let python = match env::consts::FAMILY {
         "windows" => folder.join("Scripts").join("python.exe"),
@@ -28,10 +27,26 @@ pub(crate) fn python() -> Result<PathBuf, Failure> {
     Ok(python)
 }
 
+fn requirements() -> PathBuf {
+    root().join("dev").join("bench").join("peers").join("requirements.txt")
+}
+
 fn install(wanted: &Path, folder: &Path, python: &Path) -> Result<(), Failure> {
     run(program("python3").args(["-m", "venv", "--clear"]).arg(folder))?;
     run(program(python)
         .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
         .args(["--only-binary", ":all:", "--requirement"])
         .arg(wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_required_versions_are_in_the_repository() {
+        let wanted = std::fs::read_to_string(super::requirements()).unwrap();
+        assert!(
+            wanted.lines().all(|line| line.contains("==") || line.starts_with('#')),
+            "{wanted}"
+        );
+    }
 }
