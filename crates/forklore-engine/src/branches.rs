@@ -8,8 +8,8 @@ use crate::list::problems;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Returns the branches of the family of a session. Delegates and deleted sessions are left
-    /// out.
+    /// Returns the branches of the family to which `session` belongs, its root included. Leaves out
+    /// delegates and deleted sessions.
     ///
     /// # Errors
     /// `not_found`.

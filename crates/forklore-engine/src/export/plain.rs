@@ -26,7 +26,7 @@ impl Engine {
         self.export_plain_until(session, None, out)
     }
 
-    /// Like [`Engine::export_plain`], for the first `end` messages; `None` means all.
+    /// Like [`Engine::export_plain`], but writes only the first `end` messages. `None` writes all.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, or the error of writing to `out`.
