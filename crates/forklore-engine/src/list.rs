@@ -12,7 +12,7 @@ use crate::{Engine, Error, Result};
 pub struct Listing {
     /// The sessions on the page, the most recently updated first.
     pub sessions: Vec<Header>,
-    /// The cursor of the next page, for [`ListRequest::after`]. `None` on the last page.
+    /// The cursor of the next page, for `ListRequest::after`. `None` on the last page.
     pub next: Option<String>,
     /// The damaged headers that the store found while it read this page.
     pub problems: Vec<Problem>,
