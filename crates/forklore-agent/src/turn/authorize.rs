@@ -1,5 +1,6 @@
-//! Decides whether a call may be executed: hooks, the session's ceiling, the policy, a person. The
-//! decision is evidence, written to the log before the tool is called.
+//! Decides whether a call may be executed. Asks the hooks, the session's ceiling, the policy and,
+//! if necessary, a person. The decision is evidence: it is written to the log before the tool is
+//! called.
 
 use std::collections::BTreeSet;
 
@@ -17,23 +18,23 @@ use crate::hook::HookInput;
 use crate::notify::Identity;
 use crate::tool::ToolCall;
 
-/// Maximum number of tool names listed for a model that calls an unknown tool.
+/// Maximum number of tool names in the message to a model that calls an unknown tool.
 const MOST_NAMED: usize = 50;
 
-/// A call that was allowed or refused.
+/// A call for which it was decided whether it may be executed.
 pub(super) struct Authorized {
-    /// The call, as the hooks left it.
+    /// The call, with the arguments that the hooks may have changed.
     pub(super) call: ToolCall,
-    /// Why it is refused, as a text for the model; `None` if it is allowed.
+    /// Why the call is refused, as a message for the model; `None` if it is allowed.
     pub(super) refused: Option<String>,
-    /// Whether hooks changed the arguments.
+    /// Whether hooks changed the arguments of the call.
     changed: bool,
-    /// Who decided.
+    /// Who decided: a hook, the ceiling, the policy, a person, the kernel or an interruption.
     by: String,
     pub(super) note: Option<String>,
     /// Whether a person was asked.
     pub(super) person_approved: bool,
-    /// Messages that hooks send to the model.
+    /// Messages for the model that the hooks injected.
     pub(super) injected: Vec<String>,
 }
 
@@ -50,13 +51,13 @@ impl Authorized {
         }
     }
 
-    /// Refuses a call without a decision, because the turn was interrupted.
+    /// Refuses a call because the turn was interrupted. Nobody is asked.
     pub(super) fn cancelled(call: ToolCall, why: &str) -> Self {
         Self::new(call, "interruption", Some(why.to_owned()))
     }
 
-    /// Refuses a call of an unknown tool; `there` lists the known ones. Nobody has to decide about
-    /// it.
+    /// Refuses a call of an unknown tool. The refusal lists the names in `there`, which are the
+    /// known tools. Nobody is asked.
     pub(super) fn unknown(call: ToolCall, there: &[String]) -> Self {
         let named =
             there.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -80,7 +81,7 @@ impl Authorized {
     }
 }
 
-/// Decides whether a tool call may run. It runs the hooks, and asks the person if necessary.
+/// Decides whether a tool call may be executed. Runs the hooks, and asks a person if necessary.
 pub(super) async fn authorize(
     context: &Context,
     config: &SessionConfig,
