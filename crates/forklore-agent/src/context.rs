@@ -49,7 +49,7 @@ impl Context {
         lock(&self.ids).identity.clone()
     }
 
-    /// Sets the ids from the header of the new session. The family's id is not known before.
+    /// Sets the ids from the header of the new session. The family's id is set only then.
     pub(crate) fn made(&self, header: &Header) {
         lock(&self.ids).identity = Identity::from(header);
     }

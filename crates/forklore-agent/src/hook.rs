@@ -201,7 +201,7 @@ pub(crate) struct HookOutcome<'a> {
     pub(crate) injected: Vec<String>,
     /// The questions for a person, each after the name of the hook that asks.
     pub(crate) questions: Vec<(String, String)>,
-    /// Whether a person was asked because of a hook.
+    /// Whether a person got a question because of a hook.
     pub(crate) person_approved: bool,
     /// The name of the hook that denied the operation, and its reason.
     pub(crate) denied: Option<(String, String)>,

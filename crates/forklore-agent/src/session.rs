@@ -66,8 +66,7 @@ impl AgentSession {
     pub(crate) fn planned(home: &Home, new: NewSession, config: SessionConfig) -> Self {
         let id = new.id.clone().unwrap_or_else(|| home.kernel.engine().new_id());
         let identity = Identity {
-            // Until a child is initialized, the parent's id stands in for the id of the family's
-            // root.
+            // A child uses the parent's id instead of the root's id until it is initialized.
             root_id: new.parent_id.clone().unwrap_or_else(|| id.clone()),
             parent_id: new.parent_id.clone(),
             session_id: id,

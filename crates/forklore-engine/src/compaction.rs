@@ -17,8 +17,8 @@ pub struct CompactionPlan {
     pub from_index: u64,
     /// The end of the covered indexes, exclusive.
     pub to_index: u64,
-    /// The covered messages in the form that the model receives so far: an earlier compaction's
-    /// summary stands for the messages that it replaced.
+    /// The covered messages in the form that the model receives so far. An earlier compaction's
+    /// summary replaces the messages that it covers.
     pub messages: Vec<Message>,
     /// The deterministic summary of the covered messages, made without a model.
     pub summary: Summary,

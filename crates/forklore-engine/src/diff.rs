@@ -22,7 +22,7 @@ impl Engine {
     }
 
     /// Like [`Engine::diff`], in constant memory: the iterators read the records of each side as
-    /// they advance. The common part is not read, so its length does not matter for the time.
+    /// they advance. The common part is not read, so the time does not depend on its length.
     ///
     /// ```
     /// # use std::sync::Arc;

@@ -51,13 +51,13 @@ impl Authorized {
         }
     }
 
-    /// Refuses a call because the turn was interrupted. Nobody is asked.
+    /// Refuses a call because the turn was interrupted. Consults no hook, policy or person.
     pub(super) fn cancelled(call: ToolCall, why: &str) -> Self {
         Self::new(call, "interruption", Some(why.to_owned()))
     }
 
     /// Refuses a call of an unknown tool. The refusal lists the names in `there`, which are the
-    /// known tools. Nobody is asked.
+    /// known tools. Consults no hook, policy or person.
     pub(super) fn unknown(call: ToolCall, there: &[String]) -> Self {
         let named =
             there.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");

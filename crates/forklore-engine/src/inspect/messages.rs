@@ -38,7 +38,7 @@ fn edited(edit: Edit) -> Option<Message> {
     Some(Message { role: Role::User, content: edit.instead? })
 }
 
-/// Returns a branch summary as a user message, which stands at the position of its event.
+/// Returns a branch summary as a user message for the position of its event.
 fn summary(engine: &Engine, event: &Event) -> Vec<Message> {
     if event.kind != EventType::BRANCH_SUMMARY {
         return Vec::new();

@@ -28,7 +28,7 @@ pub struct ModelView {
 
 impl Engine {
     /// Returns the messages that `model` would receive of a session now. Leaves out the reasoning
-    /// of other models. `None` stands for the model that the session named last, as in
+    /// of other models. `None` means the model that the session named last, as in
     /// [`inspect`](Self::inspect).
     ///
     /// # Errors

@@ -23,7 +23,7 @@ pub struct Restored {
     pub path: String,
     /// Number of bytes written.
     pub bytes: u64,
-    /// The revision that was restored: how often the file had been rewritten in place before.
+    /// The revision that was restored: how often the agent had rewritten the file before.
     pub revision: u64,
 }
 
