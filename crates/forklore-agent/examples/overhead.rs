@@ -90,7 +90,8 @@ async fn turns(
     Ok(times)
 }
 
-/// Returns the maximum memory use of the process so far, in MB.
+/// Returns the maximum memory use of this process so far, in MB. Returns `None` if the system has
+/// no `/proc`.
 fn most_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -18,26 +18,26 @@ pub trait Policy: Send + Sync {
     }
 }
 
-/// A policy's decision about a call.
+/// The policy's decision about a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
     /// The call is allowed.
     Allow,
-    /// A person decides.
+    /// A person decides about the call.
     Ask,
     /// The call is denied.
     Deny,
 }
 
-/// Asks a person for a decision.
+/// Asks a person whether something is allowed, for example in a terminal.
 pub trait Approve: Send + Sync {
     /// Asks a person whether something is allowed. If the turn is interrupted, the kernel drops the
     /// returned future.
     fn approve<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer>;
 }
 
-/// A question for a person.
+/// A question that a person must answer before an operation happens.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Question {
     /// The session that needs the answer.
@@ -48,7 +48,7 @@ pub struct Question {
     pub prompt: String,
 }
 
-/// A person's answer.
+/// A person's answer to a [`Question`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {

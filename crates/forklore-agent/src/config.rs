@@ -17,7 +17,7 @@ use crate::tool::{NoTools, ToolSpec, Tools};
 /// them from its parent.
 #[derive(Clone)]
 pub struct SessionConfig {
-    /// The model that answers.
+    /// The model that answers the session's requests.
     pub model: Arc<dyn Model>,
     /// The tools that the model can call.
     pub tools: Arc<dyn Tools>,
@@ -70,7 +70,7 @@ impl SessionConfig {
 /// Limits, timeouts and prices of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Generation parameters of each request.
+    /// The generation parameters of each request, such as the temperature.
     pub options: Options,
     /// The model's prices; `None` omits `cost` from the usage records.
     pub prices: Option<Prices>,
@@ -125,9 +125,9 @@ impl Default for Settings {
 pub struct Budget {
     /// Maximum number of model calls in the turn.
     pub model_calls: Option<u32>,
-    /// Maximum number of tokens, input and output together.
+    /// Maximum number of tokens in the turn, input and output together.
     pub tokens: Option<u64>,
-    /// Maximum cost, in the currency of the prices.
+    /// Maximum cost of the turn, in the currency of the prices.
     pub cost: Option<f64>,
     /// Maximum duration of the turn.
     pub time: Option<Duration>,

@@ -40,7 +40,7 @@ pub enum Error {
     /// The model did not answer. Retries failed too, or were not possible.
     #[error("the model did not answer after {attempts} attempts: {source}")]
     Model {
-        /// Number of attempts.
+        /// Number of attempts that were made.
         attempts: u32,
         /// Why the last attempt failed.
         source: ModelError,
@@ -58,7 +58,7 @@ pub enum Error {
     /// This runtime is already running a turn or another operation on the session.
     #[error("session {0} is in the middle of a turn; interrupt it, or fork the session")]
     Running(SessionId),
-    /// The session was cleaned up in this process.
+    /// The session was ended in this process by `cleanup`. Open it again to continue.
     #[error("session {0} was ended here; open it again to go on")]
     Ended(SessionId),
     /// The session to resume as a sub-agent is not a delegate of the session that delegates.

@@ -126,13 +126,13 @@ pub enum HookInput<'a> {
     Outcome {
         /// The call that has the result.
         call: &'a ToolCall,
-        /// The tool's result.
+        /// The result that the tool returned.
         outcome: ToolOutcome,
     },
 }
 
 impl HookInput<'_> {
-    /// Returns the kind of operation.
+    /// Returns the kind of this operation.
     #[must_use]
     pub fn gate(&self) -> Gate {
         match self {

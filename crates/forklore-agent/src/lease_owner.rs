@@ -92,7 +92,7 @@ mod system {
         }
     }
 
-    /// Fields of `/proc/PID/stat`.
+    /// The fields of `/proc/PID/stat` that show whether a process has ended and when it started.
     struct Stat<'a> {
         state: &'a str,
         threads: &'a str,

@@ -44,13 +44,13 @@ const _: () = assert!(
 /// The size limit that an answer exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TooMuch {
-    /// More text than [`TEXT_BYTES`].
+    /// More text than [`TEXT_BYTES`] bytes.
     Text,
-    /// More reasoning than [`THINKING_BYTES`].
+    /// More readable reasoning than [`THINKING_BYTES`] bytes.
     Thinking,
     /// More opaque data of reasoning than [`OPAQUE_BYTES`].
     Opaque,
-    /// More arguments than [`ARGUMENTS_BYTES`].
+    /// More call arguments than [`ARGUMENTS_BYTES`] bytes.
     Arguments,
     /// A tool's name or a call's id that is longer than [`NAME_BYTES`].
     Name,

@@ -74,7 +74,7 @@ impl Capabilities {
 /// The content of an attachment in the form in which a request contains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Media {
-    /// An image or a document.
+    /// An image or a document, which is sent as base64.
     Shown {
         /// The media type and image size, detected from the bytes.
         sniffed: Sniffed,

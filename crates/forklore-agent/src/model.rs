@@ -60,7 +60,7 @@ pub type AnswerStream<'a> = BoxStream<'a, ModelResult<StreamEvent>>;
 /// The result of a model call: an error names the provider and what can be done about the failure.
 pub type ModelResult<T> = Result<T, ModelError>;
 
-/// A request to a model.
+/// A request to a model: the messages, their attachments, the tools and the parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// The messages of the session as `inspect` returns them, followed by the messages that this
@@ -90,20 +90,20 @@ pub struct Options {
     pub max_output_tokens: Option<u32>,
     /// The sampling temperature.
     pub temperature: Option<f64>,
-    /// Whether the model must call a tool.
+    /// Whether the model must call a tool instead of answering with text.
     pub must_call: bool,
     /// Maximum time to wait for the next piece of the answer.
     pub patience: Option<Duration>,
 }
 
-/// One item of a streamed answer.
+/// One piece of a streamed answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StreamEvent {
     /// A piece of the answer's text.
     Text(String),
     /// A piece of the model's readable reasoning.
     Thinking(String),
-    /// A complete block of reasoning.
+    /// A complete block of reasoning. The kernel sends it back in later requests to the same model.
     Thought {
         /// The complete readable text of the block.
         text: String,
@@ -135,7 +135,7 @@ pub struct End {
     pub request_id: Option<String>,
 }
 
-/// An error of a model call. It contains no API keys.
+/// Why a model call failed. Contains no API keys.
 #[derive(Debug, thiserror::Error)]
 #[error("{provider}: {message}")]
 pub struct ModelError {

@@ -30,7 +30,7 @@ impl Ceiling {
         })
     }
 
-    /// Checks whether the ceiling allows a permission.
+    /// Checks whether the ceiling allows the permission with this name.
     #[must_use]
     pub fn allows(&self, permission: &str) -> bool {
         self.0.as_ref().is_none_or(|permissions| permissions.contains(permission))

@@ -1,4 +1,4 @@
-//! `branches`: the branches of a family, by label.
+//! `branches`: returns the branches of a family, each with its label, cut and head.
 
 use forklore_api::{Branch, Branches};
 use forklore_core::{SessionId, SessionKind};

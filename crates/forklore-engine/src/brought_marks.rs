@@ -11,7 +11,7 @@ use crate::bring::brought_by;
 /// Headers do not contain the marks, so computing them reads the events without their `data`. The
 /// limit bounds the time for large trees.
 const MOST_EVENTS: u64 = 20_000;
-/// Events per read.
+/// Number of events per read.
 const PAGE: usize = 1_000;
 
 impl Engine {
@@ -36,7 +36,7 @@ impl Engine {
         loop {
             let query =
                 Query { at: At::Seq(from), direction: Direction::Forward, limit: PAGE, bare: true };
-            // Damage only ends the search here; `verify` reports it.
+            // Damage only ends this search. `verify` reports the damage.
             let Ok(page) = self.store().read(&node.session_id, &query) else { return marks };
             let Some(last) = page.events.last() else { return marks };
             from = last.seq + 1;

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 /// Supplies the engine with the current time and random bits.
 pub trait Clock: Send + Sync {
-    /// Returns the current time.
+    /// Returns the current time. The engine reduces it to microseconds.
     fn now(&self) -> Timestamp;
 
     /// Returns 80 random bits for an id.

@@ -19,14 +19,14 @@ const PAGE: usize = 64;
 /// The least number of tokens that the next request of a session takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContextUsage {
-    /// All tokens, estimated ones included.
+    /// The number of all tokens, including estimated tokens.
     pub tokens: u64,
     /// How many of `tokens` are estimated from the length of the messages.
     pub estimated: u64,
 }
 
 impl ContextUsage {
-    /// Adds the estimated tokens of `bytes` bytes of messages.
+    /// Adds an estimate of the tokens in `bytes` bytes of messages.
     #[must_use]
     pub fn and_bytes(self, bytes: u64) -> Self {
         let tokens = bytes / BYTES_PER_TOKEN;
@@ -37,7 +37,7 @@ impl ContextUsage {
     }
 }
 
-/// The result of the backward search through a log.
+/// The result of a search for the last model call, backwards through the own events of a session.
 enum Found {
     /// A model call that used `tokens` tokens. `bytes` is the size of the inheritable events after
     /// it.

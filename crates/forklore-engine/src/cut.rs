@@ -21,8 +21,8 @@ impl Engine {
     /// to cut).
     ///
     /// # Errors
-    /// `invalid_args` if the selector is out of range, or if it selects nothing and is not `start`
-    /// or `index:0`.
+    /// `invalid_args` if the selector is out of range. Also if the selector selects nothing, unless
+    /// it is `start` or `index:0`.
     pub fn cut(&self, header: &Header, selector: &Selector) -> Result<Cut> {
         Ok(self.find_cut(header, selector)?.cut)
     }
@@ -135,8 +135,8 @@ impl Engine {
         Ok(self.after_inheritable(header, closed.map_or(0, |event| event.counts.inheritable))?.cut)
     }
 
-    /// Walks back from `cut` over the events after which a call is open. Returns the first event
-    /// after which no call is open.
+    /// Walks back from `cut` over the events after which a tool call is open. Returns the first
+    /// event after which none is open, or `None` if there is no such event.
     fn back_to_closed(
         &self,
         header: &Header,
@@ -144,7 +144,8 @@ impl Engine {
         mut visit: impl FnMut(LogEntry),
     ) -> Result<Option<LogEntry>> {
         let mut next = cut.seq;
-        // In nearly all cases the first event ends the walk.
+        // In nearly all cases, no call is open after the first event, so read only one event at
+        // first.
         let mut limit = 1;
         while let Some(seq) = next {
             let query =

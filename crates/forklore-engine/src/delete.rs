@@ -18,7 +18,7 @@ impl Engine {
     /// (docs/semantics.md, Delete, detach).
     ///
     /// # Errors
-    /// `has_children`, `busy`, `not_found`. In each case nothing was deleted.
+    /// `has_children`, `busy`, `not_found`. After an error, no session was deleted.
     pub fn delete(&self, request: &Delete) -> Result<Deleted> {
         let now = self.now();
         let mut tries = TRIES;
@@ -55,7 +55,7 @@ impl Engine {
     fn closed_set(&self, request: &Delete) -> Result<Set> {
         let header = self.show(&request.session)?;
         let filter = Filter { family: Some(header.root_id.clone()), ..Filter::default() };
-        // A damaged header is an error here, because it may belong to a descendant.
+        // A damaged header may belong to a descendant. Return it as an error.
         let family = Family::of(self.store.sessions(&filter, None, 0)?.all()?);
         let sessions = family.closed_set(&header, request.mode == DeleteMode::Cascade);
         Ok(Set { sessions, family })
@@ -91,7 +91,7 @@ impl Family {
         self.children.get(id).map_or(&[], Vec::as_slice)
     }
 
-    /// Checks whether `child` reads history through its parent: it is a branch and not detached.
+    /// Checks whether `child` reads history through its parent: it is a branch and is not detached.
     fn builds_on_parent(child: &Header) -> bool {
         child.kind == SessionKind::Branch && !child.detached
     }
@@ -114,7 +114,7 @@ impl Family {
                 }
             }
         }
-        // The walk found parents before their children.
+        // The walk found parents before their children. Reverse the order.
         set.reverse();
         set
     }

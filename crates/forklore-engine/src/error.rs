@@ -52,7 +52,7 @@ pub enum Error {
     Invalid {
         /// A fixed identifier that scripts can compare, such as `too_long`.
         reason: &'static str,
-        /// A message for people.
+        /// A description of the problem, for people.
         message: String,
     },
     /// The cut leaves tool calls open, and the requested policy refuses such a cut.
@@ -84,7 +84,7 @@ pub enum Error {
         /// The maximum number of links.
         max: u64,
     },
-    /// The parent links form a cycle.
+    /// The parent links of the session form a cycle.
     #[error("the ancestors of session {0} run in a circle")]
     Cycle(SessionId),
     /// A reference matches no session.
@@ -96,7 +96,7 @@ pub enum Error {
     /// A reference matches no session of this workspace, but matches sessions of other workspaces.
     #[error("no session of this folder fits {what}, but {}", do_fit(found))]
     Elsewhere {
-        /// A description of the reference.
+        /// A description of the reference. Never contains untrusted text.
         what: String,
         /// Up to 10 matching sessions of other workspaces, most recently updated first.
         found: Vec<Elsewhere>,
@@ -107,20 +107,20 @@ pub enum Error {
     /// A reference matches several sessions.
     #[error("{count} sessions fit {what}")]
     Ambiguous {
-        /// A description of the reference.
+        /// A description of the reference. Never contains untrusted text.
         what: String,
         /// The first 10 matching sessions.
         candidates: Vec<SessionId>,
         /// The number of matching sessions.
         count: usize,
     },
-    /// The store does not have the bytes of an attachment.
+    /// The store does not have the bytes of this attachment.
     #[error("the store has not got the bytes of the attachment {0}")]
     NoAttachment(AttachmentId),
     /// A file cannot be restored, because sessions read from it were deleted.
     #[error("the file cannot be restored: {} of its sessions were deleted", sessions.len())]
     SourceGone {
-        /// The deleted sessions.
+        /// The deleted sessions of the file. Empty if the file's own bytes were erased.
         sessions: Vec<SessionId>,
     },
     /// The store does not support the operation.
@@ -134,7 +134,7 @@ pub enum Error {
     Io {
         /// The operation that failed.
         doing: String,
-        /// The cause.
+        /// The I/O error.
         source: std::io::Error,
     },
 }

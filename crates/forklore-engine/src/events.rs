@@ -16,7 +16,7 @@ const PAGE_EVENTS: usize = 512;
 pub struct Events {
     store: Arc<dyn Store>,
     session: SessionId,
-    /// Where the next page starts; `None` at the end.
+    /// The position at which the next page starts; `None` after the last page.
     next: Option<At>,
     /// The maximum number of events in the next page.
     limit: usize,

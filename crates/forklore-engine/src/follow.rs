@@ -22,8 +22,8 @@ impl Engine {
     /// you miss a change between the read and the call.
     ///
     /// # Errors
-    /// `not_found` if the store is gone; `unsupported` if the store predates change feeds and
-    /// cannot be written.
+    /// `not_found` if the store was deleted. `unsupported` if the store is older than change feeds
+    /// and is read-only.
     pub fn follow(&self, session: &SessionId) -> Result<Follower<'_>> {
         let now = self.store().changes(&Since::Now, 0, Duration::ZERO)?;
         Ok(Follower { engine: self, session: session.clone(), since: Since::Mark(now.mark) })

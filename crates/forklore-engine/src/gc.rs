@@ -1,4 +1,4 @@
-//! `gc`: frees the space of deleted data.
+//! `gc`: erases deleted data from the files of the store and frees its space.
 
 use forklore_store::port::Collected;
 

@@ -22,7 +22,7 @@ impl Engine {
         Ok(self.store.change(session, &change)?.header)
     }
 
-    /// Releases the lease at the end of a turn.
+    /// Releases the session's lease at the end of a turn.
     ///
     /// # Errors
     /// `conflict` if `owner` no longer has the lease.

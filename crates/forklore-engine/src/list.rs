@@ -68,12 +68,12 @@ pub(crate) fn cursor_of(last: &Header) -> Cursor {
     Cursor { updated: last.updated, id: last.id.clone() }
 }
 
-/// Formats a cursor as it appears in answers.
+/// Converts a cursor to the string that answers contain.
 pub(crate) fn cursor_text(cursor: &Cursor) -> String {
     format!("{}@{}", cursor.updated.as_microsecond(), cursor.id)
 }
 
-/// Parses a cursor from an earlier answer.
+/// Parses the cursor string of an earlier answer.
 pub(crate) fn parse_cursor(text: &str) -> Result<Cursor> {
     let parse = || {
         let (micros, id) = text.split_once('@')?;

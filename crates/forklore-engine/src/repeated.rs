@@ -34,7 +34,7 @@ impl Repeated {
 }
 
 impl Engine {
-    /// Reads the part of a copy that repeats its original. Returns `None` if the session is not a
+    /// Reads the part of `copy` that repeats its original. Returns `None` if the session is not a
     /// copy.
     pub(crate) fn repeated(&self, copy: &Header) -> Result<Option<Repeated>> {
         let Some(copy_of) = &copy.copy_of else { return Ok(None) };

@@ -20,8 +20,8 @@ pub struct Scope {
 }
 
 impl Engine {
-    /// Returns the session that `reference` names: an exact id, `last`, `@label`, `REF@label`, or a
-    /// unique prefix or suffix of an id.
+    /// Returns the session that `reference` names. A reference is an exact id, `last`, `@label`,
+    /// `REF@label`, or a prefix or suffix of an id that matches only one session.
     ///
     /// # Errors
     /// - `not_found`: no session matches.

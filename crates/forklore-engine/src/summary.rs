@@ -31,7 +31,7 @@ pub(crate) fn usage_events(
     Ok((events, sum))
 }
 
-/// The payload of a `branch_summary`.
+/// The payload of a `branch_summary` event.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct BranchSummary {
     strategy: &'static str,

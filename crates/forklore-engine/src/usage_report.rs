@@ -161,7 +161,7 @@ struct Ledger {
     sessions: HashMap<usize, Usage>,
 }
 
-/// The last report of a call, and the session that is charged for it.
+/// The last report of a call, and the index of the session that is charged for the call.
 struct Call {
     session: usize,
     root: u64,

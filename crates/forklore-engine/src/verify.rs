@@ -13,7 +13,8 @@ impl Engine {
     /// instead of returning an error.
     ///
     /// # Errors
-    /// `not_found`, or the error of a store that cannot be read at all.
+    /// `not_found` if the session does not exist, or the error of a store that cannot be read at
+    /// all.
     pub fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
         let mut report = self.store.verify(session)?;
         let filter = Filter { deleted: true, ..Filter::default() };

@@ -13,7 +13,7 @@ use super::Notification;
 /// The limit of a queue for notifications that are not ephemeral, as a multiple of its capacity.
 const LASTING: usize = 16;
 
-/// One item of a subscription.
+/// One item of a subscription: a notification, or the information that some are missing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Received {
     /// A notification.

@@ -34,7 +34,7 @@ pub(super) struct Answer {
     /// The usage so far and the request's id. Set if the provider sent them before the end of the
     /// answer.
     pub(super) so_far: Option<(TokenUsage, Option<String>)>,
-    /// Set when the answer is complete.
+    /// The end of the answer; `None` until the answer is complete.
     pub(super) end: Option<End>,
 }
 

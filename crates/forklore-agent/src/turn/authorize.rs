@@ -32,7 +32,7 @@ pub(super) struct Authorized {
     /// Who decided: a hook, the ceiling, the policy, a person, the kernel or an interruption.
     by: String,
     pub(super) note: Option<String>,
-    /// Whether a person was asked.
+    /// Whether a person was consulted about the call.
     pub(super) person_approved: bool,
     /// Messages for the model that the hooks injected.
     pub(super) injected: Vec<String>,
@@ -70,7 +70,7 @@ impl Authorized {
         Self::new(call, "kernel", Some(why))
     }
 
-    /// Returns the event that records the decision.
+    /// Returns the `permission_decision` event that records the decision.
     pub(super) fn event(&self) -> Result<NewEvent> {
         let decision = if self.refused.is_some() { "deny" } else { "allow" };
         let reason = self.refused.as_ref().or(self.note.as_ref());

@@ -21,7 +21,7 @@ use crate::panic::panic_text;
 pub(super) struct ModelCall {
     /// The complete answer. If there is none, the last incomplete answer that had text.
     pub(super) answer: Answer,
-    /// How long the last attempt took.
+    /// How long the last attempt took, from its request to its end.
     pub(super) took: Duration,
     /// The usage of attempts without a complete answer, if the provider reported it.
     pub(super) lost: Vec<Lost>,

@@ -13,7 +13,7 @@ use crate::config::SessionConfig;
 use crate::model::TokenUsage;
 use crate::notify::event::TurnUsage;
 
-/// The usage of one model call, as the provider reported it.
+/// The usage of one attempt of a model call, with the facts for its record.
 pub(super) struct Call<'a> {
     usage: &'a TokenUsage,
     request_id: Option<&'a str>,

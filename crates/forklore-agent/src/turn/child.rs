@@ -30,7 +30,7 @@ pub(crate) trait Children: Send + Sync {
     ) -> BoxFuture<'a, Result<Arc<dyn Subagent>>>;
 }
 
-/// A session that works as a sub-agent.
+/// The session of a sub-agent, as the parent's turn uses it.
 pub(crate) trait Subagent: Send + Sync {
     fn id(&self) -> SessionId;
 

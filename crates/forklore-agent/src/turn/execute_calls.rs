@@ -102,8 +102,8 @@ impl RunningCalls {
         Self { running, outcomes, grace }
     }
 
-    /// Waits until one more call is done. After an interruption, waits for all calls, but no longer
-    /// than the grace period.
+    /// Waits until one more call is done. After an interruption, waits for all calls, but at most
+    /// for the grace period.
     pub(super) async fn next(&mut self, cancel: &CancellationToken) {
         tokio::select! {
             biased;

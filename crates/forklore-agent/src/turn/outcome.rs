@@ -13,7 +13,7 @@ pub struct Turn {
     /// The session in which the turn began. Set if another runtime took over that session, so that
     /// the turn continued in a fork (docs/semantics.md, Writing).
     pub moved_from: Option<SessionId>,
-    /// How the turn ended.
+    /// How the turn ended: complete, interrupted or cut short.
     pub status: Status,
     /// The text of the model's last answer.
     pub text: String,

@@ -41,7 +41,7 @@ pub(crate) struct Run<'a> {
     began: Instant,
 }
 
-/// The state of a turn so far.
+/// The counters and the last text of a turn so far.
 #[derive(Debug, Default)]
 pub(crate) struct Course {
     pub(crate) text: String,

@@ -64,7 +64,8 @@ impl Exchanges {
         ready.into_iter().chain(self.settled()).collect()
     }
 
-    /// Records the calls and results of a native record that is written unchanged.
+    /// Records the calls that a native record opens and closes. The record itself is written
+    /// unchanged.
     pub(super) fn pass(&mut self, steps: &[CallStep]) {
         for step in steps {
             match step {

@@ -243,7 +243,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Writes the messages that the model would receive.
+    /// Writes the messages that the model would receive, in the agent's format.
     fn write_view(&self, writing: &mut Writing<'_>) -> Result<()> {
         let inspection = self.engine.inspect_up_to(&self.header.id, self.end)?;
         for (kind, count) in inspection.excluded {

@@ -31,7 +31,7 @@ pub struct ForkRecord<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(rename = "cut_asked")]
     pub requested_cut: Option<&'a Cut>,
-    /// Number of inherited events.
+    /// Number of events that the child inherits.
     pub event_count: u64,
     /// How the store stores the prefix: shared or copied.
     pub strategy: Strategy,
@@ -41,9 +41,9 @@ pub struct ForkRecord<'a> {
     pub workspace: &'a Workspace,
     /// The parent's workspace.
     pub parent_workspace: &'a Workspace,
-    /// The principal for whom the child acts.
+    /// The principal on whose behalf the child acts.
     pub principal: Option<&'a str>,
-    /// The principal for whom the parent acts.
+    /// The principal on whose behalf the parent acts.
     pub parent_principal: Option<&'a str>,
     /// The number of the revision that the child begins, if the child comes from an imported file
     /// that its agent rewrote. The first rewrite has number 1.

@@ -46,7 +46,7 @@ pub(super) struct Item {
     pub(super) parts: Option<Vec<Sketch>>,
 }
 
-/// The messages that a compaction replaces.
+/// The messages that one compaction replaces.
 #[derive(Debug)]
 enum Covered {
     /// The messages with these conversation indexes: a compaction in forklore's own form.
@@ -302,7 +302,7 @@ impl Sketch {
     }
 }
 
-/// Returns the event type under which an excluded message is counted.
+/// Returns the event type under which a message of this role is counted as excluded.
 fn kind_of(role: Role) -> &'static str {
     match role {
         Role::System => "system_message",

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{Error, Result};
 
-/// The event type of a marker.
+/// The event type of all marker events.
 const LOST: &str = "x.lost";
 
 /// Number of inheritable events, conversation events and turns that are missing in a gap. Computed

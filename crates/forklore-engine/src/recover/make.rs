@@ -102,7 +102,7 @@ impl Salvaging<'_> {
                 if matches!(slot, Slot::Whole(_)) {
                     return tail.put(seq, slot);
                 }
-                // A descendant may have a copy of the event.
+                // A descendant may have a readable copy of the event.
                 let copies = match &mut copies {
                     Some(copies) => copies,
                     none => none.insert(family.copies_of(from, &header.id)?),

@@ -11,7 +11,7 @@ const PAGE: u64 = 512;
 
 /// The result of reading the event at one seq.
 pub(super) enum Slot {
-    /// The complete event.
+    /// The complete event, with its `data`.
     Whole(LogEntry),
     /// The event without its `data`, and the reason why its `data` cannot be read.
     Bare(LogEntry, String),

@@ -224,7 +224,7 @@ fn nothing_is_appended_when_the_bytes_cannot_be_read(world: &World) {
 
 fn a_gc_takes_what_no_event_names(world: &World) {
     let session = world.session("a", "");
-    // A refused append leaves the bytes in the store.
+    // After a refused append, the bytes are still in the store.
     let late = Attach { expect: Some(7), ..Attach::default() };
     let refused = world.engine.attach(&session, &mut &b"never named"[..], &late).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
