@@ -1,4 +1,5 @@
-//! A small agent: a model that repeats its input, a turn, a fork, and a continuation of each.
+//! A small agent: its model repeats the prompt. It runs a turn, forks the session, and continues
+//! both sessions.
 //!
 //! `cargo run -p forklore-agent --example echo`
 

@@ -1,5 +1,5 @@
-//! Measures the time that the kernel adds to a turn and the memory that 64 sessions in one process
-//! use, with a model that answers at once and a store in memory.
+//! Measures the time that the kernel adds to a turn, and the memory that 64 sessions in one process
+//! use. The model answers at once, and the store is in memory.
 //!
 //! `cargo run --release -p forklore-agent --example overhead`
 
@@ -22,10 +22,10 @@ use futures_util::{FutureExt, StreamExt, stream};
 
 const TURNS: usize = 400;
 const SESSIONS: usize = 64;
-/// The size of each answer and of each result, in bytes.
+/// The size in bytes of each answer and of each tool result.
 const BYTES: usize = 2_000;
 
-/// Calls a tool once in each turn, then answers in pieces.
+/// A model that calls a tool once in each turn and then answers in pieces, without delay.
 struct AtOnce(ModelName);
 
 impl Model for AtOnce {
@@ -90,7 +90,8 @@ async fn turns(
     Ok(times)
 }
 
-/// Returns the maximum memory use of the process so far, in MB.
+/// Returns the maximum memory use of this process so far, in MB. Returns `None` if the system has
+/// no `/proc`.
 fn most_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

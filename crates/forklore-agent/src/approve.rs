@@ -1,4 +1,4 @@
-//! The ports that decide about tool calls: the user's policy, and a person.
+//! The ports that decide about tool calls: the user's policy, and a person who answers questions.
 
 use forklore_core::SessionId;
 use futures_util::future::BoxFuture;
@@ -6,58 +6,60 @@ use serde::Serialize;
 
 use crate::tool::ToolCall;
 
-/// The user's policy for tool calls. It is consulted once for each call, before the call.
+/// The user's policy for tool calls. The kernel consults it once for each call, before the call.
 pub trait Policy: Send + Sync {
-    /// Returns whether a call is allowed.
+    /// Returns whether the call is allowed, denied, or left to a person.
     fn rule(&self, call: &ToolCall) -> Rule;
 
-    /// Returns the permission that a call needs if its session limits permissions
-    /// (docs/semantics.md, Fork).
+    /// Returns the permission that the call needs in a session with a permission ceiling
+    /// (docs/semantics.md, Fork). The default is the name of the tool.
     fn permission(&self, call: &ToolCall) -> String {
         call.name.clone()
     }
 }
 
-/// A policy's decision about a call.
+/// The policy's decision about a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
     /// The call is allowed.
     Allow,
-    /// A person decides.
+    /// A person decides about the call.
     Ask,
     /// The call is denied.
     Deny,
 }
 
-/// Asks a person for a decision.
+/// Asks a person whether something is allowed, for example in a terminal.
 pub trait Approve: Send + Sync {
-    /// Asks whether something is allowed. An interrupted turn drops the question.
+    /// Asks a person whether something is allowed. If the turn is interrupted, the kernel drops the
+    /// returned future.
     fn approve<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer>;
 }
 
-/// A question for a person.
+/// A question that a person must answer before an operation happens.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Question {
-    /// The session that asks.
+    /// The session that needs the answer.
     pub session: SessionId,
-    /// The call that needs approval, if the question is about a call.
+    /// The call that needs approval; `None` if the question is not about a call.
     pub call: Option<ToolCall>,
-    /// The question. It may contain text of a session: escape it for display.
+    /// The text to show. It may contain text of a session: escape it for display.
     pub prompt: String,
 }
 
-/// A person's answer.
+/// A person's answer to a [`Question`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// Yes. The optional note is recorded, for example that the answer applies to later calls too.
+    /// Yes. The optional note is recorded. For example, it says that the answer applies to later
+    /// calls too.
     Granted(Option<String>),
     /// No, with an optional reason.
     Denied(Option<String>),
 }
 
-/// Allows every call: for tests and for harmless tools.
+/// A policy that allows every call. Use it for tests and for harmless tools.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AllowAll;
 
@@ -67,7 +69,7 @@ impl Policy for AllowAll {
     }
 }
 
-/// Denies everything that needs an answer, because no person is available.
+/// Answers every question with a denial. Use it if no person is available.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nobody;
 

@@ -2,8 +2,8 @@
 
 use forklore_core::SessionId;
 
-/// Returns the prompt-cache key of the family with this root: the same for all of its sessions,
-/// without private text (docs/semantics.md, Model requests).
+/// Returns the prompt-cache key of the family with the root `root`. It is the same for all sessions
+/// of the family and contains no private text (docs/semantics.md, Model requests).
 #[must_use]
 pub fn cache_key(root: &SessionId) -> String {
     SessionId::derived("forklore", &["cache", root.as_str()])

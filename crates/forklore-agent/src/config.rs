@@ -1,4 +1,4 @@
-//! The configuration of a running session. The application chooses all of it.
+//! The configuration of a running session. The application chooses every value.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use crate::media::Attached;
 use crate::model::{Model, Options, Request, TokenUsage};
 use crate::tool::{NoTools, ToolSpec, Tools};
 
-/// The model, tools, policies and settings of a session. A child made by the kernel inherits them
-/// from its parent.
+/// The model, tools, policies and settings of a session. A child that the kernel creates inherits
+/// them from its parent.
 #[derive(Clone)]
 pub struct SessionConfig {
-    /// The model that answers.
+    /// The model that answers the session's requests.
     pub model: Arc<dyn Model>,
     /// The tools that the model can call.
     pub tools: Arc<dyn Tools>,
@@ -25,17 +25,17 @@ pub struct SessionConfig {
     pub policy: Arc<dyn Policy>,
     /// Asks a person for approval.
     pub approve: Arc<dyn Approve>,
-    /// Defines whether and how the model can delegate work to sub-agents.
+    /// Lets the model delegate work to sub-agents. `None` means that it cannot.
     pub delegation: Option<Arc<dyn Delegation>>,
-    /// System instructions, written as the first message of an empty session.
+    /// The system instructions. They become the first message of an empty session.
     pub system: Option<String>,
     /// Limits, timeouts and prices.
     pub settings: Settings,
 }
 
 impl SessionConfig {
-    /// Returns the request that the next model call would send for a session in its present state,
-    /// without the next prompt and without what hooks add.
+    /// Returns the request that the next model call of a session would send, given the session's
+    /// `view`. The next prompt and the additions of hooks are not included.
     #[must_use]
     pub fn request(&self, engine: &Engine, view: ModelView) -> Request {
         let ModelView { header, messages, shared, forks, .. } = view;
@@ -45,7 +45,7 @@ impl SessionConfig {
         Request { messages, attached, shared, forks, tools: self.specs(), cache_key, options }
     }
 
-    /// Returns every tool that the model sees.
+    /// Returns the specifications of all tools that the model sees.
     pub(crate) fn specs(&self) -> Vec<ToolSpec> {
         let mut specs = self.tools.specs();
         specs.extend(self.delegation.as_ref().map(|delegation| delegation.spec()));
@@ -70,33 +70,33 @@ impl SessionConfig {
 /// Limits, timeouts and prices of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Generation parameters of each request.
+    /// The generation parameters of each request, such as the temperature.
     pub options: Options,
-    /// The model's prices; `None` leaves `cost` out of the records.
+    /// The model's prices; `None` omits `cost` from the usage records.
     pub prices: Option<Prices>,
     /// The budget of one turn.
     pub budget: Budget,
-    /// Maximum number of attempts of a request before the turn fails.
+    /// Maximum number of attempts for one request. After the last one fails, the turn fails.
     pub attempts: u32,
-    /// The pause before the second attempt. Each further pause is twice as long, with random
-    /// jitter.
+    /// The pause before the second attempt. The base of each further pause is twice as long. The
+    /// kernel adds random jitter.
     pub backoff: Duration,
-    /// Maximum pause. If a provider asks for a longer one, the turn fails at once.
+    /// The longest pause. If a provider asks for a longer pause, the turn fails at once.
     pub longest_backoff: Duration,
-    /// How long cancelled calls may take to end.
+    /// How long a turn waits for cancelled tool calls to end.
     pub grace: Duration,
-    /// Maximum length of one tool result for the model, in bytes.
+    /// Maximum length in bytes of one tool result that the model receives.
     pub result_bytes: usize,
-    /// How long a hook may take.
+    /// How long one call of a hook may take.
     pub hook_patience: Duration,
-    /// Number of consecutive rounds in which all calls fail in the same way, after which a turn
-    /// ends; `None` leaves that to the budget.
+    /// A turn ends after this number of consecutive rounds in which all calls fail in the same way.
+    /// `None` sets no limit except the budget.
     pub stuck_rounds: Option<u32>,
-    /// How full the context may be before the history is compacted, from 0 to 1; `None` disables
-    /// automatic compaction.
+    /// The fraction of the context window, from 0 to 1, at which the history is compacted. `None`
+    /// disables automatic compaction.
     pub compact_at: Option<f64>,
-    /// How long a turn waits for a session that another runtime has leased. An interruption ends
-    /// the wait.
+    /// How long a turn waits if another runtime has leased the session. An interruption ends the
+    /// wait.
     pub lease_wait: Duration,
 }
 
@@ -119,17 +119,17 @@ impl Default for Settings {
     }
 }
 
-/// The budget of one turn; `None` means no limit. The kernel checks it before each model call. If
-/// the time runs out, the running work is interrupted at once.
+/// The budget of one turn; `None` means no limit. The kernel checks the budget before each model
+/// call. If the time runs out, the kernel interrupts the running work at once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
-    /// Maximum number of model calls.
+    /// Maximum number of model calls in the turn.
     pub model_calls: Option<u32>,
-    /// Maximum number of tokens, input and output together.
+    /// Maximum number of tokens in the turn, input and output together.
     pub tokens: Option<u64>,
-    /// Maximum cost, in the currency of the prices.
+    /// Maximum cost of the turn, in the currency of the prices.
     pub cost: Option<f64>,
-    /// Maximum duration.
+    /// Maximum duration of the turn.
     pub time: Option<Duration>,
 }
 
@@ -143,20 +143,23 @@ impl Default for Budget {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
-    /// Input tokens.
+    /// The price of input tokens.
     pub input: f64,
-    /// Output tokens.
+    /// The price of output tokens.
     pub output: f64,
-    /// Input tokens read from the provider's cache; `None` means the price of `input`.
+    /// The price of input tokens that were read from the provider's cache. `None` means the price
+    /// of `input`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached: Option<f64>,
-    /// Input tokens written to the provider's cache; `None` means the price of `input`.
+    /// The price of input tokens that were written to the provider's cache. `None` means the price
+    /// of `input`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_written: Option<f64>,
 }
 
 impl Prices {
-    /// Returns the cost of a call, or `None` if the provider did not report input or output tokens.
+    /// Returns the cost of a call, or `None` if the provider did not report both input and output
+    /// tokens.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "no request has 2^53 tokens")]
     pub fn cost(&self, usage: &TokenUsage) -> Option<f64> {

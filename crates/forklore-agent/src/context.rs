@@ -1,5 +1,5 @@
-//! What a turn gets of the session in which it runs: the kernel's handle, the configuration, the
-//! listeners and the cancellation token.
+//! The environment of a session's turns: the kernel's handle, the configuration, the listeners and
+//! the cancellation token.
 
 mod judge;
 
@@ -13,21 +13,22 @@ use crate::handle::KernelHandle;
 use crate::notify::event::NoDetails;
 use crate::notify::{Bus, Identity, KernelEvent, Notification, Subscription};
 
-/// The environment of a session's turns.
+/// The environment of a session's turns. All turns of one session handle share it.
 pub(crate) struct Context {
     pub(crate) kernel: KernelHandle,
-    /// The owner name under which this runtime takes leases.
+    /// The name under which this runtime acquires leases.
     pub(crate) owner: String,
     config: Mutex<SessionConfig>,
     ids: Mutex<Ids>,
-    /// Interrupts the running work, if there is any.
+    /// The token that interrupts the running work; `None` while nothing runs.
     cancel: Mutex<Option<CancellationToken>>,
     bus: Bus,
 }
 
 struct Ids {
     identity: Identity,
-    /// The previous sessions, which another runtime took over.
+    /// The earlier sessions of this handle. It left each of them because another runtime took it
+    /// over.
     former: Vec<SessionId>,
 }
 
@@ -43,24 +44,24 @@ impl Context {
         }
     }
 
-    /// Returns the ids of the session in which the turn runs now.
+    /// Returns the ids of the current session.
     pub(crate) fn identity(&self) -> Identity {
         lock(&self.ids).identity.clone()
     }
 
-    /// Sets the ids after the session was created: only its header has its family.
+    /// Sets the ids from the header of the new session. The family's id is set only then.
     pub(crate) fn made(&self, header: &Header) {
         lock(&self.ids).identity = Identity::from(header);
     }
 
-    /// Continues as another session.
+    /// Continues as another session. The previous session becomes a former one.
     pub(crate) fn become_session(&self, header: &Header) {
         let mut ids = lock(&self.ids);
         let former = std::mem::replace(&mut ids.identity, Identity::from(header));
         ids.former.push(former.session_id);
     }
 
-    /// Checks whether this is the session `id` or continued from it.
+    /// Checks whether `id` is the current session or one of the former sessions.
     pub(crate) fn is_or_was(&self, id: &SessionId) -> bool {
         let ids = lock(&self.ids);
         ids.identity.session_id == *id || ids.former.contains(id)
@@ -93,12 +94,12 @@ impl Context {
         self.bus.announce(&notification);
     }
 
-    /// Checks whether anyone listens.
+    /// Checks whether the kernel or the session has a listener.
     pub(crate) fn has_listeners(&self) -> bool {
         self.kernel.bus().has_listeners() || self.bus.has_listeners()
     }
 
-    /// Starts work that can be interrupted until the returned value is dropped.
+    /// Starts work that can be interrupted. The work ends when the returned value is dropped.
     pub(crate) fn begin(&self) -> Running<'_> {
         let cancel = CancellationToken::new();
         *lock(&self.cancel) = Some(cancel.clone());
@@ -115,7 +116,8 @@ impl Context {
         self.cancel_token().is_some_and(|cancel| cancel.is_cancelled())
     }
 
-    /// Interrupts the running work. Returns `false` if nothing runs or it was interrupted before.
+    /// Interrupts the running work. Returns `false` if nothing runs or if the work was already
+    /// interrupted.
     pub(crate) fn interrupt(&self) -> bool {
         let cancel = self.cancel_token().filter(|cancel| !cancel.is_cancelled());
         let Some(cancel) = cancel else { return false };
@@ -125,7 +127,7 @@ impl Context {
     }
 }
 
-/// Marks work as running until it is dropped.
+/// Marks work as running until this value is dropped.
 pub(crate) struct Running<'a> {
     context: &'a Context,
     pub(crate) cancel: CancellationToken,

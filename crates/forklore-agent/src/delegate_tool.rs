@@ -13,22 +13,22 @@ use crate::delegation::{Delegate, Delegation};
 use crate::permissions::{Below, Ceiling, permission};
 use crate::tool::{ToolCall, ToolSpec};
 
-/// The tool's name.
+/// The name of the delegation tool.
 pub const DELEGATE: &str = "delegate";
 
-/// Maximum length of a sub-agent's name, in characters.
+/// Maximum length of a sub-agent's name in characters. A longer name is truncated.
 const NAME: usize = 80;
 
-/// Limits of delegation, as in a user's configuration.
+/// Limits of delegation, as the user's configuration contains them.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// How deep sub-agents may nest: with 1 only the session that a person talks to has sub-agents,
-    /// with 0 there are none.
+    /// How deep sub-agents may nest. With 1, only the session that a person talks to can have
+    /// sub-agents. With 0, no session can.
     pub depth: u32,
-    /// Maximum number of model calls of a sub-agent's turn.
+    /// Maximum number of model calls in a sub-agent's turn.
     pub model_calls: u32,
-    /// Maximum number of tokens of a sub-agent's turn, input and output together.
+    /// Maximum number of tokens in a sub-agent's turn, input and output together.
     pub tokens: Option<u64>,
     /// Maximum cost of a sub-agent's turn, in the currency of the prices.
     pub cost: Option<f64>,
@@ -42,17 +42,18 @@ impl Default for Limits {
     }
 }
 
-/// Delegates to sub-agents with the caller's model and tools, a fresh context and a budget of their
-/// own. A call may restrict the sub-agent to the tools that the task needs. A sub-agent never has
-/// more permissions than its parent.
+/// A delegation tool. Its sub-agents have the caller's model and tools, a fresh context and a
+/// separate budget. A call may restrict the sub-agent to the tools that the task needs. A sub-agent
+/// never has more permissions than its parent.
 #[derive(Clone, Debug)]
 pub struct DelegateTool {
     limits: Limits,
-    /// The nesting depth of the session that has this tool; 0 is not a sub-agent.
+    /// The nesting depth of the session that has this tool. A session that is no sub-agent has
+    /// depth 0.
     depth: u32,
 }
 
-/// The arguments of a call of the tool.
+/// The arguments of a call of the delegation tool.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object with `task`")]
 struct Arguments {
@@ -62,8 +63,8 @@ struct Arguments {
 }
 
 impl DelegateTool {
-    /// Returns the tool for a session that is not itself a sub-agent, or `None` if the limits allow
-    /// no depth.
+    /// Returns the delegation tool for a session that is not a sub-agent. Returns `None` if the
+    /// limits allow no sub-agents.
     #[must_use]
     pub fn within(limits: Limits) -> Option<Arc<dyn Delegation>> {
         Self { limits, depth: 0 }.offered()

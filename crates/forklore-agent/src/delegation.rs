@@ -1,5 +1,5 @@
-//! The port that decides about sub-agents: what a tool call requests, and with which configuration
-//! the sub-agent works.
+//! The port that decides about sub-agents. It converts a tool call to a task, and chooses the
+//! configuration with which the sub-agent works.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,32 +9,33 @@ use forklore_core::{Data, Header, Label, SessionId};
 use crate::config::{Budget, SessionConfig};
 use crate::tool::{ToolCall, ToolSpec};
 
-/// A task for a sub-agent. The application decides how its configuration is derived from its
-/// parent's.
+/// A task for a sub-agent. The application derives the sub-agent's configuration from the
+/// configuration of its parent.
 #[derive(Clone)]
 pub struct Delegate {
-    /// The task, as the sub-agent's prompt.
+    /// The task, in the form of the sub-agent's prompt.
     pub prompt: String,
-    /// The agent's name, for people who watch.
+    /// The name of the sub-agent, to show to people.
     pub agent: Option<String>,
-    /// An existing sub-agent of this session that gets this prompt. Its id, label, title,
-    /// configuration, metadata and permissions stay unchanged.
+    /// An existing sub-agent of the delegating session, which receives this prompt. Its id, label,
+    /// title, configuration, metadata and permissions stay unchanged. `None` creates a new
+    /// sub-agent.
     pub resume: Option<SessionId>,
-    /// The id of its session; `None` generates one.
+    /// The id of the sub-agent's session; `None` generates one.
     pub id: Option<SessionId>,
-    /// The label of its session.
+    /// The label of the sub-agent's session.
     pub label: Option<Label>,
-    /// The title of its session.
+    /// The title of the sub-agent's session.
     pub title: Option<String>,
-    /// The configuration stored with its session.
+    /// The configuration that is stored with the sub-agent's session.
     pub config: Option<Data>,
-    /// The application's metadata, stored with its session.
+    /// The application's metadata that is stored with the sub-agent's session.
     pub metadata: Option<Data>,
-    /// The permissions of its session, a subset of its parent's; `None` inherits them.
+    /// The permissions of the sub-agent's session, a subset of its parent's; `None` inherits them.
     pub permissions: Option<BTreeSet<String>>,
-    /// What it runs with; `None` inherits its parent's.
+    /// The model, tools and settings of the sub-agent; `None` inherits its parent's.
     pub session_config: Option<SessionConfig>,
-    /// The budget of its turn.
+    /// The budget of the sub-agent's turn.
     pub budget: Budget,
 }
 
@@ -59,16 +60,17 @@ impl Delegate {
     }
 }
 
-/// Offers delegation to the model as a tool. It decides how deep sub-agents may nest and which
-/// configuration they get.
+/// Offers delegation to the model as a tool. Decides how deep sub-agents may nest, and chooses
+/// their configuration.
 pub trait Delegation: Send + Sync {
-    /// Returns the tool as the model sees it.
+    /// Returns the specification of the delegation tool for the model.
     fn spec(&self) -> ToolSpec;
 
-    /// Converts a call into a task; the child's parent is the session of `header`.
+    /// Converts a call of the delegation tool to a task. The parent of the sub-agent is the session
+    /// of `header`.
     ///
     /// # Errors
-    /// Why the call is refused, as a text for the model.
+    /// If the call is refused, returns the reason as a message for the model.
     fn plan(
         &self,
         call: &ToolCall,
@@ -77,7 +79,7 @@ pub trait Delegation: Send + Sync {
     ) -> Result<Delegate, String>;
 }
 
-/// Returns the session's delegation tool if the call is addressed to it.
+/// Returns the session's delegation port if `call` calls the delegation tool.
 pub(crate) fn delegation_of(
     config: &SessionConfig,
     call: &ToolCall,

@@ -1,4 +1,4 @@
-//! Errors of an agent's session.
+//! The errors of the sessions that the kernel runs.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use crate::lease_owner;
 use crate::model::{ModelError, ModelErrorKind};
 
-/// The result of an operation on a session.
+/// The result of an operation on a session. The error is [`Error`] by default.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error of an agent's session. The session's log stays consistent.
+/// Why an operation on a session failed. The session's log stays consistent.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -23,34 +23,34 @@ pub enum Error {
     /// was stored.
     #[error("the model cannot be asked: {0}")]
     NotReady(ModelError),
-    /// Another runtime holds the session's lease.
+    /// Another runtime has leased the session.
     #[error(
         "session {session} is running, held by {}; if that is gone, it is free in {} s at the latest",
         source.holder().map_or("another runtime", lease_owner::readable),
         seconds(*free_in)
     )]
     Leased {
-        /// The session.
+        /// The leased session.
         session: SessionId,
-        /// The time until the lease expires, unless it is renewed.
+        /// The time until the lease expires if the other runtime does not renew it.
         free_in: Duration,
-        /// The engine's error, with the full name of the lease's owner.
+        /// The engine's error. It contains the full name of the lease's owner.
         source: EngineError,
     },
-    /// The model did not answer, and retries did not help or were not possible.
+    /// The model did not answer. Retries failed too, or were not possible.
     #[error("the model did not answer after {attempts} attempts: {source}")]
     Model {
-        /// Number of attempts.
+        /// Number of attempts that were made.
         attempts: u32,
         /// Why the last attempt failed.
         source: ModelError,
     },
-    /// A hook denied the operation; nothing of it was written.
+    /// A hook denied the operation. Nothing of the operation was written.
     #[error("{what} was denied by {by}: {reason}")]
     Denied {
-        /// What was denied, such as the prompt, the fork or the session.
+        /// The denied operation in words, such as `the prompt`, `the fork` or `the session`.
         what: &'static str,
-        /// The name of the hook.
+        /// The name of the hook that denied the operation.
         by: String,
         /// The reason that the hook gave.
         reason: String,
@@ -58,22 +58,22 @@ pub enum Error {
     /// This runtime is already running a turn or another operation on the session.
     #[error("session {0} is in the middle of a turn; interrupt it, or fork the session")]
     Running(SessionId),
-    /// The session was cleaned up in this process.
+    /// The session was ended in this process by `cleanup`. Open it again to continue.
     #[error("session {0} was ended here; open it again to go on")]
     Ended(SessionId),
-    /// The session to be resumed as a sub-agent is not a child of the session that delegates.
+    /// The session to resume as a sub-agent is not a delegate of the session that delegates.
     #[error("session {0} is no sub-agent of this one; name one that it made")]
     NotADelegate(SessionId),
-    /// The fork request is a dry run, so there is no child to continue with.
+    /// The fork request is a dry run. It creates no child with which the caller could continue.
     #[error("the fork of session {0} is a plan, which has no child to go on with")]
     IsAPlan(SessionId),
-    /// The work was interrupted, and nothing of it was recorded.
+    /// The work was interrupted. Nothing of it was recorded.
     #[error("the work on session {0} was interrupted; nothing of it was recorded")]
     Interrupted(SessionId),
-    /// There is no turn to resume.
+    /// The session has no interrupted or incomplete turn that could be resumed.
     #[error("session {0} has no turn that was interrupted or broken off; give it a prompt")]
     NothingToResume(SessionId),
-    /// A budget is exhausted.
+    /// The turn used up its budget.
     #[error("the budget of the turn is used up: {0}")]
     Budget(String),
     /// A value cannot be encoded as JSON.
@@ -89,15 +89,15 @@ pub enum Error {
     /// A file operation failed.
     #[error("{doing}: {source}")]
     Io {
-        /// The operation that failed.
+        /// The file operation that failed.
         doing: String,
-        /// The I/O error.
+        /// The cause.
         source: std::io::Error,
     },
 }
 
 impl Error {
-    /// Returns the error kind that scripts see (docs/semantics.md, Errors).
+    /// Returns the error kind for scripts (docs/semantics.md, Errors).
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -123,7 +123,8 @@ impl Error {
         }
     }
 
-    /// Returns the details that scripts get in addition to the kind (docs/semantics.md, Errors).
+    /// Returns the details for scripts as a JSON object, without the kind (docs/semantics.md,
+    /// Errors).
     #[must_use]
     pub fn details(&self) -> Value {
         match self {
@@ -146,7 +147,7 @@ impl Error {
     }
 }
 
-/// Returns a duration in seconds, rounded up.
+/// Returns the number of seconds in `time`, rounded up.
 fn seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }

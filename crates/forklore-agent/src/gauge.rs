@@ -1,4 +1,4 @@
-//! How full a session's context window is.
+//! The context-pressure gauge of a session: how full its context window is.
 
 use forklore_engine::ContextUsage;
 use serde::Serialize;
@@ -7,14 +7,14 @@ use crate::context::Context;
 use crate::notify::KernelEvent;
 use crate::notify::event::ContextGauge;
 
-/// How full a session's context window is.
+/// The context-pressure gauge: how full the context window of a session is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gauge {
-    /// Lower bound of the tokens of the next request.
+    /// The least number of tokens of the next request.
     pub tokens: u64,
-    /// How many of `tokens` are estimated from the length of texts.
+    /// How many of `tokens` are estimated from the length of the messages.
     pub estimated: u64,
-    /// The model's context window in tokens, if known.
+    /// The model's context window in tokens; `None` if it is not configured.
     pub window: Option<u64>,
 }
 
@@ -23,8 +23,8 @@ impl Gauge {
         Self { tokens: pressure.tokens, estimated: pressure.estimated, window }
     }
 
-    /// Returns `tokens` divided by `window`, or `None` if the window is unknown or 0. A value above
-    /// 1 means that the request is too long.
+    /// Returns `tokens` divided by `window`, or `None` if the window is `None` or 0. A value above
+    /// 1 means that the next request is too long.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "no context has 2^53 tokens")]
     pub fn fraction(&self) -> Option<f64> {

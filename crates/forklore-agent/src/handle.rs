@@ -1,4 +1,4 @@
-//! The state that every session of a process shares: the engine, the hooks and the listeners.
+//! The state that all sessions of a process share: the engine, the hooks and the listeners.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,8 +10,8 @@ use crate::hook::Hooks;
 use crate::lease_owner;
 use crate::notify::Bus;
 
-/// A handle of the kernel for sessions and their turns. It has no reference to any session. A clone
-/// refers to the same kernel.
+/// The part of the kernel that sessions and their turns use. It contains no reference to a session.
+/// A clone refers to the same kernel.
 #[derive(Clone)]
 pub(crate) struct KernelHandle {
     shared: Arc<Shared>,
@@ -22,7 +22,7 @@ struct Shared {
     hooks: Hooks,
     bus: Bus,
     application: String,
-    /// Tasks that release the leases of turns whose futures were dropped.
+    /// The tasks that release leases after the future of a turn was dropped.
     releases: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -40,12 +40,12 @@ impl KernelHandle {
         &self.shared.hooks
     }
 
-    /// Returns the listeners of all sessions.
+    /// Returns the listeners that receive the notifications of all sessions.
     pub(crate) fn bus(&self) -> &Bus {
         &self.shared.bus
     }
 
-    /// Runs an engine operation on a thread that may block.
+    /// Runs an engine operation on a thread where blocking is allowed.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         verb: impl FnOnce(&Engine) -> EngineResult<T> + Send + 'static,
@@ -54,24 +54,24 @@ impl KernelHandle {
         Ok(tokio::task::spawn_blocking(move || verb(&engine)).await??)
     }
 
-    /// Returns an owner name for leases that no other runtime has.
+    /// Generates a name under which a session acquires leases. No other runtime has the same name.
     pub(crate) fn new_owner(&self) -> String {
         let unique = self.shared.engine.new_id();
         lease_owner::name(&self.shared.application, unique.as_str())
     }
 
-    /// Remembers a task that releases a lease.
+    /// Adds a task that releases a lease, so that [`settle`](Self::settle) waits for it.
     pub(crate) fn await_release(&self, release: JoinHandle<()>) {
         let mut releases = self.releases();
         releases.retain(|release| !release.is_finished());
         releases.push(release);
     }
 
-    /// Waits until every such task has finished.
+    /// Waits until all tasks that release leases have finished.
     pub(crate) async fn settle(&self) {
         let releases = std::mem::take(&mut *self.releases());
         for release in releases {
-            // If a release fails, the lease expires by itself.
+            // If a release fails, the lease expires without it.
             let _ = release.await;
         }
     }

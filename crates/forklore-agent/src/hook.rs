@@ -1,7 +1,7 @@
 //! Hooks: code of the application that can observe, change or deny an operation before it happens.
 //!
-//! Hooks run in the order of their priority. Each gets the input as the previous one left it. A
-//! hook that fails, panics or times out is reported (`hook:error`) and skipped.
+//! Hooks run in the order of their priority. Each hook receives the input as the previous hook left
+//! it. A hook that fails, panics or times out is reported (`hook:error`) and skipped.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -16,27 +16,27 @@ use crate::model::Request;
 use crate::notify::Identity;
 use crate::tool::{ToolCall, ToolOutcome};
 
-/// Decides about operations before they happen.
+/// Application code that decides about operations before they happen.
 pub trait Hook: Send + Sync {
-    /// Returns the hook's name, for reports and records.
+    /// Returns the hook's name for notifications and records.
     fn name(&self) -> &str;
 
-    /// Returns the hook's priority: lower numbers run first.
+    /// Returns the hook's priority. Hooks with lower numbers run first.
     fn priority(&self) -> i32 {
         0
     }
 
-    /// Checks whether the hook wants to decide about operations of this kind.
+    /// Checks whether the kernel should call this hook for operations of this kind.
     fn wants(&self, gate: Gate) -> bool;
 
-    /// Decides what happens.
+    /// Decides whether the operation in `moment` happens, and with which data.
     ///
     /// # Errors
-    /// If the hook does not work; it is then skipped.
+    /// Returns an error if the hook cannot decide. The kernel then skips the hook.
     fn ask<'a>(&'a self, moment: &'a Moment<'a>) -> BoxFuture<'a, Result<Verdict, HookFailed>>;
 }
 
-/// Why a hook failed, in its own words.
+/// The reason why a hook failed, in the hook's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct HookFailed(pub String);
@@ -45,19 +45,19 @@ pub struct HookFailed(pub String);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Gate {
-    /// A session is initialized. If it does not exist yet, hooks run before it is created.
+    /// A session is initialized. If the session does not exist yet, hooks run before it is created.
     Ready,
     /// A child session is about to be created.
     Fork,
-    /// A prompt arrived.
+    /// A prompt arrived and is not stored yet.
     Prompt,
     /// A request is about to be sent to the model.
     Request,
-    /// The history is about to be compacted; a denial leaves it unchanged.
+    /// The history is about to be compacted. A denial leaves the history unchanged.
     Compact,
     /// A tool is about to be called.
     Call,
-    /// A tool has returned a result, which is not stored yet.
+    /// A tool has returned a result. The result is not stored yet.
     Outcome,
 }
 
@@ -75,64 +75,64 @@ impl Gate {
     }
 }
 
-/// An operation, and the session in which it happens.
+/// An operation that hooks decide about, and the session in which it happens.
 #[derive(Clone, Debug)]
 pub struct Moment<'a> {
-    /// The session.
+    /// The ids of the session.
     pub session: &'a Identity,
-    /// The operation.
+    /// The operation and its data.
     pub input: HookInput<'a>,
 }
 
-/// The operation that hooks decide about.
+/// An operation that hooks decide about, with its data.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum HookInput<'a> {
     /// The session is initialized.
     Ready {
-        /// The configuration stored with the session.
+        /// The configuration that is stored with the session.
         config: Option<&'a Data>,
     },
-    /// A child session is about to be created. The moment's session is the child.
+    /// A child session is about to be created. [`Moment::session`] has the ids of the child.
     Fork {
-        /// A branch or a delegate.
+        /// Whether the child is a branch or a delegate.
         kind: SessionKind,
         /// The fork request; `None` for a new session with an empty context.
         fork: Option<&'a Fork>,
     },
-    /// A prompt arrived. [`Verdict::Modify`] replaces its text, as a JSON string.
+    /// A prompt arrived. [`Verdict::Modify`] replaces the prompt's text with a JSON string.
     Prompt {
-        /// Its text.
+        /// The text of the prompt.
         text: String,
-        /// Its other parts, such as attachments.
+        /// The other parts of the prompt, such as attachments.
         parts: &'a [Part],
     },
     /// A request is about to be sent to the model.
     Request {
-        /// The request.
+        /// The request to be sent.
         request: &'a Request,
     },
     /// The history is about to be compacted.
     Compact {
-        /// The range that is replaced by a summary.
+        /// The plan: the range to compact, and the messages in this range.
         plan: &'a CompactionPlan,
     },
-    /// A tool is about to be called. [`Verdict::Modify`] replaces the arguments.
+    /// A tool is about to be called. [`Verdict::Modify`] replaces the call's arguments.
     Call {
-        /// The call.
+        /// The call to be made.
         call: ToolCall,
     },
-    /// A tool has returned a result. [`Verdict::Modify`] replaces the content.
+    /// A tool has returned a result. [`Verdict::Modify`] replaces the content of the result.
     Outcome {
-        /// The call.
+        /// The call that has the result.
         call: &'a ToolCall,
-        /// The tool's result.
+        /// The result that the tool returned.
         outcome: ToolOutcome,
     },
 }
 
 impl HookInput<'_> {
-    /// Returns the kind of operation.
+    /// Returns the kind of this operation.
     #[must_use]
     pub fn gate(&self) -> Gate {
         match self {
@@ -146,7 +146,8 @@ impl HookInput<'_> {
         }
     }
 
-    /// Checks whether a verdict is possible here, and returns the reason if not.
+    /// Checks whether a hook may return this verdict for this operation. If not, returns the
+    /// reason.
     fn accepts(&self, verdict: &Verdict) -> Result<(), String> {
         let what = self.gate().what();
         match (verdict, self.gate()) {
@@ -175,39 +176,40 @@ impl HookInput<'_> {
     }
 }
 
-/// A hook's decision.
+/// The decision of one hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Continue.
+    /// The operation happens unchanged.
     Continue,
-    /// Continue with this data instead, for a prompt, a call or a result; [`HookInput`] says what
-    /// it replaces. For any other operation the hook counts as failed.
+    /// The operation happens with this data instead. [`HookInput`] says what the data replaces.
+    /// Allowed for a prompt, a call or a result. For any other operation the hook counts as failed.
     Modify(Data),
-    /// Do not continue, for this reason.
+    /// The operation does not happen, for this reason.
     Deny(String),
-    /// Continue, and also send the model this text as an injected message: for a prompt, a request,
-    /// a call or a result. For any other operation the hook counts as failed.
+    /// The operation happens, and the model also receives this text as an injected message. Allowed
+    /// for a prompt, a request, a call or a result. For any other operation the hook counts as
+    /// failed.
     Inject(String),
-    /// Ask a person first, with this question.
+    /// A person decides. The value is the question for the person.
     Ask(String),
 }
 
-/// The combined decision of all hooks.
+/// The combined decision of all hooks about one operation.
 #[derive(Debug)]
 pub(crate) struct HookOutcome<'a> {
     pub(crate) input: HookInput<'a>,
     pub(crate) injected: Vec<String>,
-    /// Questions for a person, each with the name of the hook that asks.
+    /// The questions for a person, each after the name of the hook that asks.
     pub(crate) questions: Vec<(String, String)>,
-    /// Whether a person was asked.
-    pub(crate) person_approved: bool,
+    /// Whether a person got a question because of a hook.
+    pub(crate) person_consulted: bool,
     /// The name of the hook that denied the operation, and its reason.
     pub(crate) denied: Option<(String, String)>,
-    /// The names of hooks that failed, each with the reason.
+    /// The hooks that failed: the name of each, and the reason.
     pub(crate) failed: Vec<(String, String)>,
 }
 
-/// Hooks in the order in which they run.
+/// The hooks, in the order in which they run.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks(Vec<Arc<dyn Hook>>);
 
@@ -228,7 +230,7 @@ impl Hooks {
             input,
             injected: Vec::new(),
             questions: Vec::new(),
-            person_approved: false,
+            person_consulted: false,
             denied: None,
             failed: Vec::new(),
         };

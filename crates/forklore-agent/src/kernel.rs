@@ -1,5 +1,5 @@
-//! The state that the sessions of one process share: the engine, hooks, sinks and the live
-//! sessions.
+//! The state that all sessions of a process share: the engine, the hooks, the sinks and the
+//! sessions that are open.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::lease_owner;
 use crate::notify::{Bus, Sink, Subscription};
 use crate::session::{AgentSession, Home, Live, NewSession};
 
-/// The state that the sessions of one process share. A clone refers to the same kernel.
+/// The state that all sessions of a process share. A clone refers to the same kernel.
 #[derive(Clone)]
 pub struct Kernel {
     home: Home,
 }
 
-/// Builds a [`Kernel`].
+/// Builds a [`Kernel`] from an engine, hooks and sinks.
 #[must_use]
 pub struct KernelBuilder {
     engine: Engine,
@@ -30,19 +30,19 @@ pub struct KernelBuilder {
 }
 
 impl KernelBuilder {
-    /// Adds a hook.
+    /// Adds a hook, which decides about operations of all sessions.
     pub fn hook(mut self, hook: Arc<dyn Hook>) -> Self {
         self.hooks.add(hook);
         self
     }
 
-    /// Adds a sink.
+    /// Adds a sink, which receives the notifications of all sessions.
     pub fn sink(mut self, sink: Arc<dyn Sink>) -> Self {
         self.bus.add_sink(sink);
         self
     }
 
-    /// Sets the application's name. Another runtime that finds a session in use reports this name.
+    /// Sets the application's name. Another runtime shows this name if it finds a session leased.
     pub fn application(mut self, name: &str) -> Self {
         name.clone_into(&mut self.application);
         self
@@ -68,25 +68,25 @@ impl Kernel {
         }
     }
 
-    /// Returns a new session. Nothing is stored until it is
-    /// [initialized](AgentSession::initialize), which its first turn also does.
+    /// Returns a new session. The store has nothing of the session until it is
+    /// [initialized](AgentSession::initialize). The session's first turn also initializes it.
     #[must_use]
     pub fn create(&self, new: NewSession, config: SessionConfig) -> AgentSession {
         AgentSession::planned(&self.home, new, config)
     }
 
-    /// Opens an existing session to continue it: one of this kernel, one of another process, or an
-    /// imported one.
+    /// Opens an existing session to continue it. The session may come from this kernel, from
+    /// another process or from an import.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`. It never creates a new empty session instead (docs/semantics.md,
-    /// Writing).
+    /// `not_found`, `corrupt`. This function never creates an empty session instead
+    /// (docs/semantics.md, Writing).
     pub async fn open(&self, id: &SessionId, config: SessionConfig) -> Result<AgentSession> {
         AgentSession::open(&self.home, id, config).await
     }
 
-    /// Checks whether a runtime holds the session's lease now, according to its header. A lease
-    /// does not count if the process of its owner is certainly gone.
+    /// Checks whether a runtime has leased the session now, according to `header`. Ignores a lease
+    /// if the process of its owner is certainly gone.
     #[must_use]
     pub fn is_leased(&self, header: &Header) -> bool {
         let now = self.engine().now();
@@ -96,22 +96,24 @@ impl Kernel {
             .is_some_and(|lease| lease.expires > now && !lease_owner::is_gone(&lease.owner))
     }
 
-    /// Subscribes to the notifications of all sessions of this kernel. Ephemeral notifications are
-    /// dropped while the queue has `capacity` entries, others while it has 16 times as many. The
-    /// listener gets the number of those that it missed.
+    /// Subscribes to the notifications of all sessions of this kernel. While the queue has
+    /// `capacity` entries, ephemeral notifications are dropped. While it has 16 times as many
+    /// entries, all others are dropped too. The subscriber learns how many notifications it missed.
     #[must_use]
     pub fn subscribe(&self, capacity: usize) -> Subscription {
         self.home.kernel.bus().subscribe(capacity)
     }
 
-    /// Returns the engine over the store.
+    /// Returns the engine, with which the application reads and forks sessions without running
+    /// them.
     #[must_use]
     pub fn engine(&self) -> &Engine {
         self.home.kernel.engine()
     }
 
-    /// Waits until every lease of a turn whose future was dropped is released. Call it before the
-    /// program ends, so that no other runtime finds the session locked.
+    /// Waits until the leases of all turns whose futures were dropped are released. Call this
+    /// before the program ends: otherwise another runtime may find a session leased until the lease
+    /// expires.
     pub async fn settle(&self) {
         self.home.kernel.settle().await;
     }

@@ -1,15 +1,16 @@
-//! The owner name under which a runtime takes leases. It tells people who the owner is, and it
-//! tells another runtime on the same machine whether the owner's process is gone, so that nobody
-//! has to wait for the lease of a killed process to expire.
+//! The name under which a runtime acquires leases. It shows people who the owner is. It also shows
+//! another runtime on the same machine whether the owner's process is gone. Therefore nobody has to
+//! wait until the lease of a killed process expires.
 //!
-//! An owner counts as gone only if there is no doubt: the boot of the machine and the namespaces
-//! are the same, so that a process id means the same process, and no process has this id or the one
-//! that has it started at another time. Only Linux provides all of this; on other systems the lease
-//! must expire.
+//! An owner counts as gone only if there is no doubt. First, the boot of the machine and the
+//! namespaces must be the same, so that a process id means the same process. Second, no process has
+//! this id, or the process with this id started at another time. Only Linux provides all of these
+//! facts. On other systems, the lease must expire.
 
 use std::process;
 
-/// Returns a name that no other runtime has, made from the application, its process and `unique`.
+/// Returns an owner name from the application, the id of this process and `unique`. No other
+/// runtime has the same name.
 pub(crate) fn name(application: &str, unique: &str) -> String {
     let id = process::id();
     let readable = format!("{application} (process {id}, {unique})");
@@ -20,12 +21,12 @@ pub(crate) fn name(application: &str, unique: &str) -> String {
     }
 }
 
-/// Returns the part of an owner name that people need.
+/// Returns the part of an owner name that is meant for people.
 pub(crate) fn readable(name: &str) -> &str {
     parts(name).map_or(name, |(readable, _)| readable)
 }
 
-/// Checks whether the owner's process is certainly gone.
+/// Checks whether the owner's process is certainly gone. Returns `false` if there is any doubt.
 pub(crate) fn is_gone(name: &str) -> bool {
     let Some((_, process)) = parts(name) else { return false };
     let Some(here) = system::here() else { return false };
@@ -48,8 +49,8 @@ mod system {
     use rustix::io::Errno;
     use rustix::process::{Pid, test_kill_process};
 
-    /// Identifies this boot of this machine, and the namespaces to which process ids and start
-    /// times belong.
+    /// Identifies the current boot of this machine, and the namespaces in which process ids and
+    /// start times are valid.
     pub(super) fn here() -> Option<String> {
         let read = |path| fs::read_to_string(path).ok();
         let boot = read("/proc/sys/kernel/random/boot_id")?;
@@ -61,19 +62,19 @@ mod system {
             let number = link.to_str()?.split_once('[')?.1.strip_suffix(']')?;
             Some(number.to_owned())
         };
-        // `/proc` may show the processes of another namespace.
+        // `/proc` may belong to another process namespace. Its process ids are then useless.
         let status = read("/proc/self/status")?;
         let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
         if numbers.trim() != std::process::id().to_string() {
             return None;
         }
         let pids = namespace("pid")?;
-        // Systems without time namespaces have one time for all.
+        // A system without time namespaces has only one time.
         let times = namespace("time").unwrap_or_else(|| "none".to_owned());
         Some(format!("on {host}, boot {}, namespaces {pids} {times}", boot.trim()))
     }
 
-    /// Returns the start time of a process, in the system's own unit.
+    /// Returns the start time of a process, in clock ticks since the boot.
     pub(super) fn began(id: u32) -> Option<String> {
         Some(Stat::of(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)?.began.to_owned())
     }
@@ -81,8 +82,8 @@ mod system {
     pub(super) fn is_gone(id: u32, began: &str) -> bool {
         match fs::read_to_string(format!("/proc/{id}/stat")) {
             Ok(stat) => Stat::of(&stat).is_some_and(|now| now.began != began || now.is_dead()),
-            // Other users' processes may be hidden in `/proc`; sending signal 0 reveals whether one
-            // exists.
+            // `/proc` may hide the processes of other users. Signal 0 reveals whether such a
+            // process exists.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let id = i32::try_from(id).ok().and_then(Pid::from_raw);
                 id.is_some_and(|id| test_kill_process(id) == Err(Errno::SRCH))
@@ -91,7 +92,7 @@ mod system {
         }
     }
 
-    /// Fields of `/proc/PID/stat`.
+    /// The fields of `/proc/PID/stat` that show whether a process has ended and when it started.
     struct Stat<'a> {
         state: &'a str,
         threads: &'a str,
@@ -100,15 +101,15 @@ mod system {
 
     impl<'a> Stat<'a> {
         fn of(stat: &'a str) -> Option<Self> {
-            // The program's name, in parentheses, may contain any character.
+            // The program's name is in parentheses and may contain any character, such as `)`.
             let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
             // These are fields 3, 20 and 22 of proc(5).
             Some(Self { state: fields.next()?, threads: fields.nth(16)?, began: fields.nth(1)? })
         }
 
-        /// Checks whether the process has ended, including a zombie that its parent has not waited
-        /// for. A process whose main thread has ended looks like a zombie while other threads run,
-        /// so the number of threads counts too.
+        /// Checks whether the process has ended. A zombie, which its parent has not waited for, has
+        /// ended too. A process whose main thread has ended while other threads run looks like a
+        /// zombie. Therefore the number of threads counts too.
         fn is_dead(&self) -> bool {
             matches!(self.state, "X" | "x")
                 || self.state == "Z" && matches!(self.threads, "0" | "1")
@@ -142,7 +143,7 @@ mod tests {
         Command::new("sleep").arg("1000").stdout(Stdio::null()).spawn().unwrap()
     }
 
-    /// The owner name of a runtime in another process.
+    /// Returns the owner name that a runtime in the process `child` would have.
     fn name_of(child: &Child) -> String {
         let (here, id) = (system::here().unwrap(), child.id());
         let began = system::began(id).unwrap();

@@ -1,19 +1,21 @@
-//! The kernel of an agent whose sessions can fork: sessions that run turns, over any model and
-//! tools.
+//! The kernel of an agent whose sessions can fork. It runs the turns of sessions with any model and
+//! any tools.
 //!
-//! Use it to build an agent of your own in Rust. To only store and fork sessions that another
+//! Use this crate to build your own agent in Rust. To only store and fork sessions that another
 //! program runs, use `forklore`. For a conversation with the user's configured models and tools,
 //! use `forklore-host`.
 //!
-//! - A [`Kernel`] is shared by the sessions of one process: the engine over a store, hooks and
+//! - A [`Kernel`] is what the sessions of one process share: the engine over a store, hooks and
 //!   sinks.
-//! - An [`AgentSession`] is one session that can run turns, fork and delegate, and a [`Turn`] is
-//!   the result of one. A turn appends its output to the log as it arrives, so if the process dies,
-//!   another process can open the session and continue it.
-//! - A [`SessionConfig`] is what a session works with: its [`Model`](model::Model),
+//! - An [`AgentSession`] is a session that can run turns, fork and delegate. A turn appends its
+//!   output to the log as the output arrives. If the process dies, another process can therefore
+//!   open the session and continue it.
+//! - A [`Turn`] is the result of one turn.
+//! - A [`SessionConfig`] is the configuration of a session: its [`Model`](model::Model),
 //!   [`Tools`](tool::Tools), [`Policy`](approve::Policy), [`Approve`](approve::Approve) and
 //!   [`Settings`].
-//! - [`notify`] reports what happens, and a [`hook`] can change or deny it before it happens.
+//! - [`notify`] reports what happened. A [`hook`] can change or deny an operation before it
+//!   happens.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -63,9 +65,9 @@
 //! # }
 //! ```
 //!
-//! The kernel contains mechanism only. The application decides which model and tools to use, how a
-//! child's configuration is merged, and who grants permission. Models over HTTP are in
-//! `forklore-llm`, tools of MCP servers in `forklore-mcp-client`, and traces in `forklore-otel`.
+//! The kernel makes no decisions. The application decides which model and tools to use, how the
+//! configuration of a child is merged, and who grants permission. `forklore-llm` provides models
+//! over HTTP, `forklore-mcp-client` the tools of MCP servers, and `forklore-otel` traces.
 
 pub mod approve;
 mod cache_key;

@@ -1,8 +1,9 @@
-//! Size limits of one answer of a model. No real model exceeds them; an answer that does is an
-//! error, and the kernel stops reading it.
+//! Size limits of one answer of a model. No real answer exceeds them. If an answer does, the kernel
+//! stops reading the answer and reports an error.
 //!
-//! The events made from an answer must fit into events of 16 MiB and a batch of 64 MiB
-//! (docs/semantics.md, Limits), even if every byte must be escaped, which makes it six bytes.
+//! The events of an answer must fit into the limits of 16 MiB per event and 64 MiB per batch
+//! (docs/semantics.md, Limits). They must fit even if JSON escapes every byte, which then becomes
+//! six bytes.
 
 use std::fmt;
 
@@ -10,25 +11,26 @@ use forklore_core::limits;
 
 use crate::model::StreamEvent;
 
-/// Maximum length of all text for people in an answer, in bytes: four times the length of the
-/// longest answers of today's models.
+/// Maximum length in bytes of all text in an answer, without reasoning. The longest answers of
+/// today's models have a quarter of this length.
 pub const TEXT_BYTES: usize = 2 << 20;
-/// Maximum length of all readable reasoning, in bytes.
+/// Maximum length in bytes of all readable reasoning in an answer.
 pub const THINKING_BYTES: usize = 1 << 20;
-/// Maximum length of all data that the provider requires back with its reasoning, in bytes of JSON.
+/// Maximum length in bytes of all opaque data in an answer, as JSON. The provider requires this
+/// data back with the reasoning.
 pub const OPAQUE_BYTES: usize = 8 << 20;
-/// Maximum length of the arguments of all calls together, in bytes.
+/// Maximum length in bytes of the arguments of all calls in an answer.
 pub const ARGUMENTS_BYTES: usize = 2 << 20;
-/// Maximum length of a called tool's name, and of a call's id, in bytes.
+/// Maximum length in bytes of a tool's name in a call, and of a call's id.
 pub const NAME_BYTES: usize = 1 << 10;
-/// Maximum number of calls.
+/// Maximum number of tool calls in an answer.
 pub const CALLS: usize = 128;
-/// Maximum number of blocks: texts, reasoning and calls.
+/// Maximum number of blocks in an answer. A block is a text, a block of reasoning or a call.
 pub const BLOCKS: usize = 1_000;
 
-/// Maximum number of bytes that one byte becomes when it is escaped.
+/// Maximum length in bytes of one byte after JSON has escaped it.
 const ESCAPED: usize = 6;
-// Each event can be stored alone, and all of them in one batch.
+// Each event fits into the limit of one event, and all events fit into one batch.
 const _: () = assert!(TEXT_BYTES * ESCAPED < limits::EVENT_BYTES);
 const _: () = assert!(ARGUMENTS_BYTES * ESCAPED < limits::EVENT_BYTES);
 const _: () = assert!(THINKING_BYTES * ESCAPED + OPAQUE_BYTES < limits::EVENT_BYTES);
@@ -39,18 +41,18 @@ const _: () = assert!(
         < limits::BATCH_BYTES
 );
 
-/// The limit that an answer exceeds.
+/// The size limit that an answer exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TooMuch {
-    /// More text than [`TEXT_BYTES`].
+    /// More text than [`TEXT_BYTES`] bytes.
     Text,
-    /// More reasoning than [`THINKING_BYTES`].
+    /// More readable reasoning than [`THINKING_BYTES`] bytes.
     Thinking,
-    /// More data to send back with reasoning than [`OPAQUE_BYTES`].
+    /// More opaque data of reasoning than [`OPAQUE_BYTES`].
     Opaque,
-    /// More arguments than [`ARGUMENTS_BYTES`].
+    /// More call arguments than [`ARGUMENTS_BYTES`] bytes.
     Arguments,
-    /// A name or an id longer than [`NAME_BYTES`].
+    /// A tool's name or a call's id that is longer than [`NAME_BYTES`].
     Name,
     /// More calls than [`CALLS`].
     Calls,
@@ -73,11 +75,12 @@ impl fmt::Display for TooMuch {
     }
 }
 
-/// Measures an answer as it arrives.
+/// Measures the size of an answer while the answer arrives.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measure {
     text: usize,
-    /// Bytes of streamed reasoning. `thoughts` counts the complete blocks, which repeat it.
+    /// Bytes of streamed reasoning. `thoughts` counts the complete blocks, which repeat these
+    /// bytes.
     thinking: usize,
     thoughts: usize,
     opaque: usize,
@@ -86,8 +89,8 @@ pub(crate) struct Measure {
 }
 
 impl Measure {
-    /// Counts a piece. If a text exceeds the limit, the error has the number of its bytes that
-    /// still fit.
+    /// Counts a piece of the answer. If the piece exceeds a limit, the error names the limit. If
+    /// the piece is a text, the error also has the number of its bytes that still fit; otherwise 0.
     pub(crate) fn take(&mut self, piece: &StreamEvent) -> Result<(), (TooMuch, usize)> {
         match piece {
             StreamEvent::Text(text) => {

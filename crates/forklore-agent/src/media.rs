@@ -1,9 +1,9 @@
-//! Attachments of a request: images, documents and text files.
+//! The attachments of a request: images, documents and text files.
 //!
-//! A model declares its [`Capabilities`]. The bytes of the attachments that a history references
-//! are read once ([`Attached`]) and converted into the form in which they are sent ([`Media`]). An
-//! [`Allowance`] decides about each of them, in the order of the request, whether it is sent. So
-//! what is sent for a message depends on the messages before it and never on those after it
+//! A model declares its [`Capabilities`]. The kernel reads the bytes of the attachments that a
+//! history references once ([`Attached`]). It converts each attachment to the form in which it is
+//! sent ([`Media`]). An [`Allowance`] decides for each attachment whether it is sent, in the order
+//! of the request. Therefore the attachments of a message depend only on the messages before it
 //! (docs/semantics.md, Model requests).
 
 mod allowance;
@@ -15,13 +15,13 @@ pub use attached::Attached;
 pub(crate) use attached::{Named, named};
 pub use sniff::{Sniffed, media_type, sniff};
 
-/// The attachments that a request to a model may carry. The default is none: the model sees only
-/// their names.
+/// The attachments that a request to a model may contain. The default is none: the model then
+/// receives only the names of attachments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// The accepted media types of images.
+    /// The media types of images that the model accepts.
     pub images: &'static [&'static str],
-    /// Whether the model accepts PDF.
+    /// Whether the model accepts PDF documents.
     pub documents: bool,
     /// Maximum size of one image or document, in bytes of base64.
     pub most: usize,
@@ -31,24 +31,24 @@ pub struct Capabilities {
     pub most_images: usize,
     /// Maximum length of an image's longer side, in pixels; `None` is no limit.
     pub side: Option<u32>,
-    /// A stricter limit for requests with many images.
+    /// A stricter limit of the image size for requests with many images; `None` is no limit.
     pub crowd: Option<Crowd>,
-    /// Maximum size of an attached text, in bytes. Of a longer one only the name is sent.
+    /// Maximum size of an attached text, in bytes. Of a longer text, only the name is sent.
     pub text: usize,
 }
 
-/// A stricter limit for each image in a request with many images.
+/// A stricter limit of the image size for a request with many images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crowd {
-    /// The largest number of images for which the limit does not apply.
+    /// A request with at most this number of images is exempt from the limit.
     pub images: usize,
-    /// Maximum length of each image's longer side in a request with more images, in pixels.
+    /// Maximum length of each image's longer side in pixels, in a request with more images.
     pub side: u32,
 }
 
 impl Capabilities {
     /// Returns the maximum size of an attachment of this media type, in bytes before base64. A
-    /// larger one is never sent. `None` means that the model does not accept the type.
+    /// larger attachment is never sent. Returns `None` if the model does not accept the type.
     fn most_of(&self, media_type: &str) -> Option<usize> {
         if is_text(media_type) {
             return Some(self.text);
@@ -58,8 +58,8 @@ impl Capabilities {
         is_shown.then_some(self.most / 4 * 3)
     }
 
-    /// Checks whether an attachment of this media type and size is sent if the request has space
-    /// for it, and not only named.
+    /// Checks whether the bytes of an attachment with this media type and size are sent if the
+    /// request has space for them. If not, only the attachment's name is sent.
     #[must_use]
     pub fn takes(&self, media_type: &str, bytes: u64) -> bool {
         let most = self.most_of(media_type).and_then(|most| u64::try_from(most).ok());
@@ -71,47 +71,47 @@ impl Capabilities {
     }
 }
 
-/// An attachment in the form in which it is sent.
+/// The content of an attachment in the form in which a request contains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Media {
-    /// An image or a document.
+    /// An image or a document, which is sent as base64.
     Shown {
-        /// Its type, detected from its bytes.
+        /// The media type and image size, detected from the bytes.
         sniffed: Sniffed,
-        /// Its bytes, as base64.
+        /// The bytes of the attachment as base64.
         base64: String,
     },
-    /// A string, which is sent as plain text.
+    /// A text file, which is sent as plain text.
     Text(String),
 }
 
-/// Why an attachment is only named and not sent.
+/// Why only the name of an attachment is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotSent {
-    /// The model does not accept this type.
+    /// The model does not accept the attachment's media type.
     #[error("not sent")]
     NotAccepted,
-    /// Its bytes are missing in the store, or damaged there.
+    /// The bytes of the attachment are missing or damaged in the store.
     #[error("not sent, its bytes are missing")]
     Missing,
-    /// Its bytes are damaged, or not of the declared type.
+    /// The bytes are damaged, or do not match the declared media type.
     #[error("not sent, it cannot be read")]
     Unreadable,
-    /// It has more bytes than the model accepts.
+    /// The attachment has more bytes than the model accepts.
     #[error("not sent, it is too large")]
     TooLarge,
-    /// Its sides are longer than the model accepts.
+    /// A side of the image is longer than the model accepts.
     #[error("not sent, it has too many pixels")]
     TooManyPixels,
-    /// The attachments before it used up the limits of the request.
+    /// The earlier attachments of the request use up its limits.
     #[error("not sent, the request has no room for more")]
     OverLimit,
 }
 
 pub(crate) const PDF: &str = "application/pdf";
 
-/// Checks whether data of this media type is text that can be read as it is.
+/// Checks whether this media type means text that a model can read without conversion.
 fn is_text(media_type: &str) -> bool {
     let essence = media_type.split(';').next().unwrap_or(media_type).trim();
     let Some((kind, rest)) = essence.split_once('/') else { return false };

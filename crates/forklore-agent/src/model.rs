@@ -1,4 +1,4 @@
-//! The port to language models: a request goes out, a stream of answer pieces comes back
+//! The port to language models. It sends a request and returns the answer as a stream of pieces
 //! (docs/semantics.md, Model requests).
 
 use std::time::Duration;
@@ -12,26 +12,26 @@ use crate::media::{Attached, Capabilities};
 pub use crate::notify::event::{EndReason, TokenUsage};
 use crate::tool::{ToolCall, ToolSpec};
 
-/// A model that answers requests. Implementations do not retry; the turn loop does.
+/// A model that answers requests. Implementations do not retry: the turn loop retries.
 pub trait Model: Send + Sync {
-    /// Returns the provider and the name of the model.
+    /// Returns the provider's name and the model's name.
     fn name(&self) -> &ModelName;
 
-    /// Returns the limit of a request and its answer together, in tokens, if known.
+    /// Returns how many tokens a request and its answer may have together, or `None` if the limit
+    /// is not configured.
     fn context_window(&self) -> Option<u64>;
 
-    /// Returns which attachments a request to it may carry; none by default. The kernel reads the
-    /// bytes of those attachments into [`Request::attached`].
+    /// Returns which attachments a request to this model may contain. The default is none. The
+    /// kernel reads the bytes of the accepted attachments into [`Request::attached`].
     fn takes(&self) -> Capabilities {
         Capabilities::default()
     }
 
-    /// Checks whether the model can be called at all, without sending anything. The kernel calls
-    /// this before it creates a session or stores a prompt, so that a missing API key is reported
-    /// first.
+    /// Checks whether the model can be called at all. Sends nothing. The kernel calls this function
+    /// before it creates a session or stores a prompt, so that a missing API key is reported first.
     ///
     /// # Errors
-    /// What the user must provide first.
+    /// Returns what the user must provide before the model can be called.
     fn ready(&self) -> ModelResult<()> {
         Ok(())
     }
@@ -40,67 +40,70 @@ pub trait Model: Send + Sync {
     /// the request.
     ///
     /// # Errors
-    /// If the request was not accepted. A later failure is an item of the stream, which then ends.
+    /// Returns an error if the provider did not accept the request. A later failure is the last
+    /// item of the stream.
     fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, ModelResult<AnswerStream<'a>>>;
 
-    /// Returns the body that [`stream`](Self::stream) would send, byte for byte, without sending
-    /// it.
+    /// Returns the request body that [`stream`](Self::stream) would send, byte for byte. Sends
+    /// nothing.
     ///
     /// # Errors
-    /// If the request cannot be encoded in the provider's format.
+    /// Returns an error if the request cannot be encoded in the provider's format.
     fn body(&self, request: &Request) -> ModelResult<Vec<u8>>;
 }
 
-/// The pieces of an answer, in order. A complete answer ends with [`StreamEvent::End`]. The kernel
-/// stops reading when an answer exceeds its [limits](crate::limits).
+/// The pieces of an answer, in the order in which they arrive. A complete answer ends with
+/// [`StreamEvent::End`]. The kernel stops reading when an answer exceeds its
+/// [limits](crate::limits).
 pub type AnswerStream<'a> = BoxStream<'a, ModelResult<StreamEvent>>;
 
-/// The result of a model call.
+/// The result of a model call: an error names the provider and what can be done about the failure.
 pub type ModelResult<T> = Result<T, ModelError>;
 
-/// A request to a model.
+/// A request to a model: the messages, their attachments, the tools and the parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// The history as the model sees it: `inspect` of the session, then what this turn added.
+    /// The messages of the session as `inspect` returns them, followed by the messages that this
+    /// turn added.
     pub messages: Vec<Message>,
-    /// The attachments that the messages reference, as far as the model accepts them.
+    /// The attachments that the messages reference and that the model accepts.
     pub attached: Attached,
-    /// Number of leading messages that the session shares with its parent.
+    /// Number of leading messages that the session inherited from its parent.
     pub shared: usize,
-    /// The same number for each fork on the path from the root, oldest first. A provider that
-    /// caches up to marked positions gets its marks there, and they are the same in parent and
-    /// child.
+    /// The number of leading messages that each fork on the path from the root inherited, the
+    /// oldest fork first. For a provider that caches up to marked positions, the marks go there:
+    /// these positions are the same in the requests of the parent and the child.
     pub forks: Vec<usize>,
     /// The tools that the model may call.
     pub tools: Vec<ToolSpec>,
-    /// The prompt-cache key, the same for all sessions of a family: derived from the root's id, at
-    /// most 96 bytes.
+    /// The prompt-cache key, at most 96 bytes. It is derived from the id of the family's root and
+    /// therefore the same for all sessions of the family.
     pub cache_key: String,
-    /// Generation parameters.
+    /// The generation parameters, such as the temperature.
     pub options: Options,
 }
 
-/// Generation parameters of a request. `None` leaves a value to the provider.
+/// Generation parameters of a request. For `None`, the provider chooses the value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// Maximum length of the answer, in tokens.
     pub max_output_tokens: Option<u32>,
     /// The sampling temperature.
     pub temperature: Option<f64>,
-    /// Whether the model must call a tool.
+    /// Whether the model must call a tool instead of answering with text.
     pub must_call: bool,
     /// Maximum time to wait for the next piece of the answer.
     pub patience: Option<Duration>,
 }
 
-/// One item of a streamed answer.
+/// One piece of a streamed answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StreamEvent {
-    /// A piece of text.
+    /// A piece of the answer's text.
     Text(String),
     /// A piece of the model's readable reasoning.
     Thinking(String),
-    /// A complete block of reasoning.
+    /// A complete block of reasoning. The kernel sends it back in later requests to the same model.
     Thought {
         /// The complete readable text of the block.
         text: String,
@@ -109,30 +112,30 @@ pub enum StreamEvent {
     },
     /// A complete tool call.
     Call(ToolCall),
-    /// The usage so far, if the provider reports it before the end. It is the only usage known of
-    /// an answer that breaks off.
+    /// The usage so far, if the provider reports it before the end of the answer. If an answer
+    /// breaks off, this is the only usage that the kernel can record.
     Usage {
         /// Tokens used since the beginning of the answer.
         usage: TokenUsage,
-        /// The provider's id of the request.
+        /// The id that the provider gave the request.
         request_id: Option<String>,
     },
-    /// The end of a complete answer.
+    /// The end of a complete answer, with its reason and its usage.
     End(End),
 }
 
-/// The end of a complete answer.
+/// The reason, the usage and the request id at the end of a complete answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct End {
     /// Why the answer ended.
     pub reason: EndReason,
     /// Tokens that the request and its answer used.
     pub usage: TokenUsage,
-    /// The provider's id of the request.
+    /// The id that the provider gave the request.
     pub request_id: Option<String>,
 }
 
-/// An error of a model call. It contains no API keys.
+/// Why a model call failed. Contains no API keys.
 #[derive(Debug, thiserror::Error)]
 #[error("{provider}: {message}")]
 pub struct ModelError {
@@ -140,11 +143,11 @@ pub struct ModelError {
     pub provider: String,
     /// What went wrong, in one sentence.
     pub message: String,
-    /// Classifies the failure by what can be done about it.
+    /// What can be done about the failure.
     pub kind: ModelErrorKind,
-    /// The HTTP status, if the provider answered with one that reports a failure.
+    /// The HTTP status of the provider's response, if it reports a failure.
     pub status: Option<u16>,
-    /// The underlying error.
+    /// The underlying error, such as an I/O error.
     #[source]
     pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
@@ -153,21 +156,22 @@ pub struct ModelError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModelErrorKind {
-    /// The API key is missing or wrong. Nothing helps until the user changes it.
+    /// The API key is missing or wrong. A retry fails until the user changes the key.
     Key,
     /// The model or the address does not exist.
     NotFound,
-    /// The provider rejects the request itself.
+    /// The provider rejects the content of the request.
     Invalid,
-    /// The history exceeds the context window; compact it.
+    /// The history exceeds the context window. Compact the history.
     TooLong,
-    /// Retry later: after this duration, if the provider names one.
+    /// The provider cannot answer now, for example because it is overloaded. Retry after this
+    /// duration if the provider names one.
     Later(Option<Duration>),
-    /// The server does not answer or the connection broke. A retry may help.
+    /// The server does not answer, or the connection broke. A retry may succeed.
     Unreachable,
-    /// No data arrived within the timeout. A retry may help.
+    /// No data arrived within the timeout. A retry may succeed.
     TimedOut,
-    /// The answer is malformed.
+    /// The answer is malformed, incomplete or too long.
     Malformed,
 }
 
@@ -187,7 +191,7 @@ impl ModelErrorKind {
         }
     }
 
-    /// Checks whether the same request may succeed later.
+    /// Checks whether the same request may succeed if it is sent again later.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Later(_) | Self::Unreachable | Self::TimedOut)

@@ -1,9 +1,9 @@
 //! Notifications about what a session does (docs/semantics.md, Lifecycle notifications).
 //!
-//! An [event] is announced after the data that it reports was stored; only streamed pieces of an
-//! answer and the progress of tools are [ephemeral](Notification::is_ephemeral). Each notification
-//! has the ids of its session, of that session's parent and of the family, whether or not anyone
-//! listens.
+//! A notification about stored data is announced after the data was stored. Only streamed pieces of
+//! an answer and the progress of tools are [ephemeral](Notification::is_ephemeral): they are not
+//! stored. Each notification has the ids of its session, of that session's parent and of the
+//! family.
 
 mod bus;
 mod subscription;

@@ -8,7 +8,8 @@ use futures_util::FutureExt;
 
 use crate::{Error, Result};
 
-/// Runs the work of a sub-agent. A panic becomes its error, so that it ends nothing else.
+/// Runs the work of a sub-agent. Converts a panic to an error, so that the panic ends only this
+/// work.
 pub(crate) async fn catch_panic<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     let caught = AssertUnwindSafe(work).catch_unwind().await;
     caught.unwrap_or_else(|panic| Err(Error::Crashed(panic_text(&*panic))))

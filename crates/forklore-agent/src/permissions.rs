@@ -1,4 +1,4 @@
-//! The permissions of a session, and tools restricted to them.
+//! The permission ceiling of a session, and tools that are restricted to such a ceiling.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use futures_util::future::BoxFuture;
 use crate::approve::Policy;
 use crate::tool::{CallContext, ToolCall, ToolOutcome, ToolSpec, Tools};
 
-/// A session's ceiling (docs/semantics.md, Fork): the only permissions that it can have, or no
-/// limit. A session's ceiling never widens.
+/// The permission ceiling of a session (docs/semantics.md, Fork): the set of permissions that the
+/// session can have, or no limit. A session's ceiling never widens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ceiling(Option<BTreeSet<String>>);
 
@@ -20,8 +20,8 @@ impl From<Option<BTreeSet<String>>> for Ceiling {
 }
 
 impl Ceiling {
-    /// Returns the permissions that both ceilings allow: what a child gets if it requests `other`
-    /// and its parent has this one.
+    /// Returns the permissions that both ceilings allow. A child gets this ceiling if its parent
+    /// has `self` and the child requests `other`.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         Self(match (&self.0, &other.0) {
@@ -30,20 +30,22 @@ impl Ceiling {
         })
     }
 
-    /// Checks whether the ceiling allows a permission.
+    /// Checks whether the ceiling allows the permission with this name.
     #[must_use]
     pub fn allows(&self, permission: &str) -> bool {
         self.0.as_ref().is_none_or(|permissions| permissions.contains(permission))
     }
 
-    /// Returns the permissions, as a session's header stores them; `None` means no limit.
+    /// Returns the permissions in the form in which a session's header stores them. `None` is no
+    /// limit.
     #[must_use]
     pub fn into_permissions(self) -> Option<BTreeSet<String>> {
         self.0
     }
 }
 
-/// Tools restricted to those that a ceiling allows. The model does not see the others.
+/// A set of tools, restricted to the tools that a ceiling allows. The model does not see other
+/// tools.
 pub struct Below {
     tools: Arc<dyn Tools>,
     policy: Arc<dyn Policy>,
@@ -51,7 +53,7 @@ pub struct Below {
 }
 
 impl Below {
-    /// Restricts `tools` to `ceiling`. The policy determines which permission each tool needs.
+    /// Restricts `tools` to `ceiling`. `policy` determines which permission each tool needs.
     #[must_use]
     pub fn new(tools: Arc<dyn Tools>, policy: Arc<dyn Policy>, ceiling: Ceiling) -> Self {
         Self { tools, policy, ceiling }
@@ -81,7 +83,7 @@ impl Tools for Below {
     }
 }
 
-/// Returns the permission that the tool of this name needs.
+/// Returns the permission that the policy requires for the tool with this name.
 pub(crate) fn permission(policy: &dyn Policy, tool: &str) -> String {
     let arguments = forklore_core::Data::null();
     policy.permission(&ToolCall { id: String::new(), name: tool.to_owned(), arguments })

@@ -1,4 +1,4 @@
-//! A session that can run turns: it is created, initialized, executed, forked and ended.
+//! A session that can run turns. It can be created, initialized, executed, forked and ended.
 
 mod cleanup;
 mod compact;
@@ -36,7 +36,8 @@ pub struct AgentSession {
     inner: Arc<Inner>,
 }
 
-/// What the sessions of a kernel share: its handle, and the list of live sessions.
+/// The state that the sessions of a kernel share: the kernel's handle and the list of open
+/// sessions.
 #[derive(Clone)]
 pub(crate) struct Home {
     pub(crate) kernel: KernelHandle,
@@ -47,13 +48,14 @@ pub(crate) struct Inner {
     context: Arc<Context>,
     home: Home,
     state: Mutex<State>,
-    /// Locked while a turn runs. It contains what a turn read that the next one can use.
+    /// Locked while a turn runs. It contains the view that one turn read and the next turn can
+    /// reuse.
     turn: AsyncMutex<View>,
 }
 
 #[derive(Default)]
 struct State {
-    /// The session to create, until it is created.
+    /// The properties of the session to create; `None` once the session exists.
     plan: Option<NewSession>,
     ready: bool,
     started: bool,
@@ -64,7 +66,7 @@ impl AgentSession {
     pub(crate) fn planned(home: &Home, new: NewSession, config: SessionConfig) -> Self {
         let id = new.id.clone().unwrap_or_else(|| home.kernel.engine().new_id());
         let identity = Identity {
-            // The root of a child's family is determined when the child is initialized.
+            // A child uses the parent's id instead of the root's id until it is initialized.
             root_id: new.parent_id.clone().unwrap_or_else(|| id.clone()),
             parent_id: new.parent_id.clone(),
             session_id: id,
@@ -72,7 +74,7 @@ impl AgentSession {
         Self::with(home, identity, Some(new), config)
     }
 
-    /// Opens a stored session.
+    /// Opens a session that exists in the store.
     pub(crate) async fn open(home: &Home, id: &SessionId, config: SessionConfig) -> Result<Self> {
         let wanted = id.clone();
         let header = home.kernel.run(move |engine| engine.show(&wanted)).await?;
@@ -103,15 +105,15 @@ impl AgentSession {
         &self.inner.context
     }
 
-    /// Returns the session's id. A runtime that lost its session to another one continues in a fork
-    /// of it (docs/semantics.md, Writing), so the id may change during a turn; the turn's result
-    /// then reports it.
+    /// Returns the session's id. The id may change during a turn: a runtime that lost its session
+    /// to another runtime continues in a fork of the session (docs/semantics.md, Writing). The
+    /// result of the turn then reports the new id.
     #[must_use]
     pub fn id(&self) -> SessionId {
         self.identity().session_id
     }
 
-    /// Returns the session's id, its parent's and its root's.
+    /// Returns the ids of the session, of its parent and of the family's root.
     #[must_use]
     pub fn identity(&self) -> Identity {
         self.context().identity()
@@ -123,32 +125,32 @@ impl AgentSession {
         self.context().config()
     }
 
-    /// Changes the session's configuration, effective from its next turn.
+    /// Changes the session's configuration. The change takes effect with the next turn.
     pub fn equip(&self, change: impl FnOnce(&mut SessionConfig)) {
         self.context().change_config(change);
     }
 
-    /// Replaces the session's model, effective from its next turn.
+    /// Replaces the session's model. The new model answers from the next turn on.
     pub fn set_model(&self, model: Arc<dyn Model>) {
         self.equip(|config| config.model = model);
     }
 
-    /// Subscribes to the notifications of this session only; see
+    /// Subscribes to the notifications of this session only. For `capacity`, see
     /// [`Kernel::subscribe`](crate::Kernel::subscribe).
     #[must_use]
     pub fn subscribe(&self, capacity: usize) -> Subscription {
         self.context().subscribe(capacity)
     }
 
-    /// Checks whether a turn or other work of the session runs in this process.
+    /// Checks whether this process is running a turn or other work of the session.
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.context().cancel_token().is_some()
     }
 
-    /// Interrupts the running turn, if there is one. The part of the answer that arrived is stored,
+    /// Interrupts the running turn or other work. The part of the answer that arrived is stored,
     /// running calls are cancelled, and [`execute`](Self::execute) returns. A summary in progress
-    /// is abandoned. Returns `false` if nothing runs or it was interrupted before.
+    /// is abandoned. Returns `false` if nothing runs or if the work was already interrupted.
     pub fn interrupt(&self) -> bool {
         self.context().interrupt()
     }
@@ -159,8 +161,8 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks whether this session is a child of `other`, or of a session that `other` continued
-    /// from.
+    /// Checks whether this session is a child of `other`, or of a session as which `other` ran
+    /// before.
     fn is_below(&self, other: &Self) -> bool {
         let parent = self.context.identity().parent_id;
         parent.is_some_and(|parent| other.context.is_or_was(&parent))

@@ -1,4 +1,4 @@
-//! The port to tools: their descriptions and their calls.
+//! The port to tools: it describes the tools and executes their calls.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,13 +12,15 @@ use tokio_util::sync::CancellationToken;
 use crate::notify::event::CalledTool;
 pub use crate::notify::event::ToolStep as Step;
 
-/// A set of tools that a turn may call. Permissions are decided elsewhere.
+/// A set of tools that a turn may call. An implementation need not check permissions: the kernel
+/// does.
 pub trait Tools: Send + Sync {
-    /// Returns the tools available now. The order must stay the same while the set is the same,
-    /// because the tools are part of the bytes that a family's requests share.
+    /// Returns the specifications of the tools that are available now. Return the same order as
+    /// long as the set is the same: the tools are part of the bytes that a family's requests have
+    /// in common.
     fn specs(&self) -> Vec<ToolSpec>;
 
-    /// Executes a call. A tool's failure is an outcome and never ends the turn.
+    /// Executes a call. If the tool fails, returns a failed outcome, which does not end the turn.
     fn call<'a>(
         &'a self,
         call: &'a ToolCall,
@@ -26,48 +28,48 @@ pub trait Tools: Send + Sync {
     ) -> BoxFuture<'a, ToolOutcome>;
 }
 
-/// A tool as the model sees it.
+/// The description of a tool that the model receives.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolSpec {
-    /// The name by which the model calls it.
+    /// The name with which the model calls the tool.
     pub name: String,
-    /// A description for the model.
+    /// What the tool does, in words for the model.
     pub description: String,
-    /// The JSON schema of its arguments.
+    /// The JSON schema of the tool's arguments.
     pub parameters: Data,
 }
 
-/// A tool call, as the model made it.
+/// A tool call, as the model wrote it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolCall {
-    /// The id of the call, unique in its session.
+    /// The id of the call, unique in the answer that contains it.
     pub id: String,
-    /// The tool's name.
+    /// The name of the called tool.
     pub name: String,
-    /// The arguments, verbatim. They need not match the schema.
+    /// The arguments, verbatim. They may not match the tool's schema.
     pub arguments: Data,
 }
 
 impl ToolCall {
-    /// Returns the call as notifications report it.
+    /// Returns the call in the form in which notifications report it.
     pub(crate) fn to_event(&self) -> CalledTool {
         let (id, name) = (self.id.clone(), self.name.clone());
         CalledTool { id, name, arguments: to_value(&self.arguments) }
     }
 }
 
-/// The context in which a tool call runs.
+/// The context in which a tool executes a call.
 #[derive(Clone, Debug)]
 pub struct CallContext {
     /// The session that contains the call.
     pub session: SessionId,
-    /// Cancelled when the turn is interrupted.
+    /// Cancelled when the turn is interrupted. The tool should then return.
     pub cancelled: CancellationToken,
-    /// Receives progress reports from tools that send them.
+    /// Receives the tool's progress reports. A tool need not send any.
     pub progress: Progress,
 }
 
-/// Receives a call's progress reports; the default ignores them.
+/// Receives the progress reports of a call. The default ignores the reports.
 #[derive(Clone, Default)]
 pub struct Progress(Option<Arc<dyn Fn(Step) + Send + Sync>>);
 
@@ -77,7 +79,7 @@ impl Progress {
         Self(Some(Arc::new(listener)))
     }
 
-    /// Reports a step.
+    /// Reports one step of the call's progress.
     pub fn tell(&self, step: Step) {
         if let Some(listener) = &self.0 {
             listener(step);
@@ -91,7 +93,7 @@ impl fmt::Debug for Progress {
     }
 }
 
-/// The outcome of a tool call.
+/// The outcome of a tool call: the tool's result, and whether the call failed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolOutcome {
     /// The tool's result: a string, or a list of parts.
@@ -115,13 +117,13 @@ impl Tools for NoTools {
 }
 
 impl ToolOutcome {
-    /// Returns a successful outcome with this text.
+    /// Returns a successful outcome with `text` as its content.
     #[must_use]
     pub fn text(text: &str) -> Self {
         Self { content: text_data(text), is_error: false }
     }
 
-    /// Returns a failed outcome with this text for the model.
+    /// Returns a failed outcome with `text` as its content, which the model receives.
     #[must_use]
     pub fn failed(text: &str) -> Self {
         Self { content: text_data(text), is_error: true }
@@ -132,7 +134,7 @@ fn text_data(text: &str) -> Data {
     Data::from_checked(Value::from(text).to_string())
 }
 
-/// Parses JSON into a [`Value`], as notifications contain it; null if it cannot be parsed.
+/// Converts JSON to a [`Value`] for a notification. Invalid JSON becomes null.
 pub(crate) fn to_value(data: &Data) -> Value {
     data.read().unwrap_or_default()
 }

@@ -1,7 +1,7 @@
-//! A turn: from a prompt to the answer, with as many model and tool calls as it needs.
+//! A turn: from a prompt to the answer, with as many model calls and tool calls as needed.
 //!
-//! A turn gets a [`Context`](crate::context::Context) and a log. It has access to neither the
-//! session nor the kernel; sub-agents are created for it through a port ([`SubagentFactory`]).
+//! A turn has access to a [`Context`](crate::context::Context) and a log, but not to the session or
+//! the kernel. It creates sub-agents through a port ([`SubagentFactory`]).
 
 mod answer;
 mod attach_result;

@@ -1,4 +1,4 @@
-//! `append`: adds one atomic batch after the head.
+//! `append`: adds one atomic batch of events at the end of a session's log.
 
 use forklore_api::{AppendRequest, NewEvent};
 use forklore_core::Usage;
@@ -10,10 +10,11 @@ use jiff::Timestamp;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Appends events after the head of a session, all or none. They are durable when the function
-    /// returns.
+    /// Appends events after the head of a session: all of them, or none. The events are durable
+    /// when the function returns.
     ///
-    /// A writer that passes the head it saw gets `conflict` if another writer was faster:
+    /// A writer passes in `expect` the head that it saw. It gets `conflict` if another writer
+    /// appended first:
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -33,8 +34,8 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `invalid_args` with the number of the event, `conflict` with the actual head, `busy`,
-    /// `not_found`.
+    /// `invalid_args` with the number of the invalid event in the batch, from 1; `conflict` with
+    /// the actual head; `busy`; `not_found`.
     pub fn append(&self, session: &SessionId, request: &AppendRequest) -> Result<Appended> {
         let now = self.now();
         check_size(&request.events)?;
@@ -74,7 +75,7 @@ impl Engine {
         })
     }
 
-    /// Checks that the range of each compaction lies wholly before the compaction itself.
+    /// Checks that each compaction covers only conversation events that precede the compaction.
     fn check_compactions(&self, session: &SessionId, events: &[Event]) -> Result<()> {
         if !events.iter().any(|event| event.kind == EventType::HISTORY_COMPACTION) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! `attach`: stores bytes outside the log, and appends the message that names them.
+//! `attach`: stores bytes as an attachment, and appends the message that names the attachment.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -12,8 +12,8 @@ use serde_json::json;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Stores the bytes as an attachment and appends a user message that names it. Equal bytes are
-    /// stored only once. Reads `bytes` to the end in constant memory.
+    /// Stores `bytes` as an attachment and appends a user message that names the attachment. The
+    /// store stores equal bytes only once. Reads `bytes` to its end in constant memory.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -38,8 +38,8 @@ impl Engine {
     ///
     /// # Errors
     /// `unsupported` if the store has no attachments, `invalid_args` for too many bytes or an
-    /// invalid name or media type, and the errors of [`append`](Engine::append). The bytes may then
-    /// be stored already; the next `gc` removes them.
+    /// invalid name or media type, and the errors of [`append`](Engine::append). If only the append
+    /// fails, the attachment is already stored; the next `gc` removes it.
     pub fn attach(
         &self,
         session: &SessionId,
@@ -47,7 +47,7 @@ impl Engine {
         request: &Attach,
     ) -> Result<Attached> {
         check(request)?;
-        // Before reading the bytes, which may take long.
+        // Checks that the session exists before reading the bytes, because reading may take long.
         self.show(session)?;
         let pin = self.put_attachment(bytes, request.limit)?;
         let append = AppendRequest {
@@ -68,9 +68,9 @@ impl Engine {
         })
     }
 
-    /// Stores bytes, at most `limit` of them, for a message that the caller writes. A part
-    /// `{type:"attachment",ref,media_type,name?}` names them. No `gc` removes them before the
-    /// returned pin is dropped, so drop it after the message is written.
+    /// Stores at most `limit` bytes as an attachment. The caller then writes the message whose part
+    /// `{type:"attachment",ref,media_type,name?}` names the attachment. While the returned pin
+    /// exists, no `gc` removes the attachment: drop the pin after the message is written.
     ///
     /// # Errors
     /// `unsupported` if the store has no attachments, `invalid_args` for too many bytes.
@@ -86,8 +86,8 @@ impl Engine {
         Ok(&**attachments?.store())
     }
 
-    /// Pins the attachments that these payloads mention. The caller does this before it writes the
-    /// payloads: a `gc` that has already read the session could otherwise remove the attachments.
+    /// Pins the attachments that these payloads mention. Call this before the payloads are written:
+    /// a `gc` that has already read the session could otherwise remove the attachments.
     pub fn hold_mentioned<'d>(&self, data: impl IntoIterator<Item = &'d Data>) -> Vec<Pin> {
         let Some(attachments) = &self.attachments else { return Vec::new() };
         let mentions = data.into_iter().flat_map(attachment::mentions);

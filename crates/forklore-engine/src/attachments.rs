@@ -1,4 +1,4 @@
-//! Reads attachments: those that a session names, and their bytes.
+//! Lists the attachments that a session names, and reads the bytes of an attachment.
 
 mod mentioned;
 mod soundness;
@@ -16,8 +16,8 @@ pub(crate) use soundness::StoredAttachments;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Returns the attachments that the messages of a session name, inherited messages included, in
-    /// log order. A missing attachment is marked `missing` and is not an error.
+    /// Returns the attachments that the messages of a session name, in log order. Includes
+    /// inherited messages. A missing attachment is marked `missing` and is not an error.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -51,8 +51,8 @@ impl Engine {
         Ok(attachments.store().list()?.iter().map(|attachment| attachment.bytes).sum())
     }
 
-    /// Writes the bytes of an attachment to `out` and returns their number. The digest is verified
-    /// only at the end: after an error, discard what was written.
+    /// Writes the bytes of an attachment to `out` and returns how many bytes it wrote. The digest
+    /// is verified only after the last byte: after an error, discard the bytes in `out`.
     ///
     /// # Errors
     /// `not_found` if the store does not have the attachment, `corrupt` if its bytes do not match

@@ -1,4 +1,4 @@
-//! `branches`: the branches of a family, by label.
+//! `branches`: returns the branches of a family, each with its label, cut and head.
 
 use forklore_api::{Branch, Branches};
 use forklore_core::{SessionId, SessionKind};
@@ -8,8 +8,8 @@ use crate::list::problems;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Returns the branches of the family of a session. Delegates and deleted sessions are left
-    /// out.
+    /// Returns the branches of the family to which `session` belongs, its root included. Leaves out
+    /// delegates and deleted sessions.
     ///
     /// # Errors
     /// `not_found`.

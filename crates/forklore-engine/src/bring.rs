@@ -1,4 +1,4 @@
-//! `bring`: records in one session what a branch did.
+//! `bring`: records in one session a summary of what another branch did.
 
 use std::ops::Range;
 
@@ -12,16 +12,16 @@ use serde::Deserialize;
 use crate::summary::{BranchSummary, Of, usage_events};
 use crate::{Engine, Error, Result};
 
-/// Only this much of a longer answer is brought; the branch has all of it.
+/// Maximum length in bytes of the answer that `bring` records. The branch has the full answer.
 const ANSWER_BYTES: usize = 64 << 10;
-/// Number of attempts after conflicts with other writers, before the caller gets `conflict`.
+/// How often `bring` tries in all if other writers conflict, before it returns `conflict`.
 const ATTEMPTS: usize = 5;
 
 impl Engine {
-    /// Records in the session `into` what the branch `from` did since the two diverged, or since it
-    /// was last brought there, with its last answer. Appends one `branch_summary` after the head,
-    /// which changes no history, and the usage of the summary call, if any. Bringing the same part
-    /// again records nothing.
+    /// Records in the session `into` what the branch `from` did since the two diverged, or since
+    /// the last `bring` from `from` to `into`. The record includes the branch's last answer.
+    /// Appends one `branch_summary` after the head of `into`, which changes no history, and the
+    /// usage of the summary call, if any. Bringing the same part again records nothing.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -42,9 +42,9 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `not_found`, `invalid_args` (reason `same_session`, or `nothing_to_bring` if the branch has
-    /// nothing of its own, or `part` if the requested part is out of range), `busy`, `conflict` if
-    /// others keep writing.
+    /// `not_found`; `busy`; `conflict` if other writers append in every attempt; `invalid_args`
+    /// with one of the reasons `same_session`, `nothing_to_bring` (the branch has no events of its
+    /// own) or `part` (the requested part is out of range).
     pub fn bring(&self, request: &Bring) -> Result<Brought> {
         if request.from == request.into {
             let message = "a session cannot be brought into itself";
@@ -53,7 +53,7 @@ impl Engine {
         let mut attempt = 1;
         loop {
             match self.try_to_bring(request) {
-                // Another writer appended meanwhile, perhaps the same summary: check again.
+                // Another writer appended meanwhile, perhaps the same summary. Check again.
                 Err(Error::Store(StoreError::Conflict { .. })) if attempt < ATTEMPTS => {
                     attempt += 1;
                 }
@@ -123,8 +123,8 @@ impl Engine {
         Ok(Event { id: id.clone(), ts: self.now(), kind, class, dialect: None, effect, data })
     }
 
-    /// Returns the part of `from` that `into` has neither in its history nor as a summary, limited
-    /// to `requested` if given.
+    /// Returns the part of `from` that `into` has neither in its history nor as a summary. If
+    /// `requested` is given, limits the part to that range of indexes.
     fn not_yet_brought(
         &self,
         from: &Header,
@@ -174,14 +174,14 @@ impl Engine {
     }
 }
 
-/// The part to bring.
+/// The part of the branch to bring, and whether an event already records it.
 enum Part {
     New(Of),
-    /// Nothing: this event already brought all of it.
+    /// There is nothing to record: this event already recorded the whole part.
     Brought(Of, Existing),
 }
 
-/// An event that brought a part.
+/// An event in the target session that recorded a part of the branch.
 struct Existing {
     id: EventId,
     seq: u64,
@@ -195,7 +195,7 @@ struct Recorded {
     to_index: u64,
 }
 
-/// Parses a summary that brought a part of `branch`: the strategy, and the part.
+/// Parses a `branch_summary` that `bring` wrote for `branch`. Returns its strategy and the part.
 fn recorded_of(data: &Data, branch: &SessionId) -> Option<(&'static str, Recorded)> {
     #[derive(Deserialize)]
     struct Summary {
@@ -209,7 +209,8 @@ fn recorded_of(data: &Data, branch: &SessionId) -> Option<(&'static str, Recorde
     (of.session_id == *branch).then_some((strategy, of))
 }
 
-/// Parses a summary that was brought: the label of the branch at the time, and its id.
+/// Parses a `branch_summary` that `bring` wrote. Returns the branch's label at that time, and the
+/// branch's session id.
 pub(crate) fn brought_by(data: &Data) -> Option<(String, SessionId)> {
     #[derive(Deserialize)]
     struct Summary {
@@ -220,15 +221,15 @@ pub(crate) fn brought_by(data: &Data) -> Option<(String, SessionId)> {
     Some((brought_from, of.session_id))
 }
 
-/// Derives the event id from the part and the strategy, so that two writers who bring the same part
-/// at once record one event.
+/// Derives the event id from the part and the strategy. Two writers that bring the same part at
+/// once use the same id, so the log gets one event.
 fn event_id(of: &Of, by: &Summarize) -> EventId {
     let what = format!("brought {} {} {}", by.strategy(), of.from_index, of.to_index);
     EventId::named(&of.session_id, &what)
 }
 
-/// Derives the id of a usage event from the id of the summary, so that a repeated append is
-/// recognized.
+/// Derives the id of a usage event from the id of the summary. The store recognizes a repeated
+/// append by this id.
 fn usage_id(brought: &Brought, at: usize) -> EventId {
     EventId::named(&brought.from_session_id, &format!("usage {at} of {}", brought.event_id))
 }

@@ -1,4 +1,4 @@
-//! Marks the sessions of a tree into which other branches were brought.
+//! Marks the sessions of a tree into which `bring` recorded other branches.
 
 use forklore_api::{BroughtMark, TreeNode, Trees};
 use forklore_core::EventType;
@@ -8,16 +8,16 @@ use crate::Engine;
 use crate::bring::brought_by;
 
 /// Maximum number of own events, over all sessions of the trees, for which marks are computed.
-/// Headers do not contain the marks, so the events must be read, without their data. The limit
-/// bounds the time for large trees.
+/// Headers do not contain the marks, so computing them reads the events without their `data`. The
+/// limit bounds the time for large trees.
 const MOST_EVENTS: u64 = 20_000;
-/// Events per read.
+/// Number of events per read.
 const PAGE: usize = 1_000;
 
 impl Engine {
-    /// Adds to each session of the trees the branches that [`bring`](Self::bring) brought into it.
-    /// Returns `false` and adds nothing if these sessions wrote more than 20,000 events together.
-    /// Of a damaged session, adds what can be read.
+    /// Adds to each session of the trees the branches that [`bring`](Self::bring) brought into that
+    /// session. Returns `false` and adds nothing if these sessions have more than 20,000 own events
+    /// in all. Of a damaged session, adds the marks that can be read.
     pub fn mark_brought(&self, trees: &mut Trees) -> bool {
         let events: u64 = trees.nodes.iter().filter(|node| is_readable(node)).map(own).sum();
         if events > MOST_EVENTS {
@@ -29,14 +29,14 @@ impl Engine {
         true
     }
 
-    /// Returns the marks in the node's own events, as far as these can be read.
+    /// Returns the marks in the node's own events, up to the first event that cannot be read.
     fn marks_of(&self, node: &TreeNode) -> Vec<BroughtMark> {
         let mut marks = Vec::new();
         let mut from = first_own(node);
         loop {
             let query =
                 Query { at: At::Seq(from), direction: Direction::Forward, limit: PAGE, bare: true };
-            // Damage only ends the search here; `verify` reports it.
+            // Damage only ends this search. `verify` reports the damage.
             let Ok(page) = self.store().read(&node.session_id, &query) else { return marks };
             let Some(last) = page.events.last() else { return marks };
             from = last.seq + 1;
@@ -68,7 +68,7 @@ fn own(node: &TreeNode) -> u64 {
     node.header.as_ref().map_or(0, |found| found.own_events)
 }
 
-/// Returns the seq of the first event after the inherited ones, or the one before it.
+/// Returns the seq of the node's first own event, or the seq before it.
 fn first_own(node: &TreeNode) -> u64 {
     let head = node.header.as_ref().map_or(-1, |found| found.head_seq);
     u64::try_from(head + 1).unwrap_or(0).saturating_sub(own(node))

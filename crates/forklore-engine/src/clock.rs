@@ -1,18 +1,18 @@
-//! Time and randomness, which tests can replace to get fixed values.
+//! The sources of time and randomness. Tests replace them to get fixed values.
 
 use jiff::Timestamp;
 use uuid::Uuid;
 
 /// Supplies the engine with the current time and random bits.
 pub trait Clock: Send + Sync {
-    /// Returns the current time.
+    /// Returns the current time. The engine reduces it to microseconds.
     fn now(&self) -> Timestamp;
 
     /// Returns 80 random bits for an id.
     fn random(&self) -> [u8; 10];
 }
 
-/// The system clock and random numbers.
+/// Reads the time from the system clock and the random bits from the system's generator.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -22,8 +22,8 @@ impl Clock for SystemClock {
     }
 
     fn random(&self) -> [u8; 10] {
-        // A UUIDv7 ends in 74 random bits and counts up within a millisecond. So ids made by one
-        // process sort in the order of their creation.
+        // A UUIDv7 ends in 74 random bits and counts up within a millisecond. The ids that one
+        // process creates therefore sort in the order of their creation.
         let mut random = [0; 10];
         random.copy_from_slice(&Uuid::now_v7().as_bytes()[6..]);
         random

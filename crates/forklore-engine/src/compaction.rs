@@ -1,4 +1,4 @@
-//! Plans where to compact a history: a summary replaces the beginning, the end stays unchanged.
+//! Plans where to compact a history: a summary replaces its beginning, and its end stays unchanged.
 
 use forklore_core::summary::Summary;
 use forklore_core::{Message, Role, SessionId};
@@ -7,24 +7,24 @@ use forklore_store::port::At;
 use crate::summary::Of;
 use crate::{Engine, Result};
 
-/// The divisor for the part that stays unchanged: a quarter of the bytes.
+/// A compaction leaves at most one part in this many of the bytes unchanged: a quarter.
 const RETAINED_FRACTION: u64 = 4;
 
-/// What a compaction would cover.
+/// The range of a history that a compaction would cover, and the summary to replace it with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompactionPlan {
-    /// The first covered index. System messages at the beginning are not covered.
+    /// The first covered index, inclusive. System messages at the beginning are not covered.
     pub from_index: u64,
-    /// The end of the covered range of indexes, exclusive.
+    /// The end of the covered indexes, exclusive.
     pub to_index: u64,
-    /// What the model has received of that part so far, with earlier summaries in place of what
-    /// they cover.
+    /// The covered messages in the form that the model receives so far. An earlier compaction's
+    /// summary replaces the messages that it covers.
     pub messages: Vec<Message>,
-    /// The deterministic summary of that part, made without a model.
+    /// The deterministic summary of the covered messages, made without a model.
     pub summary: Summary,
 }
 
-/// A position after which no call is open.
+/// A position in the history after which no tool call is open.
 struct Position {
     index: u64,
     seq: u64,
@@ -34,9 +34,9 @@ struct Position {
 }
 
 impl Engine {
-    /// Plans a compaction of a session. It leaves about a quarter of the uncompacted bytes, ends at
-    /// the beginning of a turn if possible, and never separates a call from its result. Returns
-    /// `None` if there is nothing to cover.
+    /// Plans a compaction of a session. The plan leaves at most a quarter of the uncompacted bytes
+    /// if a position allows that. It ends before the first message of a turn if possible, and never
+    /// separates a call from its result. Returns `None` if there is nothing to cover.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.

@@ -1,5 +1,6 @@
-//! How full the context of a session's model is: the token count that the last model call reported,
-//! plus an estimate of what was written after it. A fork inherits it with the history.
+//! Computes how full the context window of a session's model is: the token count that the last
+//! model call reported, plus an estimate for the messages after that call. A fork inherits the
+//! count with the history.
 
 use forklore_core::inline::inline_bytes;
 use forklore_core::{EventType, Header, Message, SessionId, payload};
@@ -9,23 +10,23 @@ use serde::de::IgnoredAny;
 
 use crate::{Engine, Result};
 
-/// Estimated bytes of text per token, if no provider counted them: a rule of thumb.
+/// Estimated bytes of text per token, for text that no provider counted: a rule of thumb.
 const BYTES_PER_TOKEN: u64 = 4;
-/// Estimated tokens of an image: also a rule of thumb.
+/// Estimated tokens per image: a rule of thumb.
 const IMAGE_TOKENS: u64 = 1_600;
 const PAGE: usize = 64;
 
-/// Number of tokens that the next request of a session takes at least.
+/// The least number of tokens that the next request of a session takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContextUsage {
-    /// All tokens, estimated ones included.
+    /// The number of all tokens, including estimated tokens.
     pub tokens: u64,
-    /// The part of `tokens` that is estimated from the length of texts.
+    /// How many of `tokens` are estimated from the length of the messages.
     pub estimated: u64,
 }
 
 impl ContextUsage {
-    /// Adds the estimated tokens of `bytes` bytes of messages.
+    /// Adds an estimate of the tokens in `bytes` bytes of messages.
     #[must_use]
     pub fn and_bytes(self, bytes: u64) -> Self {
         let tokens = bytes / BYTES_PER_TOKEN;
@@ -36,19 +37,21 @@ impl ContextUsage {
     }
 }
 
-/// The result of the backward search through a log.
+/// The result of a search for the last model call, backwards through the own events of a session.
 enum Found {
-    /// A model call that used `tokens`; `bytes` bytes of inheritable events were written after it.
+    /// A model call that used `tokens` tokens. `bytes` is the size of the inheritable events after
+    /// it.
     Call { tokens: u64, bytes: u64 },
-    /// A compaction: token counts from before it no longer apply.
+    /// A compaction. Token counts from before a compaction no longer apply.
     Compaction,
-    /// The session's own events contain neither.
+    /// The session's own events contain neither a model call nor a compaction.
     Nothing,
 }
 
 impl Engine {
-    /// Returns how full the context is. Uses the last model call since the last compaction, also of
-    /// an ancestor; without one, estimates the messages that the model would receive.
+    /// Returns how full the context window is. Uses the last model call since the last compaction;
+    /// an ancestor may have made this call. Without such a call, estimates the size of the messages
+    /// that the model would receive.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -66,10 +69,10 @@ impl Engine {
                 Found::Nothing => {}
             }
             links += 1;
-            // A delegate has none of its parent's context.
+            // A delegate does not inherit its parent's context.
             let parent =
                 at.parent_id.filter(|_| at.inherited.inheritable > 0 && links <= header.depth);
-            // A history stays readable if the header of its parent is gone.
+            // A session's history stays readable if the header of its parent is gone.
             let parent = parent.and_then(|parent| self.store().header(&parent).ok());
             next = match (parent, at.cut.and_then(|cut| cut.seq)) {
                 (Some(parent), Some(cut)) => {
@@ -87,8 +90,9 @@ impl Engine {
         Ok(ContextUsage::default().and_bytes(bytes))
     }
 
-    /// Returns the seq of the last event in the run of non-inherited events after a cut. The usage
-    /// of the last answer before the cut is recorded there.
+    /// Returns the seq of the last event in the run of non-inherited events right after a cut, or
+    /// the cut itself if there is none. This run contains the usage of the last answer before the
+    /// cut.
     fn last_behind(&self, header: &Header, cut: u64) -> Result<u64> {
         let at = At::Seq(cut + 1);
         let query = Query { at, direction: Direction::Forward, limit: PAGE, bare: true };
@@ -136,7 +140,7 @@ fn tokens_of(stored: &LogEntry) -> Option<u64> {
         #[serde(default)]
         purpose: Option<IgnoredAny>,
     }
-    // A call with a `purpose`, such as a summary, says nothing about the conversation's size.
+    // Skips a call with a `purpose`, such as a summary: its usage is not the conversation's size.
     if event.data.read::<Recorded>().is_ok_and(|reported| reported.purpose.is_some()) {
         return None;
     }
@@ -144,8 +148,8 @@ fn tokens_of(stored: &LogEntry) -> Option<u64> {
     Some(usage.tokens()).filter(|tokens| *tokens > 0)
 }
 
-/// Returns the bytes of a message. Each inline image counts as `IMAGE_TOKENS` instead of its
-/// base64.
+/// Returns the size of a message in bytes. Counts each inline image as `IMAGE_TOKENS` tokens
+/// instead of by the length of its base64.
 fn message_bytes(message: &Message) -> u64 {
     let all = serde_json::to_string(message).map_or(0, |text| text.len() as u64);
     let (images, base64) = inline_bytes(message);

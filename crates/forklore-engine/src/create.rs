@@ -12,8 +12,8 @@ impl Engine {
     /// Creates a root session, or a delegate if the request names a parent.
     ///
     /// # Errors
-    /// `already_exists` (the id is in use, or belonged to a deleted session), `invalid_args`,
-    /// `not_found` (the parent).
+    /// `already_exists` if the id is in use or belonged to a deleted session, `invalid_args`,
+    /// `not_found` if the parent does not exist.
     pub fn create(&self, request: &Create) -> Result<Header> {
         check(request)?;
         if let Some(parent) = &request.parent {

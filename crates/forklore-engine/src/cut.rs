@@ -1,4 +1,5 @@
-//! Resolves a selector to a cut with one indexed lookup, whatever the length of the history.
+//! Resolves a selector to a cut with indexed lookups. The time does not depend on the history's
+//! length.
 
 use forklore_core::cut::{CutPoint, Extent};
 use forklore_core::{Cut, CutError, Header, OpenCalls, Selector};
@@ -8,7 +9,7 @@ use crate::{Engine, Error, Result};
 
 const BACK_EVENTS: usize = 64;
 
-/// A cut, and the number of calls it leaves open.
+/// A cut, and the number of tool calls that the cut leaves open.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     pub(crate) cut: Cut,
@@ -20,13 +21,13 @@ impl Engine {
     /// to cut).
     ///
     /// # Errors
-    /// `invalid_args` if the selector is out of range, or if it selects nothing and is not `start`
-    /// or `index:0`.
+    /// `invalid_args` if the selector is out of range. Also if the selector selects nothing, unless
+    /// it is `start` or `index:0`.
     pub fn cut(&self, header: &Header, selector: &Selector) -> Result<Cut> {
         Ok(self.find_cut(header, selector)?.cut)
     }
 
-    /// Like [`Engine::cut`], and counts the calls that the cut leaves open.
+    /// Like [`Engine::cut`], but also counts the tool calls that the cut leaves open.
     pub(crate) fn find_cut(&self, header: &Header, selector: &Selector) -> Result<Found> {
         let found = self.search(header, selector)?;
         if found.cut.inheritable == 0 && !selector.allows_empty() {
@@ -90,8 +91,8 @@ impl Engine {
         self.behind_first(header, At::Inheritable(inheritable))
     }
 
-    /// Returns the cut after the event at `at`. In most cases the page of two events contains the
-    /// next inheritable event too, so one read is enough.
+    /// Returns the cut after the event at `at`. The read also fetches the next event. That is
+    /// usually the next inheritable event, so one read is enough.
     fn behind_first(&self, header: &Header, at: At) -> Result<Found> {
         let missing = format!("the event at {at:?}");
         let query = Query { at, direction: Direction::Forward, limit: 2, bare: true };
@@ -120,22 +121,22 @@ impl Engine {
         Ok(self.store().read(&header.id, &query)?.events.pop())
     }
 
-    /// Returns the calls that a cut leaves open. Reads back only as far as the last event after
-    /// which no call was open.
+    /// Returns the tool calls that a cut leaves open. Reads events backwards from the cut, until an
+    /// event after which no call was open.
     pub fn open_calls(&self, header: &Header, cut: &Cut) -> Result<OpenCalls> {
         let mut effects = Vec::new();
         self.back_to_closed(header, cut, |event| effects.push(event.event.effect))?;
         Ok(effects.into_iter().rev().collect())
     }
 
-    /// Returns the last cut at or before `cut` that leaves no call open.
+    /// Returns the last cut that is not after `cut` and leaves no tool call open.
     pub(crate) fn cut_without_open_calls(&self, header: &Header, cut: &Cut) -> Result<Cut> {
         let closed = self.back_to_closed(header, cut, |_| {})?;
         Ok(self.after_inheritable(header, closed.map_or(0, |event| event.counts.inheritable))?.cut)
     }
 
-    /// Walks back from `cut` over the events after which a call is open. Returns the first event
-    /// after which no call is open.
+    /// Walks back from `cut` over the events after which a tool call is open. Returns the first
+    /// event after which none is open, or `None` if there is no such event.
     fn back_to_closed(
         &self,
         header: &Header,
@@ -143,7 +144,8 @@ impl Engine {
         mut visit: impl FnMut(LogEntry),
     ) -> Result<Option<LogEntry>> {
         let mut next = cut.seq;
-        // In nearly all cases the first event ends the walk.
+        // In nearly all cases, no call is open after the first event, so read only one event at
+        // first.
         let mut limit = 1;
         while let Some(seq) = next {
             let query =

@@ -1,4 +1,4 @@
-//! `delete`: removes sessions and retains what others still need.
+//! `delete`: removes sessions, but retains the events that other sessions inherit.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,15 +10,15 @@ use jiff::Timestamp;
 
 use crate::{Engine, Result};
 
-/// Number of attempts of a cascade; it restarts if a branch was created in the subtree meanwhile.
+/// How often a cascade tries in all. It restarts if a branch was created in the subtree meanwhile.
 const TRIES: usize = 8;
 
 impl Engine {
-    /// Deletes a session, with its delegates unless they have branch children (docs/semantics.md,
-    /// Delete, detach).
+    /// Deletes a session together with those of its delegates that have no branch children
+    /// (docs/semantics.md, Delete, detach).
     ///
     /// # Errors
-    /// `has_children`, `busy`, `not_found`. In each case nothing was deleted.
+    /// `has_children`, `busy`, `not_found`. After an error, no session was deleted.
     pub fn delete(&self, request: &Delete) -> Result<Deleted> {
         let now = self.now();
         let mut tries = TRIES;
@@ -43,7 +43,7 @@ impl Engine {
                     tracing::info!(%session, sessions, retained_segments, "deleted sessions");
                     return Ok(Deleted { deleted, retained_segments, dry_run: false });
                 }
-                // A branch was created after the family was read, so it belongs to the set.
+                // A branch was created after the headers were read. The cascade must delete it too.
                 Err(StoreError::HasChildren { .. })
                     if request.mode == DeleteMode::Cascade && tries > 0 => {}
                 Err(refused) => return Err(refused.into()),
@@ -51,24 +51,24 @@ impl Engine {
         }
     }
 
-    /// Returns the sessions that the request deletes, from the current headers.
+    /// Returns the sessions that the request deletes. Reads the current headers.
     fn closed_set(&self, request: &Delete) -> Result<Set> {
         let header = self.show(&request.session)?;
         let filter = Filter { family: Some(header.root_id.clone()), ..Filter::default() };
-        // A damaged header is an error here, because it may belong to a descendant.
+        // A damaged header may belong to a descendant. Return it as an error.
         let family = Family::of(self.store.sessions(&filter, None, 0)?.all()?);
         let sessions = family.closed_set(&header, request.mode == DeleteMode::Cascade);
         Ok(Set { sessions, family })
     }
 }
 
-/// The sessions to delete together, and their family.
+/// The sessions to delete together, and the family that contains them.
 struct Set {
     sessions: Vec<SessionId>,
     family: Family,
 }
 
-/// The living sessions of a family, by parent.
+/// The children and leases of a family, without its deleted sessions.
 struct Family {
     children: HashMap<SessionId, Vec<Header>>,
     leases: HashMap<SessionId, Lease>,
@@ -91,12 +91,12 @@ impl Family {
         self.children.get(id).map_or(&[], Vec::as_slice)
     }
 
-    /// Checks whether `child` reads history through its parent: it is a branch and not detached.
+    /// Checks whether `child` reads history through its parent: it is a branch and is not detached.
     fn builds_on_parent(child: &Header) -> bool {
         child.kind == SessionKind::Branch && !child.detached
     }
 
-    /// Returns the sessions to delete with `header`, descendants before ancestors.
+    /// Returns `header`'s session and the sessions to delete with it, descendants before ancestors.
     fn closed_set(&self, header: &Header, cascade: bool) -> Vec<SessionId> {
         let mut set = vec![header.id.clone()];
         let mut seen = HashSet::from([header.id.clone()]);
@@ -114,7 +114,7 @@ impl Family {
                 }
             }
         }
-        // The walk found parents before their children.
+        // The walk found parents before their children. Reverse the order.
         set.reverse();
         set
     }

@@ -7,9 +7,9 @@ use forklore_store::port::Change;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Copies the assembled prefix of a session into the session's own segment. Every read gives
-    /// the same answer as before, and its ancestors may then be deleted (docs/semantics.md, Delete,
-    /// detach).
+    /// Copies the prefix that a session inherits into the session's own segment. Every read of the
+    /// session then returns the same answer as before, but its ancestors may be deleted
+    /// (docs/semantics.md, Delete, detach).
     ///
     /// # Errors
     /// `not_found`, `missing_ancestor`.

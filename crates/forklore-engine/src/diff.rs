@@ -1,4 +1,4 @@
-//! `diff`: what two histories have in common, and what each has alone.
+//! `diff`: finds the events that two histories share, and those that only one of them has.
 
 use std::collections::HashSet;
 
@@ -10,8 +10,8 @@ use forklore_store::port::At;
 use crate::{Engine, Replay, Result};
 
 impl Engine {
-    /// Compares two sessions, of one family or of two. If their differing parts may not fit in
-    /// memory, see [`Engine::compare`].
+    /// Compares the histories of two sessions, of the same family or of different ones. Use
+    /// [`Engine::compare`] if the differing events may not fit in memory.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -21,8 +21,8 @@ impl Engine {
         Ok(Difference { ancestor, common, only_a, only_b })
     }
 
-    /// Like [`Engine::diff`], in constant memory: the records of each side are read as the
-    /// iterators advance. The common part is not read, whatever its length.
+    /// Like [`Engine::diff`], in constant memory: the iterators read the records of each side as
+    /// they advance. The common part is not read, so the time does not depend on its length.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -45,7 +45,8 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`; each record may fail with the last two.
+    /// `not_found`, `corrupt`, `missing_ancestor`. Each record of an iterator may fail with
+    /// `corrupt` or `missing_ancestor`.
     pub fn compare(&self, a: &SessionId, b: &SessionId) -> Result<Difference<Replay>> {
         let (a, b) = (self.show(a)?, self.show(b)?);
         let (end_a, end_b) = (a.counts.index, b.counts.index);
@@ -67,8 +68,8 @@ impl Engine {
         })
     }
 
-    /// Returns the identity of the conversation event at this index, which must exist. An event
-    /// that a copy repeats has the identity of the original's event.
+    /// Returns the identity of the conversation event at this index. The event must exist. If the
+    /// session is a copy and repeats the event, the identity is that of the original's event.
     fn origin(&self, session: &SessionId, index: u64) -> Result<Origin> {
         let mut origin = self.written(session, index)?;
         let mut seen = HashSet::new();
@@ -77,7 +78,7 @@ impl Engine {
         {
             match self.written(&original, index) {
                 Ok(found) => origin = found,
-                // The original was deleted, the copy was not.
+                // The original was deleted, but the copy was not.
                 Err(error) if error.kind() == ErrorKind::NotFound => break,
                 Err(error) => return Err(error),
             }
@@ -85,7 +86,7 @@ impl Engine {
         Ok(origin)
     }
 
-    /// Returns the session that this one repeats at this index, if it is a copy.
+    /// Returns the session whose event `session` repeats at this index, if `session` is a copy.
     fn original_at(&self, session: &SessionId, index: u64) -> Result<Option<SessionId>> {
         let copy_of = match self.store().header(session) {
             Ok(header) => header.copy_of,
@@ -97,7 +98,7 @@ impl Engine {
         Ok(repeats.map(|copy_of| copy_of.session_id))
     }
 
-    /// Returns where the conversation event at this index was first written.
+    /// Returns the session and seq where the conversation event at this index was first written.
     fn written(&self, session: &SessionId, index: u64) -> Result<Origin> {
         let found = self.event_at(session, At::Index(index))?;
         let missing = || StoreError::MissingAncestor {

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 /// Maximum number of folders named in the message of [`Error::Elsewhere`].
 const NAMED: usize = 3;
 
-/// The result of an engine operation.
+/// The result of an engine operation. The error is [`Error`] by default.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation failed. Nothing was written.
+/// Why an operation failed. A failed operation changes no session.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -25,18 +25,18 @@ pub enum Error {
     /// The selector does not resolve to a cut in the session.
     #[error("session {session}: {source}")]
     Cut {
-        /// The session.
+        /// The session in which the selector was resolved.
         session: SessionId,
-        /// The reason.
+        /// Why the selector names no cut.
         #[source]
         source: CutError,
     },
-    /// A name does not match the grammar. The error does not repeat it.
+    /// A name does not match its grammar. The error does not repeat the name, which may be hostile.
     #[error("the {what} is not valid: {source}")]
     Name {
-        /// What the name stands for, such as `session id`.
+        /// The kind of name, such as `session id`.
         what: &'static str,
-        /// The reason.
+        /// Which rule of the grammar the name breaks.
         source: IdError,
     },
     /// An event to append is invalid.
@@ -44,31 +44,31 @@ pub enum Error {
     Event {
         /// The number of the event in the batch, from 1.
         line: usize,
-        /// The reason.
+        /// Why the payload is invalid.
         source: PayloadError,
     },
     /// An argument is invalid.
     #[error("{message}")]
     Invalid {
-        /// A fixed word for scripts.
+        /// A fixed identifier that scripts can compare, such as `too_long`.
         reason: &'static str,
-        /// A message for people.
+        /// A description of the problem, for people.
         message: String,
     },
-    /// The cut leaves calls open, and the policy is to refuse that.
+    /// The cut leaves tool calls open, and the requested policy refuses such a cut.
     #[error("the cut leaves {} tool calls open", calls.len())]
     OpenCalls {
-        /// The parent.
+        /// The parent session.
         session: SessionId,
-        /// The open calls.
+        /// The open tool calls.
         calls: Vec<OpenCall>,
     },
     /// A session with this id exists, but it is not the child that the request describes.
     #[error("session {id} already exists, and is another child than the one asked for: {differs}")]
     OtherChild {
-        /// The id.
+        /// The id that the request gave.
         id: SessionId,
-        /// The first property that differs.
+        /// The first property in which the existing session differs from the request.
         differs: &'static str,
     },
     /// The child would have a permission that its parent does not have.
@@ -77,14 +77,14 @@ pub enum Error {
     /// The fork would exceed the maximum depth.
     #[error("session {session} is {links} forks deep already, and {max} are allowed")]
     TooDeep {
-        /// The parent.
+        /// The parent session.
         session: SessionId,
-        /// The parent's number of links since the root or the last detached session.
+        /// The number of links from the parent up to its root or to its nearest detached ancestor.
         links: u64,
-        /// The maximum depth.
+        /// The maximum number of links.
         max: u64,
     },
-    /// The parent links form a cycle.
+    /// The parent links of the session form a cycle.
     #[error("the ancestors of session {0} run in a circle")]
     Cycle(SessionId),
     /// A reference matches no session.
@@ -93,10 +93,10 @@ pub enum Error {
         /// A description of the reference. Never contains untrusted text.
         what: String,
     },
-    /// A reference matches no session of this workspace, but some in other workspaces.
+    /// A reference matches no session of this workspace, but matches sessions of other workspaces.
     #[error("no session of this folder fits {what}, but {}", do_fit(found))]
     Elsewhere {
-        /// A description of the reference.
+        /// A description of the reference. Never contains untrusted text.
         what: String,
         /// Up to 10 matching sessions of other workspaces, most recently updated first.
         found: Vec<Elsewhere>,
@@ -107,26 +107,26 @@ pub enum Error {
     /// A reference matches several sessions.
     #[error("{count} sessions fit {what}")]
     Ambiguous {
-        /// A description of the reference.
+        /// A description of the reference. Never contains untrusted text.
         what: String,
-        /// The first 10 matches.
+        /// The first 10 matching sessions.
         candidates: Vec<SessionId>,
-        /// Number of matches.
+        /// The number of matching sessions.
         count: usize,
     },
-    /// The store does not have the bytes of an attachment.
+    /// The store does not have the bytes of this attachment.
     #[error("the store has not got the bytes of the attachment {0}")]
     NoAttachment(AttachmentId),
     /// A file cannot be restored, because sessions read from it were deleted.
     #[error("the file cannot be restored: {} of its sessions were deleted", sessions.len())]
     SourceGone {
-        /// The deleted sessions.
+        /// The deleted sessions of the file. Empty if the file's own bytes were erased.
         sessions: Vec<SessionId>,
     },
     /// The store does not support the operation.
     #[error("{0}")]
     Unsupported(String),
-    /// The target of a recovery is not empty.
+    /// The target store of a recovery is not empty.
     #[error("the store to save into holds sessions already")]
     NotEmpty,
     /// Reading a file or writing the output failed.
@@ -134,13 +134,14 @@ pub enum Error {
     Io {
         /// The operation that failed.
         doing: String,
-        /// The cause.
+        /// The I/O error.
         source: std::io::Error,
     },
 }
 
 impl Error {
-    /// Returns the owner of the lease, if the operation failed because the session is leased.
+    /// Returns the owner of the lease if the operation failed because another runtime has leased
+    /// the session.
     #[must_use]
     pub fn holder(&self) -> Option<&str> {
         match self {
@@ -209,12 +210,12 @@ impl Error {
         }
     }
 
-    /// Builds an error for an invalid argument, from a fixed word for scripts and a message.
+    /// Builds an error for an invalid argument. `reason` is a fixed identifier for scripts.
     pub fn invalid(reason: &'static str, message: impl Into<String>) -> Self {
         Self::Invalid { reason, message: message.into() }
     }
 
-    /// Builds an error for an I/O failure, from the operation that failed and its cause.
+    /// Builds an error for an I/O failure. `doing` names the operation that failed.
     pub fn io(doing: impl Into<String>, source: std::io::Error) -> Self {
         Self::Io { doing: doing.into(), source }
     }

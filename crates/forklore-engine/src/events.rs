@@ -8,26 +8,26 @@ use forklore_store::port::{At, Direction, LogEntry, Page, Query};
 
 use crate::{Engine, Result};
 
-/// The size of the first page: small, so that the first event arrives at once.
+/// Number of events in the first page. It is small so that the first event arrives at once.
 const FIRST_EVENTS: usize = 16;
 const PAGE_EVENTS: usize = 512;
 
-/// Iterates over events in ascending seq. Ends after the first error.
+/// Iterates over a session's events in ascending seq. Ends after the first error.
 pub struct Events {
     store: Arc<dyn Store>,
     session: SessionId,
-    /// Where the next page starts; `None` at the end.
+    /// The position at which the next page starts; `None` after the last page.
     next: Option<At>,
     /// The maximum number of events in the next page.
     limit: usize,
-    /// Whether a read met damage. Pages then stay small.
+    /// Whether a read failed because of damage. The pages then stay small.
     near_damage: bool,
     page: std::vec::IntoIter<LogEntry>,
 }
 
 impl Engine {
-    /// Returns the events of a session from `at` on. They are read one page at a time: in constant
-    /// memory, whatever the length of the history.
+    /// Returns the events of a session from `at` to the head. The iterator reads one page at a
+    /// time, in constant memory for a history of any length.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -49,8 +49,8 @@ impl Engine {
     /// # }
     /// ```
     ///
-    /// An item may be an error: `not_found`, `corrupt`, `missing_ancestor`. All events before it
-    /// come first; nothing follows it.
+    /// An item may be an error: `not_found`, `corrupt`, `missing_ancestor`. The iterator first
+    /// returns all events before the error, and ends after the error.
     #[must_use]
     pub fn events(&self, session: &SessionId, at: At) -> Events {
         Events {
@@ -63,7 +63,7 @@ impl Engine {
         }
     }
 
-    /// Returns one event without its `data`, or `None` if there is none at `at`.
+    /// Returns the event at `at` without its `data`, or `None` if `at` has no event.
     pub(crate) fn event_at(&self, session: &SessionId, at: At) -> Result<Option<LogEntry>> {
         let query = Query { at, direction: Direction::Forward, limit: 1, bare: true };
         Ok(self.store().read(session, &query)?.events.pop())
@@ -83,8 +83,8 @@ impl Events {
         Ok(())
     }
 
-    /// Reads one page. If it contains damage, halves the page until the events before the damage
-    /// can be read.
+    /// Reads one page. If the page contains damage, halves the page size until the events before
+    /// the damage can be read.
     fn read(&mut self, at: &At) -> Result<Page> {
         loop {
             let limit = self.limit;

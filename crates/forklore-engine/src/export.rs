@@ -1,4 +1,4 @@
-//! `export`: writes a session in another format, plain JSON lines or an agent's own.
+//! `export`: writes a session as plain JSON lines or in the session-file format of an agent.
 
 mod exchange;
 mod file;
@@ -10,7 +10,7 @@ use forklore_api::LeftOut;
 
 pub use file::Outgoing;
 
-/// Number of events left out, by type.
+/// Number of events that an export left out, by event type.
 type Losses = BTreeMap<String, u64>;
 
 fn listed(losses: Losses) -> Vec<LeftOut> {

@@ -1,17 +1,17 @@
-//! The first user message of a session, which describes a session that has no title.
+//! Finds the first user message of a session. It describes a session that has no title.
 
 use forklore_core::{Header, Role};
 use forklore_store::port::At;
 
 use crate::{Engine, Result};
 
-/// Maximum number of events that are searched for the first words of a session.
+/// Maximum number of events that one search for a session's first words reads.
 const LOOKED_AT: usize = 200;
 
 impl Engine {
-    /// Returns the text of the first user message that the session wrote itself, or, if there is
-    /// none, of the first one in the history it inherited. Each search looks at no more than 200
-    /// events.
+    /// Returns the text of the first user message that the session wrote itself. If there is none,
+    /// returns the text of the first user message in the inherited history. Each of the two
+    /// searches reads at most 200 events.
     ///
     /// # Errors
     /// `corrupt`, `missing_ancestor`.

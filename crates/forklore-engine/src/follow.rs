@@ -1,4 +1,4 @@
-//! Following a session: a commit to it by any process wakes the follower.
+//! Follows a session: a commit to the session by any process wakes the follower.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use forklore_store::port::{SessionChange, Since};
 
 use crate::{Engine, Result};
 
-/// How long one wait lasts. A follower repeats it until its session changes.
+/// How long one wait lasts. A follower repeats the wait until its session changes.
 const WAIT: Duration = Duration::from_secs(3600);
 
-/// Waits for changes of one session, starting from the moment it was created.
+/// Waits for changes of one session that happen after the follower was created.
 pub struct Follower<'e> {
     engine: &'e Engine,
     session: SessionId,
@@ -18,12 +18,12 @@ pub struct Follower<'e> {
 }
 
 impl Engine {
-    /// Follows a session from now on. Read the session after this call, not before: then no change
-    /// is missed.
+    /// Follows a session from now on. Read the session after this call, not before it. Otherwise
+    /// you miss a change between the read and the call.
     ///
     /// # Errors
-    /// `not_found` if the store is gone; `unsupported` if the store predates change feeds and
-    /// cannot be written.
+    /// `not_found` if the store was deleted. `unsupported` if the store is older than change feeds
+    /// and is read-only.
     pub fn follow(&self, session: &SessionId) -> Result<Follower<'_>> {
         let now = self.store().changes(&Since::Now, 0, Duration::ZERO)?;
         Ok(Follower { engine: self, session: session.clone(), since: Since::Mark(now.mark) })
@@ -43,8 +43,8 @@ impl Follower<'_> {
         }
     }
 
-    /// Waits until something is committed to the session, at most for `wait`. Returns the change,
-    /// or `None` if there was none.
+    /// Waits at most for `wait` until something is committed to the session. Returns the change, or
+    /// `None` if nothing was committed.
     ///
     /// # Errors
     /// `not_found` if the store was deleted, or the error of reading its feed.

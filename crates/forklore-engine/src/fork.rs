@@ -37,10 +37,10 @@ impl Engine {
     /// # Errors
     /// - `not_found`: the parent or the cut does not exist.
     /// - `invalid_args`: the cut is invalid.
-    /// - `conflict`: the cut leaves calls open under [`forklore_core::ToolCallPolicy::Error`], or
-    ///   the child would be deeper than the limit.
-    /// - `permission_denied`: a requested permission is not in the parent's ceiling.
-    /// - `already_exists`: the id belongs to another session, or the label is in use.
+    /// - `conflict`: the cut leaves tool calls open under [`forklore_core::ToolCallPolicy::Error`],
+    ///   or the child would exceed the maximum depth.
+    /// - `permission_denied`: the request has a permission that is not in the parent's ceiling.
+    /// - `already_exists`: another session has the id or the label.
     pub fn fork(&self, request: &Fork) -> Result<Forked> {
         let named = [Some(&request.parent), request.id.as_ref()].into_iter().flatten();
         let named: Vec<_> = named.cloned().collect();
@@ -117,8 +117,8 @@ impl Engine {
     }
 }
 
-/// Returns the session that was found if it is the child `plan` would create, `None` if there is no
-/// session, and an error if a different session has the id.
+/// Returns `found` if it is the child that `plan` would create, or `None` if no session has the id.
+/// Returns an error if a different session has the id.
 fn same_child(
     found: forklore_store::Result<Header>,
     parent: &Header,
@@ -149,7 +149,7 @@ fn same_child(
 enum Outcome {
     Planned,
     Made,
-    /// Whether the request was a dry run.
+    /// The child existed already. The value is whether the request was a dry run.
     Existing(bool),
 }
 
@@ -161,7 +161,8 @@ impl Plan {
             Outcome::Existing(dry_run) => (false, true, dry_run),
         };
         let event_count = self.inherited();
-        // If the child exists, its own header is newer than the plan.
+        // If the child exists, its own header is newer than the plan. Use the head from that
+        // header.
         let head_seq = if dry_run && !existing { self.head_seq() } else { header.head_seq() };
         Forked {
             recorded,

@@ -1,17 +1,18 @@
-//! `gc`: frees the space of deleted data.
+//! `gc`: erases deleted data from the files of the store and frees its space.
 
 use forklore_store::port::Collected;
 
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Removes what no session needs, and the attachments that no event names and no writer has
-    /// pinned. Afterwards no file of the store contains deleted bytes.
+    /// Removes data that no session needs. Also removes the attachments that no event names and no
+    /// writer has pinned. Afterwards no file of the store contains deleted bytes.
     ///
     /// # Errors
-    /// `unsupported` if the store has neither maintenance operations nor attachments, `busy`;
-    /// `corrupt` if a damaged session may name attachments that cannot be determined: then no
-    /// attachment is removed.
+    /// - `unsupported` if the store has neither maintenance operations nor attachments.
+    /// - `busy`.
+    /// - `corrupt` if a session is too damaged to determine which attachments it names. No
+    ///   attachment is removed in this case.
     pub fn gc(&self) -> Result<Collected> {
         let maintains = self.store.capabilities().maintenance;
         if !maintains && self.attachments.is_none() {

@@ -5,13 +5,13 @@ use forklore_core::{EventId, SessionId};
 use crate::Engine;
 
 impl Engine {
-    /// Generates a new session id, as `fork` and `create` do if the request has none.
+    /// Generates a session id, as `fork` and `create` do for a request without an id.
     #[must_use]
     pub fn new_id(&self) -> SessionId {
         SessionId::generate(self.unix_millis(), self.random())
     }
 
-    /// Generates an id for an event whose writer gave none.
+    /// Generates an id for an event whose writer gave no id.
     pub(crate) fn new_event_id(&self) -> EventId {
         EventId::generate(self.unix_millis(), self.random())
     }

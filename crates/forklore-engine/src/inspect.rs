@@ -1,7 +1,7 @@
-//! `inspect`: exactly what the model would receive.
+//! `inspect`: returns exactly the messages that the model would receive.
 //!
-//! The engine first builds an outline of the session, in which each message takes a few bytes,
-//! whatever its length. The messages themselves are read when the caller requests them.
+//! The engine first builds an outline of the session. A message takes only a few bytes in the
+//! outline, whatever its length. A message is read when the caller requests it.
 
 pub(crate) mod messages;
 mod model_view;
@@ -20,8 +20,8 @@ use crate::{Engine, Result};
 use outline::Outline;
 
 impl Engine {
-    /// Returns what the model of a session would receive now (docs/semantics.md, Reading). For
-    /// sessions that may not fit in memory see [`Engine::inspect_lazily`].
+    /// Returns the messages that the model of a session would receive now (docs/semantics.md,
+    /// Reading). If the messages may not fit in memory, use [`Engine::inspect_lazily`].
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -35,13 +35,14 @@ impl Engine {
     /// Like [`Engine::inspect`], but reads each message only when the iterator reaches it.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`; each message may fail with the last two.
+    /// `not_found`, `corrupt`, `missing_ancestor`. Each message may fail with `corrupt` or
+    /// `missing_ancestor`.
     pub fn inspect_lazily(&self, session: &SessionId) -> Result<Inspection<Messages>> {
         let end = u64::try_from(self.show(session)?.head_seq()).ok();
         self.inspect_up_to(session, end)
     }
 
-    /// Like [`Engine::inspect_lazily`], for the events up to and including `end`.
+    /// Like [`Engine::inspect_lazily`], but only for the events up to and including seq `end`.
     pub(crate) fn inspect_up_to(
         &self,
         session: &SessionId,
@@ -50,8 +51,8 @@ impl Engine {
         self.inspect_for(session, end, None)
     }
 
-    /// Like [`Engine::inspect_up_to`], for the given model; `None` means the model that the session
-    /// named last.
+    /// Like [`Engine::inspect_up_to`], but for the given model. `None` means the model that the
+    /// events named last.
     fn inspect_for(
         &self,
         session: &SessionId,

@@ -7,9 +7,9 @@ use serde::Deserialize;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Returns the calls without a result if the last turn was interrupted. Returns `None` if the
-    /// session has no conversation, or if the last conversation event is an assistant message and
-    /// no call is open.
+    /// Returns the open calls of the last turn if that turn was interrupted. Returns `None` if the
+    /// session has no conversation event. Also returns `None` if the last conversation event is an
+    /// assistant message and no call is open: then the turn is complete.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -23,8 +23,8 @@ impl Engine {
         Ok(Some(self.open_calls(&header, &end)?.calls().to_vec()))
     }
 
-    /// Checks whether the last conversation event is an incomplete answer (`partial`). Its turn is
-    /// closed, and the caller may request the rest of the answer.
+    /// Checks whether the last conversation event is an incomplete answer (`partial`). The turn of
+    /// such an answer is complete, and the caller may request the rest of the answer.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.

@@ -19,15 +19,15 @@ impl Engine {
         Ok(self.store.change(session, &Change::Label(label.clone()))?.header)
     }
 
-    /// Returns the session that has `label` in the family of `header`.
+    /// Returns the session that has the label `label` in the family of `header`.
     pub(crate) fn label_owner(&self, header: &Header, label: &Label) -> Result<Option<SessionId>> {
         let filter = Filter {
             family: Some(header.root_id.clone()),
             label: Some(label.clone()),
             ..Filter::default()
         };
-        // The owner's header may be damaged and then is not found here, but the store itself
-        // refuses a label that is in use.
+        // This search does not find an owner whose header is damaged. The store itself refuses a
+        // label that is in use, so the label stays unique.
         Ok(self.store.sessions(&filter, None, 1)?.sound.pop().map(|owner| owner.id))
     }
 }

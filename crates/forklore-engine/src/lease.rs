@@ -1,4 +1,4 @@
-//! Leases: only one runtime at a time runs a session.
+//! Leases: a lease lets only one runtime at a time write a session.
 
 use std::time::Duration;
 
@@ -8,21 +8,21 @@ use jiff::SignedDuration;
 
 use crate::{Engine, Result};
 
-/// How long a lease lasts without renewal: 10 s.
+/// How long a lease lasts after it was acquired or renewed: 10 s.
 pub const LEASE: Duration = Duration::from_secs(10);
 
 impl Engine {
-    /// Acquires or renews the session's lease for a turn (docs/semantics.md, Writing).
+    /// Acquires or renews the session's lease for `owner` (docs/semantics.md, Writing).
     ///
     /// # Errors
-    /// `busy` with the owner's name if somebody else has the lease.
+    /// `busy` with the name of the current owner, if another owner has the lease.
     pub fn take_lease(&self, session: &SessionId, owner: &str) -> Result<Header> {
         let lasts = SignedDuration::try_from(LEASE).unwrap_or(SignedDuration::MAX);
         let change = Change::Hold { owner: owner.to_owned(), lasts };
         Ok(self.store.change(session, &change)?.header)
     }
 
-    /// Releases the lease at the end of a turn.
+    /// Releases the session's lease at the end of a turn.
     ///
     /// # Errors
     /// `conflict` if `owner` no longer has the lease.

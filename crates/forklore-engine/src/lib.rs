@@ -1,14 +1,14 @@
-//! The operations on sessions, over any [`Store`]: create, append, fork, diff and everything else.
+//! The operations on sessions, over any [`Store`]: create, append, fork, diff and all others.
 //!
-//! Use it to work with sessions on a store that you choose yourself, without async. The crate
-//! `forklore` wraps it for most programs: it opens a store by its address and adds async methods.
-//! `forklore-agent` adds turns with a model.
+//! Use this crate to work with sessions without async, on a store that you choose yourself. For
+//! most programs, the crate `forklore` is simpler: it wraps this crate, opens a store by its
+//! address and adds async methods. The crate `forklore-agent` adds turns with a model.
 //!
-//! - [`Engine`] has every operation as a method. Each takes and returns the types of
+//! - [`Engine`] has every operation as a method. The methods take and return the types of
 //!   [`forklore_api`], which this crate re-exports: [`Create`], [`AppendRequest`], [`Fork`],
 //!   [`Difference`] and others.
 //! - [`Events`], [`Replay`], [`Messages`] and [`Follower`] read long histories piece by piece.
-//! - [`Error`] has a kind that programs can check, and the facts as JSON.
+//! - [`Error`] has a kind that programs can compare, and details as JSON.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -37,10 +37,10 @@
 //! # }
 //! ```
 //!
-//! The engine calls no model, opens no file of an agent, and knows no store by its name. It never
-//! relies on what it read before: whatever must still be true at the time of a write, the store
-//! checks again in the same transaction. `docs/semantics.md` in the repository specifies every
-//! operation.
+//! The engine calls no model, opens no file of an agent, and contains no code for a certain store.
+//! It never relies on an earlier read when it writes: the store checks again, in the transaction of
+//! the write, every condition that must still be true. `docs/semantics.md` in the repository
+//! specifies every operation.
 
 mod append;
 mod attach;
@@ -121,21 +121,21 @@ pub use tree::Mark;
 
 use attachments::StoredAttachments;
 
-/// The operations on sessions, over one store.
+/// Performs the operations on sessions, over one store. A clone uses the same store.
 #[derive(Clone)]
 pub struct Engine {
     store: Arc<dyn Store>,
     attachments: Option<StoredAttachments>,
     formats: &'static [&'static dyn AgentFormat],
     containers: &'static [&'static dyn SessionContainer],
-    /// Replaces the store's clock and the random source in tests.
+    /// If set, replaces the store's clock and the random source. Tests set it.
     clock: Option<Arc<dyn Clock>>,
     max_fork_depth: Option<u64>,
 }
 
 impl Engine {
-    /// Creates an engine over `store`. Operations that need a capability the store lacks return
-    /// `unsupported`.
+    /// Creates an engine over `store`. An operation returns `unsupported` if it needs a capability
+    /// that the store lacks.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
         let attachments = store.attachments().map(StoredAttachments::new);
@@ -149,14 +149,15 @@ impl Engine {
         }
     }
 
-    /// Sets the agent formats whose records the engine can read. The default is none.
+    /// Sets the agent formats whose records the engine can read. The default is no format.
     #[must_use]
     pub fn with_agent_formats(mut self, formats: &'static [&'static dyn AgentFormat]) -> Self {
         self.formats = formats;
         self
     }
 
-    /// Sets the readers of container files, which hold more than one session. The default is none.
+    /// Sets the readers of container files. A container file contains several sessions. The default
+    /// is no reader.
     #[must_use]
     pub fn with_containers(mut self, containers: &'static [&'static dyn SessionContainer]) -> Self {
         self.containers = containers;
@@ -170,9 +171,9 @@ impl Engine {
         self
     }
 
-    /// Limits how deep forks may be: refuses a fork that would be more than `links` below its root
-    /// or the last detached ancestor (docs/semantics.md, Fork). `None`, the default, sets no limit;
-    /// the Trails profile uses 32.
+    /// Limits the depth of forks: a fork may be at most `links` forks below its root or its nearest
+    /// detached ancestor (docs/semantics.md, Fork). `None`, the default, sets no limit. The Trails
+    /// profile uses 32.
     #[must_use]
     pub fn with_max_fork_depth(mut self, links: Option<u64>) -> Self {
         self.max_fork_depth = links;
@@ -185,7 +186,7 @@ impl Engine {
         AgentFormats(self.formats)
     }
 
-    /// Returns the readers of container files, which hold more than one session.
+    /// Returns the readers of container files. A container file contains several sessions.
     #[must_use]
     pub fn containers(&self) -> &'static [&'static dyn SessionContainer] {
         self.containers
@@ -197,8 +198,8 @@ impl Engine {
         &*self.store
     }
 
-    /// Returns the current time by the store's clock, or by the test clock if one is set, in whole
-    /// microseconds.
+    /// Returns the current time in whole microseconds. The time comes from the store's clock, or
+    /// from the test clock if one is set.
     #[must_use]
     pub fn now(&self) -> jiff::Timestamp {
         let now = self.clock.as_ref().map_or_else(|| self.store.now(), |clock| clock.now());
@@ -210,7 +211,7 @@ impl Engine {
         self.clock.as_ref().map_or_else(|| SystemClock.random(), |clock| clock.random())
     }
 
-    /// Returns the header of a session that exists and is not deleted.
+    /// Returns the header of a session, unless the session was deleted.
     ///
     /// # Errors
     /// `not_found`: the session does not exist or was deleted.
@@ -219,7 +220,7 @@ impl Engine {
     }
 }
 
-/// Returns the header, or a `Deleted` error if its session was deleted.
+/// Returns `header`, or a `Deleted` error if the header's session was deleted.
 fn living(header: Header) -> Result<Header> {
     if header.deleted.is_some() {
         return Err(StoreError::Deleted(header.id).into());

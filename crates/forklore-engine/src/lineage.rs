@@ -1,4 +1,4 @@
-//! `lineage`: a session's ancestors and children.
+//! `lineage`: returns the ancestors and the children of a session.
 
 use std::collections::HashSet;
 
@@ -10,8 +10,8 @@ use crate::list::problems;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Returns the ancestors and children of a session. Ancestors come nearest first, children by
-    /// their cut, then by creation time.
+    /// Returns the ancestors and children of a session. Orders ancestors from the parent to the
+    /// root, and children by their cut and then by creation time.
     ///
     /// # Errors
     /// `not_found`; `lineage_cycle` if the parent links form a cycle.

@@ -1,4 +1,4 @@
-//! `list`: sessions, the most recently updated first.
+//! `list`: lists sessions, the most recently updated first.
 
 use forklore_api::ListRequest;
 use forklore_core::{Header, SessionId, SessionKind};
@@ -7,23 +7,24 @@ use jiff::Timestamp;
 
 use crate::{Engine, Error, Result};
 
-/// A page of sessions.
+/// One page of a list of sessions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing {
-    /// The sessions of the page.
+    /// The sessions on the page, the most recently updated first.
     pub sessions: Vec<Header>,
-    /// The cursor of the next page; `None` on the last page.
+    /// The cursor of the next page, for `ListRequest::after`. `None` on the last page.
     pub next: Option<String>,
-    /// Sessions on this page whose header cannot be read.
+    /// The damaged headers that the store found while it read this page.
     pub problems: Vec<Problem>,
 }
 
-/// Converts the errors of damaged headers to problems.
+/// Converts the errors of damaged headers to problems for an answer.
 pub(crate) fn problems(damaged: &[forklore_store::Error]) -> Vec<Problem> {
     damaged.iter().map(|error| error.problem(None)).collect()
 }
 
-/// Adds the problems of a further page without duplicates: each page may report the same header.
+/// Adds the problems of a further page. Leaves out duplicates, because each page may report the
+/// same damaged header.
 pub(crate) fn add_new(problems: &mut Vec<Problem>, more: Vec<Problem>) {
     for problem in more {
         if !problems.contains(&problem) {
@@ -33,7 +34,7 @@ pub(crate) fn add_new(problems: &mut Vec<Problem>, more: Vec<Problem>) {
 }
 
 impl Engine {
-    /// Lists one page of sessions. Delegates are listed only if the request names their kind.
+    /// Lists one page of sessions. Includes delegates only if the request asks for their kind.
     ///
     /// # Errors
     /// `invalid_args` if `after` is not a valid cursor.
@@ -49,7 +50,7 @@ impl Engine {
             ..Filter::default()
         };
         let after = request.after.as_deref().map(parse_cursor).transpose()?;
-        // One more session than requested shows whether there is a next page.
+        // Read one session more than requested, to find out whether there is a next page.
         let limit = request.limit.checked_add(1).filter(|limit| *limit > 1).unwrap_or(0);
         let Headers { sound: mut sessions, damaged } =
             self.store.sessions(&filter, after.as_ref(), limit)?;
@@ -67,12 +68,12 @@ pub(crate) fn cursor_of(last: &Header) -> Cursor {
     Cursor { updated: last.updated, id: last.id.clone() }
 }
 
-/// Formats a cursor as it appears in answers.
+/// Converts a cursor to the string that answers contain.
 pub(crate) fn cursor_text(cursor: &Cursor) -> String {
     format!("{}@{}", cursor.updated.as_microsecond(), cursor.id)
 }
 
-/// Parses a cursor from an earlier answer.
+/// Parses the cursor string of an earlier answer.
 pub(crate) fn parse_cursor(text: &str) -> Result<Cursor> {
     let parse = || {
         let (micros, id) = text.split_once('@')?;

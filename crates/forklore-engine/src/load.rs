@@ -1,32 +1,32 @@
-//! `load`: reads a session to continue it.
+//! `load`: reads a session with its whole history, to continue the session.
 
 use forklore_core::{Header, SessionId};
 use forklore_store::port::{At, LogEntry};
 
 use crate::{Engine, Result};
 
-/// A session with its whole assembled history.
+/// A session's header and its whole assembled history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
-    /// The header. The next append should expect its `head_seq()`.
+    /// The session's header. Pass its `head_seq()` as the expected head of the next append.
     pub header: Header,
-    /// The events, inherited ones included.
+    /// The events of the assembled history, inherited events included, in ascending seq.
     pub events: Vec<LogEntry>,
 }
 
 impl Engine {
-    /// Reads a whole session. For histories that may not fit in memory see [`Engine::events`].
+    /// Reads a whole session. If the history may not fit in memory, use [`Engine::events`].
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`. Never returns a silently shorter history.
+    /// `not_found`, `corrupt`, `missing_ancestor`. If an event cannot be read, returns an error
+    /// instead of a shorter history.
     pub fn load(&self, session: &SessionId) -> Result<Loaded> {
         let header = self.show(session)?;
         let last = header.head_seq();
         let mut events = Vec::with_capacity(usize::try_from(last + 1).unwrap_or(0).min(1 << 20));
         for stored in self.events(session, At::Seq(0)) {
             let stored = stored?;
-            // Another writer may append during the read: the history ends at the head in the
-            // header.
+            // Another writer may append during the read. Stop at the head in the header.
             if i64::try_from(stored.seq).is_ok_and(|seq| seq > last) {
                 break;
             }

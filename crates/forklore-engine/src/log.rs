@@ -1,4 +1,4 @@
-//! `log`: writes a session's event envelopes as JSON lines.
+//! `log`: writes the events of a session as JSON lines.
 
 use std::io::{self, Write};
 
@@ -9,11 +9,11 @@ use forklore_store::port::{At, LogEntry};
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Writes the events of a session as envelope lines. Returns the seq of the next event after
-    /// them.
+    /// Writes the events of a range to `out`, each as one JSON line with the event's envelope.
+    /// Returns the seq after the last written event.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, or the error of writing to `out`.
+    /// `not_found`, `corrupt`, `missing_ancestor`, or the error of writing to `out`.
     pub fn log(&self, session: &SessionId, range: LogRange, out: &mut impl Write) -> Result<u64> {
         let header = self.show(session)?;
         let mut next = range.from;
@@ -26,15 +26,16 @@ impl Engine {
         Ok(next)
     }
 
-    /// Returns the events of a range.
+    /// Returns the events in `range`, in ascending seq.
     ///
-    /// Each item may be a read error: `corrupt`, `missing_ancestor`.
+    /// An item may be an error: `corrupt`, `missing_ancestor`.
     pub fn log_events(
         &self,
         header: &Header,
         range: LogRange,
     ) -> impl Iterator<Item = Result<LogEntry>> + Send + use<> {
-        // The inherited events of a child lie between its seq 0 and its tail.
+        // The log of a child begins with `session_fork` at seq 0, then has the inherited events,
+        // then the tail.
         let tail = header.seq_of_own(1);
         let skips = range.own && header.parent_id.is_some();
         let first = (skips && range.from == 0).then(|| self.events(&header.id, At::Seq(0)).take(1));
@@ -46,7 +47,7 @@ impl Engine {
     }
 }
 
-/// Writes one envelope line.
+/// Writes the envelope of one event and a line feed.
 fn write_line(out: &mut impl Write, header: &Header, stored: &LogEntry) -> io::Result<()> {
     let origin = (stored.origin.session_id != header.id).then_some(&stored.origin);
     envelope::write_envelope(out, header, stored.seq, origin, &stored.event)?;

@@ -9,8 +9,9 @@ use jiff::Timestamp;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Compresses the families in which no session was updated for `idle`, and joins histories that
-    /// consist of very many small spans. No answer changes.
+    /// Compresses the families in which no session was updated for the duration `idle`. Also joins
+    /// the spans of histories that consist of very many small spans. The answers of other verbs do
+    /// not change.
     ///
     /// # Errors
     /// `unsupported` if the store has no maintenance operations; `busy`.

@@ -1,10 +1,10 @@
-//! `playback`: replays a session at its original pace.
+//! `playback`: replays the records of a session at their original pace.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-/// The longest gap between two records; longer ones are shortened to this before `speed` applies.
+/// The longest pause between two records at speed 1. A longer gap counts as this one.
 const LONGEST: Duration = Duration::from_secs(10);
 
 /// Computes the pause before each record of a playback.
@@ -15,14 +15,15 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Creates a pace. A speed of 2 halves the real gaps. Returns `None` unless `speed` is finite
-    /// and above 0.
+    /// Creates a pace. A speed of 2 halves the original gaps. Returns `None` if `speed` is not
+    /// finite or not above 0.
     #[must_use]
     pub fn new(speed: f64) -> Option<Self> {
         (speed > 0.0 && speed.is_finite()).then_some(Self { speed, last: None })
     }
 
-    /// Returns the pause before the record with timestamp `ts`. Real gaps count for at most 10 s.
+    /// Returns the pause before the record with the timestamp `ts`. A gap of more than 10 s between
+    /// two records counts as 10 s.
     pub fn before(&mut self, ts: Timestamp) -> Duration {
         let last = self.last.replace(ts).unwrap_or(ts);
         let gap = Duration::try_from(ts.duration_since(last)).unwrap_or(Duration::ZERO);

@@ -1,8 +1,9 @@
-//! `recover`: copies everything that can still be read of a damaged store into a new one.
+//! `recover`: copies all readable data of a damaged store into a new store.
 //!
-//! Sessions are recreated in lineage order, with their ids, lineage, labels, titles and times. An
-//! event that cannot be read is replaced by a marker event. The marker's class preserves the counts
-//! of all events after it, so that seqs, indexes and the cuts of forks do not change.
+//! Sessions are recreated in lineage order, with their ids, lineage, labels, titles and times. A
+//! marker event replaces each event that cannot be read. The class of the marker is such that the
+//! counts of all later events stay correct. Therefore seqs, indexes and the cuts of forks do not
+//! change.
 
 mod attachments;
 mod copies;
@@ -26,11 +27,12 @@ use self::source::FileSources;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Copies everything that can be read from this store into the store of `into`, which must be
-    /// empty. Writes nothing to this store. Damage is listed in the report and is not an error.
+    /// Copies all readable data of this store into the store of `into`, which must be empty. Writes
+    /// nothing to this store. The report lists the damage; damage is not an error.
     ///
     /// # Errors
-    /// `already_exists` if `into` has a session; also any store failure that is not damage.
+    /// `already_exists` if the store of `into` has a session. Also returns any store failure that
+    /// is not damage.
     pub fn recover(&self, into: &Engine) -> Result<Recovery> {
         let all = Filter { deleted: true, ..Filter::default() };
         let present = into.store.sessions(&all, None, 1)?;
@@ -58,19 +60,21 @@ struct Salvaging<'a> {
     into: &'a Engine,
     family: Family,
     sources: FileSources,
-    /// Sessions that were created in the new store.
+    /// The sessions that exist in the new store.
     made: HashSet<SessionId>,
     report: Recovery,
 }
 
 impl Salvaging<'_> {
-    /// Recreates every session after those that it needs, without recursion.
+    /// Recreates every session, each one after the sessions that it needs. Uses a stack instead of
+    /// recursion.
     fn make_all(&mut self) -> Result<()> {
         let (mut met, mut done) = (HashSet::new(), HashSet::new());
         for id in self.family.ids() {
             let mut stack = vec![id];
             while let Some(id) = stack.last().cloned() {
-                // A session seen a second time has nothing left to wait for, or is part of a cycle.
+                // A session on top of the stack for the second time needs no other session any
+                // more, or is part of a cycle.
                 let needs = if met.insert(id.clone()) { self.needs(&id) } else { Vec::new() };
                 let open: Vec<_> = needs.into_iter().filter(|id| !met.contains(id)).collect();
                 if open.is_empty() {
@@ -86,15 +90,15 @@ impl Salvaging<'_> {
         Ok(())
     }
 
-    /// Returns the sessions that must be created first: the parent, and the previous session of the
-    /// same file.
+    /// Returns the sessions that must be created before session `id`: its parent, and the session
+    /// that precedes it in the same imported file.
     fn needs(&self, id: &SessionId) -> Vec<SessionId> {
         let parent = self.family.get(id).and_then(|header| header.parent_id.clone());
         self.sources.before(id).into_iter().chain(parent).collect()
     }
 
-    /// Applies what requires all sessions to exist: detach marks, leaves, files and deletions. Then
-    /// compares the counts.
+    /// Applies the changes that require all sessions to exist: detach marks, leaves, imported files
+    /// and deletions. Then compares the counts of the old and the new headers.
     fn finish(&mut self) -> Result<()> {
         for header in self.family.headers().filter(|header| self.made.contains(&header.id)) {
             let store = self.into.store();

@@ -1,5 +1,5 @@
-//! The part of a copy that repeats its original, which was imported after it. It is stored twice
-//! but counts once.
+//! Finds the part of a copy that repeats its original. The copy was imported before its original,
+//! so the store contains this part twice. Sums count it once.
 
 use std::path::Path;
 
@@ -10,31 +10,31 @@ use forklore_store::port::{At, LogEntry};
 
 use crate::{Engine, Result};
 
-/// The beginning of a copy, up to the first conversation event that its original does not have.
-/// Usage recorded right before that event belongs to it.
+/// The beginning of a copy, up to the first conversation event that the original does not have. It
+/// includes usage that is recorded right before that event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Repeated {
-    /// Number of conversation events.
+    /// Number of conversation events in this part.
     index: u64,
-    /// Number of events.
+    /// Number of events in this part.
     pub(crate) events: u64,
-    /// Number of inheritable events.
+    /// Number of inheritable events in this part.
     pub(crate) inherited: u64,
-    /// Size of the payloads in bytes.
+    /// Total size of the payloads of this part, in bytes.
     pub(crate) bytes: u64,
-    /// Usage of these events, as the copy's header counts it.
+    /// The usage of these events, counted in the same way as in the copy's header.
     pub(crate) usage: Usage,
 }
 
 impl Repeated {
-    /// Checks whether an event of the copy belongs to the repeated part.
+    /// Checks whether this event of the copy belongs to the repeated part.
     pub(crate) fn holds(&self, stored: &LogEntry) -> bool {
         stored.counts.index <= self.index
     }
 }
 
 impl Engine {
-    /// Reads the part of a copy that repeats its original. Returns `None` if the session is not a
+    /// Reads the part of `copy` that repeats its original. Returns `None` if the session is not a
     /// copy.
     pub(crate) fn repeated(&self, copy: &Header) -> Result<Option<Repeated>> {
         let Some(copy_of) = &copy.copy_of else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! `replay`: one plain record per conversation event, without any side effect.
+//! `replay`: returns one plain record per conversation event. It has no side effects.
 
 use std::ops::Range;
 
@@ -10,21 +10,21 @@ use crate::events::Events;
 use crate::view::Labels;
 use crate::{Engine, Result};
 
-/// Iterates over the records of a session in order. Ends after the first error.
+/// Iterates over the records of a session in ascending index. Ends after the first error.
 pub struct Replay {
     engine: Engine,
     events: Events,
     labels: Labels,
-    /// The index of the next record. `end` is exclusive.
+    /// The index of the next record. The field `end` is the exclusive end of the indexes.
     next: u64,
     end: u64,
 }
 
 impl Engine {
-    /// Returns the records of a session up to a cut, or all of them.
+    /// Returns the records of a session up to the cut `up_to`, or all records if it is `None`.
     ///
     /// # Errors
-    /// `not_found`, `invalid_args` (the cut).
+    /// `not_found`, `invalid_args` if the cut is invalid.
     pub fn replay(&self, session: &SessionId, up_to: Option<&Selector>) -> Result<Replay> {
         let header = self.show(session)?;
         let end = match up_to {
@@ -34,7 +34,7 @@ impl Engine {
         Ok(self.replay_from(&header, 0, end))
     }
 
-    /// Returns the records with the conversation indexes in `part`.
+    /// Returns the records whose conversation indexes are in `part`, which is half-open.
     ///
     /// # Errors
     /// `not_found`.
@@ -43,7 +43,7 @@ impl Engine {
         Ok(self.replay_from(&header, part.start, part.end.min(header.counts.index)))
     }
 
-    /// Returns the records with the indexes from `index` up to `end`, excluding `end`.
+    /// Returns the records with the indexes from `index`, inclusive, to `end`, exclusive.
     pub(crate) fn replay_from(&self, header: &Header, index: u64, end: u64) -> Replay {
         let at = if index == 0 { At::Seq(0) } else { At::Index(index) };
         let events = self.events(&header.id, at);
@@ -52,7 +52,7 @@ impl Engine {
 }
 
 impl Replay {
-    /// Returns the number of records still to come.
+    /// Returns how many records the iterator has yet to return.
     #[must_use]
     pub fn left(&self) -> u64 {
         self.end.saturating_sub(self.next)

@@ -1,4 +1,4 @@
-//! Resolves the ways in which people name sessions: an id, `last`, a label or a part of an id.
+//! Resolves a reference to a session: an id, `last`, a label or a part of an id.
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{Header, Label, SessionId, SessionKind};
@@ -11,21 +11,22 @@ use forklore_api::Elsewhere;
 const SHORTEST_PART: usize = 4;
 const CANDIDATES: usize = 10;
 
-/// Where labels and `last` are looked up. Ids are always looked up in the whole store.
+/// The workspace in which labels and `last` are looked up. Ids are always looked up in the whole
+/// store.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// The workspace; `None` means all workspaces.
+    /// The workspace to search; `None` searches all workspaces.
     pub workspace: Option<Workspace>,
 }
 
 impl Engine {
-    /// Returns the session that `reference` names: an exact id, `last`, `@label`, `REF@label`, or a
-    /// unique prefix or suffix of an id.
+    /// Returns the session that `reference` names. A reference is an exact id, `last`, `@label`,
+    /// `REF@label`, or a prefix or suffix of an id that matches only one session.
     ///
     /// # Errors
     /// - `not_found`: no session matches.
     /// - `invalid_args`: several sessions match (the error lists the first 10), or `reference` is
-    ///   not a valid name. An invalid name is not repeated in the error.
+    ///   not a valid name. The error does not repeat an invalid name.
     pub fn resolve(&self, reference: &str, scope: &Scope) -> Result<Header> {
         let Some((of, labels)) = reference.split_once('@') else {
             return self.by_name(reference, scope);
@@ -36,7 +37,7 @@ impl Engine {
         labels.try_fold(first, |found, label| self.by_label(Some(&found), label, scope))
     }
 
-    /// Resolves a reference that has no label.
+    /// Resolves a reference without a label: an id, a part of an id, or `last`.
     fn by_name(&self, reference: &str, scope: &Scope) -> Result<Header> {
         if reference == "last" {
             return self.last(scope);
@@ -70,8 +71,8 @@ impl Engine {
         ))
     }
 
-    /// Returns the session with `label` in the family of `of`, or in any family of the scope's
-    /// workspace.
+    /// Returns the session with this label in the family of `of`. If `of` is `None`, searches all
+    /// families of the scope's workspace.
     fn by_label(&self, of: Option<&Header>, label: &str, scope: &Scope) -> Result<Header> {
         let label: Label = label.parse().map_err(|source| Error::Name { what: "label", source })?;
         let mut filter = Filter { label: Some(label.clone()), ..Filter::default() };
@@ -89,7 +90,8 @@ impl Engine {
         }
     }
 
-    /// Returns the error that lists matching sessions in other workspaces, if there are any.
+    /// Returns the error that lists matching sessions of other workspaces, or `None` if none
+    /// matches.
     fn elsewhere(&self, what: &str, filter: &Filter, most: usize) -> Result<Option<Error>> {
         let found = self.store.sessions(filter, None, most)?.sound.into_iter();
         let found: Vec<Elsewhere> = found
@@ -114,8 +116,8 @@ impl Engine {
         Self::only(found, &format!("the part {part} of an id"))
     }
 
-    /// Returns the only match. If nothing sound matches and a header is damaged, returns that
-    /// damage instead of `NoMatch`.
+    /// Returns the only match. If no readable session matches but a header is damaged, returns the
+    /// error of that header instead of `NoMatch`.
     fn only(found: Headers, what: &str) -> Result<Header> {
         let mut found = if found.sound.is_empty() { found.all()? } else { found.sound };
         match found.len() {

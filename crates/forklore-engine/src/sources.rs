@@ -1,4 +1,4 @@
-//! The imported files that a store retains: listing, restoring and checking them.
+//! Lists, restores and checks the imported files that a store retains.
 
 mod path_text;
 mod restore;
@@ -17,7 +17,7 @@ pub use spread::{Spread, string_len};
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Returns the store's interface to the files that its sessions were imported from.
+    /// Returns the store's interface to the files from which its sessions were imported.
     ///
     /// # Errors
     /// `unsupported` if the store does not retain imported files.
@@ -28,7 +28,7 @@ impl Engine {
         Err(Error::Unsupported("this store keeps no imported files".into()))
     }
 
-    /// Checks whether any session of the source was deleted.
+    /// Checks whether a session that was imported from this source was deleted.
     ///
     /// # Errors
     /// The errors of [`forklore_store::Store::header`].
@@ -42,8 +42,8 @@ impl Engine {
     }
 }
 
-/// Checks whether the bytes of a sidecar file were erased with a session. They are erased all or
-/// none, so the first spans are enough.
+/// Checks whether the bytes of a sidecar file were erased together with a session. All bytes of a
+/// sidecar are erased, or none, so this function reads only its first spans.
 ///
 /// # Errors
 /// The errors of [`Store::source_spans`].

@@ -1,4 +1,5 @@
-//! `stats`: counts of sessions and events, the bytes that sharing saves, and the model usage.
+//! `stats`: counts sessions and events, and sums their bytes, the bytes that sharing saves, and the
+//! model usage.
 
 use forklore_api::Stats;
 use forklore_core::{Header, SessionId};
@@ -12,8 +13,8 @@ use crate::{Engine, Result};
 const PAGE: usize = 1_000;
 
 impl Engine {
-    /// Sums events, bytes and model usage over one session, or over the whole store if `session` is
-    /// `None`. Usage of deleted sessions counts towards the whole store.
+    /// Sums events, bytes and model usage of one session, or of the whole store if `session` is
+    /// `None`. The sum of the store includes the usage of deleted sessions.
     ///
     /// # Errors
     /// `not_found`: the session does not exist or was deleted.
@@ -40,8 +41,8 @@ impl Engine {
         Ok(stats)
     }
 
-    /// Sums events, bytes and model usage over the family of `session`, including the usage of its
-    /// deleted sessions.
+    /// Sums events, bytes and model usage of the family of `session`. The usage includes that of
+    /// the family's deleted sessions.
     ///
     /// # Errors
     /// `not_found`: the session does not exist or was deleted.
@@ -55,8 +56,8 @@ impl Engine {
         Ok(stats)
     }
 
-    /// Adds the sessions that match `filter`. Returns the living ones that are copies of other
-    /// sessions.
+    /// Adds the sessions that match `filter` to `stats`. Returns the headers of those that are not
+    /// deleted and are copies of other sessions.
     fn add_all(&self, stats: &mut Stats, filter: &Filter) -> Result<Vec<Header>> {
         let (mut after, mut copies) = (None, Vec::new());
         loop {
@@ -74,7 +75,7 @@ impl Engine {
         }
     }
 
-    /// Subtracts what a copy repeats of its original, because the sums count the original already.
+    /// Subtracts the part of a copy that repeats its original, because the original already counts.
     fn take_back(&self, stats: &mut Stats, copy: &Header) -> Result<()> {
         let Some(copy_of) = &copy.copy_of else { return Ok(()) };
         let original = match self.store.header(&copy_of.session_id) {

@@ -1,5 +1,5 @@
-//! Branch summaries: written after the prefix of a fork, or into a session to which a branch is
-//! brought (docs/semantics.md, Summary at the fork).
+//! Builds branch summaries. A summary is written after the prefix of a fork, or into a session to
+//! which a branch is brought (docs/semantics.md, Summary at the fork).
 
 use forklore_api::Summarize;
 use forklore_core::Usage;
@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use crate::{Engine, Error, Result};
 
-/// Builds the events that record the usage of the summary call, with ids from `id`. Returns them
-/// and the sum.
+/// Builds the events that record the usage of the summary call. `id` gives the id of each event by
+/// its position. Returns the events and the sum of their usage.
 pub(crate) fn usage_events(
     by: &Summarize,
     ts: Timestamp,
@@ -31,7 +31,7 @@ pub(crate) fn usage_events(
     Ok((events, sum))
 }
 
-/// The payload of a `branch_summary`.
+/// The payload of a `branch_summary` event.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct BranchSummary {
     strategy: &'static str,
@@ -39,10 +39,10 @@ pub(crate) struct BranchSummary {
     model: Option<String>,
     summary: SummaryText,
     pub(crate) of: Of,
-    /// The label of the branch at the time, if a branch was brought here.
+    /// The label that the summarized branch had when it was brought. Only `bring` sets it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) brought_from: Option<String>,
-    /// The last answer of the model in the summarized part.
+    /// The last answer of the model in the summarized part. Only `bring` sets it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<String>,
     pub(crate) limitations: Vec<String>,
@@ -55,7 +55,7 @@ enum SummaryText {
     Written(String),
 }
 
-/// The part of a history that is summarized.
+/// The summarized part of a session's history: a half-open range of conversation indexes.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Of {
     pub(crate) session_id: SessionId,
@@ -69,17 +69,18 @@ impl Of {
     }
 }
 
-/// The deterministic summary of a part of a history.
+/// The deterministic summary of a part of a history, with the last answer in that part.
 #[derive(Debug)]
 pub(crate) struct Gathered {
     pub(crate) summary: Summary,
     of: Of,
-    /// The last answer of the model in that part.
+    /// The last answer of the model in the summarized part.
     pub(crate) answer: Option<String>,
 }
 
 impl Engine {
-    /// Summarizes the part `of` of a history, which ends with the inheritable event number `inheritable`.
+    /// Summarizes the part `of` of a history. Reads up to the inheritable event number
+    /// `inheritable`, from 1.
     pub(crate) fn gather(&self, of: Of, inheritable: u64) -> Result<Gathered> {
         let mut summarizer = Summarizer::default();
         let mut answer = None;
@@ -104,8 +105,8 @@ impl Engine {
 }
 
 impl Gathered {
-    /// Builds the payload of `branch_summary`, with the model's text or the deterministic summary,
-    /// as `by` says.
+    /// Builds the payload of `branch_summary`. `by` decides whether it has the model's text or the
+    /// deterministic summary.
     pub(crate) fn written(self, by: &Summarize) -> BranchSummary {
         let mut limitations =
             vec!["interpretive context; it replaces nothing of the history".to_owned()];

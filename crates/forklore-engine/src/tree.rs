@@ -1,4 +1,4 @@
-//! `tree`: families with their forks and delegates.
+//! `tree`: returns the sessions of families as trees of forks and delegates.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,14 +12,14 @@ pub use forklore_core::tree::Mark;
 use crate::list::{add_new, cursor_of, cursor_text, parse_cursor, problems};
 use crate::{Engine, Result};
 
-/// Maximum number of families per answer if the request names no session.
+/// Maximum number of families in one answer to a request that names no session.
 const FAMILIES: usize = 50;
-/// Sessions per read while searching for families.
+/// Number of sessions per read while the search looks for families.
 const PAGE: usize = 2_000;
 
 impl Engine {
-    /// Returns the requested trees, built from the headers of their families: one family if the
-    /// request names a session, otherwise up to 50.
+    /// Returns the requested trees, built from the headers of their families. Returns one family if
+    /// the request names a session, and otherwise up to 50 families.
     ///
     /// # Errors
     /// `not_found`; `invalid_args` if `after` is not a valid cursor.
@@ -38,7 +38,7 @@ impl Engine {
         Ok(trees)
     }
 
-    /// Returns the families of a workspace, the most recently updated first.
+    /// Returns the roots of up to 50 families, the most recently updated family first.
     fn families(&self, request: &TreeRequest, trees: &mut Trees) -> Result<Vec<SessionId>> {
         let filter = Filter { workspace: request.workspace.clone(), ..Filter::default() };
         let mut seen = HashSet::new();
@@ -78,7 +78,8 @@ impl Engine {
     }
 }
 
-/// Puts a family whose root is a copy of a session shown here below that session.
+/// Moves each family whose root is a copy below the original of that root, if the trees show the
+/// original.
 fn under_originals(nodes: Vec<TreeNode>) -> Vec<TreeNode> {
     let mut families: Vec<Vec<TreeNode>> = Vec::new();
     for node in nodes {
@@ -96,7 +97,7 @@ fn under_originals(nodes: Vec<TreeNode>) -> Vec<TreeNode> {
         let id = &root.copy_of.as_ref()?.session_id;
         Some((*holder.get(id)?, id.clone()))
     };
-    // A family that is, through other copies, a copy of itself stays at the top level.
+    // A family stays at the top level if its chain of originals leads back to the family itself.
     let leads_back = |at: usize| {
         let steps = std::iter::successors(original(at), |(next, _)| original(*next));
         steps.take(families.len() + 1).any(|(next, _)| next == at)
@@ -123,15 +124,15 @@ fn under_originals(nodes: Vec<TreeNode>) -> Vec<TreeNode> {
     shown
 }
 
-/// Leaves out deleted sessions without living descendants.
+/// Leaves out deleted sessions that have no descendant which is not deleted.
 fn without_dead_ends(family: &[Header], placed: Vec<Placed>) -> Vec<Placed> {
     let mut needed_above = 0;
     let mut shown: Vec<Placed> = Vec::with_capacity(placed.len());
     for placed in placed.into_iter().rev() {
         let header = placed.at.and_then(|at| family.get(at));
         let alive = header.is_none_or(|header| header.deleted.is_none());
-        // In a backward walk through a pre-order, a retained node is a descendant of this one while
-        // it is deeper.
+        // This loop walks a pre-order backwards. A node that is retained and deeper than this one
+        // is its descendant.
         let is_needed_below = needed_above > placed.depth;
         if alive || is_needed_below {
             needed_above = placed.depth;

@@ -1,8 +1,8 @@
-//! Model usage by model and by session, read from the records that report it.
+//! Reports model usage by model and by session, from the records that contain it.
 //!
-//! A session's header has the sum of its `provider_usage` events. Many agents instead write the
-//! usage into their messages, several times for one call, and again in each copy of a session. So
-//! the report is computed on request, and the last report of each call counts once.
+//! The header of a session has the sum of its `provider_usage` events. Many agents instead write
+//! the usage into their messages, several times for one call, and again in each copy of a session.
+//! The report is therefore computed on request, and counts only the last record of each call.
 
 mod inherited;
 
@@ -19,14 +19,15 @@ use serde::Deserialize;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Computes the model usage in `scope` from the events that sessions wrote themselves, one page
-    /// at a time.
+    /// Computes the model usage in `scope` from the events that the sessions wrote themselves.
+    /// Reads one page of events at a time.
     ///
     /// # Errors
-    /// `not_found`. Sessions that cannot be read are listed in `problems`.
+    /// `not_found`. A session that cannot be read is not an error: it is listed in `problems`.
     pub fn usage_report(&self, scope: &UsageScope) -> Result<UsageReport> {
         let (mut sessions, mut problems) = self.sessions_of(scope)?;
-        // The original is charged, not its copy, which may claim to be as old.
+        // Charge the original rather than its copy. Originals come first, because a copy may claim
+        // the same creation time.
         let order = |header: &Header| (header.copy_of.is_some(), header.created);
         sessions.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| a.id.cmp(&b.id)));
         let mut ledger = Ledger::default();
@@ -56,8 +57,8 @@ impl Engine {
         Ok((found.sound, crate::list::problems(&found.damaged)))
     }
 
-    /// Adds the usage that a session's own events report. Of a copy, adds only what its original
-    /// does not have.
+    /// Adds the usage that a session's own events report. For a copy, adds only the usage that its
+    /// original does not have.
     fn enter(&self, session: &Header, at: usize, is_copy: bool, ledger: &mut Ledger) -> Result<()> {
         let (mut reported, mut untold, mut model) = (Usage::default(), 0, ModelOf::Nobody);
         let copied = if is_copy { self.repeated(session)? } else { None };
@@ -92,7 +93,7 @@ impl Engine {
                 }
             }
         }
-        // What the header counted when the session was imported, but no single event reports.
+        // Charge the usage that the header counted at the import, but that no single event reports.
         let counted = less(session.usage, copied.unwrap_or_default().usage);
         let rest = less(counted, reported);
         if rest != Usage::default() {
@@ -101,13 +102,14 @@ impl Engine {
         read
     }
 
-    /// Returns the model that a record selects for the calls after it.
+    /// Returns the model that this record selects for the calls after it, or `None` if it selects
+    /// none.
     fn asks(&self, stored: &LogEntry) -> Option<String> {
         let dialect = self.agent_formats().named(stored.event.dialect.as_deref()?)?;
         dialect.model_of_turn(&stored.event.kind, &stored.event.data)
     }
 
-    /// Returns the usage of a model call that one event reports, if it reports any.
+    /// Returns the usage of a model call if this event reports one.
     #[must_use]
     pub fn call_usage(&self, stored: &LogEntry) -> Option<CallUsage> {
         let event = &stored.event;
@@ -128,7 +130,7 @@ impl Engine {
     }
 }
 
-/// The models that a session selects, for calls that do not name theirs.
+/// The models that a session selected so far. A call that does not name its model used one of them.
 enum ModelOf {
     Nobody,
     One(String),
@@ -144,22 +146,22 @@ impl ModelOf {
         };
     }
 
-    /// Returns the model if there is exactly one.
+    /// Returns the selected model if there is exactly one.
     fn only(self) -> Option<String> {
         if let Self::One(name) = self { Some(name) } else { None }
     }
 }
 
-/// The usage collected so far.
+/// The usage that a report has collected so far.
 #[derive(Default)]
 struct Ledger {
-    /// Calls that have an id, with the last report of each.
+    /// The last report of each call that has an id.
     calls: HashMap<u64, Call>,
     models: HashMap<Option<String>, ModelUsage>,
     sessions: HashMap<usize, Usage>,
 }
 
-/// The last report of a call, and the session that is charged for it.
+/// The last report of a call, and the index of the session that is charged for the call.
 struct Call {
     session: usize,
     root: u64,
@@ -176,8 +178,8 @@ impl Ledger {
             Entry::Vacant(entry) => {
                 entry.insert(Call { session, root, model, usage });
             }
-            // A family never repeats its events, so this is a later report. One from another family
-            // is a copy's and is ignored.
+            // Sessions of one family never repeat an event, so this is a later report of the call.
+            // A report from another family belongs to a copy and is ignored.
             Entry::Occupied(mut entry) if entry.get().root == root => entry.get_mut().usage = usage,
             Entry::Occupied(_) => {}
         }
@@ -225,7 +227,7 @@ fn key(what: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Returns `all` minus `part`, each field at least 0.
+/// Returns `all` minus `part`. No field of the result is below 0.
 pub(crate) fn less(all: Usage, part: Usage) -> Usage {
     Usage {
         input: all.input.saturating_sub(part.input),

@@ -1,4 +1,4 @@
-//! `verify`: reads and checks everything that is stored.
+//! `verify`: reads and checks all data of a session or of the store.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,11 +8,13 @@ use forklore_store::port::{Filter, Headers, Problem, Verification};
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Checks one session, or the whole store: bytes, counts, spans, parent links, sidecar files
-    /// and the attachments that messages name. Damage is reported in `problems`, not as an error.
+    /// Checks one session, or the whole store if `session` is `None`: bytes, counts, spans, parent
+    /// links, sidecar files and the attachments that messages name. Reports damage in `problems`
+    /// instead of returning an error.
     ///
     /// # Errors
-    /// `not_found`, or the error of a store that cannot be read at all.
+    /// `not_found` if the session does not exist, or the error of a store that cannot be read at
+    /// all.
     pub fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
         let mut report = self.store.verify(session)?;
         let filter = Filter { deleted: true, ..Filter::default() };
@@ -33,7 +35,7 @@ impl Engine {
             sidecars.extend(self.sidecar_problems(header)?);
         }
         report.problems.extend(sidecars);
-        // The store reported damaged headers already, if it could.
+        // The store has already reported damaged headers, if it could.
         let damaged = damaged.iter().map(|error| error.problem(session)).collect::<Vec<_>>();
         let attachments = self.attachment_problems(&sound)?;
         for problem in damaged.into_iter().chain(self.lineage_problems(&sound)?) {
@@ -51,7 +53,7 @@ impl Engine {
     fn lineage_problems(&self, headers: &[Header]) -> Result<Vec<Problem>> {
         let mut parents: HashMap<SessionId, Option<SessionId>> =
             headers.iter().map(|h| (h.id.clone(), h.parent_id.clone())).collect();
-        // Sessions whose path to the root was walked already.
+        // The sessions whose path to the root was already walked.
         let mut sound: HashSet<SessionId> = HashSet::new();
         let mut problems = Vec::new();
         for header in headers {
@@ -82,7 +84,7 @@ impl Engine {
                             ));
                             break;
                         }
-                        // The ancestor's own damage, which the store reported.
+                        // This is damage of the ancestor, which the store has already reported.
                         Err(error) if is_damage(&error) => break,
                         Err(error) => return Err(error.into()),
                     },

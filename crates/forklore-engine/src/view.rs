@@ -1,4 +1,4 @@
-//! Converts stored events to messages, with the reader of their dialect or with forklore's own.
+//! Converts stored events to messages. Uses the reader of the event's dialect, or forklore's own.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Returns the message in a conversation event. An event that cannot be parsed becomes one part
-    /// with its stored payload: a view never drops or refuses an event.
+    /// Returns the message in a conversation event. If the event cannot be parsed, returns a
+    /// message with one part that has the stored payload: a view never drops or refuses an event.
     #[must_use]
     pub fn message(&self, event: &Event) -> Message {
         let read = match &event.dialect {
@@ -30,7 +30,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// Returns how an event changes the way an earlier event is sent to the model, if it does.
+    /// Returns how this event changes an earlier event in what the model receives, or `None` if it
+    /// changes none.
     pub(crate) fn edit(&self, event: &Event) -> Option<Edit> {
         let dialect = self.agent_formats().named(event.dialect.as_deref()?)?;
         dialect.edit(&event.kind, &event.data)
@@ -48,7 +49,8 @@ pub(crate) fn compacted_range(data: &Data) -> Option<Range<u64>> {
     Some(covers.from_index..covers.to_index)
 }
 
-/// Returns the messages that replace the range a compaction in forklore's own form covers.
+/// Returns the messages of a compaction in forklore's own form. They replace the range that it
+/// covers.
 pub(crate) fn compaction_messages(data: &Data) -> Vec<Message> {
     #[derive(Deserialize)]
     struct Instead<'a> {
@@ -87,14 +89,14 @@ pub(crate) fn compaction_messages(data: &Data) -> Vec<Message> {
         .collect()
 }
 
-/// A cache of the current labels of sessions.
+/// Caches the labels of sessions, so that each header is read only once.
 #[derive(Default)]
 pub(crate) struct Labels {
     labels: HashMap<SessionId, Option<Label>>,
 }
 
 impl Labels {
-    /// Returns the label of a session, or `None` if its header is gone.
+    /// Returns the current label of a session, or `None` if the session's header is gone.
     pub(crate) fn get(&mut self, engine: &Engine, id: &SessionId) -> Result<Option<Label>> {
         if let Some(label) = self.labels.get(id) {
             return Ok(label.clone());

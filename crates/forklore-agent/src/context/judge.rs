@@ -1,4 +1,4 @@
-//! Asks hooks and a person before an operation happens.
+//! Asks the hooks, and a person if necessary, before an operation happens.
 
 use super::Context;
 use crate::approve::{Answer, Question};
@@ -9,7 +9,8 @@ use crate::tool::ToolCall;
 use crate::{Error, Result};
 
 impl Context {
-    /// Asks the hooks, and a person if a hook wants that.
+    /// Asks the hooks whether the operation `input` may happen. Asks a person too if a hook
+    /// requires it.
     pub(crate) async fn judge<'a>(
         &self,
         identity: &'a Identity,
@@ -32,7 +33,7 @@ impl Context {
                 };
                 let is_call = call.is_some();
                 let answer = self.ask_person(identity, call, prompt).await;
-                judged.person_approved = true;
+                judged.person_consulted = true;
                 if !is_call {
                     self.announce_answer(identity, None, answer.as_ref().err());
                 }
@@ -45,7 +46,8 @@ impl Context {
         judged
     }
 
-    /// Announces a person's answer; `no` is the reason for a denial.
+    /// Announces a person's answer to a question. `no` is the reason for a denial; `None` means
+    /// that the person granted the question.
     pub(crate) fn announce_answer(
         &self,
         identity: &Identity,
@@ -61,7 +63,8 @@ impl Context {
         self.announce_as(identity, event);
     }
 
-    /// Asks the hooks like [`judge`](Self::judge) and returns a denial as an error.
+    /// Asks like [`judge`](Self::judge), but returns a denial as an error. Otherwise returns the
+    /// input and the messages that hooks injected.
     pub(crate) async fn must_pass<'a>(
         &self,
         identity: &'a Identity,
@@ -75,8 +78,8 @@ impl Context {
         }
     }
 
-    /// Asks a person. The caller announces the answer after storing it. Returns an optional note,
-    /// or the reason for a denial.
+    /// Asks a person and returns the optional note of a grant, or the reason for a denial. Does not
+    /// announce the answer: the caller stores the answer first and then announces it.
     pub(crate) async fn ask_person(
         &self,
         identity: &Identity,

@@ -1,21 +1,21 @@
-//! Decides which images and documents of a request are sent, from the beginning of the request on.
+//! Decides which attachments of a request are sent, in the order of the request.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use super::{Capabilities, Media, NotSent, Sniffed, sniff};
 
-/// Number of base64 characters that suffice to identify most images. Other images are decoded
-/// completely.
+/// Number of base64 characters whose bytes usually suffice to identify an image. If they do not,
+/// the whole image is decoded.
 const HEAD: usize = 64 << 10;
 
-/// The remaining space of a request, used up in the order of the messages.
+/// The space that a request has left for attachments. The messages use it up in their order.
 #[derive(Clone, Debug)]
 pub struct Allowance<'a> {
     takes: &'a Capabilities,
     bytes: usize,
     images: usize,
-    /// The longest side of the images that are sent, in pixels.
+    /// The longest side in pixels of all images that were accepted so far.
     longest: u32,
 }
 
@@ -26,11 +26,10 @@ impl<'a> Allowance<'a> {
         Self { takes, bytes: 0, images: 0, longest: 0 }
     }
 
-    /// Accepts an attachment that was read, if the request has space for it. A rejected one uses no
-    /// space.
+    /// Accepts an attachment if the request has space for it. A rejected attachment uses no space.
     ///
     /// # Errors
-    /// Why it is not sent.
+    /// Returns the reason why the attachment is not sent.
     pub fn take(&mut self, media: &Media) -> Result<(), NotSent> {
         match media {
             Media::Shown { sniffed, base64 } => self.take_shown(sniffed, base64.len()),
@@ -39,11 +38,11 @@ impl<'a> Allowance<'a> {
         }
     }
 
-    /// Accepts base64 data that a message contains itself, and returns its type, detected from its
-    /// bytes.
+    /// Accepts base64 data that a message contains itself. Returns the type that was detected from
+    /// the bytes of the data.
     ///
     /// # Errors
-    /// Why it is not sent.
+    /// Returns the reason why the data is not sent.
     pub fn take_base64(&mut self, media_type: &str, base64: &str) -> Result<Sniffed, NotSent> {
         let most = self.takes.most_of(media_type).filter(|_| !super::is_text(media_type));
         if most.is_none() {
@@ -70,8 +69,8 @@ impl<'a> Allowance<'a> {
             return Err(NotSent::TooManyPixels);
         }
         let images = self.images + 1;
-        // An image that was accepted stays accepted: after one that is too large for a request with
-        // many images, only as many images are accepted as still count as few.
+        // An accepted image stays accepted. After an image that is too large for a request with
+        // many images, accept further images only while the request still has few images.
         let is_crowded =
             self.takes.crowd.is_some_and(|crowd| images > crowd.images && longest > crowd.side);
         if images > self.takes.most_images || is_crowded {
@@ -92,8 +91,8 @@ impl<'a> Allowance<'a> {
     }
 }
 
-/// Detects the type of base64 data. Returns `None` unless it is complete and in the standard
-/// encoding that all providers accept.
+/// Detects the type of base64 data. Returns `None` if the data is incomplete or not in the standard
+/// encoding, which all providers accept.
 fn sniff_base64(base64: &str) -> Option<Sniffed> {
     let digits = base64.trim_end_matches('=');
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
@@ -201,7 +200,7 @@ mod tests {
             assert_eq!(accepted, Err(NotSent::Unreadable), "{base64}");
         }
         assert_eq!(allowance.take_base64("audio/ogg", &sound), Err(NotSent::NotAccepted));
-        // The size of a JPEG may follow a long preview.
+        // The size in a JPEG may come after a long preview.
         let mut jpeg = b"\xff\xd8".to_vec();
         for _ in 0..2 {
             jpeg.extend(b"\xff\xe1\xff\xff");

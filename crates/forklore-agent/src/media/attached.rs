@@ -1,5 +1,5 @@
-//! The bytes of the attachments that a history references, read once and converted to the form in
-//! which they are sent.
+//! Reads the attachments that a history references, once, and converts them to the form in which
+//! they are sent.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,12 +14,12 @@ use forklore_engine::Engine;
 
 use super::{Capabilities, Media, NotSent, is_text, sniff};
 
-/// The attachments that the messages of a request reference, as its model accepts them. A clone is
+/// The attachments that the messages of a request reference, if the model accepts them. A clone is
 /// cheap.
 #[derive(Clone, Default)]
 pub struct Attached {
     found: Arc<HashMap<AttachmentId, Found>>,
-    /// The size of all attachments together, in bytes as they are sent.
+    /// The total size of the attachments in bytes, in the form in which they are sent.
     bytes: usize,
 }
 
@@ -29,18 +29,18 @@ type Found = Result<Arc<Media>, NotSent>;
 pub(crate) type Named = (AttachmentId, String);
 
 impl Attached {
-    /// Reads the attachments that these messages reference, as far as the model accepts them. This
-    /// may take long.
+    /// Reads the attachments that these messages reference. Skips the bytes of attachments that the
+    /// model does not accept. Reading may take long.
     #[must_use]
     pub fn read(engine: &Engine, messages: &[Message], takes: &Capabilities) -> Self {
         let named = messages.iter().flat_map(named).collect::<Vec<_>>();
         Self::default().and(engine, named, takes, &Self::default())
     }
 
-    /// Returns the attachment of this `ref`.
+    /// Returns the attachment with this `ref`.
     ///
     /// # Errors
-    /// Why it is not sent.
+    /// Returns the reason why the attachment is not sent.
     pub fn get(&self, reference: &str) -> Result<&Media, NotSent> {
         let found = reference.parse().ok().and_then(|id: AttachmentId| self.found.get(&id));
         match found {
@@ -50,8 +50,8 @@ impl Attached {
         }
     }
 
-    /// Reads further attachments, in order. It takes those that `earlier` has from there instead of
-    /// reading them again.
+    /// Reads further attachments, in the order of `named`. Reuses the attachments that `earlier`
+    /// contains instead of reading them again.
     pub(crate) fn and(
         mut self,
         engine: &Engine,
@@ -68,7 +68,8 @@ impl Attached {
                 Some(Ok(media)) if takes.most_of(&media_type).is_some() => Ok(media.clone()),
                 _ => read(engine, &id, &media_type, takes).map(Arc::new),
             };
-            // Never retain more than could be sent, whatever else the messages contain.
+            // Never retain more bytes than one request can send, however many attachments the
+            // messages name.
             let found = found.and_then(|media| match &*media {
                 Media::Shown { sniffed, .. } if !takes.has(sniffed.media_type) => {
                     Err(NotSent::NotAccepted)
@@ -86,7 +87,7 @@ impl Attached {
 }
 
 impl Media {
-    /// Returns the size of the attachment as it is sent, in bytes.
+    /// Returns the size of the attachment in bytes, in the form in which it is sent.
     fn bytes(&self) -> usize {
         match self {
             Self::Shown { base64, .. } => base64.len(),
@@ -107,7 +108,8 @@ impl PartialEq for Attached {
     }
 }
 
-/// Returns the attachments that a message references, including those in tool results.
+/// Returns the attachments that a message references. Includes those that its tool results
+/// reference.
 pub(crate) fn named(message: &Message) -> Vec<Named> {
     let Content::Parts(parts) = &message.content else { return Vec::new() };
     let mut all = Vec::new();
@@ -147,7 +149,7 @@ fn read(
     text.filter(|_| is_text(media_type)).map(Media::Text).ok_or(NotSent::Unreadable)
 }
 
-/// A writer that stores at most `most` bytes and fails if there are more.
+/// A writer that stores at most `most` bytes and fails if it receives more.
 struct UpTo {
     most: usize,
     bytes: Vec<u8>,

@@ -1,20 +1,20 @@
-//! Detects media types from the first bytes of the data, never from a file name.
+//! Detects media types from the first bytes of the data, never from a file name alone.
 
 use imagesize::ImageType;
 
 use super::PDF;
 
-/// An image or a document, identified by its bytes.
+/// The type and size of an image or a document, detected from its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sniffed {
-    /// Its media type.
+    /// The detected media type.
     pub media_type: &'static str,
-    /// Width and height of an image, in pixels.
+    /// Width and height of an image in pixels; `None` for a document.
     pub size: Option<(u32, u32)>,
 }
 
-/// Detects an image (PNG, JPEG, GIF, WebP) or a PDF. An image needs enough bytes to determine its
-/// size; providers do not accept an image whose size cannot be determined.
+/// Detects an image (PNG, JPEG, GIF, WebP) or a PDF from its first bytes. Returns `None` for an
+/// image if the bytes do not contain its size: providers do not accept such an image.
 #[must_use]
 pub fn sniff(bytes: &[u8]) -> Option<Sniffed> {
     if bytes.starts_with(b"%PDF-") {
@@ -32,10 +32,14 @@ pub fn sniff(bytes: &[u8]) -> Option<Sniffed> {
     Some(Sniffed { media_type, size: Some((side(size.width)?, side(size.height)?)) })
 }
 
-/// Returns the media type of a file that begins with `head`. An image or a document is detected by
-/// its bytes. If the bytes are text, the type is `by_name` if that is a text type, else
-/// `text/plain`. Any other data is `application/octet-stream`, or `by_name` if that is neither a
-/// text, an image nor PDF.
+/// Returns the media type of a file that begins with `head`. `by_name` is the type that the file's
+/// name suggests.
+///
+/// - An image or a PDF is detected from its bytes.
+/// - If the bytes are text, the type is `by_name` if `by_name` is a text type, otherwise
+///   `text/plain`.
+/// - If the bytes are other data, the type is `application/octet-stream`. It is `by_name` if
+///   `by_name` is not the type of a text, an image or a PDF.
 #[must_use]
 pub fn media_type(head: &[u8], by_name: Option<&str>) -> String {
     if let Some(Sniffed { media_type, .. }) = sniff(head) {
@@ -49,8 +53,8 @@ pub fn media_type(head: &[u8], by_name: Option<&str>) -> String {
     match by_name.filter(|by_name| super::is_text(by_name)) {
         Some(by_name) if is_text => by_name.to_owned(),
         _ if is_text => "text/plain".to_owned(),
-        // Audio, video and the like are only named and never sent, so the name may determine their
-        // type.
+        // Only the name of audio, video and other data is sent, never the bytes. Therefore the file
+        // name may determine the type.
         _ => {
             let declared = by_name.filter(|by_name| {
                 !super::is_text(by_name) && !by_name.starts_with("image/") && *by_name != PDF
@@ -64,7 +68,7 @@ pub fn media_type(head: &[u8], by_name: Option<&str>) -> String {
 mod tests {
     use super::*;
 
-    /// The part of a PNG that determines its size.
+    /// The beginning of a PNG, up to and including its size.
     const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x58\0\0\0\x86\x08\x06\0\0\0";
     const GIF: &[u8] = b"GIF89a\x03\0\x02\0\x80\0\0";
     const JPEG: &[u8] = b"\xff\xd8\xff\xe0\0\x10JFIF\0\x01\x01\0\0\x01\0\x01\0\0\

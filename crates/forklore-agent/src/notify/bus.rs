@@ -1,4 +1,4 @@
-//! Delivers a session's notifications to its listeners.
+//! Delivers notifications to sinks and subscriptions.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use super::subscription::Queue;
 use super::{Notification, Subscription};
 
-/// Receives every notification of a kernel, in order and synchronously. It must return quickly. The
-/// kernel ignores its panics; handling its own errors is its own responsibility.
+/// Receives every notification of a kernel, in order and synchronously. An implementation must
+/// return quickly and must handle its own errors. The kernel ignores its panics.
 pub trait Sink: Send + Sync {
-    /// Receives a notification.
+    /// Receives one notification. The turn waits until this function returns.
     fn take(&self, notification: &Arc<Notification>);
 }
 
-/// The listeners: permanent sinks, and subscriptions that may be dropped at any time.
+/// The listeners: sinks, which are permanent, and subscriptions, which may be dropped at any time.
 #[derive(Default)]
 pub(crate) struct Bus {
     sinks: Vec<Arc<dyn Sink>>,
@@ -35,7 +35,7 @@ impl Bus {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks whether there is any listener.
+    /// Checks whether there is a sink or a subscription.
     pub(crate) fn has_listeners(&self) -> bool {
         !self.sinks.is_empty() || !self.queues().is_empty()
     }

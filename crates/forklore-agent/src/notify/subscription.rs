@@ -1,4 +1,4 @@
-//! A subscriber's queue. It is bounded and never makes a turn wait.
+//! The queue of a subscriber. The queue is bounded and never makes a turn wait.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -10,29 +10,30 @@ use futures_util::task::AtomicWaker;
 
 use super::Notification;
 
-/// A queue's limit for lasting notifications, as a multiple of its capacity.
+/// The limit of a queue for notifications that are not ephemeral, as a multiple of its capacity.
 const LASTING: usize = 16;
 
-/// One item of a subscription.
+/// One item of a subscription: a notification, or the information that some are missing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Received {
     /// A notification.
     Event(Arc<Notification>),
-    /// Notifications are missing at this position because the listener was slow.
+    /// The queue dropped notifications at this position because the subscriber was too slow.
     Lagged(Lagged),
 }
 
-/// Number of notifications that were dropped because the listener was slow.
+/// How many notifications a queue dropped because the subscriber was too slow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lagged {
-    /// Dropped pieces of answers. The complete block is announced later.
+    /// Number of dropped ephemeral notifications, such as pieces of an answer. The complete block
+    /// of an answer is announced later.
     pub ephemeral: u64,
-    /// Other dropped notifications, whose content is in the log.
+    /// Number of dropped notifications that are not ephemeral. Their content is in the log.
     pub lasting: u64,
 }
 
-/// The notifications of a session, or of all sessions of a kernel, as a stream. Dropping it ends
-/// the subscription. The stream ends when the session or kernel is gone.
+/// The notifications of a session, or of all sessions of a kernel, as a stream. The stream ends
+/// when the session or the kernel is dropped. Dropping the stream ends the subscription.
 #[derive(Debug)]
 pub struct Subscription {
     queue: Arc<Queue>,
@@ -53,7 +54,8 @@ struct Items {
 }
 
 impl Subscription {
-    /// Creates both halves of a queue for `capacity` ephemeral notifications, at least 1.
+    /// Creates both halves of a queue for `capacity` ephemeral notifications. A capacity of 0
+    /// counts as 1.
     pub(super) fn new(capacity: usize) -> (Arc<Queue>, Self) {
         let queue = Arc::new(Queue {
             items: Mutex::default(),
@@ -65,7 +67,7 @@ impl Subscription {
 }
 
 impl Queue {
-    /// Adds a notification, or counts it as missed if the queue is full.
+    /// Adds a notification. If the queue is full, counts the notification as missed instead.
     pub(super) fn push(&self, notification: &Arc<Notification>) {
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         let ephemeral = notification.is_ephemeral();

@@ -1,4 +1,4 @@
-//! A trace of all notifications, as JSON lines in a file that only its owner may read.
+//! Writes all notifications as JSON lines to a trace file that only its owner may read.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -8,9 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::{Notification, Sink};
 use crate::{Error, Result};
 
-/// Appends each notification to a file as one line, with a single write. Several processes may
-/// append to the same file. Ephemeral notifications, such as streamed pieces, are omitted unless
-/// requested.
+/// Appends each notification to a file as one JSON line, with a single write. Several processes may
+/// append to the same file. By default, omits ephemeral notifications, such as streamed pieces.
 #[derive(Debug)]
 pub struct Trace {
     state: Mutex<State>,
@@ -20,17 +19,17 @@ pub struct Trace {
 #[derive(Debug)]
 struct State {
     file: File,
-    /// Whether the last write may have left an incomplete line.
+    /// Whether the file may end with an incomplete line after the last write.
     torn: bool,
     lost: u64,
 }
 
 impl Trace {
-    /// Opens the file, or creates it so that only its owner may read it. If a killed process left
-    /// an incomplete last line, the first write starts a new one.
+    /// Opens the file, or creates it with access for its owner only. If a killed process left an
+    /// incomplete last line, the first write begins on a new line.
     ///
     /// # Errors
-    /// If the file cannot be opened.
+    /// Returns an error if the file cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
         let failed =
             |source| Error::Io { doing: format!("opening the trace {}", path.display()), source };
@@ -43,14 +42,14 @@ impl Trace {
         Ok(Self { state: Mutex::new(State { file, torn, lost: 0 }), pieces: false })
     }
 
-    /// Includes ephemeral notifications, such as every streamed piece.
+    /// Makes the trace include ephemeral notifications, such as every streamed piece.
     #[must_use]
     pub fn with_pieces(mut self) -> Self {
         self.pieces = true;
         self
     }
 
-    /// Returns the number of notifications that could not be written.
+    /// Returns how many notifications could not be written.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).lost
@@ -83,8 +82,8 @@ impl Sink for Trace {
     }
 }
 
-/// Writes a line with one call and returns whether it was written completely. After `false`, a part
-/// of the line may be in the file.
+/// Writes a line with one call. Returns whether the whole line was written. If not, the file may
+/// contain a part of the line.
 fn write_once(file: &mut File, line: &[u8]) -> bool {
     loop {
         match file.write(line) {

@@ -1,4 +1,4 @@
-//! `cleanup`: ends a session and its live children in this process.
+//! `cleanup`: ends a session and its open children in this process.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use crate::notify::event::NoDetails;
 
 impl AgentSession {
     /// Ends the session in this process: interrupts a running turn and announces `session:end`
-    /// once. With `cascade_children` the live sessions below it end first, children before their
-    /// parents. Stored data stays; to continue, open the session again.
+    /// once. With `cascade_children`, first ends the open sessions below it, children before their
+    /// parents. Deletes nothing: to continue the session, open it again.
     pub async fn cleanup(&self, cascade_children: bool) {
         let mut ending = vec![self.inner.clone()];
         if cascade_children {
-            // Interrupt this session's work first, so that it does not restart a child that ends
-            // here.
+            // Interrupt this session's work first. Otherwise the work could start a child again
+            // that ends here.
             self.interrupt();
             let alive = self.inner.home.live.all();
             let mut at = 0;

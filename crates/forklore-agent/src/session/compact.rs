@@ -1,4 +1,4 @@
-//! `compact` and `gauge`: measure how full the context is, and compact it on request.
+//! `compact` and `gauge`: compact the context on request, and measure how full it is.
 
 use super::AgentSession;
 use crate::cache_key::cache_key;
@@ -9,9 +9,9 @@ use crate::{Error, Result};
 use futures_util::future::{BoxFuture, FutureExt};
 
 impl AgentSession {
-    /// Returns how full the context is, computed from the log alone: the usage of the last model
-    /// call, in this session or in the inherited history, and an estimate of what was written
-    /// since.
+    /// Returns how full the context window is. Computes it from the log alone: the usage of the
+    /// last model call, in this session or in the inherited history, plus an estimate for the later
+    /// messages.
     ///
     /// # Errors
     /// `not_found`, `corrupt`.
@@ -21,11 +21,12 @@ impl AgentSession {
         Ok(Gauge::of(pressure, self.equipment().model.context_window()))
     }
 
-    /// Compacts the history now. Returns `None` if there is nothing to compact, a hook denies it,
-    /// or it is interrupted.
+    /// Compacts the history now. Returns `None` if there is nothing to compact, a hook denies the
+    /// compaction, or the work is interrupted.
     ///
     /// # Errors
-    /// `busy` naming the runtime that holds the lease.
+    /// `busy`: this runtime is running a turn, or another runtime has leased the session. In the
+    /// second case the error names the other runtime.
     pub fn compact(&self) -> BoxFuture<'_, Result<Option<Compacted>>> {
         async move {
             let inner = &self.inner;

@@ -1,5 +1,5 @@
-//! `delegate`: a sub-agent with a fresh context and its own budget does a part of the work and
-//! returns its result.
+//! `delegate`: lets a sub-agent do a part of the work and return its result. The sub-agent has a
+//! fresh context and its own budget.
 
 use std::sync::Arc;
 
@@ -15,25 +15,29 @@ use crate::panic::catch_panic;
 use crate::turn::{Log, Subagent, SubagentFactory, SubagentSession, Turn};
 use crate::{Error, Result};
 
-/// The result of a delegation.
+/// A finished delegation: the sub-agent's session and the result of its turn.
 #[derive(Debug)]
 #[must_use]
 pub struct Delegated {
-    /// The sub-agent's session.
+    /// The id of the sub-agent's session.
     pub session_id: SessionId,
-    /// Its turn, or why it failed.
+    /// The sub-agent's turn, or the reason why it failed.
     pub turn: Result<Turn>,
 }
 
 impl AgentSession {
-    /// Has a sub-agent do a task, between turns. Its start and its result are written into this
-    /// session, where the model sees the result in the next turn. Its usage is recorded in its own
-    /// session. [`interrupt`](Self::interrupt) interrupts it.
+    /// Lets a sub-agent do a task, between turns of this session. The start and the result of the
+    /// sub-agent are written into this session, and the model sees the result in the next turn. The
+    /// usage of the sub-agent is recorded in its own session. [`interrupt`](Self::interrupt)
+    /// interrupts the sub-agent.
     ///
     /// # Errors
-    /// `busy` naming the runtime that holds the lease; `permission_denied` if a hook denies the
-    /// child, or if the child requests a permission that this session does not have. A failure of
-    /// the sub-agent is no error; [`Delegated::turn`] reports it.
+    /// - `busy`: this runtime is running a turn, or another runtime has leased the session. In the
+    ///   second case the error names the other runtime.
+    /// - `permission_denied`: a hook denies the child, or the child requests a permission that this
+    ///   session does not have.
+    ///
+    /// A failure of the sub-agent is not an error: [`Delegated::turn`] contains it.
     pub fn delegate(&self, delegate: Delegate) -> BoxFuture<'_, Result<Delegated>> {
         async move {
             let inner = &self.inner;
@@ -59,7 +63,7 @@ impl AgentSession {
     }
 }
 
-/// A session that works as a sub-agent of another.
+/// The session of a sub-agent, with the prompt of its task.
 #[derive(Clone)]
 struct SubSession {
     session: AgentSession,
@@ -107,7 +111,7 @@ impl Home {
         Ok(AgentSession::planned(self, new, config))
     }
 
-    /// Opens an existing sub-agent of this session again.
+    /// Opens an existing sub-agent of the parent's session again.
     async fn resume_delegate(
         &self,
         parent: &Context,
@@ -151,7 +155,7 @@ impl SubagentSession for SubSession {
 }
 
 impl SubSession {
-    /// Interrupts the turn after `cancel` is triggered, as soon as the turn runs.
+    /// Waits until `cancel` is triggered, then interrupts the turn as soon as the turn runs.
     async fn interrupted(&self, cancel: CancellationToken) {
         cancel.cancelled().await;
         while !self.session.interrupt() {
@@ -160,7 +164,8 @@ impl SubSession {
     }
 }
 
-/// Creates a delegate of the parent at its current end, even while a turn of the parent runs.
+/// Creates a delegate whose cut is the current end of the parent, even while a turn of the parent
+/// runs.
 pub(super) fn create_delegate(engine: &Engine, fork: Fork) -> EngineResult<Header> {
     let fork = Fork { kind: SessionKind::Delegate, at: Some(Selector::End), ..fork };
     let forked = engine.fork(&fork)?;

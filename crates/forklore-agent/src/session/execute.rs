@@ -16,22 +16,24 @@ use crate::notify::event::{
 use crate::turn::{Course, Log, Run, Status, Turn, event, user_message};
 use crate::{Error, Result};
 
-/// The message to a model whose answer was cut short, when the turn continues.
+/// Tells the model to continue an answer that was cut short.
 const GO_ON: &str = "[Your last answer was cut off. Go on from where it stopped.]";
 
 impl AgentSession {
-    /// Runs a turn: stores the prompt (a text, or one with attachments), then calls the model and
-    /// its tools until the model makes no more calls. Everything is in the log before it is
-    /// announced. The turn holds the session's lease, so no other runtime writes to the session.
+    /// Runs a turn. Stores the prompt, then calls the model and its tools until the model makes no
+    /// more calls. Events are in the log before they are announced. The turn has the session's
+    /// lease, so no other runtime writes to the session.
     ///
-    /// Dropping the future breaks the turn off as if the process were killed: what was stored
-    /// stays, and [`resume`](Self::resume) or the next prompt continues.
+    /// Dropping the future has the same effect on the log as a killed process: stored events stay.
+    /// [`resume`](Self::resume) or the next prompt then continues.
     ///
     /// # Errors
-    /// `busy` naming the runtime that holds the lease; `permission_denied` if a hook denies the
-    /// prompt; [`Error::NotReady`] if the model cannot be called, in which case nothing is stored;
-    /// [`Error::Model`] if the model does not answer. The last is recorded in the log as
-    /// `turn_failed`, after the text that arrived before the answer broke off.
+    /// - `busy`: this runtime is running a turn, or another runtime has leased the session. In the
+    ///   second case the error names the other runtime.
+    /// - `permission_denied`: a hook denies the prompt.
+    /// - [`Error::NotReady`]: the model cannot be called. Nothing is stored.
+    /// - [`Error::Model`]: the model does not answer. The log records this failure as
+    ///   `turn_failed`, after the text that arrived before the answer broke off.
     pub async fn execute(&self, prompt: impl Into<Prompt>) -> Result<Turn> {
         self.execute_prompt(prompt.into()).await
     }
@@ -71,12 +73,13 @@ impl AgentSession {
         .boxed()
     }
 
-    /// Continues a turn that was broken off, for example by a killed process: calls without a
-    /// result get one that says so, and the model is called. If an answer was cut short, its stored
-    /// part stays, and an injected message tells the model to continue from there.
+    /// Continues an interrupted turn, for example of a killed process. Each open call gets a
+    /// synthetic result that states the interruption, and then the model is called. If an answer
+    /// was cut short, its stored part stays, and an injected message asks the model to continue
+    /// from there.
     ///
     /// # Errors
-    /// [`Error::NothingToResume`] if the last turn is complete; otherwise as
+    /// [`Error::NothingToResume`] if the last turn is complete. Otherwise the errors of
     /// [`execute`](Self::execute).
     pub fn resume(&self) -> BoxFuture<'_, Result<Turn>> {
         async move {
@@ -102,7 +105,7 @@ impl AgentSession {
 }
 
 impl Inner {
-    /// Checks that the model can be called, before anything is created or stored.
+    /// Returns an error if the model cannot be called. Runs before anything is created or stored.
     pub(super) fn model_is_ready(&self) -> Result<()> {
         self.context.config().model.ready().map_err(Error::NotReady)
     }
@@ -137,7 +140,7 @@ impl Inner {
         let status = match run.run(log, &mut course).await {
             Ok(status) => status,
             Err(error) => {
-                // Appending may fail as well; the caller gets the first error.
+                // This append may fail too. The caller gets the error of the turn.
                 let _ = log.append(vec![event(EventType::TURN_FAILED, error.record())?]).await;
                 if let Error::Model { attempts, source } = &error {
                     self.context.announce(KernelEvent::ProviderError(ProviderFailure {
@@ -168,8 +171,8 @@ impl Inner {
         })
     }
 
-    /// Announces `session:start` for the first turn ever, or `session:resume` for the first turn in
-    /// this process of a session that ran before.
+    /// Announces `session:start` for the first turn of the session. Announces `session:resume` for
+    /// the first turn in this process if the session had turns before. Otherwise announces nothing.
     fn announce_start(&self, header: &Header) {
         if std::mem::replace(&mut self.state().started, true) {
             return;
@@ -201,8 +204,8 @@ impl Inner {
         self.context.announce(KernelEvent::OrchestratorComplete(ended));
     }
 
-    /// Returns the events that a broken-off turn lacks: results for its open calls, or a message
-    /// that its answer was cut short.
+    /// Returns the events that complete an interrupted turn: synthetic results for its open calls,
+    /// or a message that its answer was cut short.
     async fn broken_off(&self, header: &Header) -> Result<Vec<NewEvent>> {
         let id = header.id.clone();
         let looked = self.context.kernel.run(move |engine| {

@@ -1,4 +1,4 @@
-//! `fork`: branches a session, even while a turn of it runs.
+//! `fork`: forks a session, even while a turn of the session runs.
 
 use forklore_core::Selector;
 use forklore_engine::{Fork, Forked, Summarize};
@@ -10,26 +10,28 @@ use crate::hook::HookInput;
 use crate::notify::Identity;
 use crate::{Error, Result};
 
-/// A fork, and its child as a session that can run turns. To stay in the parent, drop the child: it
-/// remains stored.
+/// A fork, with its child as a session that can run turns. If you do not need the child now, drop
+/// it: the child stays in the store.
 #[must_use]
 pub struct Branched {
-    /// The result of the fork.
+    /// The answer of the fork operation: the child's id, the cut and other facts.
     pub forked: Forked,
-    /// The child, with its parent's configuration.
+    /// The child session. It has its parent's configuration.
     pub child: AgentSession,
 }
 
 impl AgentSession {
-    /// Forks this session and ignores the request's `parent`. A running turn continues; without a
-    /// cut the fork is then at the end of the last closed turn (docs/semantics.md, Where to cut).
-    /// Hooks run before anything is written, and `session:fork` is announced after the child is
-    /// durable.
+    /// Forks this session. Ignores the `parent` in `request`. A running turn continues. If a turn
+    /// runs and `request` has no cut, the cut is the end of the last closed turn
+    /// (docs/semantics.md, Where to cut). Hooks run before anything is written. `session:fork` is
+    /// announced after the child is durable.
     ///
     /// # Errors
-    /// `invalid_args` (the cut, or a request that is a dry run: see
-    /// [`plan_fork`](Self::plan_fork)), `already_exists`, `permission_denied` (a hook, or a
-    /// permission that this session does not have).
+    /// - `invalid_args`: the cut is invalid, or the request is a dry run: see
+    ///   [`plan_fork`](Self::plan_fork).
+    /// - `already_exists`: another session has the id or the label.
+    /// - `permission_denied`: a hook denies the fork, or the request has a permission that this
+    ///   session does not have.
     pub async fn fork(&self, request: Fork) -> Result<Branched> {
         let request = self.inner.of_this(request)?;
         if request.dry_run {
@@ -39,25 +41,26 @@ impl AgentSession {
         self.carry_out(request).await
     }
 
-    /// Returns what [`fork`](Self::fork) would do. It writes nothing, asks no hook and creates no
+    /// Returns what [`fork`](Self::fork) would do. Writes nothing, calls no hook and creates no
     /// child.
     ///
     /// # Errors
-    /// As [`fork`](Self::fork), except what hooks deny.
+    /// The errors of [`fork`](Self::fork), except denials by hooks.
     pub async fn plan_fork(&self, request: Fork) -> Result<Forked> {
         let request = Fork { dry_run: true, ..self.inner.of_this(request)? };
         self.inner.context.kernel.run(move |engine| engine.fork(&request)).await
     }
 
-    /// Forks this session and appends a summary of its history by its model to the child
-    /// (docs/semantics.md, Summary at the fork). The cost of the summary is recorded in the child;
-    /// this session does not change. If the fork is refused or its child already exists, the model
-    /// is not called. [`interrupt`](Self::interrupt) cancels the operation, and then there is no
-    /// child. The second value is the summary if this call made one.
+    /// Forks this session and appends a summary of its history to the child (docs/semantics.md,
+    /// Summary at the fork). The model of this session writes the summary. The child records the
+    /// cost of the summary; this session does not change. If the fork is refused or its child
+    /// already exists, the model is not called. [`interrupt`](Self::interrupt) cancels the
+    /// operation, and no child is created. The second value is the summary if this call made one.
     ///
     /// # Errors
-    /// As [`fork`](Self::fork); [`Error::Interrupted`]; `busy` while this runtime runs a turn. It
-    /// is no error if the model gives no summary: then the summary contains the reason.
+    /// The errors of [`fork`](Self::fork); [`Error::Interrupted`]; `busy` while this runtime runs a
+    /// turn. If the model writes no summary, this is not an error: the returned summary contains
+    /// the reason.
     pub fn fork_with_summary(
         &self,
         request: Fork,
@@ -79,8 +82,8 @@ impl AgentSession {
                 Part::Before(planned.cut.selector())
             };
             let summary = summarize(&inner.context, part, &running.cancel).await?;
-            // The summary covers the history before this cut, even if the session has continued
-            // since.
+            // Fork at the cut up to which the summary covers the history. The session may have
+            // grown since.
             let at = request.at.or_else(|| Some(planned.cut.selector()));
             let request = Fork { at, summarize: Some(summary.clone()), ..request };
             Ok((self.carry_out(request).await?, Some(summary)))
@@ -88,7 +91,7 @@ impl AgentSession {
         .boxed()
     }
 
-    /// Creates the child, or finds it if it exists. The hooks have allowed it.
+    /// Creates the child, or finds it if it exists. The hooks have already allowed the fork.
     async fn carry_out(&self, request: Fork) -> Result<Branched> {
         let home = &self.inner.home;
         let made = home.kernel.run(move |engine| {
@@ -106,7 +109,8 @@ impl AgentSession {
 }
 
 impl Inner {
-    /// Sets the request's parent to this session, and an id for the child.
+    /// Sets the request's parent to this session. Generates an id for the child if the request has
+    /// none.
     fn of_this(&self, request: Fork) -> Result<Fork> {
         let parent = self.context.identity().session_id;
         if self.state().ended {
@@ -116,7 +120,7 @@ impl Inner {
         Ok(Fork { parent, id: Some(id), ..request })
     }
 
-    /// Asks the hooks about a fork and about its child.
+    /// Asks the hooks whether the fork may happen and whether its child may be initialized.
     async fn may_fork(&self, request: &Fork) -> Result<()> {
         let here = self.context.identity();
         let child = Identity {

@@ -1,4 +1,5 @@
-//! `initialize`: asks hooks, creates the session if it does not exist, and announces a child.
+//! `initialize`: asks the hooks, creates the session if it does not exist, and announces a new
+//! child.
 
 use forklore_core::{Header, SessionId, SessionKind};
 use forklore_engine::{Create, Engine, Fork, Result as EngineResult};
@@ -10,12 +11,13 @@ use crate::notify::{Identity, KernelEvent};
 use crate::{Error, Result};
 
 impl AgentSession {
-    /// Initializes the session, once: asks the hooks, creates a session that does not exist yet,
-    /// and announces a child that was created (`session:fork`). Its first turn also does this.
+    /// Initializes the session once. Asks the hooks, creates the session if it does not exist yet,
+    /// and announces a child that was created (`session:fork`). The first turn of a session also
+    /// does this.
     ///
     /// # Errors
-    /// `permission_denied` if a hook denies it (then nothing was written), `already_exists`,
-    /// `not_found` (the parent).
+    /// `permission_denied` if a hook denies the session (nothing was written), `already_exists`,
+    /// `not_found` if the parent does not exist.
     pub async fn initialize(&self) -> Result<()> {
         let _turn = self.inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
         self.inner.make_ready().await
@@ -23,7 +25,7 @@ impl AgentSession {
 }
 
 impl Inner {
-    /// Initializes the session for a caller that has locked `turn`.
+    /// Initializes the session. The caller must have locked `turn`.
     pub(crate) async fn make_ready(&self) -> Result<()> {
         let identity = self.context.identity();
         let plan = {
@@ -69,7 +71,7 @@ impl Inner {
         Ok(identity)
     }
 
-    /// Marks a session that was stored as ready, and announces it if it is a child.
+    /// Marks a stored session as ready. Announces the session if it is a child.
     pub(super) fn made(&self, header: &Header) {
         {
             let mut state = self.state();

@@ -1,4 +1,4 @@
-//! The live sessions of this process.
+//! The list of the sessions that are open in this process.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 

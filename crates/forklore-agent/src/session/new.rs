@@ -1,36 +1,37 @@
-//! The properties of a session to be created.
+//! The properties of a session that is to be created.
 
 use std::collections::BTreeSet;
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{Data, Label, SessionId};
 
-/// The properties of a session to be created.
+/// The properties of a session that is to be created.
 #[derive(Clone, Debug)]
 pub struct NewSession {
-    /// Its configuration: opaque data stored with the session.
+    /// The configuration of the session: opaque data that is stored with the session.
     pub config: Option<Data>,
-    /// Its id; `None` generates one.
+    /// The id of the session; `None` generates one.
     pub id: Option<SessionId>,
-    /// The session's parent; `None` makes a root. The session begins with an empty context. To
-    /// inherit the parent's history, use [`fork`](crate::AgentSession::fork) instead.
+    /// The parent of the session; `None` creates a root. A child created this way is a delegate: it
+    /// starts with an empty context. To inherit the parent's history, use
+    /// [`fork`](crate::AgentSession::fork).
     pub parent_id: Option<SessionId>,
-    /// Its workspace.
+    /// The workspace of the session.
     pub workspace: Workspace,
-    /// Its title.
+    /// The title of the session.
     pub title: Option<String>,
-    /// Its label, for a child.
+    /// The label of the session, if it is a child.
     pub label: Option<Label>,
-    /// The application's metadata.
+    /// The application's metadata, stored with the session.
     pub metadata: Option<Data>,
-    /// The principal for whom it acts; `None` inherits the parent's.
+    /// The principal on whose behalf the session acts; `None` inherits the parent's.
     pub principal: Option<String>,
-    /// The permissions that it can have at most; `None` inherits the parent's.
+    /// The permission ceiling of the session; `None` inherits the parent's.
     pub permissions: Option<BTreeSet<String>>,
 }
 
 impl NewSession {
-    /// Returns a root in `workspace`, with defaults for everything else.
+    /// Returns the properties of a root in `workspace`, with defaults for all other fields.
     #[must_use]
     pub fn in_workspace(workspace: Workspace) -> Self {
         Self {

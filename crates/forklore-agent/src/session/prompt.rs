@@ -1,4 +1,4 @@
-//! The prompt of a turn: a text and its attachments.
+//! The prompt of a turn: its text and its attachments.
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 use crate::Result;
 use crate::turn::{event, user_message};
 
-/// The prompt of a turn. A text converts into one.
+/// The prompt of a turn. A string converts to a prompt without attachments.
 #[derive(Clone, Debug, Default)]
 pub struct Prompt {
     pub(crate) text: String,
     pub(crate) parts: Vec<Part>,
-    /// The attachments' pins, which protect them until the prompt is stored.
+    /// The pins of the attachments. They protect the attachments from `gc` until the prompt is
+    /// stored.
     pinned: Vec<Arc<Pin>>,
 }
 
 impl Prompt {
-    /// Adds an attachment that was stored by
-    /// [`put_attachment`](forklore_engine::Engine::put_attachment), with its media type and
-    /// optional name.
+    /// Adds an attachment to the prompt, with its media type and optional name. Store the
+    /// attachment with [`put_attachment`](forklore_engine::Engine::put_attachment) first.
     #[must_use]
     pub fn attach(mut self, attachment: Arc<Pin>, media_type: &str, name: Option<&str>) -> Self {
         self.parts.push(Part::Attachment {
@@ -34,20 +34,21 @@ impl Prompt {
         self
     }
 
-    /// Appends a part of any kind (docs/semantics.md, Payloads of forklore's own events).
+    /// Adds a part of any kind to the prompt (docs/semantics.md, Payloads of forklore's own
+    /// events).
     #[must_use]
     pub fn with(mut self, part: Part) -> Self {
         self.parts.push(part);
         self
     }
 
-    /// Returns the text.
+    /// Returns the text of the prompt.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the other parts, as notifications report them.
+    /// Returns the parts other than the text, in the form in which notifications report them.
     pub(super) fn announced(&self) -> Vec<Value> {
         self.parts.iter().map(|part| serde_json::to_value(part).unwrap_or_default()).collect()
     }
@@ -63,7 +64,7 @@ impl Prompt {
     }
 }
 
-/// Returns a part as it is stored.
+/// Returns a part in the form in which the log stores it.
 fn stored(part: &Part) -> Value {
     match part {
         Part::Other { value } => value.read().unwrap_or_default(),

@@ -1,7 +1,7 @@
-//! `summarize`: has a model summarize a session, for a fork of it or for another session.
+//! `summarize`: lets a model summarize a session, for a fork of the session or for another session.
 //!
-//! Nothing is written into the summarized session: the summary carries its usage, and whoever
-//! records the summary records the usage next to it.
+//! Nothing is written into the summarized session. The returned summary contains its own usage. The
+//! caller records the summary together with this usage.
 
 use std::ops::Range;
 
@@ -16,33 +16,33 @@ use crate::context::Context;
 use crate::turn;
 use crate::{Error, Result};
 
-/// The part of a session to summarize.
+/// The part of a session's history to summarize.
 pub(super) enum Part {
-    /// Everything that the model receives.
+    /// All messages that the model receives.
     All,
     /// The history before a cut.
     Before(Selector),
-    /// Some messages, by their indexes.
+    /// The messages whose conversation indexes are in this range.
     Messages(Range<u64>),
 }
 
 impl AgentSession {
-    /// Has the session's model summarize the session (docs/semantics.md, Summary at the fork). The
-    /// session does not change, so another runtime may hold its lease meanwhile.
+    /// Lets the session's model summarize the session (docs/semantics.md, Summary at the fork). The
+    /// session does not change, so another runtime may have its lease meanwhile.
     /// [`interrupt`](Self::interrupt) cancels the operation.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if it was interrupted; `busy` while this runtime runs a turn;
-    /// `not_found`. It is no error if the model gives no summary: then the summary contains the
-    /// reason.
+    /// [`Error::Interrupted`] if the work was interrupted; `busy` while this runtime runs a turn;
+    /// `not_found`. If the model writes no summary, this is not an error: the returned summary
+    /// contains the reason.
     pub async fn summarize(&self) -> Result<Summarize> {
         self.summarize_part_of(Part::All).await
     }
 
-    /// Summarizes the history before a cut, for a fork there.
+    /// Summarizes the history before a cut, for a fork at that cut.
     ///
     /// # Errors
-    /// As [`summarize`](Self::summarize); `invalid_args` (the cut).
+    /// The errors of [`summarize`](Self::summarize); `invalid_args` if the cut is invalid.
     pub async fn summarize_up_to(&self, cut: &Selector) -> Result<Summarize> {
         let part = match cut {
             Selector::End => Part::All,
@@ -51,11 +51,11 @@ impl AgentSession {
         self.summarize_part_of(part).await
     }
 
-    /// Summarizes only the messages with these indexes, for example to report this session's work
-    /// to another session.
+    /// Summarizes only the messages with the conversation indexes in `part`. Use it, for example,
+    /// to report this session's work to another session.
     ///
     /// # Errors
-    /// As [`summarize`](Self::summarize).
+    /// The errors of [`summarize`](Self::summarize).
     pub fn summarize_part(&self, part: Range<u64>) -> BoxFuture<'_, Result<Summarize>> {
         async move { self.summarize_part_of(Part::Messages(part)).await }.boxed()
     }
@@ -86,8 +86,8 @@ pub(super) async fn summarize(
     Ok(summary)
 }
 
-/// Returns the messages of a part: for [`Part::All`] as the model receives them, otherwise as they
-/// were written.
+/// Returns the messages of a part. For [`Part::All`], returns them in the form that the model
+/// receives. Otherwise returns them as they were written.
 fn messages(
     engine: &Engine,
     id: &SessionId,

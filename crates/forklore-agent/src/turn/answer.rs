@@ -1,4 +1,4 @@
-//! Receives an answer: announces its pieces and assembles its blocks.
+//! Receives an answer of a model: announces its pieces and assembles its blocks.
 
 use std::time::Duration;
 
@@ -22,18 +22,19 @@ use crate::notify::KernelEvent;
 use crate::notify::event::{self as announced, BlockEnded, BlockKind, BlockPiece, BlockStarted};
 use crate::tool::ToolCall;
 
-/// A model's answer, as far as it has arrived.
+/// An answer of a model, with the pieces that have arrived so far.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     blocks: Vec<Block>,
-    /// The reasoning of a block that is not complete yet.
+    /// The text of a reasoning block that is not complete yet.
     thinking: String,
-    /// Whether pieces are not announced.
+    /// If true, the pieces of the answer are not announced.
     unannounced: bool,
     measure: Measure,
-    /// The usage so far and the request's id, if the provider sent them before the end.
+    /// The usage so far and the request's id. Set if the provider sent them before the end of the
+    /// answer.
     pub(super) so_far: Option<(TokenUsage, Option<String>)>,
-    /// Set when the answer is complete.
+    /// The end of the answer; `None` until the answer is complete.
     pub(super) end: Option<End>,
 }
 
@@ -50,7 +51,8 @@ impl Answer {
         Self { unannounced: true, ..Self::default() }
     }
 
-    /// Reads the stream until the answer is complete or the turn is interrupted.
+    /// Reads pieces from the stream until the answer is complete or the turn is interrupted.
+    /// Returns `Ok` in both cases.
     pub(super) async fn listen(
         &mut self,
         context: &Context,
@@ -102,8 +104,8 @@ impl Answer {
         }
     }
 
-    /// Processes a piece. If a text exceeds the limit, its part that fits is stored before the
-    /// error.
+    /// Processes a piece of the answer. If a piece of text exceeds the limit, stores the part that
+    /// fits and then returns the error.
     fn take(&mut self, context: &Context, mut piece: StreamEvent) -> Result<(), TooMuch> {
         let measured = self.measure.take(&piece);
         if let Err((too_much, fitting)) = measured {
@@ -121,8 +123,8 @@ impl Answer {
             }
             StreamEvent::Thought { text, opaque } => {
                 self.thinking.clear();
-                // The provider would not accept data that differs from what it sent, so data that
-                // would be changed when stored is dropped.
+                // The provider would reject opaque data that differs from the data it sent.
+                // Therefore drop data that the log could not store unchanged.
                 let opaque = opaque.filter(|opaque| opaque.read::<Value>().is_ok());
                 self.add(Block::Thought { text, opaque })?;
             }
@@ -158,7 +160,7 @@ impl Answer {
         Ok(())
     }
 
-    /// Adds a call, with an id that no other call of the answer has.
+    /// Adds a call. Changes its id if it is empty or if another call of the answer has it.
     fn add_call(&mut self, context: &Context, mut call: ToolCall) -> Result<(), TooMuch> {
         if call.id.is_empty() {
             call.id = format!("call_{}", context.kernel.engine().new_id());
@@ -181,7 +183,8 @@ impl Answer {
         self.add(Block::Thought { text, opaque: None })
     }
 
-    /// Checks whether the answer has text that people have seen.
+    /// Checks whether the answer has text, apart from reasoning. People have already seen this
+    /// text.
     pub(super) fn has_text(&self) -> bool {
         self.blocks.iter().any(|block| matches!(block, Block::Text(text) if !text.is_empty()))
     }
@@ -212,7 +215,7 @@ impl Answer {
         })
     }
 
-    /// Returns the answer's text for people.
+    /// Returns the answer's text without reasoning, its text blocks joined by line feeds.
     pub(super) fn text(&self) -> String {
         let texts = self.blocks.iter().filter_map(|block| match block {
             Block::Text(text) => Some(text.as_str()),
@@ -221,8 +224,8 @@ impl Answer {
         texts.collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the events of a complete answer, in its order. For an answer that was interrupted or
-    /// broke off, returns only the text that arrived, marked as partial.
+    /// Returns the events of a complete answer, in the order of its blocks. If the answer is not
+    /// complete, returns only one event with the text that arrived, marked as partial.
     pub(super) fn events(&self, model: &ModelName) -> Result<Vec<NewEvent>> {
         if self.end.is_none() {
             let text = self.text();
@@ -236,7 +239,7 @@ impl Answer {
         blocks.map(|block| block.event(model)).collect()
     }
 
-    /// Announces the blocks. Call it after they are stored.
+    /// Announces the blocks of the answer. Call this after the blocks are stored.
     pub(super) fn announce_blocks(&self, context: &Context) {
         if !context.has_listeners() {
             return;
@@ -247,7 +250,7 @@ impl Answer {
                 Block::Text(text) => {
                     (BlockKind::Text, announced::Block::Text { text: text.clone() })
                 }
-                // Only the text of a broken-off answer is stored.
+                // Of an incomplete answer, only the text is stored.
                 Block::Call(_) | Block::Thought { .. } if partial => continue,
                 Block::Call(call) => (BlockKind::ToolCall, announced::Block::Call(call.to_event())),
                 Block::Thought { text, .. } => {

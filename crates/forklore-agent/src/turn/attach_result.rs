@@ -1,4 +1,4 @@
-//! Attachments of a tool's result: its images, and its complete content if the result is truncated.
+//! Attachments of a tool result: its images, and its complete content if the result is truncated.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -14,15 +14,15 @@ use super::truncate::{truncated, whole};
 use crate::media::sniff;
 use crate::tool::ToolOutcome;
 
-/// Maximum length of an inline part that stays in a result if the store has no attachments, in
-/// bytes.
+/// Maximum length in bytes of an inline part that stays in a result if the store cannot store it as
+/// an attachment.
 const INLINE: usize = 96 << 10;
 
-/// The attachments of a result. They are pinned until the event that names them is written.
+/// The attachments of a tool result. They stay pinned until the event that names them is written.
 #[derive(Default)]
 pub(super) struct Attachments {
     whole: Option<Value>,
-    /// Protects the attachments from `gc`.
+    /// The pins, which protect the attachments from `gc`.
     pinned: Vec<Pin>,
 }
 
@@ -33,10 +33,9 @@ impl Attachments {
     }
 }
 
-/// Converts a tool's outcome into the form that the log stores: images and other inline bytes
-/// become attachments, and content longer than `most` is truncated, with the complete content as an
-/// attachment. If the store cannot store attachments or is full, only what the model receives is
-/// stored.
+/// Converts a tool's outcome to the form that the log stores. Images and other inline bytes become
+/// attachments. Content longer than `most` bytes is truncated, and the complete content becomes an
+/// attachment. If the store cannot store an attachment, the truncated content alone is stored.
 pub(super) async fn attach(
     log: &Log<'_>,
     most: usize,
@@ -68,7 +67,7 @@ pub(super) async fn attach(
     })
 }
 
-/// Replaces the inline bytes of a result by attachments.
+/// Replaces the inline bytes in the content of a result with attachments.
 fn without_inline_bytes(engine: &Engine, content: Data, attachments: &mut Attachments) -> Data {
     let Ok(parts) = content.read::<Vec<&RawValue>>() else { return content };
     if !parts.iter().any(|part| inline(part.get()).is_some()) {
@@ -82,8 +81,9 @@ fn without_inline_bytes(engine: &Engine, content: Data, attachments: &mut Attach
     parts.and_then(|parts| Data::of(&parts).ok()).unwrap_or(content)
 }
 
-/// Returns the part that references an attachment in place of inline bytes. If the bytes cannot be
-/// stored, a short part stays as it is and a text replaces a longer one.
+/// Returns a part that references an attachment instead of the inline bytes in `part`. If the bytes
+/// cannot be stored, returns `part` unchanged if it is short, and otherwise a text part that
+/// describes it.
 fn named(
     engine: &Engine,
     part: &RawValue,

@@ -1,5 +1,6 @@
-//! Decides whether a call may be executed: hooks, the session's ceiling, the policy, a person. The
-//! decision is evidence, written to the log before the tool is called.
+//! Decides whether a call may be executed. Asks the hooks, the session's ceiling, the policy and,
+//! if necessary, a person. The decision is evidence: it is written to the log before the tool is
+//! called.
 
 use std::collections::BTreeSet;
 
@@ -17,23 +18,23 @@ use crate::hook::HookInput;
 use crate::notify::Identity;
 use crate::tool::ToolCall;
 
-/// Maximum number of tool names listed for a model that calls an unknown tool.
+/// Maximum number of tool names in the message to a model that calls an unknown tool.
 const MOST_NAMED: usize = 50;
 
-/// A call that was allowed or refused.
+/// A call for which it was decided whether it may be executed.
 pub(super) struct Authorized {
-    /// The call, as the hooks left it.
+    /// The call, with the arguments that the hooks may have changed.
     pub(super) call: ToolCall,
-    /// Why it is refused, as a text for the model; `None` if it is allowed.
+    /// Why the call is refused, as a message for the model; `None` if it is allowed.
     pub(super) refused: Option<String>,
-    /// Whether hooks changed the arguments.
+    /// Whether hooks changed the arguments of the call.
     changed: bool,
-    /// Who decided.
+    /// Who decided: a hook, the ceiling, the policy, a person, the kernel or an interruption.
     by: String,
     pub(super) note: Option<String>,
-    /// Whether a person was asked.
-    pub(super) person_approved: bool,
-    /// Messages that hooks send to the model.
+    /// Whether a person was consulted about the call.
+    pub(super) person_consulted: bool,
+    /// Messages for the model that the hooks injected.
     pub(super) injected: Vec<String>,
 }
 
@@ -45,18 +46,18 @@ impl Authorized {
             changed: false,
             by: by.to_owned(),
             note: None,
-            person_approved: false,
+            person_consulted: false,
             injected: Vec::new(),
         }
     }
 
-    /// Refuses a call without a decision, because the turn was interrupted.
+    /// Refuses a call because the turn was interrupted. Consults no hook, policy or person.
     pub(super) fn cancelled(call: ToolCall, why: &str) -> Self {
         Self::new(call, "interruption", Some(why.to_owned()))
     }
 
-    /// Refuses a call of an unknown tool; `there` lists the known ones. Nobody has to decide about
-    /// it.
+    /// Refuses a call of an unknown tool. The refusal lists the names in `there`, which are the
+    /// known tools. Consults no hook, policy or person.
     pub(super) fn unknown(call: ToolCall, there: &[String]) -> Self {
         let named =
             there.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -69,7 +70,7 @@ impl Authorized {
         Self::new(call, "kernel", Some(why))
     }
 
-    /// Returns the event that records the decision.
+    /// Returns the `permission_decision` event that records the decision.
     pub(super) fn event(&self) -> Result<NewEvent> {
         let decision = if self.refused.is_some() { "deny" } else { "allow" };
         let reason = self.refused.as_ref().or(self.note.as_ref());
@@ -80,7 +81,7 @@ impl Authorized {
     }
 }
 
-/// Decides whether a tool call may run. It runs the hooks, and asks the person if necessary.
+/// Decides whether a tool call may be executed. Runs the hooks, and asks a person if necessary.
 pub(super) async fn authorize(
     context: &Context,
     config: &SessionConfig,
@@ -102,7 +103,7 @@ pub(super) async fn authorize(
         None => by_rule(context, &identity, config, ceiling, call).await,
     };
     authorized.changed = changed;
-    authorized.person_approved |= judged.person_approved;
+    authorized.person_consulted |= judged.person_consulted;
     authorized.injected = judged.injected;
     authorized
 }
@@ -129,7 +130,7 @@ async fn by_rule(
                 Ok(note) => (note, None),
                 Err(reason) => (None, Some(reason)),
             };
-            Authorized { note, person_approved: true, ..Authorized::new(call, "person", refused) }
+            Authorized { note, person_consulted: true, ..Authorized::new(call, "person", refused) }
         }
     }
 }

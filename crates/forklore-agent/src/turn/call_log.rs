@@ -1,5 +1,5 @@
-//! Logs model calls for operators. A line has no text of a message, of the answer, or of the
-//! provider's error, which may quote them.
+//! Logs model calls for operators. A log line contains no text of a message, of an answer or of a
+//! provider's error: such an error may quote the other two.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(super) fn answered(context: &Context, name: &ModelName, attempt: u32, answer
     );
 }
 
-/// Logs a failed attempt that is followed by another one after `wait`.
+/// Logs a failed attempt. Another attempt follows after `wait`.
 pub(super) fn retried(
     context: &Context,
     name: &ModelName,
@@ -44,7 +44,7 @@ pub(super) fn retried(
     );
 }
 
-/// Logs a failed attempt that is the last one.
+/// Logs a failed attempt after which no other attempt follows.
 pub(super) fn failed(context: &Context, name: &ModelName, attempt: u32, error: &ModelError) {
     tracing::warn!(
         session = %context.identity().session_id,
@@ -57,7 +57,7 @@ pub(super) fn failed(context: &Context, name: &ModelName, attempt: u32, error: &
     );
 }
 
-/// Returns the reason for logs. A reason of the provider's own is text of unknown content.
+/// Returns the finish reason for the log. Hides a provider-specific reason, whose text is unknown.
 fn finish_reason(reason: &EndReason) -> &'static str {
     match reason {
         EndReason::Done => "done",

@@ -1,4 +1,4 @@
-//! A model call, retried as long as that may help.
+//! Calls a model, and retries while a further attempt may help.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -17,26 +17,26 @@ use crate::notify::KernelEvent;
 use crate::notify::event::{ProviderRequest, ProviderRetry};
 use crate::panic::panic_text;
 
-/// The result of calling the model.
+/// The result of all attempts of a model call.
 pub(super) struct ModelCall {
-    /// The answer: complete, or as much of it as was announced.
+    /// The complete answer. If there is none, the last incomplete answer that had text.
     pub(super) answer: Answer,
-    /// How long the last attempt took.
+    /// How long the last attempt took, from its request to its end.
     pub(super) took: Duration,
-    /// The usage of attempts without a complete answer, as far as the provider reported it.
+    /// The usage of attempts without a complete answer, if the provider reported it.
     pub(super) lost: Vec<Lost>,
-    /// Why there is no complete answer; `None` if there is one or the call was interrupted.
+    /// Why there is no complete answer. `None` if there is one, or if the call was interrupted.
     pub(super) failed: Option<Failed>,
 }
 
-/// The usage of an attempt that gave no complete answer.
+/// The usage of an attempt without a complete answer.
 pub(super) struct Lost {
     pub(super) usage: TokenUsage,
     pub(super) request_id: Option<String>,
     pub(super) took: Duration,
 }
 
-/// The failure of the last attempt.
+/// The failure of the last attempt, and the number of attempts.
 pub(super) struct Failed {
     pub(super) attempts: u32,
     pub(super) source: ModelError,
@@ -48,7 +48,7 @@ impl From<Failed> for Error {
     }
 }
 
-/// Calls the model until it answers, the turn is interrupted, or another attempt cannot help.
+/// Calls the model until it answers, the turn is interrupted, or a further attempt cannot help.
 pub(super) async fn call_model(
     context: &Context,
     model: &dyn Model,
@@ -59,7 +59,8 @@ pub(super) async fn call_model(
     call_with_retries(context, model, request, settings, cancel, None).await
 }
 
-/// Calls the model for another purpose than the turn's answer. Its pieces are not announced.
+/// Calls the model for another purpose than the turn's answer. Does not announce the answer's
+/// pieces.
 pub(super) async fn call_model_for(
     context: &Context,
     model: &dyn Model,
@@ -136,10 +137,10 @@ async fn call_with_retries(
     }
 }
 
-/// The results of attempts that gave no complete answer.
+/// Collects the results of attempts without a complete answer.
 #[derive(Default)]
 struct SoFar {
-    /// The last attempt that had text; each replaces the one before.
+    /// The answer of the last attempt that had text. It replaces the answers of earlier attempts.
     answer: Answer,
     took: Duration,
     lost: Vec<Lost>,

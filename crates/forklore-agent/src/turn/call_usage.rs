@@ -1,4 +1,4 @@
-//! The usage of model calls: the record of each, and its share of the turn's total.
+//! The usage of model calls: builds a record of each call, and its share of the turn's total.
 
 use std::time::Duration;
 
@@ -13,19 +13,19 @@ use crate::config::SessionConfig;
 use crate::model::TokenUsage;
 use crate::notify::event::TurnUsage;
 
-/// The usage of one model call, as the provider reported it.
+/// The usage of one attempt of a model call, with the facts for its record.
 pub(super) struct Call<'a> {
     usage: &'a TokenUsage,
     request_id: Option<&'a str>,
     took: Duration,
     purpose: Option<&'static str>,
-    /// Whether the call gave no complete answer. Its token counts are then the last that were
-    /// reported.
+    /// Whether the call gave no complete answer. `usage` then has the last token counts that the
+    /// provider reported.
     partial: bool,
 }
 
 impl ModelCall {
-    /// Returns the attempts without a complete answer whose usage is at least partly known.
+    /// Returns the attempts without a complete answer for which the provider reported usage.
     pub(super) fn lost(&self, purpose: Option<&'static str>) -> impl Iterator<Item = Call<'_>> {
         self.lost.iter().map(move |lost| Call {
             usage: &lost.usage,
@@ -36,7 +36,7 @@ impl ModelCall {
         })
     }
 
-    /// Returns the attempt that gave the complete answer, if there is one.
+    /// Returns the attempt that gave the complete answer, or `None` if no attempt did.
     pub(super) fn answered(&self, purpose: Option<&'static str>) -> Option<Call<'_>> {
         self.answer.end.as_ref().map(|end| Call {
             usage: &end.usage,

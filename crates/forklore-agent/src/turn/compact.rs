@@ -1,5 +1,5 @@
-//! Compaction: replaces the beginning of the history by a summary in what the model receives.
-//! Nothing is removed: the log retains everything, and a fork before the compaction has all of it.
+//! Compaction: a summary replaces the beginning of the history in what the model receives. Nothing
+//! is removed from the log, and a fork before the compaction inherits the complete history.
 
 use forklore_core::{Data, EventType};
 use forklore_engine::{NewEvent, Summarize};
@@ -16,25 +16,26 @@ use crate::hook::HookInput;
 use crate::notify::KernelEvent;
 use crate::notify::event::{CompactionReason, HistoryCompacted, HistoryCompaction};
 
-/// The result of a compaction.
+/// A finished compaction: the covered range and its effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Compacted {
-    /// The first conversation index covered.
+    /// The first covered conversation index, inclusive.
     pub from_index: u64,
-    /// The index after the last one covered.
+    /// The end of the covered conversation indexes, exclusive.
     pub to_index: u64,
-    /// How the summary was made.
+    /// Who wrote the summary: the model, or the engine without a model.
     pub strategy: &'static str,
-    /// Tokens of the next request before the compaction.
+    /// Number of tokens that the next request had before the compaction, partly estimated.
     pub tokens_before: u64,
-    /// Estimated tokens of the next request after the compaction.
+    /// Estimated number of tokens of the next request after the compaction.
     pub tokens_after: u64,
-    /// Whether the messages are shorter than before.
+    /// Whether the compaction made the messages shorter.
     #[serde(rename = "made_room")]
     pub has_shrunk: bool,
 }
 
-/// Compacts the history, if there is something to compact and no hook denies it.
+/// Compacts the history. Returns `None` if there is nothing to compact, a hook denies the
+/// compaction, or the work is interrupted.
 pub(crate) async fn compact(
     log: &mut Log<'_>,
     config: &SessionConfig,

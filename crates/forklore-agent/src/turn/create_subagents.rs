@@ -1,4 +1,4 @@
-//! Creates the sub-agents that calls request, before they run, and records their start.
+//! Creates the sub-agents for delegation calls before they run, and records their start.
 
 use super::authorize::Authorized;
 use super::log::Log;
@@ -7,8 +7,8 @@ use crate::Result;
 use crate::config::SessionConfig;
 use crate::delegation::{Delegation, delegation_of};
 
-/// Creates the sub-agents that calls request. If one cannot be created, the reason is the result of
-/// its call.
+/// Creates a sub-agent for each allowed delegation call. If a sub-agent cannot be created, refuses
+/// the call with the reason.
 pub(super) async fn create_subagents(
     log: &mut Log<'_>,
     config: &SessionConfig,

@@ -1,4 +1,4 @@
-//! Executes calls concurrently, each in its own task.
+//! Executes tool calls concurrently, each in a separate task.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -20,20 +20,20 @@ use crate::notify::event::{ToolInput, ToolProgress};
 use crate::panic::panic_text;
 use crate::tool::{CallContext, Progress, ToolCall, ToolOutcome, to_value};
 
-/// The result that the model gets for a call that was interrupted.
+/// The result that the model receives for an interrupted call.
 pub(super) const CANCELLED: &str = "Cancelled: the turn was interrupted.";
 
-/// Calls that run concurrently, with their outcomes.
+/// Calls that run concurrently, and the outcomes of those that are done.
 pub(super) struct RunningCalls {
     running: JoinSet<(usize, Done)>,
     outcomes: Vec<Option<Done>>,
     grace: Duration,
 }
 
-/// The outcome of a call.
+/// The outcome of a call, with the turn of its sub-agent.
 pub(super) struct Done {
     pub(super) outcome: ToolOutcome,
-    /// The turn of the sub-agent that executed the call, if one did.
+    /// The sub-agent's turn, if the call was a delegation.
     pub(super) turn: Option<Result<Turn>>,
 }
 
@@ -79,7 +79,7 @@ impl RunningCalls {
             if let Some(subagent) = subagent {
                 let turn = subagent.run(cancel);
                 running.spawn(async move { (at, Done::by_subagent(turn.await)) });
-                // The sub-agent's own calls get their grace period first.
+                // Wait longer for a sub-agent, because its own calls have a grace period too.
                 grace = grace.max(config.settings.grace * 3);
                 continue;
             }
@@ -102,8 +102,8 @@ impl RunningCalls {
         Self { running, outcomes, grace }
     }
 
-    /// Waits until one more call is done. After an interruption it waits for all calls, no longer
-    /// than the grace period.
+    /// Waits until one more call is done. After an interruption, waits for all calls, but at most
+    /// for the grace period.
     pub(super) async fn next(&mut self, cancel: &CancellationToken) {
         tokio::select! {
             biased;
@@ -118,7 +118,7 @@ impl RunningCalls {
                         }
                     }
                 };
-                // Abort the calls that did not end by themselves.
+                // If the grace period ends first, abort the calls that still run.
                 let _ = tokio::time::timeout(self.grace, ending).await;
                 self.running.abort_all();
                 for missing in self.outcomes.iter_mut().filter(|outcome| outcome.is_none()) {
@@ -135,8 +135,8 @@ impl RunningCalls {
                     *slot = Some(outcome);
                 }
             }
-            // Panics of tools and sub-agents are results, so a task that was not aborted fails only
-            // if the async runtime shuts down.
+            // Panics of tools and sub-agents become outcomes. A task that was not aborted therefore
+            // fails only if the async runtime shuts down.
             Some(Err(_)) | None => {
                 for missing in self.outcomes.iter_mut().filter(|outcome| outcome.is_none()) {
                     *missing = Some(Done::failed("the call was broken off"));
@@ -145,7 +145,7 @@ impl RunningCalls {
         }
     }
 
-    /// Takes the outcomes from index `from` on, up to the first call that is not done.
+    /// Takes the outcomes from index `from` up to the first call that is not done.
     pub(super) fn ready_from(&mut self, from: usize) -> Vec<Done> {
         let rest = self.outcomes.iter_mut().skip(from);
         rest.map_while(Option::take).collect()

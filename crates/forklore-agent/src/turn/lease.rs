@@ -1,4 +1,5 @@
-//! The lease of a session, taken for a turn and renewed while it runs (docs/semantics.md, Writing).
+//! The lease of a session. A turn acquires it and renews it while the turn runs (docs/semantics.md,
+//! Writing).
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,12 +14,12 @@ use crate::handle::KernelHandle;
 use crate::lease_owner;
 use crate::{Error, Result};
 
-/// The longest wait before a waiting turn tries again to take the lease. It ends the wait for an
-/// owner whose process was killed, because that commits nothing.
+/// The longest pause before a waiting turn tries again to acquire the lease. It bounds the wait for
+/// an owner whose process was killed: such an owner commits nothing that would end the wait.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
-/// A lease that this runtime has. Dropping it stops the renewal; [`release`](Self::release) gives
-/// it back.
+/// A lease that this runtime has acquired. [`release`](Self::release) ends it. Dropping it stops
+/// the renewal and releases it in the background.
 pub(crate) struct Lease {
     kernel: KernelHandle,
     owner: String,
@@ -28,8 +29,8 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// Takes the lease of a session and starts renewing it. While another runtime has it, waits as
-    /// long as the session's settings allow.
+    /// Acquires the lease of a session and starts to renew it. While another runtime has the lease,
+    /// waits as long as the session's settings allow.
     pub(crate) async fn take(context: &Context, session: &SessionId) -> Result<(Self, Header)> {
         let (kernel, owner) = (&context.kernel, &context.owner);
         let wait = context.config().settings.lease_wait;
@@ -50,19 +51,20 @@ impl Lease {
         Ok((lease, header))
     }
 
-    /// Takes the lease again if it expired.
+    /// Acquires the lease of the current session again, for example after it expired.
     pub(crate) async fn regain(&self) -> Result<Header> {
         hold(&self.kernel, &self.session(), &self.owner).await
     }
 
-    /// Releases the lease of the present session, for example of one that another runtime wrote to
-    /// meanwhile.
+    /// Releases the lease of the current session, for example if another runtime wrote to the
+    /// session meanwhile.
     pub(crate) async fn leave(&self) {
         let (session, owner) = (self.session(), self.owner.clone());
         let _ = self.kernel.run(move |engine| engine.release(&session, &owner)).await;
     }
 
-    /// Takes the lease of another session and renews that one from now on.
+    /// Acquires the lease of another session. From now on, renews that lease instead of the
+    /// previous one.
     pub(crate) async fn move_to(&self, session: &SessionId) -> Result<Header> {
         let header = hold(&self.kernel, session, &self.owner).await?;
         *self.session.lock().unwrap_or_else(PoisonError::into_inner) = session.clone();
@@ -73,8 +75,8 @@ impl Lease {
         self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Stops the renewal and releases the lease. A lease that another runtime has by now stays
-    /// unchanged.
+    /// Stops the renewal and releases the lease. If another runtime has acquired the lease
+    /// meanwhile, that lease stays unchanged.
     pub(crate) async fn release(mut self) {
         self.renewing.abort();
         self.owned = false;
@@ -85,12 +87,12 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         self.renewing.abort();
-        // The turn's future was dropped, so nobody can wait for the release here.
+        // The turn's future was dropped. Nobody can await the release here, so it runs as a task.
         if let Some(runtime) = Handle::try_current().ok().filter(|_| self.owned) {
             let engine = self.kernel.engine().clone();
             let (session, owner) = (self.session(), self.owner.clone());
             let release = runtime.spawn_blocking(move || {
-                // A lease that another runtime has by now stays unchanged.
+                // If another runtime has acquired the lease meanwhile, that lease stays unchanged.
                 let _ = engine.release(&session, &owner);
             });
             self.kernel.await_release(release);
@@ -98,8 +100,8 @@ impl Drop for Lease {
     }
 }
 
-/// Waits until something is committed to a leased session, such as the release of its lease, or
-/// until the work is interrupted; at most for `most`.
+/// Waits until something is committed to the session, such as the release of its lease. Returns
+/// early if the work is interrupted, and at the latest after `most`.
 async fn until_changed(context: &Context, session: &SessionId, most: Duration) -> Result<()> {
     let cancel = context.cancel_token().unwrap_or_default();
     let session = session.clone();
@@ -110,9 +112,9 @@ async fn until_changed(context: &Context, session: &SessionId, most: Duration) -
     }
 }
 
-/// Waits for the next commit to a session, at most until its lease expires and at most for `most`.
+/// Waits for the next commit to a session, until its lease expires, but no longer than `most`.
 fn wait_for_change(engine: &Engine, session: &SessionId, most: Duration) -> EngineResult<()> {
-    // Following begins before the lease is read, so a release in between ends the wait.
+    // Follow the session before reading the lease. A release between the two then ends the wait.
     let mut follower = engine.follow(session)?;
     let Some(lease) = engine.show(session)?.lease else { return Ok(()) };
     let left = lease.expires.duration_since(engine.store().now());
@@ -126,9 +128,9 @@ async fn hold(kernel: &KernelHandle, session: &SessionId, owner: &str) -> Result
     kernel.run(move |engine| Ok(take_over(engine, &session, &owner))).await?
 }
 
-/// Takes the lease, also from an owner whose process is gone. It releases that lease in the owner's
-/// name. Of several runtimes that try, this succeeds for only one, and for none after another
-/// runtime has taken the lease.
+/// Acquires the lease. If the process of the current owner is gone, first releases the lease in the
+/// owner's name. If several runtimes try this at once, only one succeeds. If another runtime has
+/// already acquired the lease, none succeeds.
 fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header> {
     let refused = match engine.take_lease(session, owner) {
         Err(error) if error.holder().is_some() => error,
@@ -136,7 +138,8 @@ fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header
     };
     let gone = refused.holder().filter(|holder| lease_owner::is_gone(holder));
     if let Some(holder) = gone {
-        // If this fails, another runtime was faster; the next line reports which.
+        // If this fails, another runtime was faster. The next line then returns an error that names
+        // it.
         let _ = engine.release(session, holder);
         let header = engine.take_lease(session, owner)?;
         let holder = lease_owner::readable(holder);
@@ -149,8 +152,8 @@ fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header
     Err(Error::Leased { session: session.clone(), free_in, source: refused })
 }
 
-/// Renews the lease well before it expires. It only logs a failed renewal: the next append finds
-/// out what happened to the session.
+/// Renews the lease well before it expires. Only logs a failed renewal: the next append detects
+/// what happened to the session.
 async fn renew(kernel: KernelHandle, session: Arc<Mutex<SessionId>>, owner: String) {
     let mut failed = false;
     loop {

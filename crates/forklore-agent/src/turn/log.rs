@@ -1,6 +1,6 @@
-//! The log as a turn writes it: each batch follows the head that the turn knows, and is written
-//! under its lease. A turn that lost its session to another runtime continues in a fork
-//! (docs/semantics.md, Writing).
+//! The log of a session, as a turn writes it. Each batch must follow the head that the turn saw,
+//! and is written under the turn's lease. A turn that lost its session to another runtime continues
+//! in a fork (docs/semantics.md, Writing).
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::notify::KernelEvent;
 use crate::notify::event::{ForkReason, SessionForked};
 use crate::{Error, Result};
 
-/// A session's log, locked by a lease for a turn.
+/// The log of a session, which a turn writes under a lease.
 pub(crate) struct Log<'a> {
     pub(crate) context: &'a Arc<Context>,
     pub(crate) view: &'a mut View,
@@ -27,7 +27,7 @@ pub(crate) struct Log<'a> {
 }
 
 impl<'a> Log<'a> {
-    /// Takes the session's lease.
+    /// Acquires the session's lease and returns its log, together with the header.
     pub(crate) async fn open(
         context: &'a Arc<Context>,
         view: &'a mut View,
@@ -51,7 +51,7 @@ impl<'a> Log<'a> {
         self.moved_from.as_ref()
     }
 
-    /// Appends a batch; it is durable when this returns.
+    /// Appends a batch of events. The batch is durable when this function returns.
     pub(crate) async fn append(&mut self, events: Vec<NewEvent>) -> Result<()> {
         if events.is_empty() {
             return Ok(());
@@ -81,9 +81,9 @@ impl<'a> Log<'a> {
         Ok(appended.await?.head_seq)
     }
 
-    /// Recovers after the lease expired or another runtime took it. If nothing was written
-    /// meanwhile, the turn continues here; otherwise it continues in a fork after the last event
-    /// that it saw.
+    /// Handles an expired lease, or one that another runtime acquired. If the log has not changed
+    /// meanwhile, the turn continues in this session. Otherwise the turn continues in a fork, whose
+    /// cut is after the last event that the turn saw.
     async fn recover(&mut self) -> Result<()> {
         match self.lease.regain().await {
             Ok(header) if header.head_seq() == self.head => {
@@ -112,7 +112,7 @@ impl<'a> Log<'a> {
         let forked = self.context.kernel.run(move |engine| {
             let at = |at| Fork {
                 at: Some(at),
-                // Running calls get their results in the fork when they are done.
+                // The fork gets the results of running calls when these calls are done.
                 tool_calls: ToolCallPolicy::Verbatim,
                 ..Fork::of(session.clone())
             };
@@ -127,7 +127,8 @@ impl<'a> Log<'a> {
         forked.await
     }
 
-    /// Reads the messages as `model` would receive them, unless the view is current.
+    /// Reads the messages that `model` would receive into the view, unless the view has them
+    /// already.
     pub(crate) async fn look(&mut self, model: &dyn Model) -> Result<()> {
         if !self.view.is_current(&self.session, self.head, model) {
             let (session, name) = (self.session.clone(), model.name().model.clone());
@@ -144,7 +145,7 @@ impl<'a> Log<'a> {
         Ok(())
     }
 
-    /// Returns how full the context is.
+    /// Returns how full the context window is.
     pub(crate) async fn pressure(&self) -> Result<ContextUsage> {
         if let Some(pressure) = self.view.pressure() {
             return Ok(pressure);
@@ -161,7 +162,7 @@ impl<'a> Log<'a> {
 }
 
 impl Error {
-    /// Returns the payload of the event that records the failure of a turn.
+    /// Returns the payload of the `turn_failed` event that records this error.
     pub(crate) fn record(&self) -> serde_json::Value {
         let attempts = match self {
             Self::Model { attempts, .. } => Some(attempts),

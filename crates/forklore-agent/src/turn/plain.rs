@@ -1,10 +1,10 @@
-//! Converts JSON into a form that every reader can parse.
+//! Converts JSON to a form that every JSON reader can parse.
 
 use forklore_core::Data;
 
-/// Converts JSON so that a [`serde_json::Value`], of which events and notifications are made, can
-/// represent it. An unpaired surrogate becomes the replacement character. Data with too deep
-/// nesting or too large a number becomes a string.
+/// Converts JSON so that a [`serde_json::Value`] can represent it: events and notifications are
+/// made of such values. An unpaired surrogate becomes the replacement character. If the nesting is
+/// too deep or a number is too large, the whole JSON becomes a string.
 pub(crate) fn plain(data: Data) -> Data {
     let holds = |data: &Data| data.read::<serde_json::Value>().is_ok();
     if holds(&data) {
@@ -14,7 +14,7 @@ pub(crate) fn plain(data: Data) -> Data {
     if holds(&readable) { readable } else { text_data(readable.get()) }
 }
 
-/// Returns a JSON string.
+/// Converts a string to a JSON string.
 pub(crate) fn text_data(text: &str) -> Data {
     Data::from_checked(serde_json::Value::from(text).to_string())
 }

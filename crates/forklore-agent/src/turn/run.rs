@@ -1,4 +1,5 @@
-//! The loop of a turn: calls the model and executes its tool calls until it makes no more.
+//! The loop of a turn: calls the model and executes its tool calls, until the model makes no more
+//! calls.
 
 use std::collections::BTreeSet;
 
@@ -25,21 +26,22 @@ use crate::model::{EndReason, ModelErrorKind, Request};
 use crate::notify::KernelEvent;
 use crate::notify::event::{CompactionReason, ProviderAnswer, TurnUsage};
 
-/// What a turn works with.
+/// The parameters of a turn, such as its configuration and its tokens for interruption.
 pub(crate) struct Run<'a> {
     pub(crate) config: &'a SessionConfig,
     pub(crate) root: &'a SessionId,
     pub(crate) ceiling: Option<&'a BTreeSet<String>>,
-    /// The token with which the person interrupts the turn.
+    /// The token that a person's interruption cancels.
     pub(crate) cancel: &'a CancellationToken,
-    /// Creates sub-agents.
+    /// The port that creates sub-agents.
     factory: &'a dyn SubagentFactory,
-    /// Stops the work, because of `cancel` or because the time is over.
+    /// The token that stops the running work. Cancelled with `cancel`, or when the time budget is
+    /// used up.
     stop: CancellationToken,
     began: Instant,
 }
 
-/// The state of a turn so far.
+/// The counters and the last text of a turn so far.
 #[derive(Debug, Default)]
 pub(crate) struct Course {
     pub(crate) text: String,
@@ -69,8 +71,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs the turn whose prompt is in the log. When its time is over, the running work is
-    /// interrupted.
+    /// Runs the turn whose prompt is already in the log. When the time budget is used up,
+    /// interrupts the running work.
     pub(crate) async fn run(&self, log: &mut Log<'_>, course: &mut Course) -> Result<Status> {
         let most = self.config.settings.budget.time;
         let over = async {
@@ -122,7 +124,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns the status of a turn that was stopped.
+    /// Returns the status of a turn that was interrupted or used up its time budget.
     fn stopped(&self) -> Status {
         if self.cancel.is_cancelled() {
             return Status::Cancelled;
@@ -130,9 +132,9 @@ impl<'a> Run<'a> {
         Status::Incomplete(format!("{} s", self.began.elapsed().as_secs()))
     }
 
-    /// Calls the model, after compacting the history if the context is too full. Returns `None` if
-    /// the request was too long and the history was compacted or the turn was stopped; the caller
-    /// then tries again.
+    /// Calls the model. Compacts the history first if the context window is too full. Returns
+    /// `None` if the request was too long, and the history was then compacted or the turn stopped.
+    /// The caller then tries again.
     async fn call_model(
         &self,
         log: &mut Log<'_>,
@@ -174,7 +176,8 @@ impl<'a> Run<'a> {
         Ok(freed_tokens)
     }
 
-    /// Returns the next request. Messages that hooks add to it are also in the log.
+    /// Returns the next request. Messages that hooks inject into the request are also appended to
+    /// the log.
     async fn request(&self, log: &mut Log<'_>) -> Result<Request> {
         let model = &*self.config.model;
         log.look(model).await?;
@@ -191,11 +194,11 @@ impl<'a> Run<'a> {
         Ok(log.view.request(self.root, self.config))
     }
 
-    /// Stores an answer with its usage, and announces it.
+    /// Stores an answer together with its usage, and then announces the answer.
     async fn store(&self, log: &mut Log<'_>, course: &mut Course, call: &ModelCall) -> Result<()> {
         let (name, answer) = (self.config.model.name(), &call.answer);
-        // The usage of failed attempts precedes the answer, because the context's fullness is
-        // estimated from the last usage record on.
+        // The usage of failed attempts precedes the answer. The context-pressure gauge starts at
+        // the last usage record, which must be that of the answer.
         let mut events = self.account(course, call.lost(None))?;
         events.extend(answer.events(name)?);
         events.extend(self.account(course, call.answered(None).into_iter())?);
@@ -216,7 +219,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Adds the usage of model calls to the turn's total, and returns their records.
+    /// Adds the usage of model calls to the turn's total. Returns the events that record the usage.
     fn account<'c>(
         &self,
         course: &mut Course,

@@ -1,4 +1,4 @@
-//! Detects a turn that is stuck: round after round, all calls fail in the same way.
+//! Detects a stuck turn: in several consecutive rounds, all calls fail in the same way.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,11 @@ use super::authorize::Authorized;
 use super::truncate::boundary;
 use crate::tool::ToolOutcome;
 
-/// Maximum length of the failure's text in the reason, in bytes.
+/// Maximum length in bytes of the failed call's result in the reason for ending the turn.
 const SHOWN: usize = 200;
 
-/// How a call failed. Executed calls failed alike only if their arguments are equal too. Refused
-/// calls are compared without arguments, because those had no effect.
+/// How a call failed. Two executed calls failed in the same way only if their arguments are equal
+/// too. Refused calls are compared without arguments, because their arguments had no effect.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Failure {
     name: String,
@@ -18,7 +18,7 @@ struct Failure {
     content: String,
 }
 
-/// The failures among the calls of one answer.
+/// The failed calls of one answer. Empty if a call of the answer succeeded.
 #[derive(Debug, Default)]
 pub(super) struct Round {
     failures: BTreeSet<Failure>,
@@ -26,7 +26,7 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// Adds the outcome of a call. A round with one success has no failures.
+    /// Adds the outcome of a call. After one success, the round counts as having no failures.
     pub(super) fn add(&mut self, authorized: &Authorized, outcome: &ToolOutcome) {
         if !outcome.is_error {
             self.succeeded = true;
@@ -52,8 +52,8 @@ pub(super) struct StuckLoop {
 }
 
 impl StuckLoop {
-    /// Counts a round. Returns the reason to end the turn if it is at least the `most`th of its
-    /// kind in a row.
+    /// Counts a round. Returns the reason to end the turn if at least `most` consecutive rounds
+    /// failed in the same way.
     pub(super) fn count(&mut self, round: Round, most: Option<u32>) -> Option<String> {
         if round.succeeded {
             *self = Self::default();

@@ -1,5 +1,5 @@
-//! A sub-agent that works for a session: the port through which a turn creates and runs it, and
-//! what its parent records and announces about it.
+//! A sub-agent that works for a session. Contains the port through which a turn creates and runs
+//! the sub-agent, and the records and notifications that the parent makes about the sub-agent.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ use crate::tool::ToolCall;
 
 /// Creates the sub-agents of a session.
 pub(crate) trait SubagentFactory: Send + Sync {
-    /// Creates a sub-agent, or opens an existing one for another task. When this returns, the
-    /// sub-agent's session is durable and announced.
+    /// Creates a sub-agent, or opens an existing sub-agent for another task. When this function
+    /// returns, the sub-agent's session is durable and its creation was announced.
     fn make<'a>(
         &'a self,
         parent: &'a Context,
@@ -30,19 +30,19 @@ pub(crate) trait SubagentFactory: Send + Sync {
     ) -> BoxFuture<'a, Result<Arc<dyn SubagentSession>>>;
 }
 
-/// A session that works as a sub-agent.
+/// The session of a sub-agent, as the parent's turn uses it.
 pub(crate) trait SubagentSession: Send + Sync {
     fn id(&self) -> SessionId;
 
-    /// Checks whether the sub-agent existed before this task.
+    /// Checks whether the sub-agent existed before its current task.
     fn is_resumed(&self) -> bool;
 
-    /// Runs it to its end; what interrupts its parent interrupts it. The future is boxed because a
-    /// sub-agent may have sub-agents.
+    /// Runs the sub-agent's turn to its end. `cancel` interrupts the turn. The future is boxed
+    /// because a sub-agent may itself run sub-agents.
     fn run(&self, cancel: &CancellationToken) -> BoxFuture<'static, Result<Turn>>;
 }
 
-/// A sub-agent, with its name and the call for which it was created.
+/// A sub-agent, with its name and the id of the tool call for which it was created.
 #[derive(Clone)]
 pub(crate) struct Subagent {
     subagent: Arc<dyn SubagentSession>,
@@ -66,7 +66,7 @@ impl Subagent {
         self.subagent.id()
     }
 
-    /// Runs the sub-agent to its end. If it panics, the result is an error.
+    /// Runs the sub-agent to its end. Returns an error if the sub-agent panics.
     pub(crate) fn run(&self, cancel: &CancellationToken) -> BoxFuture<'static, Result<Turn>> {
         let (subagent, cancel) = (Arc::clone(&self.subagent), cancel.clone());
         Box::pin(catch_panic(async move { subagent.run(&cancel).await }))
@@ -78,8 +78,8 @@ impl Subagent {
         event(EventType::SUBAGENT_EVENT, data)
     }
 
-    /// Returns the record of its end. It contains the result if no tool call returns it to the
-    /// model.
+    /// Builds the event that records the sub-agent's end. Set `with_result` if no tool result gives
+    /// the sub-agent's result to the model: the event then contains the result.
     pub(crate) fn ended(&self, turn: &Result<Turn>, with_result: bool) -> Result<NewEvent> {
         let failed = failure(turn);
         let status = if failed.is_some() { "failed" } else { "finished" };
@@ -120,7 +120,7 @@ impl Subagent {
     }
 }
 
-/// Returns why a sub-agent has no complete result, or `None` if it has one.
+/// Returns why a sub-agent has no complete result, or `None` if its turn succeeded.
 pub(crate) fn failure(turn: &Result<Turn>) -> Option<String> {
     match turn {
         Ok(Turn { status: Status::Success, .. }) => None,

@@ -1,4 +1,4 @@
-//! Has the model write a summary of messages, which it gets as a transcript.
+//! Lets the model summarize messages. The model receives the messages as a transcript.
 
 use std::fmt::Write;
 
@@ -19,12 +19,12 @@ const TASK: &str = "Below is the transcript of a conversation between a person a
      what the person wants, what was decided and why, what was done, which files and commands \
      matter, what is still to be done. Keep names, paths and numbers. Answer with the summary \
      alone.";
-/// Maximum length of one tool result or of the arguments of one call in the transcript, in bytes.
+/// Maximum length in bytes of one tool result, or of the arguments of one call, in the transcript.
 const RESULT_BYTES: usize = 4 << 10;
-/// Maximum length of a transcript in bytes, if the model's context window is unknown.
+/// Maximum length of a transcript in bytes if the model's context window is not configured.
 const TRANSCRIPT_BYTES: usize = 200 << 10;
 
-/// Asks the model for a summary. If it gives none, the result contains the reason.
+/// Asks the model for a summary. If the model gives no summary, the result contains the reason.
 pub(crate) async fn summarize(
     context: &Context,
     config: &SessionConfig,
@@ -66,14 +66,15 @@ pub(crate) async fn summarize(
     Ok(Summarize::Fallback { why, usage })
 }
 
-/// Drops the last, possibly incomplete word of a text that reached the token limit.
+/// Removes the last word of a text that reached the token limit, because the word may be
+/// incomplete.
 fn whole_words(text: &str) -> String {
     let end = text.rfind(char::is_whitespace).unwrap_or(text.len());
     format!("{} ...", text.get(..end).unwrap_or(text).trim_end())
 }
 
-/// Converts a conversation into text. Each message or call begins with a mark that names the
-/// speaker.
+/// Converts messages to a transcript. Each message or call begins with the name of the speaker in
+/// brackets.
 fn transcript(messages: &[Message]) -> String {
     let mut text = String::new();
     for message in messages {

@@ -1,5 +1,5 @@
-//! The calls of one answer: authorized one after the other, executed concurrently, and answered in
-//! the order in which the model made them.
+//! The tool calls of one answer. They are authorized one after the other and executed concurrently.
+//! Their results are stored in the order of the calls.
 
 use std::collections::BTreeSet;
 
@@ -25,8 +25,8 @@ use crate::notify::event::ToolResult;
 use crate::tool::{ToolCall, ToolOutcome, to_value};
 use crate::{Error, Result};
 
-/// Executes the calls and returns which of them failed. When it returns, every call has its result
-/// in the log.
+/// Executes the calls and returns the round with their failures. When this function returns, the
+/// log has a result for every call.
 pub(super) async fn carry_out(
     log: &mut Log<'_>,
     config: &SessionConfig,
@@ -59,18 +59,19 @@ pub(super) async fn carry_out(
                 (subagent, turn.unwrap_or_else(|| Err(Error::Ended(subagent.id()))))
             });
             if let Some((subagent, turn)) = &ended {
-                // The model receives the sub-agent's result as the result of the call.
+                // The model receives the sub-agent's text as the result of the call, so this event
+                // omits it.
                 events.push(subagent.ended(turn, false)?);
             }
             events.push(result_event(&authorized.call, &outcome, &attachments)?);
-            // Pinned until the event that names them is written.
+            // The attachments stay pinned until the event that names them is written.
             holding.push(attachments);
             round.add(authorized, &outcome);
             announced.push((&authorized.call, outcome, ended));
             written += 1;
         }
         if written == authorized.len() {
-            // The hooks' messages follow the last result: nothing may come between calls and
+            // The messages of hooks follow the last result: nothing may separate calls from their
             // results.
             let messages = injected.iter().map(|text| user_message(text, true));
             events.extend(messages.collect::<Result<Vec<_>>>()?);
@@ -113,14 +114,15 @@ async fn authorize_all(
     }
     log.append(all.iter().map(Authorized::event).collect::<Result<_>>()?).await?;
     let identity = log.context.identity();
-    for authorized in all.iter().filter(|authorized| authorized.person_approved) {
+    for authorized in all.iter().filter(|authorized| authorized.person_consulted) {
         let call = Some(authorized.call.id.as_str());
         log.context.announce_answer(&identity, call, authorized.refused.as_ref());
     }
     Ok(all)
 }
 
-/// Returns the result as the hooks leave it, and the messages that they send to the model with it.
+/// Asks the hooks about a result. Returns the result as the hooks changed it, and the messages that
+/// the hooks injected for the model.
 async fn changed_by_hooks(
     log: &Log<'_>,
     call: &ToolCall,

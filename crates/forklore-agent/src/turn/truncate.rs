@@ -1,12 +1,12 @@
-//! Truncates tool results to the size that the model may get.
+//! Truncates tool results to the size that the model may receive.
 
 use forklore_core::Data;
 use serde_json::{Value, json};
 
 use super::plain::text_data;
 
-/// Truncates the content of a result to about `most` bytes. The beginning and the end stay, with a
-/// note between them.
+/// Truncates the content of a result to about `most` bytes. Retains the beginning and the end, with
+/// a note between them that states how many bytes are left out.
 pub(super) fn truncated(content: Data, most: usize) -> Data {
     if content.get().len() <= most {
         return content;
@@ -19,7 +19,7 @@ pub(super) fn truncated(content: Data, most: usize) -> Data {
             let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
             texts.collect::<Vec<_>>().join("\n")
         }
-        // Content that is neither a text nor a list of texts is shown as its JSON.
+        // Any content other than a string or a list of text parts is shown as JSON.
         _ => content.get().to_owned(),
     };
     let text = shorten(&text, most);
@@ -30,7 +30,7 @@ fn is_text(part: &Value) -> bool {
     part.get("type").is_some_and(|kind| kind == "text")
 }
 
-/// Returns the complete result as the bytes of an attachment, with their media type.
+/// Returns the complete content of a result as bytes for an attachment, with their media type.
 pub(super) fn whole(content: &Data) -> (Vec<u8>, &'static str) {
     content.read::<String>().map_or_else(
         |_| (content.get().as_bytes().to_vec(), "application/json"),
@@ -38,13 +38,13 @@ pub(super) fn whole(content: &Data) -> (Vec<u8>, &'static str) {
     )
 }
 
-/// Truncates a text to about `most` bytes.
+/// Truncates a text to about `most` bytes. Retains the beginning and the end.
 pub(super) fn shorten(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
     }
-    // Escaped text is longer in JSON than its bytes here, so less than `most` is retained. The note
-    // counts bytes of the text.
+    // JSON escapes make the text longer than its bytes here, so retain less than `most` bytes. The
+    // note states a number of unescaped bytes.
     let head = boundary(text, most / 4 * 3);
     let tail = boundary(text, text.len().saturating_sub(most / 8)).max(head);
     let left_out = tail - head;
@@ -52,7 +52,7 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
     format!("{begin}\n\n[{left_out} of {} bytes left out]\n\n{end}", text.len())
 }
 
-/// Returns the last character boundary at or before `at`.
+/// Returns the last character boundary of `text` at or before the byte offset `at`.
 pub(super) fn boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

@@ -1,5 +1,5 @@
-//! The messages of the next request: the engine's view of the session, plus what this turn adds,
-//! without reading the history again for each model call.
+//! The messages of the next request: the engine's view of the session, plus the messages that this
+//! turn adds. The history need not be read again for each model call.
 
 use forklore_core::{Content, EventType, Message, Part, Role, SessionId, payload};
 use forklore_engine::{ContextUsage, Engine, ModelView, NewEvent};
@@ -9,19 +9,19 @@ use crate::config::SessionConfig;
 use crate::media::{Attached, Capabilities, Named, named};
 use crate::model::{Model, Request};
 
-/// The messages of a session that were read so far.
+/// The messages of a session that a model would receive, as they were last read and updated.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct View {
     current: Option<Messages>,
     along: Along,
-    /// Whether an open log updates the view.
+    /// Whether the view belongs to an open log, which updates it with each append.
     followed: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Messages {
     session: SessionId,
-    /// The log position up to which it is current.
+    /// The seq of the last event that the messages include; -1 for an empty log.
     head: i64,
     model: String,
     messages: Vec<Message>,
@@ -30,18 +30,18 @@ struct Messages {
     pressure: ContextUsage,
 }
 
-/// The attachments that the messages reference, as the model accepts them.
+/// The attachments that the messages reference, in the form that the model accepts.
 #[derive(Clone, Debug, Default)]
 struct Along {
     takes: Capabilities,
     attached: Attached,
     /// Number of leading messages whose attachments were read.
     seen: usize,
-    /// Attachments that were read for other messages or another model.
+    /// Attachments that were read earlier, for other messages or for another model.
     before: Attached,
 }
 
-/// Attachments that are not read yet.
+/// The attachments that are still to be read, with the data needed to read them.
 pub(crate) struct Unread {
     takes: Capabilities,
     attached: Attached,
@@ -56,9 +56,9 @@ impl Unread {
 }
 
 impl View {
-    /// Starts to follow a log that is opened at `head`. Discards the view of a turn whose future
-    /// was dropped, since its calls may wait for results that will never arrive, and a view from
-    /// before another runtime wrote to the session.
+    /// Connects the view to a log that is opened at `head`. Discards the old messages in two cases.
+    /// First, the future of the previous turn was dropped: its calls may wait for results that will
+    /// never arrive. Second, another runtime wrote to the session since the messages were read.
     pub(crate) fn begin(&mut self, session: &SessionId, head: i64) {
         let was_followed = std::mem::replace(&mut self.followed, true);
         let current = self.current.as_ref();
@@ -67,12 +67,13 @@ impl View {
         }
     }
 
-    /// Records that the log was closed properly.
+    /// Records that the turn ended and its log was closed.
     pub(crate) fn end(&mut self) {
         self.followed = false;
     }
 
-    /// Checks whether the view is what `model` would receive of the session at `head`.
+    /// Checks whether the view has exactly the messages that `model` would receive of the session
+    /// at `head`.
     pub(crate) fn is_current(&self, session: &SessionId, head: i64, model: &dyn Model) -> bool {
         self.current.as_ref().is_some_and(|current| {
             current.session == *session
@@ -89,7 +90,7 @@ impl View {
         self.current = Some(Messages { session, head, model, messages, shared, forks, pressure });
     }
 
-    /// Returns the attachments of messages that were not examined yet, or `None` if there are none.
+    /// Returns the attachments that new messages reference, or `None` if they reference none.
     pub(crate) fn unread(&mut self, takes: Capabilities) -> Option<Unread> {
         let messages = &self.current.as_ref()?.messages;
         if self.along.takes != takes {
@@ -105,14 +106,14 @@ impl View {
         Some(Unread { takes, attached, before, named })
     }
 
-    /// Stores the attachments that were read.
+    /// Stores the attachments that were read for all messages so far.
     pub(crate) fn attach(&mut self, attached: Attached) {
         self.along.seen = self.messages().len();
         self.along.attached = attached;
     }
 
-    /// Updates the view after an append. An event that changes how earlier messages are read
-    /// discards it.
+    /// Updates the view after an append. Discards the messages if one of the events changes how
+    /// earlier messages are sent.
     pub(crate) fn follow(&mut self, events: &[NewEvent], head: i64) {
         let Some(current) = &mut self.current else { return };
         for event in events {
@@ -142,7 +143,7 @@ impl View {
         current.head = head;
     }
 
-    /// Moves the view to a fork that has the same messages.
+    /// Assigns the view to a fork of the session that has the same messages.
     pub(crate) fn move_to(&mut self, session: &SessionId, head: i64) {
         if let Some(current) = &mut self.current {
             current.session = session.clone();
@@ -150,12 +151,12 @@ impl View {
         }
     }
 
-    /// Returns how full the context is, if the view is current.
+    /// Returns how full the context window is, or `None` if the view has no messages.
     pub(crate) fn pressure(&self) -> Option<ContextUsage> {
         self.current.as_ref().map(|current| current.pressure)
     }
 
-    /// Returns the length of the messages, in bytes of JSON.
+    /// Returns the total length of the messages in bytes of JSON.
     pub(crate) fn bytes(&self) -> usize {
         let len = |message| serde_json::to_string(message).map_or(0, |text| text.len());
         self.messages().iter().map(len).sum()
@@ -180,14 +181,14 @@ impl View {
 }
 
 impl Along {
-    /// Starts again at the first message. Attachments that were read stay available.
+    /// Starts again at the first message. Attachments that were already read stay available.
     fn again(self) -> Self {
         let before = if self.seen > 0 { self.attached } else { self.before };
         Self { takes: self.takes, before, ..Self::default() }
     }
 }
 
-/// Checks whether the event has a sub-agent's result, which the model receives.
+/// Checks whether the event contains the result of a sub-agent, which the model receives.
 fn has_result(event: &NewEvent) -> bool {
     #[derive(serde::Deserialize)]
     struct Ended {
@@ -198,7 +199,8 @@ fn has_result(event: &NewEvent) -> bool {
         && event.data.read::<Ended>().is_ok_and(|ended| ended.result.is_some())
 }
 
-/// Checks whether a model call served another purpose than the conversation.
+/// Checks whether this usage event belongs to a model call for another purpose than the
+/// conversation.
 fn has_purpose(event: &NewEvent) -> bool {
     #[derive(serde::Deserialize)]
     struct Purpose {
@@ -208,8 +210,8 @@ fn has_purpose(event: &NewEvent) -> bool {
     event.data.read::<Purpose>().is_ok_and(|usage| usage.purpose.is_some())
 }
 
-/// Checks whether a user message after this one changes how this one is sent: calls without a
-/// result are answered, and reasoning that nothing follows is omitted.
+/// Checks whether a later user message changes how this message is sent. If so, open calls get
+/// results, and reasoning that no answer follows is omitted.
 fn is_loose(message: &Message) -> bool {
     let loose = |part: &Part| matches!(part, Part::ToolCall { .. } | Part::Reasoning { .. });
     match &message.content {

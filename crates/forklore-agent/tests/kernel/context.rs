@@ -1,4 +1,4 @@
-//! What the model receives: the gauge, compaction, caches, answers to calls without a result.
+//! Tests of what the model receives: the gauge, compaction, caches, results for open calls.
 
 use std::sync::Arc;
 
@@ -33,13 +33,14 @@ async fn the_gauge_is_what_the_model_reported_and_forks_inherit_it() {
     assert_eq!(child.gauge().await.unwrap(), gauge);
     let grandchild = child.fork(Fork::of(child.id())).await.unwrap().child;
     assert_eq!(grandchild.gauge().await.unwrap(), gauge);
-    // Events after the last call are estimated.
+    // The size of events after the last model call is estimated.
     let text = NewEvent::user(&long("word")).unwrap();
     let bytes = text.data.get().len() as u64;
     world.kernel.engine().append(&child.id(), &text.into()).unwrap();
     let gauge = child.gauge().await.unwrap();
     assert_eq!((gauge.tokens, gauge.estimated), (110 + bytes / 4, bytes / 4));
-    // At a cut before any call, everything is estimated from the length.
+    // At a cut before the first model call, all tokens are estimated from the length of the
+    // messages.
     let early = session.fork(Fork::of(session.id()).at("index:1".parse().unwrap())).await.unwrap();
     let gauge = early.child.gauge().await.unwrap();
     assert_eq!(gauge.tokens, gauge.estimated);
@@ -74,7 +75,8 @@ async fn a_full_context_is_compacted_and_nothing_is_lost() {
         requests[2].messages.iter().map(forklore_core::Message::plain_text).collect();
     let summary = "[Summary of the conversation so far]\na summary";
     assert_eq!(texts, ["be brief", summary, "two"]);
-    // The summary's own call counts in the usage and is not part of the answer.
+    // The usage of the summary call counts for the session. The summary is not announced as an
+    // answer.
     let usage = world.kernel.engine().show(&session.id()).unwrap().usage;
     assert_eq!(usage.input, 300);
     let names = world.ears.names(None);
@@ -97,7 +99,7 @@ async fn a_request_that_is_too_long_is_compacted_and_sent_again() {
     assert_eq!(session.execute("two").await.unwrap().text, "after it");
     let events = world.events(&session.id());
     let compaction = events.iter().find(|(kind, _)| kind == "history_compaction").unwrap();
-    // The model gave no summary, so forklore made one and recorded why.
+    // The model gave no summary. The kernel used the deterministic summary and recorded the reason.
     assert_eq!(compaction.1["strategy"], "deterministic_operational_summary_v2");
     assert_eq!(compaction.1["reason"], "too_long");
     let why = compaction.1["limitations"].as_str().unwrap();
@@ -195,7 +197,7 @@ async fn reasoning_that_nothing_follows_is_not_sent() {
     assert_eq!((thoughts(1), thoughts(2)), (0, 1));
     let all = world.kernel.engine().inspect(&session.id()).unwrap().messages;
     assert_eq!(requests[2].messages, all[..all.len() - 1]);
-    // Another model gets no reasoning.
+    // A request to another model contains no reasoning.
     let other = Scripted::named("other", None, vec![]);
     session.set_model(other.clone());
     session.execute("four").await.unwrap();
@@ -246,7 +248,7 @@ async fn requests_of_forks_begin_with_the_same_bytes() {
         let body = serde_json::to_string(&requests[at].messages).unwrap();
         body.trim_end_matches(']').to_owned()
     };
-    // Each later request begins with the complete previous one, including tools and cache key.
+    // Each request begins with all messages of the previous request. Tools and cache key are equal.
     for later in 1..requests.len() {
         assert!(bytes(later).starts_with(&bytes(later - 1)), "{}", bytes(later));
         assert_eq!(requests[later].tools, requests[0].tools);

@@ -1,4 +1,4 @@
-//! Sub-agents: a fresh context, their own budget, and a result that is returned.
+//! Tests of sub-agents: a fresh context, a separate budget, and a result for the parent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,8 @@ use serde_json::json;
 use crate::scripted::{Act, Scripted, calls, says};
 use crate::world::World;
 
-/// Delegates the call's prompt, down to a depth, with the parent's model for all sub-agents.
+/// Delegates the prompt in the call's arguments, down to this depth. All sub-agents use the
+/// parent's model.
 struct Down(u64);
 
 impl Delegation for Down {
@@ -51,12 +52,12 @@ async fn a_sub_agent_of_the_application_tells_its_result() {
     let delegated = session.delegate(Delegate::new("two and two?")).await.unwrap();
     assert_eq!(delegated.turn.unwrap().text, "the answer is 4");
 
-    // Its context is its own.
+    // The sub-agent's context contains only its prompt.
     assert_eq!(model.requests()[1].messages.len(), 1);
     let child = world.kernel.engine().show(&delegated.session_id).unwrap();
     assert_eq!((child.kind, child.parent_id), (SessionKind::Delegate, Some(session.id())));
     assert_eq!(child.cut.unwrap().index, 2);
-    // Its usage is recorded in its own session.
+    // The usage of the sub-agent is recorded in its own session.
     let parent = world.kernel.engine().show(&session.id()).unwrap();
     assert_eq!((child.usage.input, parent.usage.input), (100, 100));
 
@@ -97,7 +98,7 @@ async fn a_model_hands_work_down_three_levels() {
     let ids: Vec<_> = forks.iter().map(|messages| messages.session_id.clone()).collect();
     let lineage = world.kernel.engine().lineage(&ids[2]).unwrap();
     assert_eq!(lineage.ancestors.len(), 3);
-    // The model receives each result once, as that of the call.
+    // The model receives each sub-agent's result only once, as the result of the call.
     let events = world.events(&ids[1]);
     let kinds: Vec<_> = events.iter().map(|(kind, _)| kind.as_str()).collect();
     let expected = [
@@ -116,7 +117,7 @@ async fn a_model_hands_work_down_three_levels() {
     assert_eq!(kinds, expected);
     assert_eq!(events[7].1["result"], json!(null));
     assert_eq!(events[8].1["content"], "third");
-    // The fourth level was refused, with a text for the model.
+    // The fourth level is refused. The reason is the result that the model receives.
     let refused = &world.events(&ids[2])[6].1;
     assert_eq!(refused["content"], "sub-agents of this depth have none of their own");
     assert_eq!(refused["is_error"], true);
@@ -124,7 +125,7 @@ async fn a_model_hands_work_down_three_levels() {
     assert_eq!(usage.input, 200);
 }
 
-/// Tools whose list cannot be read.
+/// Tools whose `specs` panics.
 struct Unlisted;
 
 impl Tools for Unlisted {
@@ -137,7 +138,7 @@ impl Tools for Unlisted {
     }
 }
 
-/// Delegates the call's prompt to a sub-agent with its own model, which panics for `crash`.
+/// Delegates the call's prompt to a sub-agent with its own model. Panics if the prompt is `crash`.
 struct Crashing(Arc<Scripted>);
 
 impl Delegation for Crashing {
@@ -186,7 +187,8 @@ async fn a_sub_agents_panic_ends_only_its_own_call() {
         .collect();
     let expected = [(json!("worked"), false), (json!(crashed), true), (json!("after 20"), false)];
     assert_eq!(results, expected);
-    // The crash is recorded as the end of the sub-agent, whose session is cleaned up.
+    // The crash is recorded as the end of the sub-agent. The session of the sub-agent is cleaned
+    // up.
     let ended: Vec<_> = events
         .iter()
         .filter(|(kind, data)| kind == "subagent_event" && data["status"] != "running")
@@ -275,7 +277,7 @@ async fn a_sub_agent_is_given_more_to_do() {
     let more = Delegate { resume: Some(first.clone()), ..Delegate::new("and one?") };
     let again = session.delegate(more).await.unwrap();
     assert_eq!((again.session_id, again.turn.unwrap().text.as_str()), (first.clone(), "five"));
-    // It remembers the first task.
+    // The second request contains the messages of the first task.
     assert_eq!(model.requests()[1].messages.len(), 3);
     assert_eq!(world.ears.of(Name::SessionFork).len(), 1);
     assert_eq!(world.ears.of(Name::DelegateResumed).len(), 1);

@@ -1,4 +1,4 @@
-//! Hooks: they run in order before an operation; one that does not work is skipped.
+//! Tests of hooks: they run in order before an operation, and a hook that fails is skipped.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -183,7 +183,7 @@ async fn hooks_change_deny_and_ask_about_calls_and_change_results() {
     assert_eq!(decisions[0]["arguments"], json!([7]));
     assert_eq!(decisions[1]["by"], "hook guard");
     assert_eq!(of("tool_call")[0]["arguments"], json!(1));
-    // The hooks' messages follow the last result.
+    // The messages that the hooks injected follow the last result.
     let kinds: Vec<_> = events.iter().map(|(kind, _)| kind.as_str()).collect();
     let location = kinds.iter().rposition(|kind| *kind == "tool_result").unwrap();
     assert_eq!(events[location + 1].1, json!({"content": "mind the time", "injected": true}));

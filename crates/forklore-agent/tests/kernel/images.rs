@@ -1,4 +1,4 @@
-//! Images from the person, and from tools.
+//! Tests of images that the person attaches and of images that tools return.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::scripted::{Scripted, calls, says};
 use crate::world::{World, equipment, new_session};
 
-/// The scripted model, with support for images.
+/// The scripted model, with the capability to receive images.
 struct Seeing(Arc<Scripted>);
 
 impl Model for Seeing {
@@ -50,7 +50,7 @@ impl Model for Seeing {
     }
 }
 
-/// A tool that returns its arguments.
+/// A tool that returns its arguments as its result.
 struct Gives;
 
 impl Tools for Gives {
@@ -78,7 +78,7 @@ fn seeing(model: &Arc<Scripted>) -> SessionConfig {
     SessionConfig { model: model_with_eyes, tools: Arc::new(Gives), ..equipment(model) }
 }
 
-/// Returns what was sent of an attachment: the bytes of an image, or a text.
+/// Returns what the request sends of an attachment: the bytes of an image, or of a text.
 fn sent(request: &Request, reference: &str) -> Result<Vec<u8>, NotSent> {
     request.attached.get(reference).map(|media| match media {
         Media::Shown { base64, .. } => BASE64_STANDARD.decode(base64).unwrap(),
@@ -102,7 +102,7 @@ async fn a_prompt_has_files_with_it() {
         "name": "cat.png"});
     let content = json!([{"type": "text", "text": "What is this?"}, part, {"type": "x"}]);
     assert_eq!(world.events(&session.id())[0].1, json!({ "content": content }));
-    // Another writer attaches two texts between turns, one of them too long.
+    // Between turns, another writer attaches two texts. One of them is too long to be sent.
     let attach = |text: &str| {
         let request = Attach { media_type: "text/plain".into(), ..Attach::default() };
         engine.attach(&session.id(), &mut text.as_bytes(), &request).unwrap().id.to_string()
@@ -114,7 +114,7 @@ async fn a_prompt_has_files_with_it() {
     assert_eq!(sent(&requests[1], &reference), Ok(png(2, 0)));
     assert_eq!(sent(&requests[1], &short), Ok(b"a note".to_vec()));
     assert_eq!(sent(&requests[1], &long), Err(NotSent::TooLarge));
-    // A fork, and a model that does not accept images.
+    // The image is sent in a fork too, but not to a model that accepts no images.
     let child = session.fork(forklore_engine::Fork::of(session.id())).await.unwrap().child;
     child.execute("again").await.unwrap();
     assert_eq!(sent(&model.requests()[2], &reference), Ok(png(2, 0)));
@@ -156,7 +156,7 @@ async fn an_image_from_a_tool_is_stored_as_an_attachment_and_sent() {
     world.kernel.engine().read_attachment(&blob.parse().unwrap(), &mut stored).unwrap();
     assert_eq!(stored, [0, 0, 0]);
     assert_eq!(sent(&model.requests()[1], &shown), Ok(image));
-    // The attachments survive a gc, although only the result names them.
+    // The attachments survive a `gc`, although only the tool result names them.
     let swept = world.kernel.engine().gc().unwrap();
     assert_eq!(swept.attachments, 0);
 }

@@ -1,4 +1,4 @@
-//! Turns that are interrupted while tools run, and tools that misbehave.
+//! Tests of turns that are interrupted while tools run, and of tools that do not end or fail.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -126,7 +126,7 @@ async fn attachments_are_read_from_the_child_and_missing_ones_fail_nothing() {
     assert!(requests.contains("\"missing\":true"), "{requests}");
 }
 
-/// Interrupts the session at a given notification.
+/// Interrupts the session when the notification with the number `at` arrives.
 #[derive(Default)]
 struct Interrupts {
     at: usize,
@@ -155,7 +155,7 @@ async fn an_interruption_at_any_point_leaves_a_log_to_go_on_with() {
         let model = Scripted::new(vec![first]);
         let session = kernel.create(new_session(), equipment(&model));
         sink.session.set(session.clone()).ok().unwrap();
-        // `b` never ends by itself, so the turn cannot end without an interruption.
+        // The call `b` never ends, so only an interruption can end the turn.
         let turn = tokio::time::timeout(Duration::from_millis(200), session.execute("go")).await;
         if turn.is_err() {
             break;
@@ -165,7 +165,7 @@ async fn an_interruption_at_any_point_leaves_a_log_to_go_on_with() {
         let engine = kernel.engine();
         assert!(engine.inspect(&session.id()).unwrap().balanced, "at {at}");
         assert!(engine.show(&session.id()).unwrap().lease.is_none(), "at {at}");
-        // The next turn has its own script, whatever happened to the first answer.
+        // The next turn has a script that does not depend on how far the first answer came.
         session.set_model(Scripted::new(vec![says("on it goes"), says("and on")]));
         let broken_off = engine.interrupted_turn(&session.id()).unwrap().is_some();
         assert!(broken_off || engine.is_cut_short(&session.id()).unwrap(), "at {at}");
@@ -174,7 +174,8 @@ async fn an_interruption_at_any_point_leaves_a_log_to_go_on_with() {
         assert_eq!(session.execute("go on").await.unwrap().text, "and on", "at {at}");
         assert!(engine.inspect(&session.id()).unwrap().balanced, "at {at}");
     }
-    // One for each notification of the turn, up to the result of the call that answers.
+    // The loop interrupts once at each notification of the turn, up to the result of the call that
+    // ends.
     assert_eq!(cancelled, 16);
 }
 

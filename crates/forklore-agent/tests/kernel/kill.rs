@@ -1,7 +1,8 @@
-//! A process that is killed during a turn leaves a session that another process continues.
+//! Tests that another process can continue a session whose process was killed during a turn.
 //!
-//! The process is this test program itself, started for one test. It runs a turn over a store on
-//! disk, prints a line for each notification, and stops at the notification with the given number.
+//! The killed process is this test program itself, started for the test `worker`. It runs a turn
+//! over a store on disk and prints a line for each notification. It stops at the notification with
+//! the requested number.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -24,7 +25,7 @@ use crate::world::{World, equipment, new_session};
 const STORE: &str = "FORKLORE_AGENT_TEST_STORE";
 const POINT: &str = "FORKLORE_AGENT_TEST_POINT";
 
-/// A clock that adds twenty seconds, after which the lease of a killed process has expired.
+/// A clock that is 20 s fast. By its time, the lease of a killed process has expired.
 struct Later;
 
 impl Clock for Later {
@@ -40,7 +41,7 @@ fn engine(store: &Path) -> Engine {
     Engine::new(Arc::new(SqliteStore::open(store, Options::default()).unwrap()))
 }
 
-/// Returns an engine with a store, both with clocks that add twenty seconds.
+/// Returns an engine over a store. The clocks of both are 20 s fast.
 fn later(store: &Path) -> Engine {
     let store = SqliteStore::open(store, Options::default()).unwrap();
     let store = store.with_clock(StoreClock::new(|| Later.now()));
@@ -51,7 +52,7 @@ fn id() -> SessionId {
     "killed".parse().unwrap()
 }
 
-/// Stops at the given notification.
+/// A sink that stops the process at the notification with the number `at`.
 struct Stands {
     at: usize,
     delivered: AtomicUsize,
@@ -69,8 +70,8 @@ impl Sink for Stands {
     }
 }
 
-/// Runs the turn: reasoning, two calls, an answer. Without variables it is a test that the turn
-/// succeeds.
+/// Runs a turn with reasoning, two calls and an answer. If the environment variables are not set,
+/// this is a normal test of the turn.
 #[tokio::test]
 async fn worker() {
     let dir = tempfile::tempdir().unwrap();
@@ -103,7 +104,7 @@ fn start(store: &Path, at: usize) -> Child {
         .unwrap()
 }
 
-/// Waits until the process stops; `false` if it ended before.
+/// Waits until the process stops at its notification. Returns `false` if the process ended instead.
 fn stands(child: &mut Child, at: usize) -> bool {
     let lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
     let wanted = format!("told {at} ");
@@ -126,12 +127,13 @@ async fn kill_at_every_point_of_a_turn() {
         points += 1;
         goes_on(&store, at).await;
     }
-    // The process was killed at every notification of the turn.
+    // The process was killed once at every notification of the turn.
     assert_eq!(points, 26);
 }
 
 async fn goes_on(store: &Path, at: usize) {
-    // If the system shows that the process is gone, the lease need not expire.
+    // On Linux, the kernel detects that the process is gone. On other systems the lease must
+    // expire.
     let found = cfg!(target_os = "linux");
     let engine = if found { engine(store) } else { later(store) };
     let world = World::over(engine);

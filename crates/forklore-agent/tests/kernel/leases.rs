@@ -1,5 +1,5 @@
-//! One runtime at a time: a second one gets `busy`, and one that lost its lease continues in a
-//! fork.
+//! Tests that one runtime at a time runs a session. A second runtime gets `busy`. A runtime that
+//! lost its lease continues in a fork.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -22,7 +22,7 @@ use serde_json::json;
 use crate::scripted::{Act, Scripted, calls, says};
 use crate::world::{World, data, equipment};
 
-/// A clock that the test sets.
+/// A clock whose time the test sets in seconds.
 #[derive(Default)]
 struct Hand(AtomicI64);
 
@@ -44,7 +44,7 @@ fn shared() -> (World, World, Arc<Hand>) {
     (World::over(engine.clone()), World::over(engine), clock)
 }
 
-/// A store whose feed records how long its readers wait, and wakes them by commits only.
+/// A store whose feed records how long its readers want to wait. Only a commit wakes a reader.
 struct Unhurried {
     inner: MemoryStore,
     waits: Mutex<Vec<Duration>>,
@@ -119,9 +119,9 @@ async fn a_second_runtime_learns_who_has_the_lease() {
     assert!(text.ends_with("); if that is gone, it is free in 10 s at the latest"), "{text}");
     assert_eq!(error.details()["free_in_seconds"], 10);
     assert!(two.ears.names(None).is_empty());
-    // A second turn in the same runtime is refused too.
+    // The same runtime refuses a second turn too.
     assert!(matches!(session.execute("again").await.unwrap_err(), Error::Running(_)));
-    // A fork is always possible: there is no closed turn yet, so it needs a cut.
+    // A fork is always possible. It needs a cut here, because no turn is closed yet.
     assert!(second.fork(Fork::of(session.id())).await.is_err());
     let fork = Fork::of(session.id()).at("index:1".parse().unwrap());
     let fork = second.fork(fork).await.unwrap().child;
@@ -153,8 +153,8 @@ async fn a_second_runtime_may_wait_and_stop_waiting() {
 #[tokio::test]
 async fn a_waiting_turn_begins_with_the_commit_that_ends_the_lease() {
     let millis = Duration::from_millis;
-    // The wait is limited by the lease, and by the time after which the owner's process is checked
-    // again.
+    // The wait ends when the lease expires, and at the latest after 1 s. Then the turn checks again
+    // whether the owner's process is gone.
     for (lasts, most) in [(400, millis(400)), (10_000, millis(1000))] {
         let clock = Arc::new(Hand::default());
         let at = clock.clone();
@@ -193,7 +193,7 @@ async fn a_fork_while_a_turn_runs_is_at_the_last_closed_turn() {
     let middle = session.fork(middle).await.unwrap();
     assert_eq!((middle.forked.cut.index, middle.forked.synthetic_results), (5, 1));
     assert_eq!(turn.await.unwrap().unwrap().status, Status::Success);
-    // The late result is in the parent only.
+    // Only the parent contains the late result.
     let results = |world: &World, id: &forklore_core::SessionId| {
         let events = world.events(id).into_iter().filter(|(kind, _)| kind == "tool_result");
         events.map(|(_, data)| data["synthetic"] == json!(true)).collect::<Vec<_>>()
@@ -215,7 +215,8 @@ async fn a_runtime_that_was_overtaken_goes_on_in_a_fork() {
     let turn = start(&session);
     until(|| !one.ears.of(Name::ToolPre).is_empty()).await;
     let before = one.events(&first);
-    // The machine slept; another runtime took over and has finished.
+    // The clock jumps as if the machine had slept. Another runtime takes the session over and
+    // finishes its turn.
     clock.0.store(60, Ordering::SeqCst);
     let second = two.kernel.open(&first, equipment(&Scripted::new(vec![says("theirs")]))).await;
     let second = second.unwrap();
@@ -226,7 +227,8 @@ async fn a_runtime_that_was_overtaken_goes_on_in_a_fork() {
     assert_eq!(turn.moved_from, Some(first.clone()));
     assert_eq!(turn.session_id, session.id());
     assert_ne!(session.id(), first);
-    // Nothing that the first runtime did is lost, and the other's session has none of it.
+    // The fork has everything that the first runtime wrote. The original session has none of what
+    // the first runtime wrote after the takeover.
     let mine: Vec<_> = one.events(&session.id()).into_iter().map(|(kind, _)| kind).collect();
     let expected = [
         "session_fork",
@@ -291,7 +293,7 @@ async fn a_lease_is_renewed_while_the_turn_runs() {
     until(|| !world.ears.of(Name::ToolPre).is_empty()).await;
     let lease = || world.kernel.engine().show(&session.id()).unwrap().lease.unwrap();
     let first = lease();
-    // Nothing is appended meanwhile.
+    // The lease is renewed although no event is appended.
     until(|| lease().expires > first.expires).await;
     assert_eq!((lease().owner, lease().began_at), (first.owner, first.began_at));
     session.interrupt();

@@ -1,5 +1,5 @@
-//! Sessions are created, started, resumed, forked and ended, and each is announced once and in
-//! order.
+//! Tests that sessions are created, started, resumed, forked and ended, and that each step is
+//! announced once and in order.
 
 use forklore_agent::notify::Name;
 use forklore_agent::{Error, NewSession};

@@ -1,4 +1,4 @@
-//! Answers that do not end, and turns whose time runs out.
+//! Tests of answers that do not end, and of turns that use up their time budget.
 
 use std::time::Duration;
 
@@ -22,10 +22,10 @@ fn called(number: usize, name: &str) -> Act {
     Act::Say(StreamEvent::Call(ToolCall { id, name: name.into(), arguments }))
 }
 
-/// Returns the message of the error, and the events between the prompt and `turn_failed`.
+/// Returns the error message of a turn, and its events between the prompt and `turn_failed`.
 async fn beyond(mut acts: Vec<Act>) -> (String, Vec<(String, serde_json::Value)>) {
     let world = World::new();
-    // Reading beyond the limit would hang.
+    // If the kernel read beyond the limit, the test would hang here.
     acts.push(Act::Hang);
     let session = world.root(&Scripted::new(vec![acts]));
     let error = session.execute("go").await.unwrap_err();
@@ -37,7 +37,7 @@ async fn beyond(mut acts: Vec<Act>) -> (String, Vec<(String, serde_json::Value)>
 
 #[tokio::test]
 async fn an_endless_text_is_stored_up_to_the_limit() {
-    // Every character of it becomes six bytes in the log.
+    // JSON escapes every character of this text to six bytes.
     let piece = "\u{1}".repeat(TEXT_BYTES / 2 - 1);
     let (error, stored) = beyond(vec![text(&piece), text(&piece), text("\u{20ac}ab")]).await;
     let expected = "the model did not answer after 1 attempts: test: \

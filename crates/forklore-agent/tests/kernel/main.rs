@@ -1,4 +1,4 @@
-//! The kernel over a scripted model: what it writes and announces, and in which order.
+//! Tests of the kernel over a scripted model: what it writes and announces, and in which order.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,5 @@
-//! Answers that break off: the text that people have seen is stored, and can be continued.
+//! Tests of incomplete answers: the text that people have seen is stored, and the turn can be
+//! continued.
 
 use std::time::Duration;
 
@@ -69,7 +70,7 @@ async fn a_part_is_gone_on_with() {
     let session = world.root(&model);
     assert!(session.execute("count").await.is_err());
     let engine = world.kernel.engine();
-    // The turn is over, because its last message is the model's.
+    // The turn does not count as interrupted, because its last message is an assistant message.
     assert_eq!(engine.interrupted_turn(&session.id()).unwrap(), None);
     assert!(engine.is_cut_short(&session.id()).unwrap());
     assert_eq!(session.resume().await.unwrap().text, "three");
@@ -88,7 +89,7 @@ async fn a_part_is_gone_on_with() {
         json!({"content": "three"}),
     ];
     assert_eq!(texts, expected);
-    // It is the same turn.
+    // The resumed answer belongs to the same turn.
     assert_eq!(engine.show(&session.id()).unwrap().counts.turns, 1);
     assert!(matches!(session.resume().await.unwrap_err(), Error::NothingToResume(_)));
 }

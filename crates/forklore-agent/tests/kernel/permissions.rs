@@ -1,4 +1,4 @@
-//! Which calls are allowed, who decides, and that the decision is recorded before the call.
+//! Tests which calls are allowed and who decides. The decision is recorded before the call runs.
 
 use std::sync::Arc;
 
@@ -100,8 +100,8 @@ async fn no_event_widens_the_permission_ceiling() {
     let expected = vec![(json!("allow"), json!("policy")), (json!("deny"), json!("ceiling"))];
     assert_eq!(by(&root.id()), expected);
 
-    // A child continues its parent's numbering and inherits the ceiling, or a part of it on
-    // request.
+    // A child continues the numbering of its parent. It inherits the ceiling, or a part of the
+    // ceiling if the request names one.
     let fewer = Fork { permissions: Some(["fail".to_owned()].into()), ..Fork::of(root.id()) };
     let child = root.fork(fewer).await.unwrap().child;
     let before = world.kernel.engine().show(&child.id()).unwrap().head_seq();

@@ -1,4 +1,4 @@
-//! A model with scripted answers that records its requests.
+//! A model for tests: it answers from a script and records its requests.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use forklore_core::Data;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
 
-/// One thing that happens while the model answers.
+/// One step of a scripted answer.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     Say(StreamEvent),
@@ -23,11 +23,11 @@ pub(crate) enum Act {
     Panic,
 }
 
-/// The model. After its script has ended it answers `done`.
+/// The scripted model. After the end of its script, it answers `done`.
 pub(crate) struct Scripted {
     name: ModelName,
     window: Option<u64>,
-    /// Why it cannot be called.
+    /// The reason why the model cannot be called, if any.
     lacks: Option<&'static str>,
     answers: Mutex<VecDeque<Vec<Act>>>,
     requests: Mutex<Vec<Request>>,
@@ -48,14 +48,14 @@ impl Scripted {
         })
     }
 
-    /// Returns a model that cannot be called.
+    /// Returns a model that cannot be called, because `key` is missing.
     pub(crate) fn without(key: &'static str) -> Arc<Self> {
         let name = ModelName { provider: "test".into(), model: "small".into() };
         let (answers, requested) = (Mutex::default(), Mutex::default());
         Arc::new(Self { name, window: None, lacks: Some(key), answers, requests: requested })
     }
 
-    /// Returns the requests so far.
+    /// Returns the requests that the model has received so far.
     pub(crate) fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()
     }
@@ -106,7 +106,7 @@ impl Model for Scripted {
     }
 }
 
-/// The usage of each scripted answer.
+/// The usage that every scripted answer reports.
 pub(crate) const TAKES: TokenUsage =
     TokenUsage { input: Some(100), output: Some(10), cached: Some(40), cache_written: None };
 
@@ -114,7 +114,7 @@ pub(crate) fn end(reason: EndReason) -> Act {
     Act::Say(StreamEvent::End(End { reason, usage: TAKES, request_id: Some("r".into()) }))
 }
 
-/// Returns an answer of text in two pieces.
+/// Returns an answer with `text`, sent in two pieces.
 pub(crate) fn says(text: &str) -> Vec<Act> {
     let (a, b) = text.split_at(text.len() / 2);
     vec![
@@ -124,7 +124,7 @@ pub(crate) fn says(text: &str) -> Vec<Act> {
     ]
 }
 
-/// Returns an answer that calls tools: ids, names, arguments.
+/// Returns an answer with tool calls. A call is given as its id, its tool's name and its arguments.
 pub(crate) fn calls(calls: &[(&str, &str, &str)]) -> Vec<Act> {
     let mut acts = vec![Act::Say(StreamEvent::Text("let me see".into()))];
     acts.extend(calls.iter().map(|(id, name, arguments)| {

@@ -1,4 +1,4 @@
-//! Listeners: subscriptions that never make a turn wait, and the trace.
+//! Tests of listeners: subscriptions, which never make a turn wait, and the trace.
 
 use std::collections::HashMap;
 use std::fs;
@@ -32,7 +32,7 @@ async fn a_subscription_hears_its_session_alone_and_in_order() {
     let (id, other_id) = (session.id(), other.id());
     session.cleanup(false).await;
     drop(session);
-    // The stream ends with its session.
+    // The stream of a subscription ends when its session is dropped.
     let mut names = Vec::new();
     while let Some(Received::Event(reported)) = received.next().await {
         assert_eq!(reported.session_id, id);
@@ -84,14 +84,15 @@ async fn a_slow_listener_learns_how_many_events_it_missed() {
             .filter(|h| matches!(h, Received::Event(reported) if reported.name() == name))
             .count() as u64
     };
-    // Before the pieces came a start, a prompt, a request and the start of the block.
+    // Before the pieces, the queue got four notifications: a start, a prompt, a request and the
+    // start of the block.
     assert_eq!(report(Name::ContentBlockDelta), 4);
     assert_eq!(missed, [Lagged { ephemeral: 996, lasting: 0 }]);
-    // Lasting notifications are complete.
+    // Notifications that are not ephemeral are complete.
     assert_eq!(report(Name::ContentBlockEnd) + report(Name::OrchestratorComplete), 2);
 }
 
-/// Checks in the store, at each notification that reports stored data, that the data is stored.
+/// A sink that checks each notification about stored data: the data must already be in the store.
 struct Checks {
     engine: Engine,
     seen: Mutex<HashMap<&'static str, usize>>,

@@ -1,4 +1,4 @@
-//! Models that call tools that do not exist, or repeat failing calls.
+//! Tests of models that call unknown tools or repeat failing calls.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::scripted::{Act, Scripted, calls, says};
 use crate::world::{World, equipment, new_session};
 
-/// A policy and a person that must not be consulted.
+/// A policy and a person that panic if the kernel consults them.
 struct Never;
 
 impl Policy for Never {
@@ -63,7 +63,7 @@ async fn nobody_approves_a_call_of_a_missing_tool() {
     assert!(world.ears.of(Name::ApprovalRequired).is_empty());
 }
 
-/// Returns how a turn with these answers ends, and the number of requests.
+/// Runs a turn with these answers. Returns how the turn ends, and the number of requests.
 async fn ends(answers: Vec<Vec<Act>>, most: Option<u32>, asking: bool) -> (Status, usize) {
     let world = World::new();
     let model = Scripted::new(answers);
@@ -98,8 +98,8 @@ async fn calls_that_fail_alike_end_the_turn() {
     assert_eq!(ends(rounds("fail", same), five, false).await, (stuck("it failed"), 5));
     let no = "the person said no";
     assert_eq!(ends(rounds("echo", number), five, true).await, (stuck(no), 5));
-    // Calls with other arguments are not repetitions; without a limit only the budget ends the
-    // turn.
+    // Calls with other arguments are not repetitions. Without a limit on rounds, only the budget
+    // ends the turn.
     assert_eq!(ends(rounds("fail", number), five, false).await, (Status::Success, 9));
     assert_eq!(ends(rounds("weather", number), None, false).await, (Status::Success, 9));
 }

@@ -1,4 +1,4 @@
-//! The tool by which a model delegates work: how deep, with which tools and which budget.
+//! Tests of the delegation tool: how deep it nests, and with which tools and which budget.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ fn names<const N: usize>(names: [&str; N]) -> BTreeSet<String> {
     names.into_iter().map(ToOwned::to_owned).collect()
 }
 
-/// Creates a session with sub-agents, below a ceiling.
+/// Creates a session that can delegate. `permissions` is its ceiling.
 fn session(
     world: &World,
     model: &Arc<Scripted>,
@@ -29,7 +29,7 @@ fn session(
     world.kernel.create(NewSession { permissions, ..new_session() }, equipment)
 }
 
-/// Returns the names of the tools of each request.
+/// Returns, for each request of the model, the names of the tools in it.
 fn requests(model: &Scripted) -> Vec<Vec<String>> {
     let requests = model.requests().into_iter();
     requests.map(|request| request.tools.into_iter().map(|spec| spec.name).collect()).collect()
@@ -69,7 +69,7 @@ async fn work_goes_down_as_deep_as_the_limits_allow() {
     let with = [&ALL[..], &["delegate"]].concat();
     let expected = [&with[..], &with, &ALL, &ALL, &with, &with];
     assert_eq!(requests(&model), expected);
-    // Each begins with nothing but its task.
+    // The first message of each sub-agent is its task.
     let begins = |at: usize| model.requests()[at].messages[0].plain_text();
     assert_eq!((begins(1), begins(2)), ("one".to_owned(), "two".to_owned()));
 

@@ -1,4 +1,4 @@
-//! Summaries by the model: their usage is recorded in the child, and the parent does not change.
+//! Tests of summaries by the model: the child records their usage, and the parent does not change.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::scripted::{Act, Scripted, says};
 use crate::world::World;
 
-/// Makes two tests of each case, one for the store in memory and one for SQLite.
+/// Creates two tests of each case: one with the memory store and one with SQLite.
 macro_rules! on_each_store {
     ($($case:ident),* $(,)?) => {
         mod memory {
@@ -45,7 +45,7 @@ fn on_disk(dir: &tempfile::TempDir) -> World {
     World::over(Engine::new(Arc::new(SqliteStore::open(&path, Options::default()).unwrap())))
 }
 
-/// Returns everything that the store has of a session.
+/// Returns everything that the store has of a session: its header and its events.
 fn stored(world: &World, session: &AgentSession) -> (Header, Vec<(String, Value)>) {
     let id = session.id();
     (world.kernel.engine().show(&id).unwrap(), world.events(&id))
@@ -119,7 +119,7 @@ async fn an_interrupted_summary_makes_no_fork(world: World) {
     assert_eq!(stored(&world, &session), before);
     assert!(world.kernel.engine().show(&child().id.unwrap()).is_err());
     assert!(world.ears.of(Name::SessionFork).is_empty());
-    // Summarizing alone reports the interruption too, and the session can continue.
+    // `summarize` without a fork reports the interruption too. The session can then continue.
     let summing = session.clone();
     session.set_model(Scripted::new(vec![vec![Act::Hang]]));
     let summing = tokio::spawn(async move { summing.summarize().await });

@@ -1,4 +1,4 @@
-//! Failures of models: retried if that may help, recorded otherwise.
+//! Tests of failing models: a failure is retried if that may help, and recorded otherwise.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ async fn a_model_that_never_answers_is_given_up_and_recorded() {
     let message = "the model did not answer after 3 attempts: test: scripted";
     let recorded = json!({"error": {"kind": "internal", "message": message}, "attempts": 3});
     assert_eq!(events[1].1, recorded);
-    // The prompt is stored, so the turn can be resumed.
+    // The prompt is in the log, so the turn can be resumed.
     assert_eq!(session.resume().await.unwrap().text, "back");
     assert!(matches!(session.resume().await.unwrap_err(), Error::NothingToResume(_)));
 }
@@ -143,7 +143,7 @@ async fn an_interrupted_answer_is_gone_on_with_in_the_same_turn() {
     let reported = ["go", "half an answer", on, ", and", on, "the rest"];
     let seen = engine.inspect(&session.id()).unwrap().messages;
     assert_eq!(seen.iter().map(Message::plain_text).collect::<Vec<_>>(), reported);
-    // Each time the model received everything before.
+    // Each request contains all messages before it.
     let requests = model.requests();
     assert_eq!(
         requests.iter().map(|requested| requested.messages.len()).collect::<Vec<_>>(),
@@ -152,7 +152,7 @@ async fn an_interrupted_answer_is_gone_on_with_in_the_same_turn() {
     assert!(
         requests.iter().all(|requested| requested.messages == seen[..requested.messages.len()])
     );
-    // It is one turn, and is over now.
+    // All requests belong to one turn, and this turn is complete now.
     assert_eq!(engine.show(&session.id()).unwrap().counts.turns, 1);
     let error = session.resume().await.unwrap_err();
     assert!(matches!(error, Error::NothingToResume(_)), "{error}");

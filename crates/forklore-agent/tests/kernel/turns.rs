@@ -1,4 +1,4 @@
-//! A turn: what is requested and written, and in which order.
+//! Tests of a turn: what it requests and writes, and in which order.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The usage of turns, also if the provider reports only a part of it.
+//! Tests of the usage of turns, also for a provider that reports only a part of the usage.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn usage(input: u64, output: Option<u64>) -> Act {
     Act::Say(StreamEvent::Usage { usage, request_id: Some("r1".into()) })
 }
 
-/// Returns the usage records of calls, without times.
+/// Returns the usage records of a session's model calls, without their durations.
 fn usages(world: &World, id: &forklore_core::SessionId) -> Vec<Value> {
     let events = world.events(id).into_iter().filter(|(kind, _)| kind == "provider_usage");
     let mut data: Vec<Value> = events.map(|(_, data)| data).collect();
@@ -68,7 +68,8 @@ async fn the_usage_of_an_interrupted_answer_is_recorded() {
     assert_eq!(usages(&world, &session.id()), [expected]);
     let types = world.types(&session.id());
     assert_eq!(types, ["user_message", "provider_usage", "assistant_message"]);
-    // The context contains what the provider counted, and the part that arrived.
+    // The gauge counts the tokens that the provider reported, plus an estimate for the partial
+    // answer.
     let gauge = session.gauge().await.unwrap();
     assert!(gauge.estimated > 0, "{gauge:?}");
     assert_eq!(gauge.tokens, 1_003 + gauge.estimated);
@@ -103,7 +104,7 @@ async fn counts_that_cannot_be_break_nothing() {
     let session = world.root(&Scripted::new(vec![first, says("two"), says("three")]));
     assert_eq!(session.execute("a").await.unwrap().usage.input, u64::MAX);
     assert_eq!(session.execute("b").await.unwrap().text, "two");
-    // A runtime that reads the log again gets the same value.
+    // A runtime that reads the log again computes the same gauge.
     let other = world.kernel.open(&session.id(), session.equipment()).await.unwrap();
     assert_eq!(other.execute("c").await.unwrap().text, "three");
 }

@@ -1,4 +1,4 @@
-//! The kernel's events on the wire: one line of each form.
+//! Tests of the kernel's events as JSON: one line for each form.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl Approve for Asks {
     }
 }
 
-/// Fails on a prompt, and asks the person about each fork.
+/// A hook that fails on a prompt and asks the person about each fork.
 struct Broken;
 
 impl Hook for Broken {
@@ -123,7 +123,7 @@ async fn children(session: &AgentSession) {
     branch.execute("on").await.unwrap();
 }
 
-/// Returns the fields of a value, without their content.
+/// Returns the field names of a value, without the fields' content.
 fn form(value: &Value) -> String {
     match value {
         Value::Object(fields) => {
@@ -136,7 +136,7 @@ fn form(value: &Value) -> String {
     }
 }
 
-/// Returns the line of an event without what differs from run to run.
+/// Returns the JSON line of an event. Replaces the times and ids that differ from run to run.
 fn line(event: &Value) -> String {
     let mut text = event.to_string();
     for key in ["ts", "event_id"] {

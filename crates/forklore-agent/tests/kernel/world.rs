@@ -1,4 +1,4 @@
-//! What a test of the kernel needs: a store, a kernel, tools, and a listener.
+//! The environment of the kernel tests: a store, a kernel, tools and a listener.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::scripted::Scripted;
 
-/// Records every notification.
+/// A sink that records every notification.
 #[derive(Default)]
 pub(crate) struct Ears(Mutex<Vec<Arc<Notification>>>);
 
@@ -31,7 +31,8 @@ impl Ears {
         self.0.lock().unwrap().clone()
     }
 
-    /// Returns the names of lasting notifications in order, of one session or of all.
+    /// Returns the names of all notifications that are not ephemeral, in order. `session` limits
+    /// them to one session.
     pub(crate) fn names(&self, session: Option<&SessionId>) -> Vec<&'static str> {
         let all = self.all();
         let lasting = all.iter().filter(|reported| !reported.is_ephemeral());
@@ -44,12 +45,12 @@ impl Ears {
     }
 }
 
-/// Returns the details of an event, as they are on the wire.
+/// Returns the `data` of a notification as JSON.
 pub(crate) fn data(notification: &Notification) -> Value {
     notification.event.data().unwrap()
 }
 
-/// A kernel over its own store, and its notifications.
+/// A kernel over a store that no other test uses, and the notifications of this kernel.
 pub(crate) struct World {
     pub(crate) kernel: Kernel,
     pub(crate) ears: Arc<Ears>,
@@ -67,17 +68,17 @@ impl World {
         Self { kernel, ears }
     }
 
-    /// Creates a root with this model and the test's tools.
+    /// Creates a root with this model and [`TestTools`].
     pub(crate) fn root(&self, model: &Arc<Scripted>) -> AgentSession {
         self.kernel.create(new_session(), equipment(model))
     }
 
-    /// Returns the event types in a session's log.
+    /// Returns the types of the events in a session's log.
     pub(crate) fn types(&self, id: &SessionId) -> Vec<String> {
         self.events(id).into_iter().map(|(kind, _)| kind).collect()
     }
 
-    /// Returns the events of a session: types and payloads.
+    /// Returns the events in a session's log, each as its type and its payload.
     pub(crate) fn events(&self, id: &SessionId) -> Vec<(String, Value)> {
         let loaded = self.kernel.engine().load(id).unwrap();
         let events = loaded.events.into_iter().map(|stored| {
@@ -99,9 +100,9 @@ pub(crate) fn equipment(model: &Arc<Scripted>) -> SessionConfig {
     equipment
 }
 
-/// The test's tools. `echo` returns its arguments, `slow` waits for so many milliseconds, `steps`
-/// reports so many steps, `fail` fails, `crash` panics, `hang` ends when it is cancelled, `deaf`
-/// not even then, `flood` returns many bytes.
+/// The tools of the tests. `echo` returns its arguments. `slow` waits for the given number of
+/// milliseconds. `steps` reports the given number of steps. `fail` fails, and `crash` panics.
+/// `hang` ends only when it is cancelled, and `deaf` never ends. `flood` returns many bytes.
 pub(crate) struct TestTools;
 
 const NAMES: [&str; 8] = ["echo", "slow", "steps", "fail", "crash", "hang", "deaf", "flood"];

@@ -1,4 +1,5 @@
-//! Finds the attachments that events mention: `gc` retains them and `verify` checks them.
+//! Finds the attachments that events mention. `gc` retains these attachments, and `verify` checks
+//! them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,12 +11,12 @@ use forklore_store::port::{At, Filter, Problem};
 
 use crate::{Engine, Error, Result};
 
-/// Number of rounds in which no listed session can be read, before that is an error.
+/// How many consecutive rounds may read no further session before the scan returns an error.
 const TRIES: u32 = 3;
 
 impl Engine {
-    /// Removes the attachments that no event mentions. Retains those that an event is about to
-    /// name: added or pinned since the sweep began, or still pinned.
+    /// Removes the attachments that no event mentions. Retains every attachment that is pinned, or
+    /// that was added or pinned after the sweep began: an event is about to name it.
     pub(crate) fn sweep_attachments(&self) -> Result<Swept> {
         let Some(attachments) = &self.attachments else { return Ok(Swept::default()) };
         let mut unneeded = attachments.store().list()?;
@@ -27,9 +28,9 @@ impl Engine {
         Ok(attachments.store().sweep(&unneeded)?)
     }
 
-    /// Returns every attachment that an event of a session mentions. Concurrent writers pin what
-    /// they mention. If a session is deleted during the scan, its events are found in the sessions
-    /// that inherited them.
+    /// Returns every attachment that an event of a session mentions. A concurrent writer pins the
+    /// attachments that its new events mention, so the scan may miss them. If a session is deleted
+    /// during the scan, the scan finds its events in the sessions that inherited them.
     fn mentioned(&self) -> Result<HashSet<AttachmentId>> {
         let (mut found, mut read) = (HashSet::new(), HashSet::new());
         let mut failures = 0;
@@ -51,7 +52,7 @@ impl Engine {
                     Err(error) => return Err(error),
                 }
             }
-            // A session that is listed repeatedly but never found is damage.
+            // A session that the store lists repeatedly but cannot find is damaged.
             failures = if read.len() == before { failures + 1 } else { 0 };
             if let Some(error) = gone.filter(|_| failures == TRIES) {
                 return Err(error.into());
@@ -59,8 +60,8 @@ impl Engine {
         }
     }
 
-    /// Returns the attachments that messages of these sessions name and that are missing or
-    /// damaged, with the position of each.
+    /// Returns a problem for each missing or damaged attachment that a message of these sessions
+    /// names, with the session and the seq of that message.
     pub(crate) fn attachment_problems(&self, headers: &[Header]) -> Result<Vec<Problem>> {
         let mut headers: Vec<_> =
             headers.iter().filter(|header| header.deleted.is_none()).cloned().collect();
@@ -85,7 +86,7 @@ impl Engine {
             });
             match found {
                 Ok(()) => read.extend([header.id.clone()]),
-                // The store reported what is unreadable in this session.
+                // The store has already reported the unreadable events of this session.
                 Err(Error::Store(error)) if is_reported(&error) => {}
                 Err(error) => return Err(error),
             }
@@ -103,8 +104,8 @@ impl Engine {
         }
     }
 
-    /// Passes each mention of an attachment in the events of a session to `give`. Includes
-    /// inherited events unless `own_only` is set.
+    /// Passes each mention of an attachment in the events of a session to `give`, with the seq of
+    /// the event. Includes inherited events unless `own_only` is set.
     fn each_mention(
         &self,
         header: &Header,
@@ -120,7 +121,7 @@ impl Engine {
     }
 }
 
-/// Checks whether the inherited events were already read in the parent.
+/// Checks whether the scan has read the inherited events of this session in its parent.
 fn own_only(header: &Header, read: &HashSet<SessionId>) -> bool {
     header.inherited.inheritable > 0
         && header.parent_id.as_ref().is_some_and(|parent| read.contains(parent))

@@ -1,4 +1,4 @@
-//! Checks whether attachments exist and are intact. Reads each only once.
+//! Checks whether attachments exist and are intact. Reads each version of an attachment only once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use crate::Engine;
 #[derive(Clone)]
 pub(crate) struct StoredAttachments {
     store: Arc<dyn Attachments>,
-    /// The version that was checked, and whether its bytes matched the digest, by attachment.
+    /// For each attachment: the version that was checked, and whether its bytes matched the digest.
     read: Arc<Mutex<HashMap<AttachmentId, (u128, bool)>>>,
 }
 

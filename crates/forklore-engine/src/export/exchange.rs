@@ -1,9 +1,9 @@
-//! Reorders calls and results into the order that session files require: everything the model says
-//! in one response is one message, and the results of its calls follow it, in the order of the
-//! calls.
+//! Reorders calls and results into the order that session files require. Everything that the model
+//! says in one response is one message. The results of its calls follow this message, in the order
+//! of the calls.
 //!
-//! Some agents write one record per call and per result. A history may therefore have two calls in
-//! two messages before the first result, or the results in another order than the calls.
+//! Some agents write one record per call and per result. In such a history, two messages may
+//! contain calls before the first result, and results may have another order than their calls.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,16 +13,16 @@ use jiff::Timestamp;
 
 use crate::inspect::Sent;
 
-/// Orders the messages of a history. It delays a message until the results of its calls have
-/// arrived, but not beyond the end of its turn.
+/// Orders the messages of a history. A message with calls waits until the results of its calls have
+/// arrived, but no longer than until the end of its turn.
 #[derive(Debug, Default)]
 pub(super) struct Exchanges {
     waiting: VecDeque<Exchange>,
-    /// Tool names, by call id, of open calls that were written as native records.
+    /// The tool name of each open call that was written as a native record, by call id.
     open: HashMap<String, String>,
 }
 
-/// A message with its calls and their results.
+/// A message, and the calls in this message with their results.
 #[derive(Debug)]
 struct Exchange {
     message: Message,
@@ -54,7 +54,7 @@ impl Exchanges {
             for result in results {
                 self.answer(result, ts);
             }
-            // No result of an earlier turn comes after the start of a turn.
+            // A result of an earlier turn must not follow the start of a turn.
             let ready = if starts_turn { self.finish() } else { Vec::new() };
             if !is_all {
                 self.speak(message, ts, starts_turn);
@@ -64,7 +64,8 @@ impl Exchanges {
         ready.into_iter().chain(self.settled()).collect()
     }
 
-    /// Records the calls and results of a native record that is written unchanged.
+    /// Records the calls that a native record opens and closes. The record itself is written
+    /// unchanged.
     pub(super) fn pass(&mut self, steps: &[CallStep]) {
         for step in steps {
             match step {
@@ -78,12 +79,13 @@ impl Exchanges {
         }
     }
 
-    /// Returns all remaining messages, whether or not their calls have results.
+    /// Returns all waiting messages, even if some of their calls have no result.
     pub(super) fn finish(&mut self) -> Vec<Sent> {
         self.waiting.drain(..).flat_map(Exchange::in_order).collect()
     }
 
-    /// Adds a message. Appends it to the previous message if both belong to one model response.
+    /// Adds a message, or appends its parts to the previous message if both belong to one model
+    /// response.
     fn speak(&mut self, message: Message, ts: Timestamp, starts_turn: bool) {
         let calls = calls_of(&message);
         if message.role == Role::Assistant
@@ -98,8 +100,8 @@ impl Exchanges {
         self.waiting.push_back(Exchange { message, ts, starts_turn, calls });
     }
 
-    /// Attaches a result to its waiting call. If no such call waits, adds it as a message of its
-    /// own.
+    /// Attaches a result to the waiting call with its id. If no such call waits, adds the result as
+    /// a separate message.
     fn answer(&mut self, mut result: Part, ts: Timestamp) {
         let Part::ToolResult { call_id, name, .. } = &mut result else { return };
         let mut calls = self.waiting.iter_mut().rev().flat_map(|it| it.calls.iter_mut().rev());
@@ -122,7 +124,7 @@ impl Exchanges {
         }
     }
 
-    /// Removes and returns the messages at the front that can no longer change.
+    /// Removes and returns the messages at the front of the queue that can no longer change.
     fn settled(&mut self) -> Vec<Sent> {
         let mut settled = Vec::new();
         while let Some(first) = self.waiting.front() {
@@ -137,12 +139,13 @@ impl Exchanges {
 }
 
 impl Exchange {
-    /// Checks whether further output of the model still belongs to this message.
+    /// Checks whether further output of the model still belongs to this message. The output does as
+    /// long as no call of the message has a result.
     fn goes_on(&self) -> bool {
         self.message.role == Role::Assistant && self.calls.iter().all(|call| call.result.is_none())
     }
 
-    /// Returns the message, followed by its results.
+    /// Returns the message, followed by the results of its calls in the order of the calls.
     fn in_order(self) -> Vec<Sent> {
         let Self { message, ts, starts_turn, calls } = self;
         let results = calls.into_iter().filter_map(|call| call.result).map(|(part, ts)| Sent {
@@ -165,7 +168,7 @@ fn calls_of(message: &Message) -> Vec<Call> {
     calls.collect()
 }
 
-/// Removes the results from a message and returns them.
+/// Removes the tool results from a message and returns them.
 fn take_results(message: &mut Message) -> Vec<Part> {
     let Content::Parts(parts) = &mut message.content else { return Vec::new() };
     parts.extract_if(.., |part| matches!(part, Part::ToolResult { .. })).collect()
@@ -182,8 +185,8 @@ mod tests {
         Sent { message, ts: Timestamp::UNIX_EPOCH, starts_turn }
     }
 
-    /// Builds a message from a letter and a name: `u` user, `i` injected, `t` text of the model,
-    /// `c` call, `r` result.
+    /// Builds a message from a letter and a name. The letter is the kind: `u` user message, `i`
+    /// injected message, `t` text of the model, `c` call, `r` result.
     fn message(word: &str) -> Sent {
         let (letter, name) = word.split_at(1);
         let text = || Part::Text { text: name.into() };

@@ -1,5 +1,5 @@
-//! `export` to an agent's session file: the agent's own records if the session has them, otherwise
-//! what the model would receive, in the agent's format.
+//! `export` to an agent's session file. Writes the agent's own records if the session has them.
+//! Otherwise writes the messages that the model would receive, in the agent's format.
 
 use std::io::Write;
 
@@ -20,23 +20,22 @@ const BACK_EVENTS: usize = 64;
 pub struct Outgoing {
     engine: Engine,
     header: Header,
-    /// The seq of the last event to export; `None` exports no event.
+    /// The seq of the last event to export. `None` exports no event.
     end: Option<u64>,
-    /// The dialect whose records are written unchanged.
+    /// The dialect of the target agent. Records in this dialect are written unchanged.
     dialect: &'static str,
     source: Option<SourceId>,
     export: &'static dyn Export,
     file: NewFile,
-    /// The seq of the agent's last native record; `None` if the session is written as messages.
+    /// The seq of the last record in this dialect. `None` if the session is written as messages.
     native: Option<u64>,
 }
 
 impl Engine {
     /// Prepares a session for export to an agent's file. Writes nothing yet.
     ///
-    /// # Errors
-    /// `not_found`, `invalid_args` (the cut), `unsupported` if no file of that dialect can be
-    /// written.
+    /// `not_found`, `invalid_args` if the cut is invalid, `unsupported` if forklore cannot write
+    /// files of that dialect.
     pub fn export_to(&self, session: &SessionId, request: &ExportTo) -> Result<Outgoing> {
         let dialect = self.agent_formats().named(&request.dialect);
         let Some((dialect, export)) = dialect.and_then(|d| Some((d, d.export()?))) else {
@@ -64,7 +63,7 @@ impl Engine {
         Ok(Outgoing { engine, header, end, native, dialect: dialect.name(), source, export, file })
     }
 
-    /// Returns the names of the agents whose files can be written.
+    /// Returns the names of the agents whose session files forklore can write.
     #[must_use]
     pub fn agents_to_export_to(&self) -> Vec<&'static str> {
         let exporters = self.agent_formats().0.iter().filter(|dialect| dialect.export().is_some());
@@ -76,9 +75,9 @@ impl Engine {
         Error::Unsupported(format!("sessions can be exported to plain, {agents}"))
     }
 
-    /// Returns the last native record of `dialect` up to `end`. Returns `None` if the newest native
-    /// record belongs to another dialect, or if one of forklore's own compactions follows it:
-    /// native records cannot express that.
+    /// Returns the last native record of `dialect` up to and including `end`. Returns `None` if the
+    /// newest native record belongs to another dialect. Also returns `None` if one of forklore's
+    /// own compactions follows the record: native records cannot express such a compaction.
     fn last_record_of(
         &self,
         header: &Header,
@@ -116,22 +115,23 @@ fn original(source: &Source) -> Option<Original> {
 }
 
 impl Outgoing {
-    /// Returns the properties of the file that are decided before it is written.
+    /// Returns the properties of the new file, such as its id, which are fixed before the write.
     #[must_use]
     pub fn file(&self) -> &NewFile {
         &self.file
     }
 
-    /// Returns the exporter, which knows the agent's file format and where the agent looks for
-    /// files.
+    /// Returns the exporter. The exporter defines the agent's file format and the folder in which
+    /// the agent looks for files.
     #[must_use]
     pub fn agent(&self) -> &'static dyn Export {
         self.export
     }
 
-    /// Returns which part of the original file the new file could refer to instead of repeating it:
-    /// the path of the original, its last record in that part, and the position. The position has
-    /// no byte offset yet (`bytes` is 0), because only the original file has it.
+    /// Returns the part of the original file that the new file could refer to instead of repeating
+    /// it: the path of the original file, the last record of the part, and the end of the part. The
+    /// end has no byte offset yet (`bytes` is 0), because only the original file can give the
+    /// offset. Returns `None` if there is no such part.
     ///
     /// # Errors
     /// `corrupt`, `missing_ancestor`.
@@ -150,14 +150,14 @@ impl Outgoing {
         Ok(shared)
     }
 
-    /// Makes the new file refer to that part of the original instead of repeating it.
+    /// Makes the new file refer to the `shared` part of the original file instead of repeating it.
     #[must_use]
     pub fn sharing(mut self, shared: Shared) -> Self {
         self.file.shared = Some(shared);
         self
     }
 
-    /// Writes the file.
+    /// Writes the file to `out`. Returns how many events were exported and which were left out.
     ///
     /// # Errors
     /// `corrupt`, `missing_ancestor`, or the error of writing to `out`.
@@ -183,7 +183,7 @@ impl Outgoing {
         Ok(writing.exported)
     }
 
-    /// Writes the agent's own records, and forklore's events between and after them as messages.
+    /// Writes the agent's own records unchanged, and forklore's events as messages between them.
     fn write_records(&self, writing: &mut Writing<'_>) -> Result<()> {
         let Some(end) = self.end else { return Ok(()) };
         let shared = self.file.shared.as_ref().and(self.native);
@@ -215,13 +215,13 @@ impl Outgoing {
         self.write_sides(writing)
     }
 
-    /// Returns the calls that have no result at the end: agents require one for each.
+    /// Returns the calls without a result at `end`. Agents require a result for each call.
     fn open_calls(&self, end: u64) -> Result<OpenCalls> {
         let cut = Cut { seq: Some(end), ..Cut::default() };
         self.engine.open_calls(&self.header, &cut)
     }
 
-    /// Writes the JSON lines of the original file that are not events.
+    /// Writes those JSON lines of the original file that are not events.
     fn write_sides(&self, writing: &mut Writing<'_>) -> Result<()> {
         let (Ok(sources), Some(source)) = (self.engine.sources(), self.source) else {
             return Ok(());
@@ -243,7 +243,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Writes the messages that the model would receive.
+    /// Writes the messages that the model would receive, in the agent's format.
     fn write_view(&self, writing: &mut Writing<'_>) -> Result<()> {
         let inspection = self.engine.inspect_up_to(&self.header.id, self.end)?;
         for (kind, count) in inspection.excluded {
@@ -283,7 +283,7 @@ impl Writing<'_> {
         self.write_messages(&ready)
     }
 
-    /// Writes the messages that still wait for results.
+    /// Writes the messages that wait for the results of their calls.
     fn finish_exchanges(&mut self) -> Result<()> {
         let ready = self.exchanges.finish();
         self.write_messages(&ready)

@@ -1,4 +1,4 @@
-//! `export` to plain JSON lines of `{role, content}`, a format that most tools read.
+//! `export` as plain JSON lines of `{role, content}`. Most tools can read this format.
 
 use std::io::Write;
 
@@ -18,18 +18,19 @@ struct PlainLine<'a> {
 }
 
 impl Engine {
-    /// Writes the conversation of a session as `{role, content}` lines.
+    /// Writes the conversation of a session to `out`, each message as one JSON line `{role,
+    /// content}`.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, or the error of writing to `out`.
+    /// `not_found`, `corrupt`, `missing_ancestor`, or the error of writing to `out`.
     pub fn export_plain(&self, session: &SessionId, out: &mut impl Write) -> Result<Exported> {
         self.export_plain_until(session, None, out)
     }
 
-    /// Like [`Engine::export_plain`], for the first `end` messages; `None` means all.
+    /// Like [`Engine::export_plain`], but writes only the first `end` messages. `None` writes all.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, or the error of writing to `out`.
+    /// `not_found`, `corrupt`, `missing_ancestor`, or the error of writing to `out`.
     pub fn export_plain_until(
         &self,
         session: &SessionId,

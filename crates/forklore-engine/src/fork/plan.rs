@@ -1,4 +1,4 @@
-//! The plan of a fork: every decision that is made before anything is written.
+//! Plans a fork: makes every decision before anything is written.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::Fork;
 use crate::cut::Found;
 use crate::{Engine, Error, Result, Summarize};
 
-/// What a fork will do, computed from one snapshot of the parent.
+/// The decisions of a fork, made from one snapshot of the parent's header.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) parent: SessionId,
@@ -22,9 +22,10 @@ pub(super) struct Plan {
     pub(super) strategy: Strategy,
     pub(super) tool_calls: ToolCallPolicy,
     pub(super) cut: Cut,
-    /// Number of calls that the cut leaves open.
+    /// Number of tool calls that the cut leaves open.
     open: u64,
-    /// The requested cut, if open calls moved it.
+    /// The requested cut, if the fork uses an earlier cut because the requested one leaves calls
+    /// open.
     pub(super) requested: Option<Cut>,
     pub(super) adjusted_from: Option<Cut>,
     pub(super) synthetic: Vec<OpenCall>,
@@ -128,7 +129,7 @@ impl Plan {
         if self.kind == SessionKind::Delegate { 0 } else { self.cut.inheritable }
     }
 
-    /// Returns the seq of the last event in the new child's log.
+    /// Returns the seq that the last event of the new child will have.
     pub(super) fn head_seq(&self) -> i64 {
         let summary = self.summarize.as_ref().map_or(0, |by| 1 + by.usage().len() as u64);
         let tail = self.synthetic.len() as u64 + summary;
@@ -164,8 +165,8 @@ fn permissions(parent: &Header, request: &Fork) -> Result<Option<BTreeSet<String
 }
 
 impl Engine {
-    /// Returns an error if the fork would be too deep. Walks at most as many parent links as the
-    /// limit.
+    /// Returns an error if the fork would exceed the maximum depth. Follows at most that many
+    /// parent links.
     fn check_depth(&self, parent: &Header) -> Result<()> {
         let Some(max) = self.max_fork_depth else { return Ok(()) };
         let mut links = 0;

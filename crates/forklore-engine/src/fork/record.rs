@@ -15,7 +15,7 @@ use super::plan::Plan;
 use crate::summary::{Of, usage_events};
 use crate::{Engine, Error, Result};
 
-/// The payload of `session_fork`: a child's lineage, readable without its header.
+/// The payload of `session_fork`. It states a child's lineage, so a reader needs no header for it.
 #[derive(Clone, Debug, Serialize)]
 pub struct ForkRecord<'a> {
     /// Whether the child is a branch or a delegate.
@@ -24,37 +24,38 @@ pub struct ForkRecord<'a> {
     pub parent_session_id: &'a SessionId,
     /// The id of the family's root session.
     pub root_session_id: &'a SessionId,
-    /// The cut in the parent, with the id of the parent's event there.
+    /// The cut in the parent, with the id of the parent's last event before the cut.
     pub cut: &'a Cut,
-    /// The requested cut, if open calls moved it.
+    /// The requested cut, if the fork uses an earlier cut because the requested one leaves calls
+    /// open.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(rename = "cut_asked")]
     pub requested_cut: Option<&'a Cut>,
-    /// Number of inherited events.
+    /// Number of events that the child inherits.
     pub event_count: u64,
-    /// How the prefix is stored: shared or copied.
+    /// How the store stores the prefix: shared or copied.
     pub strategy: Strategy,
-    /// The requested policy for calls that the cut leaves open.
+    /// The requested policy for tool calls that the cut leaves open.
     pub tool_calls: ToolCallPolicy,
     /// The child's workspace.
     pub workspace: &'a Workspace,
     /// The parent's workspace.
     pub parent_workspace: &'a Workspace,
-    /// The principal for whom the child acts.
+    /// The principal on whose behalf the child acts.
     pub principal: Option<&'a str>,
-    /// The principal for whom the parent acts.
+    /// The principal on whose behalf the parent acts.
     pub parent_principal: Option<&'a str>,
-    /// The number of the file revision that the child begins. Set only if the imported file was
-    /// rewritten; 1 is the first rewrite.
+    /// The number of the revision that the child begins, if the child comes from an imported file
+    /// that its agent rewrote. The first rewrite has number 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
-    /// What the child does not inherit, in English.
+    /// English sentences that state what the child does not inherit.
     pub limitations: &'a [&'a str],
 }
 
 impl ForkRecord<'_> {
-    /// Builds the first event of a child's log. Its id is derived from the child's id, so the same
-    /// fork in two copies of a store gives identical bytes.
+    /// Builds the first event of a child's log. The id of the event is derived from the child's id.
+    /// Therefore the same fork in two copies of a store gives the same event id.
     ///
     /// # Errors
     /// Returns an error if the record cannot be serialized to JSON.
@@ -74,7 +75,7 @@ impl ForkRecord<'_> {
 const BRANCH_LIMITS: &[&str] = &["usage, failures and other audit events are not inherited"];
 const DELEGATE_LIMITS: &[&str] = &["no history is inherited"];
 
-/// Returns what a child of this kind does not inherit, as its `session_fork` event states it.
+/// Returns what a child of this kind does not inherit, in the words of its `session_fork` event.
 #[must_use]
 pub fn limitations(kind: SessionKind) -> &'static [&'static str] {
     if kind == SessionKind::Delegate { DELEGATE_LIMITS } else { BRANCH_LIMITS }
@@ -128,11 +129,12 @@ impl Plan {
     }
 }
 
-/// The content of the synthetic result for a call that a fork left open.
+/// The content of the synthetic result for a tool call that a fork left open.
 pub(crate) const FORKED_BEFORE: &str =
     "No result: the session was forked before the tool answered.";
 
-/// Builds the result event for a call that has none, with `synthetic: true` and `is_error: true`.
+/// Builds a synthetic `tool_result` event for an open call. Its payload has `synthetic: true` and
+/// `is_error: true`.
 ///
 /// # Errors
 /// Returns an error if the payload cannot be serialized to JSON or is invalid.

@@ -1,5 +1,6 @@
-//! The messages that one event contributes to a request: one for a conversation event, a summary or
-//! a finished sub-agent; for a compaction, those that replace the range it covers.
+//! Converts one event to the messages that it adds to a request. A conversation event, a summary or
+//! a finished sub-agent adds one message. A compaction adds the messages that replace the range it
+//! covers.
 
 use forklore_core::agent_format::Edit;
 use forklore_core::summary::prose;
@@ -31,13 +32,13 @@ pub(crate) fn of_event(engine: &Engine, event: &Event) -> Vec<Message> {
     }
 }
 
-/// Returns what replaces an earlier message. The caller sets the role to that of the edited
-/// message.
+/// Returns the message that replaces an edited one, or `None` if the edit removes it. The caller
+/// gives the replacement the role of the edited message.
 fn edited(edit: Edit) -> Option<Message> {
     Some(Message { role: Role::User, content: edit.instead? })
 }
 
-/// Returns a summary as interpretive context, at its position in the conversation.
+/// Returns a branch summary as a user message for the position of its event.
 fn summary(engine: &Engine, event: &Event) -> Vec<Message> {
     if event.kind != EventType::BRANCH_SUMMARY {
         return Vec::new();
@@ -54,7 +55,7 @@ fn summary(engine: &Engine, event: &Event) -> Vec<Message> {
     let Ok(Recorded { summary, brought_from, answer }) = event.data.read() else {
         return Vec::new();
     };
-    // A string is a model's text; an object is the engine's deterministic summary.
+    // A string is the text of a model. An object is the engine's own deterministic summary.
     let written = summary.read::<String>().ok();
     let text = written
         .or_else(|| prose(&summary, answer.as_deref()))
@@ -69,7 +70,7 @@ fn summary(engine: &Engine, event: &Event) -> Vec<Message> {
     vec![Message::text(Role::User, text)]
 }
 
-/// Returns the result of a sub-agent that has finished.
+/// Returns the result of a sub-agent as a message, or `None` if the sub-agent has not finished.
 fn finished_subagent(data: &Data) -> Option<Message> {
     #[derive(Deserialize)]
     struct Subagent {

@@ -1,5 +1,5 @@
-//! `inspect` for a request that is about to be sent: for a given model, and with the number of
-//! messages that the session shares with its parent.
+//! `inspect` for a request that is about to be sent. Gives the messages for a certain model, and
+//! how many of them the session shares with its parent.
 
 use forklore_core::{Content, Cut, Header, Message, Part, SessionId, SessionKind};
 
@@ -7,27 +7,29 @@ use super::sent::stand_in;
 use crate::fork::FORKED_BEFORE;
 use crate::{Engine, Inspection, Result};
 
-/// The messages for a model, with the header at the time of the read.
+/// The messages that a model would receive of a session, with the session's header.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelView {
-    /// The session's header when it was read.
+    /// The header at the time of the read. For [`Engine::fork_view`], the parent's header.
     pub header: Header,
-    /// The messages, in order.
+    /// The messages, in the order in which the request sends them.
     pub messages: Vec<Message>,
-    /// Number of leading messages that are inherited and therefore equal to those of a request of
-    /// the parent.
+    /// Number of leading messages that are inherited. A request of the parent begins with the same
+    /// messages.
     pub shared: usize,
-    /// The same number for each fork on the path from the root, the oldest first, this session's
-    /// own last. A request of a child has the parent's numbers too, as far as the child's history
-    /// goes.
+    /// The number of leading messages that each fork on the path from the root to this session
+    /// inherited. The oldest fork is first, and this session's own fork is last. A request of a
+    /// child has the numbers of its parent too, as far as they are within the history the child
+    /// inherits.
     pub forks: Vec<usize>,
-    /// Number of open calls that got a synthetic result in the view.
+    /// Number of open calls for which the view contains a synthetic result.
     pub open_results: usize,
 }
 
 impl Engine {
-    /// Returns what `model` would receive of a session now, without the reasoning of other models.
-    /// `None` gives the view of [`inspect`](Self::inspect).
+    /// Returns the messages that `model` would receive of a session now. Leaves out the reasoning
+    /// of other models. `None` means the model that the session named last, as in
+    /// [`inspect`](Self::inspect).
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -44,7 +46,8 @@ impl Engine {
         Ok(ModelView { header, messages, shared, forks, open_results })
     }
 
-    /// Returns what `model` would receive of a new fork of a session at `cut`. Writes nothing.
+    /// Returns the messages that `model` would receive of a new fork of `parent` at `cut`. Writes
+    /// nothing.
     ///
     /// # Errors
     /// `corrupt`, `missing_ancestor`.
@@ -62,8 +65,7 @@ impl Engine {
         let mut forks: Vec<usize> =
             forks.into_iter().map(|stored| messages.shared_up_to(stored)).collect();
         let mut messages: Vec<Message> = messages.collect::<Result<_>>()?;
-        // A fork puts the results for the calls that its cut leaves open after all inherited
-        // messages.
+        // A fork appends the synthetic results of its open calls after all inherited messages.
         let open = self.open_calls(parent, cut)?;
         let is_open = |id: &str| open.calls().iter().any(|call| call.id == id);
         let breaks_off = shared.checked_sub(1).and_then(|last| messages.get(last));
@@ -81,9 +83,9 @@ impl Engine {
         Ok(ModelView { header: parent.clone(), messages, shared, forks, open_results })
     }
 
-    /// Returns the number of events that each fork on the path to a session inherited, the oldest
-    /// first. Leaves out forks that inherited more than a later one: their fork point is after the
-    /// later cut.
+    /// Returns how many events each fork on the path to a session inherited, the oldest fork first.
+    /// Leaves out a fork that inherited more events than a later fork, because the later cut is
+    /// before the end of that fork's prefix.
     fn forks(&self, header: &Header) -> Result<Vec<u64>> {
         let inherits = |kind| kind == SessionKind::Branch;
         if !inherits(header.kind) {
@@ -113,7 +115,7 @@ fn calls(message: &Message) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the ids of the calls for which a message has a synthetic result.
+/// Returns the ids of the calls that have a synthetic result in this message.
 fn answered(message: &Message) -> impl Iterator<Item = &str> {
     parts(message).iter().filter_map(|part| match part {
         Part::ToolResult { call_id, synthetic: true, .. } => Some(call_id.as_str()),

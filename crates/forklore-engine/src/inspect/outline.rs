@@ -1,5 +1,6 @@
-//! Builds an outline of a request's messages from events, before calls are paired: compactions are
-//! applied, summaries and finished sub-agents included, and what the model does not see left out.
+//! Builds an outline of the messages of a request from the events of a session. Applies
+//! compactions, includes summaries and finished sub-agents, and leaves out events that the model
+//! does not receive. Calls and results are paired later, in `repair`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,44 +14,44 @@ use super::messages;
 use crate::view::compacted_range;
 use crate::{Engine, Result};
 
-/// The messages so far, without their content.
+/// The messages of a request, without their content.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     pub(super) items: Vec<Item>,
     pub(super) excluded: BTreeMap<String, u64>,
-    /// The model named last. Reasoning of other models is not sent to it.
+    /// The model that the events named last. The request contains no reasoning of other models.
     pub(super) model: Option<String>,
 }
 
-/// A message without its content, with its origin and position.
+/// A message without its content, with the event and the position it comes from.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// The seq of the event that contributes it. `number` tells which of that event's messages it
-    /// is.
+    /// The seq of the event that contributes this message. `number` is the position of the message
+    /// among those of the event, from 0.
     pub(super) seq: u64,
     pub(super) number: u32,
-    /// Whether its position differs from that of its event: it replaces what a compaction covers,
-    /// or the message that it edits.
+    /// Whether the message replaces others, and therefore has another position than its event: it
+    /// replaces the range of a compaction, or the message that it edits.
     pub(super) instead: bool,
-    /// The seq of the message that it edits.
+    /// The seq of the message that this message replaces as an edit.
     edits: Option<u64>,
-    /// Its conversation index; `None` for items between conversation events.
+    /// The conversation index of the message; `None` if its event is not a conversation event.
     index: Option<u64>,
     pub(super) role: Role,
-    /// Whether a turn starts here.
+    /// Whether a turn starts with this message.
     pub(super) starts_turn: bool,
-    /// Whether all of its parts were removed.
+    /// Whether the pairing removed all parts of the message.
     pub(super) emptied: bool,
-    /// Its remaining parts; `None` if the message is plain text.
+    /// The remaining parts of the message; `None` if the message is plain text.
     pub(super) parts: Option<Vec<Sketch>>,
 }
 
-/// The messages that a compaction replaces.
+/// The messages that one compaction replaces.
 #[derive(Debug)]
 enum Covered {
-    /// Those with these indexes: one of forklore's own compactions.
+    /// The messages with these conversation indexes: a compaction in forklore's own form.
     Indexes(Range<u64>),
-    /// This number of leading items: a compaction of another agent.
+    /// This number of leading items: a compaction in the form of another agent.
     First(usize),
 }
 
@@ -62,7 +63,7 @@ impl Covered {
         }
     }
 
-    /// Checks whether the item comes before the first covered one.
+    /// Checks whether the item precedes the first item that the compaction covers.
     fn begins_behind(&self, at: usize, item: &Item) -> bool {
         match self {
             Self::Indexes(indexes) => !self.holds(at, item) && item.index < Some(indexes.end),
@@ -74,12 +75,12 @@ impl Covered {
 /// A part of a message without its content.
 #[derive(Debug)]
 pub(super) struct Sketch {
-    /// The position of the part in the message.
+    /// The position of the part in its message, from 0.
     pub(super) at: usize,
     pub(super) what: What,
 }
 
-/// What decides whether a part is sent.
+/// The kind of a part, with the facts that decide whether the part is sent.
 #[derive(Debug)]
 pub(super) enum What {
     Call { id: Box<str>, answered: bool },
@@ -125,7 +126,8 @@ impl Outline {
         *self.excluded.entry(kind.to_owned()).or_default() += 1;
     }
 
-    /// Applies an agent's edit: replaces an earlier message in its position, or removes it.
+    /// Applies an edit by another agent: replaces an earlier message at its position, or removes
+    /// it.
     fn edit(
         &mut self,
         engine: &Engine,
@@ -154,7 +156,8 @@ impl Outline {
         Ok(())
     }
 
-    /// Returns which of the messages so far a compaction covers.
+    /// Returns which of the messages so far a compaction covers, or `None` if its payload does not
+    /// say.
     fn covered(
         &self,
         engine: &Engine,
@@ -177,8 +180,8 @@ impl Outline {
                 Some(Covered::First(index.unwrap_or(self.items.len())))
             }
             Some(Covers::BeforeIndex(location)) => {
-                // In the session that first wrote them, records have the same position as in their
-                // file.
+                // In the session that first wrote the records, the seq of a record equals its
+                // position in the imported file.
                 let is_retained = |stored: &LogEntry| stored.origin.seq >= location;
                 Some(Covered::First(self.inherited_from(engine, session, &is_retained)?))
             }
@@ -193,8 +196,8 @@ impl Outline {
         })
     }
 
-    /// Returns the position of the first item of the trailing run that `is_kept` accepts. The run
-    /// is short.
+    /// Returns the position of the first item of the trailing run whose events `is_inherited`
+    /// accepts. The run is short, so one read per item is fast enough.
     fn inherited_from(
         &self,
         engine: &Engine,
@@ -215,7 +218,7 @@ impl Outline {
         Ok(from)
     }
 
-    /// Replaces the messages that a compaction covers by the compaction's own.
+    /// Replaces the messages that a compaction covers with the messages of the compaction.
     fn compact(&mut self, seq: u64, messages: &[Message], covered: &Covered) {
         let mut items = std::mem::take(&mut self.items).into_iter().enumerate().peekable();
         while let Some((_, item)) = items.next_if(|(at, item)| covered.begins_behind(*at, item)) {
@@ -238,7 +241,7 @@ impl Outline {
         }
     }
 
-    /// Returns the seq of the latest event with this id before `seq`, if there is one.
+    /// Returns the seq of the last event before `seq` that has this id, if any.
     fn seq_of(
         &self,
         engine: &Engine,
@@ -277,7 +280,7 @@ impl Item {
         Self { seq, number, instead, edits: None, index, role, starts_turn, emptied, parts }
     }
 
-    /// Checks whether the item belongs to a compaction.
+    /// Checks whether the item is a message of a compaction.
     fn covers(&self) -> bool {
         self.instead && self.edits.is_none()
     }
@@ -299,7 +302,7 @@ impl Sketch {
     }
 }
 
-/// Returns the event type under which an excluded message is counted.
+/// Returns the event type under which a message of this role is counted as excluded.
 fn kind_of(role: Role) -> &'static str {
     match role {
         Role::System => "system_message",

@@ -1,7 +1,8 @@
 //! Pairs calls with results, as providers require.
 //!
-//! An unanswered call gets a result next to it, before the next user message. Left out are a result
-//! without its call, a second result, and a result that came after the next user message.
+//! An unanswered call gets a synthetic result right after it, before the next user message. The
+//! pairing leaves out a result without its call, a second result of a call, and a result that came
+//! after the next user message.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,8 +10,9 @@ use forklore_core::Role;
 
 use super::outline::{Item, Outline, What};
 
-/// Removes what may not be sent. Returns the number of calls without a result, and the number of
-/// synthetic results in the view, recorded ones included.
+/// Removes the parts that must not be sent to the model. Returns the number of calls without a
+/// result, and the number of synthetic results in the view. The second number includes the
+/// synthetic results that the log records.
 pub(super) fn settle(outline: &mut Outline) -> (usize, usize) {
     drop_foreign_reasoning(outline);
     drop_dangling_reasoning(outline);
@@ -24,9 +26,9 @@ pub(super) fn settle(outline: &mut Outline) -> (usize, usize) {
     (open, open + synthetic)
 }
 
-/// Removes results that match no open call, and marks the calls that are answered.
+/// Removes the results that match no open call, and marks the calls that have a result.
 fn pair_results(outline: &mut Outline) {
-    // Open calls by id, each with the position of its message.
+    // The open calls by id, each with the position of its message in `outline.items`.
     let mut open: HashMap<Box<str>, usize> = HashMap::new();
     let mut orphans = 0;
     for at in 0..outline.items.len() {
@@ -87,8 +89,8 @@ impl Item {
     }
 }
 
-/// Removes the reasoning of models other than the target: reasoning is sent only to the model that
-/// wrote it.
+/// Removes the reasoning of all models except the target model: reasoning is sent only to the model
+/// that wrote it.
 fn drop_foreign_reasoning(outline: &mut Outline) {
     let Some(target) = outline.model.clone() else { return };
     let foreign = |what: &What| match what {
@@ -108,7 +110,7 @@ fn drop_foreign_reasoning(outline: &mut Outline) {
     }
 }
 
-/// Removes reasoning items that no assistant message follows: providers refuse them.
+/// Removes reasoning items that are not followed by an assistant message: providers refuse them.
 fn drop_dangling_reasoning(outline: &mut Outline) {
     let mut followed = false;
     let mut dangling = HashSet::new();

@@ -1,5 +1,5 @@
-//! The messages of an outline, read from the store as the iterator advances, with a synthetic
-//! result next to each call that has none.
+//! Reads the messages of an outline from the store as the iterator advances. Adds a synthetic
+//! result for each call without a result.
 
 use std::collections::VecDeque;
 
@@ -14,20 +14,22 @@ use super::outline::{Item, What};
 use crate::events::Events;
 use crate::{Engine, Result};
 
-/// Iterates over what the model of a session would receive. Ends after the first error.
+/// Iterates over the messages that the model of a session would receive. Ends after the first
+/// error.
 pub struct Messages {
     engine: Engine,
     session: SessionId,
     items: std::vec::IntoIter<Item>,
-    /// The session's events, from the first message that no compaction covers.
+    /// The session's events, from the first message that no compaction or edit replaced.
     events: Events,
-    /// The seq and the messages of the compaction read last. Its messages are consecutive in the
-    /// view.
+    /// The compaction or edit that was read last: its seq and its messages. The messages of a
+    /// compaction are consecutive in the view, so one read serves them all.
     compaction: Option<(u64, Vec<Message>)>,
     ready: VecDeque<Sent>,
-    /// Synthetic results, to be inserted before the next message that is not a result.
+    /// Synthetic results that wait for the next message which is not a tool result. They are
+    /// inserted before it.
     waiting: VecDeque<Sent>,
-    /// The time of the event read last.
+    /// The timestamp of the event that was read last.
     ts: Timestamp,
     left: usize,
 }
@@ -48,14 +50,15 @@ impl Messages {
         }
     }
 
-    /// Returns the number of messages still to come.
+    /// Returns how many messages the iterator has yet to return.
     #[must_use]
     pub fn left(&self) -> usize {
         self.left
     }
 
     /// Returns the number of leading messages that come from the events up to and including `seq`.
-    /// Counts up to the first message that a longer history would change: one with an open call.
+    /// Stops counting at the first message with an open call, because a longer history could
+    /// contain the call's result.
     pub(super) fn shared_up_to(&self, seq: u64) -> usize {
         let mut shared = 0;
         for item in self.items.as_slice().iter().filter(|item| !item.emptied) {
@@ -117,7 +120,7 @@ impl Messages {
         messages.cloned().ok_or_else(|| self.missing(item.seq))
     }
 
-    /// Returns the messages of the event with this seq, which the outline found before.
+    /// Returns the messages of the event at `seq`, which was there when the outline was built.
     fn messages_of(&mut self, found: Option<LogEntry>, seq: u64) -> Result<Vec<Message>> {
         let found = found.filter(|stored| stored.seq == seq).ok_or_else(|| self.missing(seq))?;
         self.ts = found.event.ts;
@@ -130,18 +133,18 @@ impl Messages {
     }
 }
 
-/// A message with the time and turn of its event.
+/// A message, with the timestamp of its event.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) message: Message,
-    /// The time of its event.
+    /// The timestamp of the event that contains the message.
     pub(crate) ts: Timestamp,
-    /// Whether the message starts a turn.
+    /// Whether a turn starts with the message.
     pub(crate) starts_turn: bool,
 }
 
 impl Messages {
-    /// Returns the next message with its time and turn.
+    /// Returns the next message with its timestamp, and whether it starts a turn.
     pub(crate) fn next_sent(&mut self) -> Option<Result<Sent>> {
         while self.ready.is_empty() {
             match self.items.next() {
@@ -171,12 +174,13 @@ impl Iterator for Messages {
     }
 }
 
-/// Builds a message with a synthetic result for a call that has none.
+/// Builds a message with a synthetic result for the call with the id `call`.
 pub(crate) fn no_result(call: &str, name: &str) -> Message {
     stand_in(call, name, "No result: the call was interrupted.")
 }
 
-/// Builds a message with a synthetic result. `why` must not need JSON escapes.
+/// Builds a message with a synthetic result whose content is `why`. `why` must not contain
+/// characters that JSON escapes.
 pub(super) fn stand_in(call: &str, name: &str, why: &str) -> Message {
     let result = Part::ToolResult {
         call_id: call.to_owned(),

@@ -1,4 +1,4 @@
-//! Copies the attachments of a damaged store, before the events that name them.
+//! Copies the attachments of a damaged store. Runs before the copy of the events that name them.
 
 use forklore_api::{LostKind, Recovery};
 use forklore_store::Error as StoreError;
@@ -8,7 +8,7 @@ use super::report::Losing;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Copies every attachment whose bytes are intact. Does nothing unless both stores have
+    /// Copies every attachment whose bytes are intact. Does nothing if one of the two stores has no
     /// attachments.
     pub(super) fn salvage_attachments(&self, into: &Self, report: &mut Recovery) -> Result<()> {
         let (Some(from), Some(into)) = (&self.attachments, &into.attachments) else {

@@ -1,5 +1,5 @@
-//! Locates the own events of an unreadable session in its descendants. Stores positions instead of
-//! events, so that a long history needs little memory.
+//! Finds the own events of an unreadable session in the histories of its descendants. Stores
+//! positions instead of events: a long history therefore needs little memory.
 
 use std::collections::BTreeMap;
 
@@ -9,22 +9,23 @@ use forklore_store::port::LogEntry;
 use super::read::{Slot, slots};
 use crate::{Engine, Result};
 
-/// The positions of a session's own events in its descendants.
+/// Where the descendants of a session have copies of the session's own events.
 #[derive(Default)]
 pub(super) struct Copies {
-    /// Runs of events that are consecutive in both sessions, by the seq of the first.
+    /// Runs of events with consecutive seqs in both sessions, by the seq of the run's first event.
     runs: BTreeMap<u64, Run>,
 }
 
 struct Run {
     heir: SessionId,
-    /// The seq of the first event in the heir.
+    /// The seq that the run's first event has in the heir.
     at: u64,
     len: u64,
 }
 
 impl Copies {
-    /// Records that `heir` has the event `seq` at `at`. The first heir of an event is used.
+    /// Records that the descendant `heir` has the event `seq` at its own seq `at`. If several heirs
+    /// have the event, the first recorded heir is used.
     pub(super) fn add(&mut self, seq: u64, heir: &SessionId, at: u64) {
         if self.locate(seq).is_some() {
             return;
@@ -45,10 +46,10 @@ impl Copies {
         (behind < run.len).then_some((&run.heir, run.at + behind))
     }
 
-    /// Returns the event of this seq if a descendant has it.
+    /// Returns the session's event with this seq, or `None` if no descendant has it.
     ///
     /// # Errors
-    /// Store failures that are not damage.
+    /// Returns store failures that are not damage.
     pub(super) fn get(&self, from: &Engine, seq: u64) -> Result<Option<LogEntry>> {
         let Some((heir, at)) = self.locate(seq) else { return Ok(None) };
         let mut found = None;
@@ -59,10 +60,11 @@ impl Copies {
         Ok(found)
     }
 
-    /// Calls `show` for every event, in order, with its seq in the session that wrote it.
+    /// Calls `show` for every event in ascending seq. Passes the seq that the event has in the
+    /// session that wrote it.
     ///
     /// # Errors
-    /// Store failures that are not damage, and the errors of `show`.
+    /// Returns store failures that are not damage, and the errors of `show`.
     pub(super) fn read(
         &self,
         from: &Engine,
@@ -92,7 +94,7 @@ mod tests {
     fn runs_grow_while_both_go_on_and_the_first_heir_counts() {
         let [a, b]: [SessionId; 2] = ["a", "b"].map(|id| id.parse().unwrap());
         let mut copies = Copies::default();
-        // Nobody inherits own event 2, and `a` cannot read event 4.
+        // No heir has event 2, and `a` cannot read event 4.
         for (seq, at) in [(0, 1), (1, 2), (3, 3), (5, 5), (6, 6)] {
             copies.add(seq, &a, at);
         }

@@ -1,4 +1,5 @@
-//! The sessions to recover: their headers, and for missing headers what the descendants reveal.
+//! The headers of the sessions to recover. A missing header is reconstructed from the descendants
+//! of its session.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -15,12 +16,12 @@ use crate::{Engine, Result};
 pub(super) struct Family {
     headers: BTreeMap<SessionId, Header>,
     children: HashMap<SessionId, Vec<SessionId>>,
-    /// Sessions whose header is reconstructed from their descendants.
+    /// The sessions whose headers were reconstructed from their descendants.
     guessed: HashSet<SessionId>,
 }
 
 impl Family {
-    /// Reads every header.
+    /// Reads every header of the store. Reports the damaged headers as lost.
     pub(super) fn of(from: &Engine, report: &mut Recovery) -> Result<Self> {
         let all = Filter { deleted: true, ..Filter::default() };
         let found = match from.store.sessions(&all, None, 0) {
@@ -64,7 +65,7 @@ impl Family {
                 (!self.headers.contains_key(parent)).then(|| (child.clone(), parent.clone()))
             });
             let Some((child, parent)) = missing else { return Ok(()) };
-            // The child may be deleted. Then the events of one of its descendants are read.
+            // If the child was deleted, the events are read from one of its descendants.
             let heirs = self.heirs(&parent);
             let witness = heirs.into_iter().max_by_key(|(_, reach)| *reach);
             let witness = witness.map(|(heir, reach)| (&heir.id, reach));
@@ -96,14 +97,14 @@ impl Family {
         self.guessed.contains(id)
     }
 
-    /// Checks whether the session's own log can be read. If not, only its descendants have its
-    /// events.
+    /// Checks whether the session's own log can be read. It cannot be read if the session was
+    /// deleted or its header is reconstructed: then only its descendants have its events.
     pub(super) fn is_readable(&self, header: &Header) -> bool {
         header.deleted.is_none() && !self.is_guessed(&header.id)
     }
 
-    /// Returns the counts of inheritable events that a session must have had: those at the last cut
-    /// among its children.
+    /// Returns the inheritable count and the index at the last cut among the session's children.
+    /// The session must have had at least that many events.
     pub(super) fn begun_at(&self, id: &SessionId) -> Counts {
         let children = self.children.get(id).into_iter().flatten();
         let cuts = children.filter_map(|child| self.headers.get(child)?.cut.as_ref());
@@ -115,7 +116,7 @@ impl Family {
         })
     }
 
-    /// Locates the session's own events in its descendants.
+    /// Finds the session's own events in the histories of its descendants.
     pub(super) fn copies_of(&self, from: &Engine, id: &SessionId) -> Result<Copies> {
         let mut heirs = self.heirs(id);
         heirs.sort_by_key(|(_, reach)| std::cmp::Reverse(*reach));
@@ -141,8 +142,8 @@ impl Family {
         Ok(found)
     }
 
-    /// Returns the readable descendants that inherit from a session, each with the number of events
-    /// that it shares with the session's history.
+    /// Returns the readable descendants that inherit from a session. With each comes the number of
+    /// leading events that its history shares with that of the session.
     fn heirs(&self, id: &SessionId) -> Vec<(&Header, u64)> {
         let mut found = Vec::new();
         let mut seen = HashSet::new();
@@ -164,8 +165,8 @@ impl Family {
     }
 }
 
-/// Reconstructs the header of a parent that is known only from `child`. `witness` is a readable
-/// session that has the given number of the events which `child` inherits.
+/// Reconstructs the header of the session `id` from the header of its child. `witness` is a
+/// readable session, with the number of leading events that its history shares with that of `id`.
 fn guess(
     from: &Engine,
     child: &Header,
@@ -194,8 +195,8 @@ fn guess(
         (header.inherited, header.depth) = (Counts::default(), 0);
         return Ok(header);
     }
-    // The session began at its first own event in the inherited history. Its parent is the session
-    // that wrote the event before that.
+    // The own events of the session start in the inherited history of the witness. The session's
+    // parent is the session that wrote the event before the first own event.
     let mut before: Option<LogEntry> = None;
     let mut reached = false;
     if let Some((witness, reach)) = witness {

@@ -1,4 +1,4 @@
-//! Marker events, which replace events that cannot be read.
+//! Builds marker events. A marker replaces an event that cannot be read.
 
 use forklore_core::{Class, Counts, Data, Effect, Event, EventId, EventType, SessionId};
 use jiff::Timestamp;
@@ -6,10 +6,11 @@ use serde_json::json;
 
 use crate::{Error, Result};
 
-/// The event type of a marker.
+/// The event type of all marker events.
 const LOST: &str = "x.lost";
 
-/// Number of events of each sort in a gap, computed from the counts on both sides.
+/// Number of inheritable events, conversation events and turns that are missing in a gap. Computed
+/// from the counts before and after the gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Missing {
     inheritable: u64,
@@ -18,7 +19,7 @@ pub(super) struct Missing {
 }
 
 impl Missing {
-    /// Computes what is missing between two counts.
+    /// Computes how many events are missing between the counts `before` and the counts `behind`.
     pub(super) fn between(before: Counts, behind: Counts) -> Self {
         Self {
             inheritable: behind.inheritable.saturating_sub(before.inheritable),
@@ -27,13 +28,13 @@ impl Missing {
         }
     }
 
-    /// Checks whether only events that no fork inherits are missing.
+    /// Checks whether the gap contains only events that no fork inherits.
     pub(super) fn is_only_own(self) -> bool {
         self == Self::default()
     }
 
-    /// Returns the class of the next marker, and whether it starts a turn. The original order is
-    /// lost, but after the gap all counts are correct again.
+    /// Returns the class of the next marker, and whether the marker starts a turn. The markers may
+    /// have another order than the lost events, but after the gap all counts are correct again.
     pub(super) fn next(&mut self) -> (Class, bool) {
         let turn = self.turns > 0;
         self.turns = self.turns.saturating_sub(1);
@@ -50,7 +51,8 @@ impl Missing {
     }
 }
 
-/// Returns the counts before an event, except bytes and open calls.
+/// Returns the counts before an event, given the counts after it. Leaves bytes and open calls
+/// unchanged.
 pub(super) fn before(counts: Counts, event: &Event) -> Counts {
     Counts {
         inheritable: counts.inheritable.saturating_sub(u64::from(event.class.is_inherited())),
@@ -60,7 +62,8 @@ pub(super) fn before(counts: Counts, event: &Event) -> Counts {
     }
 }
 
-/// Builds a marker for an event of which only the class is known.
+/// Builds a marker for a lost event. Of that event, only the class and the turn start are
+/// recovered.
 pub(super) fn marker(
     session: &SessionId,
     seq: u64,
@@ -78,7 +81,7 @@ pub(super) fn marker(
     })
 }
 
-/// Replaces the `data` and the type of an event by those of a marker.
+/// Replaces the `data` and the type of an event with those of a marker.
 pub(super) fn without_data(event: Event, seq: u64) -> Result<Event> {
     let mut lost = json!({"seq": seq, "what": "data", "type": event.kind.as_str()});
     if let (Some(dialect), Some(lost)) = (&event.dialect, lost.as_object_mut()) {

@@ -13,7 +13,7 @@ use super::report::Losing;
 use super::tail::{Tail, first_marker};
 use crate::{Error, Result};
 
-/// Number of other labels to try if a label is in use.
+/// Maximum number of generated labels to try if the session's own label is in use.
 const LABELS: usize = 24;
 
 impl Salvaging<'_> {
@@ -28,7 +28,8 @@ impl Salvaging<'_> {
         }
         let first = self.first_events(&header)?;
         if let Err(error) = self.create(&header, first) {
-            // The new store refuses the session as it is recorded, so none of it can be stored.
+            // The new store refuses this session with its recorded header, so nothing of the
+            // session can be stored.
             self.report.lose(LostKind::Header, Some(id), None, &error);
             return Ok(());
         }
@@ -36,7 +37,8 @@ impl Salvaging<'_> {
         self.own_events(&header)
     }
 
-    /// Returns a child's `session_fork`, or a marker in its place.
+    /// Returns the `session_fork` event of a child, or a marker if that event is lost. Returns
+    /// nothing for a root.
     fn first_events(&mut self, header: &Header) -> Result<Vec<Event>> {
         if header.parent_id.is_none() {
             return Ok(Vec::new());
@@ -74,7 +76,7 @@ impl Salvaging<'_> {
                 None => self.into.store().create(new.clone()).map(drop).map_err(Error::from),
             };
             match done {
-                // The label of a deleted session is free, so another session may have it now.
+                // The label of a deleted session may be in use again by another session.
                 Err(Error::Store(StoreError::LabelInUse { .. })) if attempt < LABELS => {
                     new.label = Label::of_fork(&header.id, attempt);
                     attempt += 1;
@@ -100,7 +102,7 @@ impl Salvaging<'_> {
                 if matches!(slot, Slot::Whole(_)) {
                     return tail.put(seq, slot);
                 }
-                // A descendant may have a copy of the event.
+                // A descendant may have a readable copy of the event.
                 let copies = match &mut copies {
                     Some(copies) => copies,
                     none => none.insert(family.copies_of(from, &header.id)?),

@@ -1,4 +1,4 @@
-//! Reads past damage: if a page cannot be read, each of its events is read alone.
+//! Reads past damage: if a page of events cannot be read, reads each of its events separately.
 
 use forklore_core::{ErrorKind, Header, SessionId};
 use forklore_store::port::{At, Direction, LogEntry, Query};
@@ -6,30 +6,30 @@ use forklore_store::{Error as StoreError, Store};
 
 use crate::Result;
 
-/// Events per read while there is no damage.
+/// Number of events per read, as long as the reads find no damage.
 const PAGE: u64 = 512;
 
-/// The result of reading one log position.
+/// The result of reading the event at one seq.
 pub(super) enum Slot {
-    /// The complete event.
+    /// The complete event, with its `data`.
     Whole(LogEntry),
-    /// The event without its `data`, and the reason why the data cannot be read.
+    /// The event without its `data`, and the reason why its `data` cannot be read.
     Bare(LogEntry, String),
-    /// No event, and the reason.
+    /// No event, and the reason why the event cannot be read.
     Lost(String),
 }
 
-/// Checks whether an error means damaged or missing bytes, so that other data may still be
-/// readable.
+/// Checks whether an error means that some bytes are damaged or missing. Other data may then still
+/// be readable.
 pub(super) fn is_damage(error: &StoreError) -> bool {
-    // A session that is listed but not found has a damaged index entry.
+    // If the store lists a session but cannot find it, its index entry is damaged.
     matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::MissingAncestor | ErrorKind::NotFound)
 }
 
-/// Calls `show` for each position from `from` to `to`, excluding `to`.
+/// Calls `show` for each seq from `from`, inclusive, to `to`, exclusive.
 ///
 /// # Errors
-/// Store failures that are not damage, and the errors of `show`.
+/// Returns store failures that are not damage, and the errors of `show`.
 pub(super) fn slots(
     store: &dyn Store,
     id: &SessionId,
@@ -38,7 +38,7 @@ pub(super) fn slots(
     show: &mut dyn FnMut(u64, Slot) -> Result<()>,
 ) -> Result<()> {
     let mut seq = from;
-    // Number of events still to be read one by one after the last damage.
+    // How many more events to read one by one because of the last damage.
     let mut careful = 0;
     while seq < to {
         let limit = if careful > 0 { 1 } else { PAGE.min(to - seq) };
@@ -77,7 +77,7 @@ fn bare(store: &dyn Store, id: &SessionId, seq: u64, reason: String) -> Result<S
     }
 }
 
-/// Reads the events from `seq` on, up to the first gap.
+/// Reads at most `limit` events with consecutive seqs, starting at `seq`.
 fn page(
     store: &dyn Store,
     id: &SessionId,
@@ -93,8 +93,8 @@ fn page(
     Ok(events)
 }
 
-/// Returns the range of seqs of a session's own events, without its `session_fork`: the first, and
-/// the one after the last.
+/// Returns the seqs of a session's own events without its `session_fork`: the first seq, and the
+/// end, exclusive.
 pub(super) fn own_seqs(header: &Header) -> (u64, u64) {
     let end = u64::try_from(header.head_seq() + 1).unwrap_or_default();
     let first = if header.parent_id.is_some() { header.inherited.inheritable + 1 } else { 0 };

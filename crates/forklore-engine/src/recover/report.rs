@@ -3,9 +3,9 @@
 use forklore_api::{LostKind, LostPiece, Recovery};
 use forklore_core::{Header, SessionId};
 
-/// Records losses.
+/// Adds losses to the report of a recovery.
 pub(super) trait Losing {
-    /// Records something that could not be read.
+    /// Records a piece of data that could not be read, and the reason.
     fn lose(
         &mut self,
         what: LostKind,

@@ -1,4 +1,4 @@
-//! Imported files: copied if every byte of them can still be restored.
+//! Recovers imported files: copies each file whose every byte can still be restored.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -18,7 +18,7 @@ use super::report::Losing;
 use crate::sources::is_erased;
 use crate::{Engine, Error, Result};
 
-/// The files that can be copied, and the file of each session.
+/// The files that can be copied, and the index of each session's file.
 #[derive(Default)]
 pub(super) struct FileSources {
     files: Vec<File>,
@@ -29,16 +29,16 @@ struct File {
     source: Source,
     ranges: Vec<Vec<SourceSpan>>,
     locations: Vec<(RecordKey, RecordLocation)>,
-    /// The file's id in the new store, once its first session is created there.
+    /// The file's id in the new store. `None` until its first session exists there.
     made: Option<SourceId>,
-    /// The path of the session file, if this is a sidecar of one.
+    /// If this file is a sidecar: the path of the session file that it belongs to.
     sidecar_of: Option<String>,
-    /// Number of events written so far, by session.
+    /// For each session of the file: how many of its events were written so far.
     written: HashMap<SessionId, u64>,
 }
 
 impl FileSources {
-    /// Collects the files of which every byte can be read.
+    /// Collects the files of which every byte can be read. Reports the other files as lost.
     pub(super) fn of(
         from: &Engine,
         into: &Engine,
@@ -78,15 +78,15 @@ impl FileSources {
         self.files.push(file);
     }
 
-    /// Returns the session of the same file that was begun right before this one.
+    /// Returns the session that precedes the session `id` in the same file.
     pub(super) fn before(&self, id: &SessionId) -> Option<SessionId> {
         let sessions = &self.files.get(*self.of.get(id)?)?.source.sessions;
         let at = sessions.iter().position(|session| session.id == *id)?;
         Some(sessions.get(at.checked_sub(1)?)?.id.clone())
     }
 
-    /// Creates a session that was read from a file. Returns `None` for other sessions, without
-    /// creating them.
+    /// Creates a session that was imported from a file. Returns `None` and creates nothing if the
+    /// session does not come from one of the files.
     pub(super) fn create(&mut self, into: &Engine, new: &NewSession) -> Option<Result<()>> {
         let file = self.files.get_mut(*self.of.get(&new.id)?)?;
         let write = Write::Create(Box::new(new.clone()));
@@ -97,8 +97,8 @@ impl FileSources {
         Some(done)
     }
 
-    /// Appends the events that came from the file. Returns the rest, which was appended after the
-    /// import, if there is any.
+    /// Appends those events of `append` that came from the session's file. Returns the other
+    /// events, which were appended after the import, or `None` if there are no others.
     pub(super) fn append(
         &mut self,
         into: &Engine,
@@ -122,7 +122,7 @@ impl FileSources {
         Ok((!later.events.is_empty()).then_some(later))
     }
 
-    /// Writes the spans of the files after all sessions exist.
+    /// Writes the spans, record locations and paths of the files. All sessions must exist already.
     pub(super) fn finish(
         &mut self,
         from: &Engine,
@@ -140,8 +140,8 @@ impl FileSources {
                 file.step(into, Vec::new(), Vec::new(), Vec::new(), Some(seen))?;
             }
             let Some(first) = file.source.sessions.first() else { continue };
-            // A file that could be restored from the old store must be restorable from the new one,
-            // with or without deleted sessions.
+            // If the old store could restore the file, the new store must be able to restore it
+            // too, even if some of its sessions were deleted.
             let was = from.restore(&first.id, &mut io::sink());
             let is = into.restore(&first.id, &mut io::sink());
             match (was, is) {
@@ -154,7 +154,7 @@ impl FileSources {
         self.finish_sidecar(from, into, report)
     }
 
-    /// Copies the sidecar files, which contain no sessions.
+    /// Copies the sidecar files of the copied session files. A sidecar contains no sessions.
     fn finish_sidecar(&self, from: &Engine, into: &Engine, report: &mut Recovery) -> Result<()> {
         let mut done = HashSet::new();
         for file in self.files.iter().filter(|file| file.made.is_some()) {
@@ -174,7 +174,7 @@ impl FileSources {
                 }
             };
             let mut saved = 0;
-            // Earlier revisions first.
+            // Copy earlier revisions first.
             for source in sidecar.into_iter().rev().filter(|source| done.insert(source.id)) {
                 match File::save_sidecar(from, into, &file.source, source) {
                     Ok(whole) => saved += u64::from(whole),
@@ -188,10 +188,10 @@ impl FileSources {
 }
 
 impl File {
-    /// Reads everything of the file.
+    /// Reads all spans, record locations and sessions of the file.
     ///
     /// # Errors
-    /// The first damage.
+    /// Returns an error at the first damage.
     fn of(from: &Engine, sources: &dyn Store, family: &Family, source: Source) -> Result<Self> {
         let mut ranges = Vec::new();
         while let Some(step) = sources.source_spans(source.id, ranges.len() as u64)? {
@@ -221,8 +221,8 @@ impl File {
         })
     }
 
-    /// Copies a sidecar file of `own`. Returns whether it did: a file whose bytes were erased is
-    /// skipped.
+    /// Copies a sidecar of the session file `own`. Returns `false` and copies nothing if the
+    /// sidecar's bytes were erased.
     fn save_sidecar(from: &Engine, into: &Engine, own: &Source, source: Source) -> Result<bool> {
         let sources = from.sources()?;
         if is_erased(sources, &source)? {
@@ -294,13 +294,15 @@ impl File {
     }
 }
 
-/// Checks whether an error concerns only this file, so that the recovery can continue.
+/// Checks whether an error concerns only this file. The recovery then continues with the other
+/// files.
 fn is_no_reason_to_stop(kind: ErrorKind) -> bool {
     use ErrorKind::{Conflict, Corrupt, MissingAncestor, NotFound, Unsupported};
     matches!(kind, Corrupt | MissingAncestor | NotFound | Unsupported | Conflict)
 }
 
-/// Reads all own events of a session, unless it was deleted.
+/// Reads all own events of a session and returns an error if one is damaged. Skips deleted
+/// sessions.
 fn read_whole(from: &Engine, family: &Family, id: &SessionId) -> Result<()> {
     let header = from.store().header(id)?;
     if family.get(id).is_none() {

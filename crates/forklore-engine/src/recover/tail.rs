@@ -1,4 +1,4 @@
-//! Writes a session's own events to the new store, with markers for those that are lost.
+//! Writes a session's own events to the new store. A marker replaces each lost event.
 
 use forklore_api::{LostKind, Recovery};
 use forklore_core::Usage;
@@ -11,19 +11,19 @@ use super::read::Slot;
 use super::report::Losing;
 use crate::Result;
 
-/// Maximum number of events per write.
+/// Maximum number of events in one batch.
 const EVENTS: usize = 500;
-/// Bytes of `data` after which a batch is written.
+/// A batch is written when its `data` has at least this many bytes: 8 MiB.
 const BYTES: usize = 8 << 20;
 
-/// Writes the own events of one session.
+/// Collects the own events of one session in batches and writes them.
 pub(super) struct Tail<'t, W> {
     header: &'t Header,
     report: &'t mut Recovery,
     write: W,
     batch: Vec<Event>,
     bytes: usize,
-    /// Unreadable positions since the last readable event, with reasons.
+    /// The seqs that could not be read since the last readable event, each with the reason.
     gap: Vec<(u64, String)>,
     /// The counts after the last readable event.
     counts: Counts,
@@ -31,13 +31,13 @@ pub(super) struct Tail<'t, W> {
 }
 
 impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
-    /// Creates a writer that passes the events to `write` in order.
+    /// Creates a writer that passes the session's events to `write`, in ascending seq.
     pub(super) fn new(header: &'t Header, report: &'t mut Recovery, write: W) -> Self {
         let (counts, ts) = (header.inherited, header.created);
         Self { header, report, write, batch: Vec::new(), bytes: 0, gap: Vec::new(), counts, ts }
     }
 
-    /// Adds the result of reading the next position.
+    /// Adds the event at `seq`, as it was read.
     pub(super) fn put(&mut self, seq: u64, slot: Slot) -> Result<()> {
         let (stored, lost) = match slot {
             Slot::Whole(stored) => (stored, None),
@@ -62,8 +62,9 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         }
     }
 
-    /// Writes markers for the events missing before `behind`. Audit and lineage events of a deleted
-    /// session, which nobody inherits, are not reported as lost.
+    /// Writes a marker for each unreadable event before the counts `behind`. Reports these events
+    /// as lost if `lost` is set. For a deleted session, does not report a gap of audit and lineage
+    /// events, because no session inherits them.
     fn close(&mut self, behind: Option<Counts>, lost: bool) -> Result<()> {
         let gap = std::mem::take(&mut self.gap);
         let behind = behind.unwrap_or(self.counts);
@@ -79,7 +80,8 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         Ok(())
     }
 
-    /// Ends a session of which nothing after `next` is known, except that it had the counts `to`.
+    /// Ends a session that cannot be read from `next` on. Writes markers up to the counts `to`,
+    /// which the session had at least.
     pub(super) fn fill(mut self, next: u64, to: Counts) -> Result<()> {
         let behind = Counts {
             inheritable: self.counts.inheritable.max(to.inheritable),
@@ -95,7 +97,8 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         self.flush()
     }
 
-    /// Writes the remaining events of a session that ends with these counts.
+    /// Writes the remaining events. `counts` are the counts at the end of the session, if they are
+    /// recorded.
     pub(super) fn end(mut self, counts: Option<Counts>) -> Result<()> {
         self.close(counts, true)?;
         self.flush()
@@ -118,7 +121,7 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
     }
 }
 
-/// Builds a marker for a child's first event, if its `session_fork` is lost.
+/// Builds the first event of a child whose `session_fork` is lost: a marker of class lineage.
 pub(super) fn first_marker(header: &Header) -> Result<Event> {
     marker(&header.id, 0, header.created, (Class::Lineage, false))
 }

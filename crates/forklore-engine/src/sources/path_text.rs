@@ -1,17 +1,18 @@
-//! Encodes file paths as text in a store. A UTF-8 path is stored unchanged. Any other path is
-//! escaped so that every byte can be recovered: a lossy encoding could map two paths to one text.
+//! Encodes file paths as strings that a store can store. A UTF-8 path is stored unchanged. Any
+//! other path is escaped in such a way that every byte can be recovered: a lossy encoding could map
+//! two paths to one string.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// The prefix of an escaped path, in which each byte that is not UTF-8, and `%` itself, is written
-/// as `%` and two hexadecimal digits. No unescaped path has this prefix: an absolute path begins
-/// with `/`, and a relative path has no empty component.
+/// The prefix of an escaped path. An escaped path has `%` and two hexadecimal digits for each byte
+/// that is not UTF-8, and for `%` itself. No unescaped path has this prefix: an absolute path
+/// begins with `/`, and a relative path has no empty component.
 const BYTES: &str = "bytes://";
 
-/// Encodes a path as text.
+/// Encodes a path as a string.
 #[must_use]
 pub fn path_text(path: &Path) -> String {
     if let Some(text) = path.to_str() {
@@ -28,7 +29,7 @@ pub fn path_text(path: &Path) -> String {
     text
 }
 
-/// Decodes a path that `path_text` encoded.
+/// Decodes a path from the string that `path_text` returned.
 #[must_use]
 pub fn path_of(text: &str) -> PathBuf {
     let Some(escaped) = text.strip_prefix(BYTES) else { return PathBuf::from(text) };
@@ -40,7 +41,7 @@ pub fn path_of(text: &str) -> PathBuf {
                 bytes.push(byte);
                 bytes.extend_from_slice(rest.as_bytes());
             }
-            // `path_text` never produces this; it is used literally.
+            // `path_text` never produces this sequence. Decode it literally.
             _ => bytes.extend(b"%".iter().chain(part.as_bytes())),
         }
     }

@@ -1,4 +1,4 @@
-//! `restore`: writes the file that a session was imported from, byte for byte.
+//! `restore`: writes the file from which a session was imported, byte for byte.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -13,26 +13,26 @@ use super::spread::Spread;
 use crate::{Engine, Error, Result};
 
 const PAGE_EVENTS: u64 = 512;
-/// Maximum number of pretty-printed events per read.
+/// Maximum number of events per read if the file is pretty-printed.
 const PREFETCH_EVENTS: u64 = 64;
 
-/// The result of a restore.
+/// The file that was restored, and how many bytes were written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
     /// The first path at which the file was seen.
     pub path: String,
     /// Number of bytes written.
     pub bytes: u64,
-    /// The revision: the number of times the file was rewritten in place before.
+    /// The revision that was restored: how often the agent had rewritten the file before.
     pub revision: u64,
 }
 
 impl Engine {
-    /// Writes the file that the session was imported from to `out`, up to the last imported byte.
+    /// Writes the file from which the session was imported to `out`, up to the last imported byte.
     ///
     /// # Errors
     /// `not_found` if the session was not imported from a file, `conflict` if a session of the file
-    /// was deleted, `corrupt` if the bytes differ from those that were imported.
+    /// was deleted, `corrupt` if the restored bytes differ from the imported bytes.
     pub fn restore(&self, session: &SessionId, out: &mut dyn Write) -> Result<Restored> {
         let header = self.store().header(session)?;
         let found = self.sources()?.sources(&FindSource::Session(header.id))?;
@@ -42,7 +42,7 @@ impl Engine {
         self.restore_source(source, out)
     }
 
-    /// Writes the file of a source to `out`.
+    /// Writes the file of this source to `out`.
     pub(crate) fn restore_source(&self, source: Source, out: &mut dyn Write) -> Result<Restored> {
         let headers = self.headers_of(&source)?;
         let (hash, read_next) = (Sha256::new(), None);
@@ -77,9 +77,9 @@ struct Restoring<'a> {
     out: &'a mut dyn Write,
     hash: Sha256,
     bytes: u64,
-    /// The session of an earlier revision that was checked last and is not deleted.
+    /// The session of an earlier revision that was checked last. It was not deleted.
     living: Option<SessionId>,
-    /// Events of a session that were read but not written yet.
+    /// Events of one session that were read in advance and not yet written.
     prefetched: Option<(SessionId, VecDeque<LogEntry>)>,
 }
 
@@ -126,8 +126,8 @@ impl Restoring<'_> {
         }
     }
 
-    /// Returns an error if a session of an earlier revision, whose events the file shares, was
-    /// deleted.
+    /// Returns an error if `session` was deleted. The session belongs to an earlier revision of the
+    /// file, and the file shares events with it.
     fn must_live(&mut self, session: &SessionId) -> Result<()> {
         if self.living.as_ref() == Some(session) {
             return Ok(());
@@ -156,8 +156,8 @@ impl Restoring<'_> {
         Ok(())
     }
 
-    /// Returns the event at `seq`. Reads further events ahead, because the next request is mostly
-    /// for the next event.
+    /// Returns the event at `seq`. Also reads the events after it in advance, because the next call
+    /// is mostly for the next event.
     fn spread_event(&mut self, id: &SessionId, seq: u64) -> Result<LogEntry> {
         let next = self.prefetched.take().filter(|(of, _)| of == id);
         let mut prefetched = next.map(|(_, read_next)| read_next).unwrap_or_default();
@@ -169,7 +169,8 @@ impl Restoring<'_> {
         Ok(event)
     }
 
-    /// Reads up to `most` events from `seq` on, at least one.
+    /// Reads at least one and at most `most` events, starting at `seq`. Returns an error if there
+    /// is no event.
     fn page(&self, id: &SessionId, seq: u64, most: u64) -> Result<Vec<LogEntry>> {
         let limit = usize::try_from(most.min(PAGE_EVENTS)).unwrap_or(1);
         let query = Query { at: At::Seq(seq), direction: Direction::Forward, limit, bare: false };
@@ -195,7 +196,8 @@ impl Restoring<'_> {
     }
 }
 
-/// Returns the three pieces of `payload` after `removed` bytes at `at` are replaced by `other`.
+/// Replaces the `removed` bytes of `payload` at `at` with `other`. Returns the result as three
+/// pieces.
 fn patched<'b>(payload: &'b [u8], at: u64, removed: u64, other: &'b [u8]) -> Option<[&'b [u8]; 3]> {
     let at = usize::try_from(at).ok()?;
     let behind = at.checked_add(usize::try_from(removed).ok()?)?;

@@ -1,4 +1,4 @@
-//! The files of a session: the one it was imported from, and its sidecar files.
+//! Lists the files of a session: the file from which it was imported, and its sidecar files.
 
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
@@ -12,18 +12,19 @@ use super::restore::Restored;
 use super::{path_of, path_text};
 use crate::{Engine, Error, Result};
 
-/// A file that belongs to a session, as the store retains it.
+/// A file of a session in the store: its session file or one of its sidecars.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredFile {
-    /// Describes the file.
+    /// The name, size, digest and state of the file.
     pub about: SessionFile,
     relative_path: PathBuf,
     source: Source,
 }
 
 impl Engine {
-    /// Lists the retained files of a session: first the one it was imported from, then its sidecar
-    /// files by name, the latest revision of each first.
+    /// Lists the files of a session that the store retains. The file from which the session was
+    /// imported comes first. Its sidecar files follow, ordered by name and then by revision, the
+    /// latest first.
     ///
     /// # Errors
     /// `not_found` if the session was not imported from a file.
@@ -36,14 +37,14 @@ impl Engine {
         let mut files = Vec::new();
         for source in self.sidecars_of(&own)? {
             let gone = match is_erased(self.sources()?, &source) {
-                // Reading the file will report the damage.
+                // The damage is reported when the file is read.
                 Err(error) if error.kind() == ErrorKind::Corrupt => false,
                 gone => gone?,
             };
             let path = source.paths.first().map(|seen| seen.path.clone()).unwrap_or_default();
             let at = path_of(&path);
             let mut files_of_session = own.paths.iter().map(|seen| path_of(&seen.path));
-            // A path outside the directory of the session's file is no sidecar.
+            // A file outside the folder of the session file is not a sidecar.
             let Some(relative) =
                 files_of_session.find_map(|of| plain(at.strip_prefix(of.parent()?).ok()?))
             else {
@@ -69,13 +70,13 @@ impl Engine {
     /// Writes a file of a session to `out`, byte for byte.
     ///
     /// # Errors
-    /// `conflict` if its bytes were erased because a session was deleted, `corrupt` if the bytes
-    /// differ from those that were imported.
+    /// `conflict` if the file's bytes were erased because a session was deleted, `corrupt` if the
+    /// restored bytes differ from the imported bytes.
     pub fn restore_file(&self, file: &StoredFile, out: &mut dyn Write) -> Result<Restored> {
         self.restore_source(file.source.clone(), out)
     }
 
-    /// Returns the sidecar files of a source.
+    /// Returns the sidecar files of the session file `own`, from every path at which it was seen.
     pub(crate) fn sidecars_of(&self, own: &Source) -> Result<Vec<Source>> {
         let mut found: Vec<Source> = Vec::new();
         for seen in &own.paths {
@@ -86,7 +87,7 @@ impl Engine {
 }
 
 impl StoredFile {
-    /// Returns the id of the file's source in the store.
+    /// Returns the id of the source that stores the file.
     #[must_use]
     pub fn source(&self) -> SourceId {
         self.source.id
@@ -113,8 +114,8 @@ impl StoredFile {
     }
 }
 
-/// Returns the path if it is not empty and all of its components are normal ones, without `/`, `.`
-/// or `..`.
+/// Returns `path` if it is a plain relative path: not empty, and without `/` at its start, `.` or
+/// `..`.
 fn plain(path: &Path) -> Option<PathBuf> {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     let is_there = path.components().next().is_some();

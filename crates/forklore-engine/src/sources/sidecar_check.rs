@@ -11,8 +11,8 @@ use super::is_erased;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Reads the sidecar files of a session's file. Only the first session of the file reports
-    /// their damage.
+    /// Reads the sidecar files of a session's file and returns their damage. If the file has
+    /// several sessions, only the first session returns the damage, so it is reported once.
     pub(crate) fn sidecar_problems(&self, header: &Header) -> Result<Vec<Problem>> {
         let Ok(sources) = self.sources() else { return Ok(Vec::new()) };
         let mut problems = Vec::new();
@@ -27,7 +27,7 @@ impl Engine {
         };
         let own = match sources.sources(&FindSource::Session(header.id.clone())) {
             Ok(found) => found.into_iter().next(),
-            // The store reported this damage already.
+            // The store has already reported this damage.
             Err(error) => {
                 return tell(error.into(), "the file it was read from").map(|()| problems);
             }

@@ -1,21 +1,22 @@
-//! Pretty-printed JSON: how it differs from its payload on one line, so that its bytes need not be
-//! stored a second time.
+//! Describes pretty-printed JSON by its layout and its payload on one line. With this description,
+//! the store needs no second copy of the bytes.
 
 use forklore_store::sources::LineEnd;
 
-/// The layout of a value on several lines, as `JSON.stringify` and Python print it with an indent.
+/// The layout of a JSON value on several lines, as `JSON.stringify` and Python print it with an
+/// indent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spread<'a> {
-    /// The prefix of every line except the first.
+    /// The bytes at the start of every line except the first.
     pub margin: &'a [u8],
-    /// The indent per nesting level of objects and lists.
+    /// The indent that each nesting level of objects and lists adds.
     pub indent: &'a [u8],
     /// The line ending.
     pub end: LineEnd,
 }
 
 impl<'a> Spread<'a> {
-    /// Returns the layout that turns `payload` into `bytes`, if there is one.
+    /// Returns the layout that turns `payload` into `bytes`, or `None` if no layout does.
     pub fn of(bytes: &'a [u8], payload: &[u8]) -> Option<Self> {
         let first = memchr::memchr(b'\n', bytes)?;
         let end = match bytes.get(..first)?.ends_with(b"\r") {
@@ -30,7 +31,7 @@ impl<'a> Spread<'a> {
         (spread.apply(payload) == bytes).then_some(spread)
     }
 
-    /// Pretty-prints `payload`, which must be on one line without spaces.
+    /// Pretty-prints `payload`, which must be on one line without spaces between tokens.
     pub fn apply(&self, payload: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(payload.len() * 2);
         let (mut depth, mut at) = (0_usize, 0);
@@ -68,7 +69,7 @@ impl<'a> Spread<'a> {
     }
 }
 
-/// Returns the length in bytes of the JSON string at the start of `bytes`, quotes included.
+/// Returns the length in bytes of the JSON string at the start of `bytes`, including its quotes.
 pub fn string_len(bytes: &[u8]) -> usize {
     let mut escaped = false;
     let end = bytes.iter().skip(1).position(|byte| {

@@ -1,4 +1,5 @@
-//! The usage of the history that a session inherits. It is charged to the sessions that wrote it.
+//! Sums the usage of the history that a session inherits. This usage is charged to the sessions
+//! that wrote the history.
 
 use std::collections::HashMap;
 
@@ -10,10 +11,11 @@ use super::key;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Returns the usage of the model calls in the history that a session inherits, with the last
-    /// report of each call up to the cut. It is not part of the session's own usage. It is read
-    /// from the events of the ancestors, as far as these exist. Agents whose records contain
-    /// running totals do not report it.
+    /// Returns the usage of the model calls in the history that a session inherits. Of each call,
+    /// counts the last report up to the cut. This usage is not part of the session's own usage.
+    ///
+    /// Reads the events of those ancestors that still exist. Does not count agents whose records
+    /// contain running totals.
     ///
     /// # Errors
     /// `not_found`, `corrupt`, `missing_ancestor`.
@@ -24,15 +26,16 @@ impl Engine {
             let first = writer.seq_of_own(u64::from(writer.parent_id.is_some()));
             for stored in self.events(&writer.id, At::Seq(first)) {
                 let stored = stored?;
-                // The usage of a call is recorded right after its answer and is not inherited.
+                // The usage of a call is recorded right after its answer, in an event that forks do
+                // not inherit.
                 let is_aside = !stored.event.class.is_inherited();
                 if stored.seq > until && !(is_aside && stored.event.ts <= reader.created) {
                     break;
                 }
                 let Some(reported) = self.call_usage(&stored) else { continue };
                 match reported.call {
-                    // The writers are visited from the newest to the oldest, so the first report
-                    // found of a call is from the session that reported it last.
+                    // The loop visits the newest writer first. The first writer that reports a call
+                    // therefore has the call's last report.
                     Some(call) => {
                         let recorded = calls
                             .entry(key(&(stored.event.dialect, call)))
@@ -50,8 +53,8 @@ impl Engine {
         Ok(usage)
     }
 
-    /// Returns the session that wrote the last inherited event, and the event's seq there. Returns
-    /// `None` if nothing is inherited or the writer was deleted.
+    /// Returns the header of the session that wrote the last inherited event, and the event's seq
+    /// in that session. Returns `None` if nothing is inherited or the writer was deleted.
     fn writer_before(&self, header: &Header) -> Result<Option<(Header, u64)>> {
         let inheritable = header.inherited.inheritable;
         let query =

@@ -1,4 +1,4 @@
-//! Batches, expected heads, repeated appends and limits.
+//! Tests of `append`: batches, expected heads, repeated appends and limits.
 
 use forklore_core::limits::{BATCH_EVENTS, EVENT_BYTES};
 use forklore_core::{Class, Data, ErrorKind};

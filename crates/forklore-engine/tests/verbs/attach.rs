@@ -1,4 +1,4 @@
-//! Attachments: bytes outside the log that messages name.
+//! Tests of attachments: bytes outside the log that messages name.
 
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -126,7 +126,8 @@ fn problem(seq: u64, attachment: AttachmentId, kind: ErrorKind, message: String)
 
 fn a_missing_one_reads_missing_and_fails_nothing(world: &World) {
     let session = world.session("a", "");
-    // The memory store cannot lose bytes, so the test names some that were never stored.
+    // The memory store cannot lose bytes. The test therefore names an attachment that was never
+    // stored.
     let reference = format!("sha256:{}", "ab".repeat(32));
     let name = "x".to_owned();
     let content = format!(
@@ -160,8 +161,8 @@ fn a_missing_one_reads_missing_and_fails_nothing(world: &World) {
         );
         wrong.push(problem(1, attached.id, ErrorKind::Corrupt, message));
     }
-    // Reported once, for the session that wrote it; verifying a child alone reports it for the
-    // child.
+    // `verify` of the store reports the damage once, for the session that wrote the message.
+    // `verify` of the child alone reports the damage for the child.
     world.fork("a", "end", "b");
     assert_eq!(world.engine.load(&id("b")).unwrap().events.len(), 3);
     assert_eq!(world.engine.verify(None).unwrap().problems, wrong);
@@ -172,7 +173,7 @@ fn a_missing_one_reads_missing_and_fails_nothing(world: &World) {
         ..problem.clone()
     });
     assert_eq!(of_child, expected.collect::<Vec<_>>());
-    // Attaching the same bytes again repairs it.
+    // A second attach of the same bytes repairs the damaged attachment.
     attach(world, "a", b"some bytes", "shot.png");
     assert_eq!(read(world, &attached.id).unwrap(), b"some bytes");
     assert_eq!(world.engine.verify(None).unwrap().problems, wrong[..1]);
@@ -223,7 +224,7 @@ fn nothing_is_appended_when_the_bytes_cannot_be_read(world: &World) {
 
 fn a_gc_takes_what_no_event_names(world: &World) {
     let session = world.session("a", "");
-    // A refused append leaves the bytes in the store.
+    // After a refused append, the bytes are still in the store.
     let late = Attach { expect: Some(7), ..Attach::default() };
     let refused = world.engine.attach(&session, &mut &b"never named"[..], &late).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
@@ -269,7 +270,8 @@ fn a_gc_keeps_what_any_text_mentions(world: &World) {
     let event = NewEvent::new("x.files".parse().unwrap(), data);
     world.engine.append(&session, &event.into()).unwrap();
     assert_eq!(world.engine.gc().unwrap().attachments, 0);
-    // Only a message part declares an attachment; a mention elsewhere does not.
+    // Only a message part declares an attachment. A mention in another part of the payload does
+    // not.
     assert_eq!(world.engine.attachments(&session).unwrap(), []);
     let at: Selector = cut("start");
     world.engine.fork(&Fork::of(session).at(at)).unwrap();
@@ -297,11 +299,11 @@ fn a_gc_during_attaches_removes_nothing_that_is_named(world: &World) {
         for round in 0..12 {
             let name = format!("s{round}");
             world.session(&name, "u a u a");
-            // Equal bytes that no event named before this attach.
+            // These bytes are equal to those of earlier rounds, but no event names them now.
             let attached = attach(world, &name, b"again and again", "n");
             assert_eq!(read(world, &attached.id).unwrap(), b"again and again", "{round}");
-            // And named by the caller's own message, while the only other session naming them is
-            // deleted.
+            // The caller's own message names the attachment too, while the only other session that
+            // names it is deleted.
             let data = world.engine.load(&id(&name)).unwrap().events.pop().unwrap().event.data;
             let other = format!("t{round}");
             world.session(&other, "");

@@ -1,4 +1,4 @@
-//! Bringing a branch into another session.
+//! Tests of `bring`: it records a branch in another session.
 
 use forklore_core::{Data, ErrorKind, EventType};
 use forklore_engine::{
@@ -26,7 +26,7 @@ on_every_store!(
     large_trees_are_not_looked_through,
 );
 
-/// Creates `m` with two branches `a` and `b`, each with own events.
+/// Creates the session `m` with two branches `a` and `b`. Both branches have own events.
 fn family(world: &World) {
     world.session("m", "u1 a1 u2 a2");
     world.fork("m", "turn:1", "a");
@@ -63,7 +63,7 @@ fn the_outcome_stands_behind_the_head_and_changes_no_history(world: &World) {
         json!({"assistant_message": 1, "tool_call": 1, "tool_result": 1, "user_message": 1})
     );
     assert_eq!(data["summary"]["facts"][0], json!({"index": 2, "role": "user", "text": "u3"}));
-    // The model reads it at the position of the summary, and no index changes.
+    // The model receives the summary at the position of its event. No conversation index changes.
     let header = world.header("b");
     assert_eq!(header.counts.index, 3);
     let messages = world.engine.inspect(&id("b")).unwrap().messages;
@@ -81,7 +81,7 @@ fn the_model_reads_prose_with_the_answer_once(world: &World) {
     assert!(read.contains(begin) && read.contains("\nuser: u3\n"), "{read}");
     assert!(!read.contains(['{', '}', '"']), "{read}");
     assert_eq!(read.matches("a3").count(), 1, "{read}");
-    // A summary at a fork has the same form, without the last answer.
+    // A summary at a fork has the same form, but no last answer.
     let summarize = Some(Summarize::Deterministic);
     let fork = Fork { id: Some(id("d")), summarize, ..Fork::of(id("a")) };
     world.engine.fork(&fork).unwrap();
@@ -119,7 +119,7 @@ fn a_branch_with_nothing_new_is_refused(world: &World) {
     world.fork("m", "end", "same");
     let nothing = (ErrorKind::InvalidArgs, "nothing_to_bring".to_owned());
     assert_eq!(refusal(world.engine.bring(&bring("same", "m"))), nothing);
-    // In the other direction there is something to bring once the parent continues.
+    // In the other direction, there is something to bring as soon as the parent has new events.
     assert_eq!(refusal(world.engine.bring(&bring("m", "same"))), nothing);
     world.write("m", "u9");
     assert_eq!(world.engine.bring(&bring("m", "same")).unwrap().from_index, 4);
@@ -137,7 +137,7 @@ fn a_running_session_is_busy_but_for_its_owner(world: &World) {
     assert_eq!(world.printed("b"), before);
     let owned = Bring { owner: Some("somebody".into()), ..bring("a", "b") };
     assert!(world.engine.bring(&owned).unwrap().recorded);
-    // The branch that is brought may be running: it is only read.
+    // A turn may run in the branch `a` meanwhile, because `bring` only reads the branch.
     world.engine.take_lease(&id("a"), "somebody").unwrap();
     assert!(world.engine.bring(&bring("a", "m")).unwrap().recorded);
 }
@@ -209,7 +209,7 @@ fn a_fork_of_the_target_session_inherits_the_brought_mark(world: &World) {
     world.engine.fork(&child).unwrap();
     assert_eq!(world.shape("c"), "F u1 a1 u4 S");
     assert!(world.engine.bring(&bring("a", "c")).unwrap().existing);
-    // The child's request begins with the same messages.
+    // A request of the child begins with the same messages as one of its parent.
     let of = |session: &str| world.engine.inspect(&id(session)).unwrap().messages;
     assert_eq!(of("c"), of("b"));
 }
@@ -228,7 +228,7 @@ fn the_summarised_part_is_the_recorded_part(world: &World) {
     family(world);
     let part = |part| Bring { part: Some(part), ..bring("a", "b") };
     let message = |request: Bring| Bring { summarize: by_model("it tried x", &[]), ..request };
-    // The branch has continued since the part to bring was determined.
+    // The branch gets new events after the caller has chosen the part to bring.
     world.write("a", "u5 a5");
     let outcome = world.engine.bring(&message(part(2..6))).unwrap();
     assert_eq!((outcome.recorded, outcome.from_index, outcome.to_index), (true, 2, 6));
@@ -236,7 +236,7 @@ fn the_summarised_part_is_the_recorded_part(world: &World) {
         (outcome.strategy.as_str(), outcome.answer.as_deref()),
         ("model_summary_v1", Some("a3"))
     );
-    // A part that was brought is not brought again, not even with another strategy.
+    // A part that was already brought is not brought again, even with another strategy.
     let again = world.engine.bring(&part(2..6)).unwrap();
     assert_eq!(
         (again.existing, again.strategy.as_str(), &again.event_id),
@@ -254,7 +254,7 @@ fn the_summarised_part_is_the_recorded_part(world: &World) {
     assert_eq!(indexes, [4, 5, 6, 7]);
 }
 
-/// Returns whether marks were computed, and the marks of each session in the tree that has any.
+/// Returns whether the engine computed marks, and the marks of each session that has marks.
 fn marks(world: &World) -> (bool, Vec<(String, Vec<BroughtMark>)>) {
     let mut trees = world.engine.tree(&TreeRequest::default()).unwrap();
     let looked = world.engine.mark_brought(&mut trees);
@@ -264,7 +264,7 @@ fn marks(world: &World) -> (bool, Vec<(String, Vec<BroughtMark>)>) {
 
 fn a_tree_names_who_brought_what_to_whom(world: &World) {
     family(world);
-    // Neither a summary at a fork nor an inherited summary is a mark.
+    // A summary at a fork is not a mark, and neither is an inherited summary.
     let summed = Fork { summarize: Some(Summarize::Deterministic), ..Fork::of(id("m")) };
     world.engine.fork(&summed).unwrap();
     assert_eq!(marks(world), (true, vec![]));

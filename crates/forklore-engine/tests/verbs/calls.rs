@@ -1,4 +1,4 @@
-//! Calls and their results at a cut.
+//! Tests of forks whose cut leaves tool calls open.
 
 use forklore_core::{Content, ErrorKind, Part, Role, ToolCallPolicy};
 use forklore_engine::{Error, Fork, Forked};
@@ -37,7 +37,8 @@ fn a_synthetic_result_names_its_tool_and_stands_next_to_its_call(world: &World) 
     let result: serde_json::Value = world.log("c")[3].event.data.read().unwrap();
     assert_eq!(result["name"], "tool_x");
     assert_eq!(result["synthetic"], true);
-    // Unanswered in the log, answered in the view: next to the call, before the next user message.
+    // The call has no result in the log. In the view it has a synthetic result, right after the
+    // call and before the next user message.
     fork(world, "end", "v", ToolCallPolicy::Verbatim).unwrap();
     world.write("v", "u2 a2");
     for (name, balanced) in [("c", true), ("v", false)] {
@@ -98,7 +99,7 @@ fn a_real_user_message_gives_open_calls_up(world: &World) {
         2
     );
     assert_eq!(fork(world, "end", "d", ToolCallPolicy::Complete).unwrap().synthetic_results, 0);
-    // The view repairs the older calls, each next to its call.
+    // The view adds results for the older calls too, each right after its call.
     let seen = world.engine.inspect(&id("d")).unwrap();
     let roles: Vec<Role> = seen.messages.iter().map(|message| message.role).collect();
     use Role::{Assistant as A, Tool as T, User as U};

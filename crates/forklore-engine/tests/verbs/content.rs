@@ -1,4 +1,4 @@
-//! What a child inherits, and that a fork does not change its parent.
+//! Tests that a child inherits the right events, and that a fork does not change its parent.
 
 use forklore_core::{Strategy, ToolCallPolicy};
 use forklore_engine::Fork;
@@ -27,7 +27,8 @@ fn seq_0_is_session_fork(world: &World) {
     let seqs: Vec<u64> = log.iter().map(|stored| stored.seq).collect();
     assert_eq!(seqs, vec![0, 1, 2, 3]);
     let parents = world.log("p");
-    // Inherited events have the same id, time, type and data; their origin names the writer.
+    // An inherited event has the same id, time, type and data as the original. Its origin is the
+    // session that wrote it.
     for (inherited, original) in log[1..3].iter().zip(&parents[..2]) {
         assert_eq!(inherited.event, original.event);
         assert_eq!(inherited.origin, original.origin);
@@ -140,7 +141,7 @@ fn ten_forks_of_a_long_parent_add_ten_turns(world: &World) {
         world.write(&child, "u1 a1");
     }
     let after = world.engine.stats(None).unwrap();
-    // Each child wrote its session_fork and one turn.
+    // Each child wrote three events: its `session_fork` and one turn.
     assert_eq!(after.own_events - before.own_events, 10 * 3);
     assert_eq!(after.inherited_events, 10 * 10_000);
     assert_eq!(after.saved_bytes, 10 * before.bytes);

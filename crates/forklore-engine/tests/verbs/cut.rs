@@ -1,4 +1,4 @@
-//! Where a child begins.
+//! Tests of the position at which a child begins.
 
 use forklore_core::{Cut, ErrorKind};
 
@@ -86,7 +86,7 @@ fn the_default_is_the_last_inheritable_event(world: &World) {
 fn seq_is_inclusive(world: &World) {
     world.session("p", "u1 a1 $ u2");
     assert_eq!(world.fork("p", "seq:1", "c1").event_count, 2);
-    // The cut is right after the last inheritable event, whatever audit events follow.
+    // The cut is right after the last inheritable event, even if audit events follow that event.
     assert_eq!(world.fork("p", "seq:2", "c2").cut, world.fork("p", "seq:1", "c3").cut);
     assert_eq!(world.fork("p", "seq:3", "c4").event_count, 3);
 }
@@ -136,7 +136,7 @@ fn an_empty_session(world: &World) {
     world.write("c", "u1 a1");
     assert_eq!(world.shape("c"), "F u1 a1");
     assert_eq!(world.fork("p", "index:0", "d").event_count, 0);
-    // A child's own seq 0 is not inheritable.
+    // The child's own event at seq 0 is its `session_fork`, which is not inheritable.
     assert_eq!(refusal(world.try_fork("c", "seq:0", "e")), refused);
 }
 

@@ -1,4 +1,4 @@
-//! Delete and detach.
+//! Tests of `delete` and `detach`.
 
 use forklore_core::{ErrorKind, SessionKind};
 use forklore_engine::{Delete, DeleteMode, Deleted, Error, Fork};
@@ -78,7 +78,7 @@ fn a_cascade_lists_leaves_first_and_takes_what_an_earlier_one_left(world: &World
     assert_eq!(plan.deleted.len(), 4);
     let at = |name: &str| plan.deleted.iter().position(|gone| *gone == id(name)).unwrap();
     assert!(at("c") < at("b") && at("b") < at("a") && at("d") < at("a"));
-    // One of the sessions was deleted on its own meanwhile.
+    // Meanwhile, somebody deleted one of the sessions of the plan.
     world
         .engine
         .store()

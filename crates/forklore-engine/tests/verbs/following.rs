@@ -1,4 +1,4 @@
-//! Following a session.
+//! Tests of the follower, which waits for changes of one session.
 
 use crate::world::{World, id, on_every_store};
 

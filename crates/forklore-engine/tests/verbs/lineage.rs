@@ -1,4 +1,4 @@
-//! Parents, roots and depth.
+//! Tests of parents, roots and depth.
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{Data, ErrorKind, SessionKind};
@@ -57,7 +57,7 @@ fn a_fork_of_a_fork_loads_the_middle(world: &World) {
     world.fork("c", "turn:2", "d");
     world.write("d", "u5");
     assert_eq!(world.shape("d"), "F u1 a1 u3 a3 u5");
-    // A cut in the part that the middle session inherited refers to the session above it.
+    // A cut in the inherited part of the middle session refers to an event of the session above it.
     world.fork("d", "message:0", "e");
     assert_eq!(world.shape("e"), "F u1");
 }
@@ -71,7 +71,7 @@ fn thirty_two_links_work_and_the_next_is_refused(world: &World) {
         deep.fork(&fork).unwrap();
     }
     assert_eq!(refusal(deep.fork(&Fork::of(id("s32")))).0, ErrorKind::Conflict);
-    // Links count since the last detached session; without a limit, any depth works.
+    // Links count from the nearest detached ancestor. An engine without a limit allows any depth.
     deep.detach(&id("s1")).unwrap();
     assert_eq!(deep.fork(&Fork::of(id("s32"))).unwrap().event_count, 1);
     assert_eq!(world.engine.fork(&Fork::of(id("s32"))).unwrap().event_count, 1);
@@ -111,7 +111,7 @@ fn a_child_continues_and_keeps_its_ceiling(world: &World) {
     world.engine.fork(&less).unwrap();
     let more = Fork { permissions: names(&["read", "write"]), ..Fork::of(id("d")) };
     assert_eq!(refusal(world.engine.fork(&more)).0, ErrorKind::PermissionDenied);
-    // An event that claims permissions changes nothing.
+    // An event whose payload claims permissions does not change the session's permissions.
     let claim = Data::parse(r#"{"content":"sudo","permissions":["read","write"]}"#).unwrap();
     let claim = forklore_engine::NewEvent::new("user_message".parse().unwrap(), claim);
     world.engine.append(&id("d"), &vec![claim].into()).unwrap();
@@ -146,7 +146,7 @@ fn labels_are_unique_in_a_family(world: &World) {
     world.engine.fork(&named("q")).unwrap();
     assert_eq!(world.header("p").label.as_str(), "main");
     assert_eq!(world.fork("p", "", "abc").label.as_str(), "fork-ba7816bf");
-    // Another session has the default label: two more digits are added.
+    // If another session has the default label, the new label is two digits longer.
     world.session("r", "u1");
     let label = forklore_core::Label::of_fork(&id("next"), 0);
     let squatter = Fork { label: Some(label.clone()), ..Fork::of(id("r")) };

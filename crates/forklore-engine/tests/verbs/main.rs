@@ -1,4 +1,4 @@
-//! The engine's operations on every store, by the numbers of the acceptance list (`aNN_`).
+//! Tests of the engine's operations. docs/acceptance.md lists the rules that these tests check.
 //!
 //! Each case runs on the memory store and on SQLite, and compares whole values.
 

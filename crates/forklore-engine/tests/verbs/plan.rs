@@ -1,4 +1,4 @@
-//! Dry runs, idempotent forks, and forks while a turn runs.
+//! Tests of dry runs, idempotent forks, and forks while a turn runs.
 
 use forklore_core::{ErrorKind, SessionKind, ToolCallPolicy};
 use forklore_engine::{AppendRequest, Fork, Summarize};
@@ -90,7 +90,7 @@ fn a_fork_while_a_turn_runs(world: &World) {
     let forked = world.fork("p", "", "c");
     assert_eq!(world.shape("c"), "F u1 a1");
     assert_eq!((forked.cut.seq, forked.adjusted_from.unwrap().seq), (Some(1), Some(3)));
-    // An explicit selector is used as given.
+    // An explicit selector is not moved to the last closed turn.
     assert_eq!(world.fork("p", "end", "d").event_count, 4);
     world.pass(11);
     assert_eq!(world.fork("p", "", "e").event_count, 4);

@@ -1,4 +1,4 @@
-//! Replay, inspection, diff, log.
+//! Tests of the verbs that read: `replay`, `inspect`, `diff` and `log`.
 
 use forklore_core::{Content, Origin, Role};
 use forklore_engine::{LogRange, Replay};
@@ -52,7 +52,7 @@ fn inspect_reports_balance_and_what_is_left_out(world: &World) {
     assert_eq!(roles, [S, U, A, A, T, T, U]);
     assert_eq!((seen.balanced, seen.open_results, seen.synthetic_results), (false, 1, 1));
     let left_out: Vec<_> = seen.excluded.iter().map(|(kind, n)| format!("{kind} {n}")).collect();
-    // The result of y came after the next user message.
+    // The result of call `y` came after the next user message, so the view leaves it out.
     assert_eq!(
         left_out,
         ["provider_usage 1", "tool_result 1", "turn_failed 1", "workflow_event 1"]
@@ -97,7 +97,7 @@ fn diff_is_by_origin(world: &World) {
         records.into_iter().map(|record| (record.index, record.content)).collect()
     };
     let text = |text: &str| Content::Text(text.to_owned());
-    // Equal texts are still two events.
+    // Two events with equal text are still different events.
     assert_eq!(texts(found.only_a), [(2, text("u2")), (3, text("a2"))]);
     assert_eq!(texts(found.only_b), [(2, text("u2")), (3, text("a9"))]);
     let same = world.engine.diff(&id("c"), &id("c")).unwrap();
@@ -181,7 +181,8 @@ fn reasoning_of_another_model_is_left_out(world: &World) {
     events.push(reasoning("new"));
     world.engine.append(&id("p"), &events.into()).unwrap();
     let seen = world.engine.inspect(&id("p")).unwrap();
-    // One from the other model, and one that no assistant message follows.
+    // Two items are left out: reasoning of the other model, and reasoning that no assistant message
+    // follows.
     assert_eq!(seen.excluded["reasoning"], 2);
     assert_eq!(seen.messages.len(), 6);
 }

@@ -1,4 +1,4 @@
-//! How people name sessions.
+//! Tests of references, with which people name sessions.
 
 use forklore_core::ErrorKind;
 use forklore_core::workspace::Workspace;
@@ -88,7 +88,7 @@ fn what_is_in_other_folders_is_named(world: &World) {
     let (report, tries) = from("@idea");
     assert!(report.ends_with("but sessions of /demo, /tmp/\u{1b}[31m\nrm -rf x do"), "{report:?}");
     assert_eq!(tries, [fork.to_string(), shown]);
-    // Looking in all workspaces reports that several match.
+    // A search in all workspaces reports that several sessions match.
     let all = world.engine.resolve("@idea", &Scope::default()).unwrap_err();
     assert_eq!(all.kind(), ErrorKind::InvalidArgs);
     assert_eq!(from("@none").1, Vec::<String>::new());

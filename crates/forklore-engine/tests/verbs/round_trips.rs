@@ -1,4 +1,4 @@
-//! How often an operation calls the store: each call may be a round trip to another machine.
+//! Tests how often an operation calls the store. Each call may be a round trip to another machine.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use forklore_store::{Result, Store};
 
 use crate::world::{cut, id};
 
-/// A store that counts its calls.
+/// A store that counts the calls of its methods.
 #[derive(Default)]
 struct Counting {
     inner: MemoryStore,

@@ -1,4 +1,4 @@
-//! The summary at a fork.
+//! Tests of the summary at a fork.
 
 use forklore_core::Data;
 use forklore_engine::{Fork, NewEvent, Summarize};
@@ -49,7 +49,8 @@ fn fields_locate_counts_strategy_and_limitations(world: &World) {
         serde_json::json!({"index": 5, "role": "assistant", "text": "a1"})
     );
     assert!(!found["limitations"].as_array().unwrap().is_empty());
-    // A requested model summary without a model falls back, and says so.
+    // If a model summary is requested without a model, the deterministic summary replaces it and
+    // states the reason.
     let by_model = summarized(world, "end", "d", Summarize::fallback("no model is configured"));
     assert_eq!(by_model["summary"], *summary);
     assert!(by_model["limitations"].to_string().contains("no model is configured"));
@@ -70,7 +71,7 @@ fn the_same_history_gives_the_same_summary(world: &World) {
 fn all_positions_are_indexes(world: &World) {
     world.session("p", "u1 w $ c:x r:x a1 u2");
     world.fork("p", "turn:1", "c");
-    // The numbers are the child's own, however deep its history is.
+    // The indexes in the summary are those of the child, however deep its history is.
     let fork =
         Fork { summarize: Some(Summarize::Deterministic), id: Some(id("d")), ..Fork::of(id("c")) };
     world.engine.fork(&fork).unwrap();

@@ -1,4 +1,4 @@
-//! Families as trees.
+//! Tests of `tree`, which draws families as trees.
 
 use forklore_core::SessionKind;
 use forklore_core::header::CopyOf;
@@ -37,7 +37,8 @@ fn forks_and_delegates_are_found(world: &World) {
     let delegate =
         Fork { kind: SessionKind::Delegate, id: Some(id("sub")), ..Fork::of(id("early")) };
     world.engine.fork(&delegate).unwrap();
-    // Children are ordered by cut; any session of the family finds the family.
+    // Children are ordered by cut. A request for any session of the family returns the whole
+    // family.
     let expected = ["p", " early", "  deep", "  sub", " late"];
     assert_eq!(drawn(world, Some("p")), expected);
     assert_eq!(drawn(world, Some("deep")), expected);
@@ -108,7 +109,7 @@ fn copies_stand_below_their_originals(world: &World) {
     link("y", "x");
     link("lost", "gone");
     let mut lines = drawn(world, None);
-    // The most recently updated comes first, and all of these have the same time.
+    // The most recently updated family comes first. All families of this test have the same time.
     let tops: Vec<_> = (0..lines.len()).filter(|at| !lines[*at].starts_with(' ')).collect();
     let at = tops.iter().position(|at| lines[*at] == "p").unwrap();
     let end = tops.get(at + 1).copied().unwrap_or(lines.len());

@@ -1,4 +1,4 @@
-//! A store with a test clock, and sessions written from one-line scripts.
+//! A store with a test clock. The sessions in it are written from one-line scripts.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use forklore_store::port::LogEntry;
 use jiff::Timestamp;
 use serde_json::json;
 
-/// Creates one test per case and store.
+/// Creates one test for each pair of a case and a store.
 macro_rules! on_every_store {
     ($($case:ident),* $(,)?) => {
         mod memory {
@@ -32,7 +32,7 @@ macro_rules! on_every_store {
 }
 pub(crate) use on_every_store;
 
-/// A clock that advances only on request, with a counter instead of random bits.
+/// A clock that advances only on request. A counter replaces its random bits.
 #[derive(Default)]
 pub(crate) struct TestClock {
     seconds: AtomicU64,
@@ -54,14 +54,14 @@ impl Clock for TestClock {
 }
 
 impl TestClock {
-    /// The same clock for a store.
+    /// Returns a clock with the same time, for a store.
     fn of_store(self: &Arc<Self>) -> StoreClock {
         let clock = self.clone();
         StoreClock::new(move || clock.now())
     }
 }
 
-/// An engine on its own store.
+/// An engine over a store that no other test uses.
 pub(crate) struct World {
     pub(crate) engine: Engine,
     pub(crate) clock: Arc<TestClock>,
@@ -100,7 +100,7 @@ impl World {
         Self { engine: Engine::new(store).with_clock(clock.clone()), clock, dir }
     }
 
-    /// Returns the path of an attachment's file; `None` for the memory store.
+    /// Returns the path of the file with an attachment's bytes; `None` for the memory store.
     pub(crate) fn file_of(&self, id: &AttachmentId) -> Option<PathBuf> {
         let dir = self.dir.as_ref()?.path();
         let folders = ["store.db-attachments", "store/attachments"].map(|name| dir.join(name));
@@ -109,12 +109,12 @@ impl World {
         Some(folder.join(&hex[..2]).join(&hex[2..]))
     }
 
-    /// Advances the clock.
+    /// Advances the clock by this number of seconds.
     pub(crate) fn pass(&self, seconds: u64) {
         self.clock.seconds.fetch_add(seconds, Ordering::Relaxed);
     }
 
-    /// Creates a root with the events of a script, see [`events`].
+    /// Creates a root and appends the events of `script` (see [`events`]).
     pub(crate) fn session(&self, name: &str, script: &str) -> SessionId {
         let create = Create { id: Some(id(name)), ..Create::in_workspace(Workspace::new("/demo")) };
         self.engine.create(&create).unwrap();
@@ -122,7 +122,7 @@ impl World {
         id(name)
     }
 
-    /// Appends the events of a script, see [`events`].
+    /// Appends the events of `script` to the session (see [`events`]).
     pub(crate) fn write(&self, name: &str, script: &str) {
         let events = events(script);
         if !events.is_empty() {
@@ -147,7 +147,7 @@ impl World {
         self.engine.load(&id(name)).unwrap().events
     }
 
-    /// Returns the assembled history as a script, see [`events`].
+    /// Returns the assembled history as a script (see [`events`]).
     pub(crate) fn shape(&self, name: &str) -> String {
         let words = self.log(name).into_iter().map(|stored| {
             let field = |key: &str| {
@@ -163,7 +163,8 @@ impl World {
         words.collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the whole log as printed. A fork must not change its parent's.
+    /// Returns the whole log of a session as `log` prints it. A fork must not change its parent's
+    /// log.
     pub(crate) fn printed(&self, name: &str) -> String {
         let mut out = Vec::new();
         self.engine.log(&id(name), forklore_engine::LogRange::default(), &mut out).unwrap();
@@ -194,10 +195,15 @@ fn word_of(kind: &str, content: &str) -> String {
     }
 }
 
-/// Parses events from words: `u1` a user message with that text, `a1` an assistant message, `s1` a
-/// system message, `i1` an injected one, `c:X` a call X of `tool_X`, `r:X` its result, `w` a
-/// workflow event, `$` usage, `!` a failed turn, `k:0-2` a compaction, `x:CLASS` an extension of
-/// that class.
+/// Parses events from words that are separated by spaces:
+///
+/// - `u1`, `a1`, `s1`, `i1`: a user, assistant, system or injected message with this text
+/// - `c:X`, `r:X`: a call with the id X of `tool_X`, and its result
+/// - `w`: a workflow event
+/// - `$`: model usage
+/// - `!`: a failed turn
+/// - `k:0-2`: a compaction of these indexes, the end exclusive
+/// - `x:CLASS`: an extension event of this class
 pub(crate) fn events(script: &str) -> Vec<NewEvent> {
     script.split_whitespace().map(event).collect()
 }
