@@ -20,17 +20,18 @@ use crate::segment::{self, Segment};
 use crate::session::{self, Session};
 use crate::write::WriteTx;
 
-/// Maximum of `fresh_until - updated`.
+/// Maximum time by which `fresh_until`, the indexed upper bound, may be later than `updated`.
 pub(crate) const FRESH: SignedDuration = SignedDuration::from_secs(60);
 
-/// Appends the events of `append`, or finds that an earlier call already did.
+/// Appends the events of `append` to the session. If an earlier call already appended the same
+/// events, returns the result of that call and writes nothing.
 pub(crate) fn append(tx: &WriteTx<'_>, id: &SessionId, append: &Append) -> Result<Appended> {
     let mut session = session::living(tx, id)?;
     let header = &session.header;
     let head = header.head_seq();
     if let Some(seqs) = repeated_seqs(header, append)? {
-        // A root's first event has position 0; a child's first event after its inherited ones has
-        // position 1.
+        // A root's first event has position 0 in its segment. In a child, position 0 is its
+        // `session_fork`, and the first event after the inherited ones has position 1.
         let inherited = if header.parent_id.is_none() { 0 } else { header.inherited.inheritable };
         let position = seqs.start() - inherited;
         let there = segment::ids(tx, session.sid, position, append.events.len())?;
@@ -58,8 +59,9 @@ fn changes_calls(event: &Event) -> bool {
     event.effect.starts_turn || !event.effect.calls.is_empty()
 }
 
-/// Returns the upper bound of `updated` to store. In a busy session it moves ahead in growing steps
-/// of at most a minute, so that few appends touch the index on it.
+/// Returns the value of `fresh_until` to store: an upper bound of `updated`. In a busy session the
+/// bound increases in growing steps of at most a minute. Most appends therefore leave it unchanged
+/// and do not write its index.
 fn fresh_until(session: &Session, now: Timestamp) -> Timestamp {
     let bound = session.fresh_until;
     if now <= bound && bound.duration_since(now) <= FRESH {
@@ -69,13 +71,14 @@ fn fresh_until(session: &Session, now: Timestamp) -> Timestamp {
     now.checked_add(age.clamp(SignedDuration::ZERO, FRESH)).unwrap_or(now)
 }
 
-/// The calls open after the last event: which ones, or only their number if that is enough.
+/// The calls that are open after the last event: the calls themselves, or only their number if no
+/// append of this transaction changes them.
 enum Open {
     Calls(OpenCalls),
     Unchanged(u64),
 }
 
-/// The end of a session's own events, to which more are added.
+/// Appends events at the end of a session's segment: collects them as rows and updates the counts.
 pub(crate) struct Tail {
     segment: Segment,
     inherited: Counts,
@@ -88,8 +91,8 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    /// Returns the end of a session's own events. `counts` and `position` are those after the last
-    /// event.
+    /// Returns a `Tail` after the last event of an existing session. `counts` are the counts of its
+    /// history, and `position` is the position that the next event gets.
     pub(crate) fn new(segment: Segment, inherited: Counts, counts: Counts, position: u64) -> Self {
         let open = match counts.open {
             0 => Open::Calls(OpenCalls::default()),
@@ -98,7 +101,8 @@ impl Tail {
         Self { segment, inherited, counts, position, bytes: 0, open, rows: Vec::new() }
     }
 
-    /// Returns the end of a new child's inherited events, with these calls open.
+    /// Returns a `Tail` for a new child, which has no events of its own yet. `open` are the calls
+    /// that its inherited events leave open.
     pub(crate) fn behind(segment: Segment, inherited: Counts, open: OpenCalls) -> Self {
         let open = Open::Calls(open);
         Self { open, ..Self::new(segment, inherited, inherited, 0) }
@@ -147,7 +151,8 @@ impl Tail {
         }
     }
 
-    /// Writes the added events, and updates the session's header with the new end.
+    /// Writes the added events, and updates the counts in `session.header`. Does not write the
+    /// header.
     pub(crate) fn end(&self, tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
         pack_rows::add(tx, &self.rows)?;
         session.header.counts = self.counts;
@@ -185,8 +190,8 @@ impl Tail {
                 &usage.cost,
             ],
         )?;
-        // A separate statement: naming the column makes SQLite write its index even if the value is
-        // the same.
+        // `fresh_until` has a statement of its own because SQLite writes the index of every column
+        // that an `UPDATE` names, even if the value is unchanged.
         tx.write(
             "UPDATE session SET fresh_until = ?2 WHERE sid = ?1 AND fresh_until <> ?2",
             &[&session.sid, &session.fresh_until.as_microsecond()],

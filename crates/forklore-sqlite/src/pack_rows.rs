@@ -1,8 +1,8 @@
-//! Sealing: decides which events of a segment move together into one row, and when.
+//! Sealing: decides which events of a segment move together into one chunk row, and when.
 //!
-//! Positions are divided into blocks of 64. The transaction that fills a block seals it. A reader
-//! therefore finds at most the last block of a segment in rows of their own, and events of a large
-//! batch are never written as single rows.
+//! The positions of a segment are divided into blocks of 64. The transaction that fills a block
+//! seals it. Apart from large payloads, only the events of the last block therefore have rows of
+//! their own. The events of a large batch are never written as single rows.
 
 use crate::chunk::{Codec, Sealed};
 use crate::fault::Result;
@@ -11,10 +11,10 @@ use crate::row::{self, Row};
 use crate::segment;
 use crate::write::WriteTx;
 
-/// Payloads of at least this many bytes stay in rows of their own. A chunk saves little for them,
-/// while writing them twice costs much.
+/// An event whose payload has at least this many bytes stays in a row of its own. A chunk would
+/// save little space for it, and moving it would write the payload a second time.
 const LARGE: usize = 32 << 10;
-/// Appends consecutive events after the last one of their segment.
+/// Appends consecutive events at the end of their segment, and seals each block that they fill.
 pub(crate) fn add(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     let mut rest = rows;
     while let Some(first) = rest.first() {
@@ -33,7 +33,8 @@ pub(crate) fn add(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
 fn fill(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     let earlier = match waiting(tx, rows) {
         Ok(earlier) => earlier,
-        // Events that cannot be read are not moved, and must not prevent writing others.
+        // The earlier events of the block cannot be read. They stay in their rows, and the new
+        // events get rows of their own.
         Err(fault) if fault.is_of_one_row() => {
             return rows.iter().try_for_each(|row| row::insert(tx, row));
         }
@@ -49,8 +50,8 @@ fn fill(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     Ok(())
 }
 
-/// Writes the events of a run as one chunk, and erases their rows. Returns how many it wrote: 0 if
-/// they cannot be sealed.
+/// Writes the events of a run as one chunk, and erases their rows. Returns the number of events, or
+/// 0 if they cannot form a chunk.
 pub(crate) fn move_run(tx: &WriteTx<'_>, run: &[&Row], codec: Codec) -> Result<u64> {
     let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(0) };
     let Some(sealed) = Sealed::of(run, codec) else { return Ok(0) };
@@ -68,8 +69,8 @@ fn waiting(tx: &WriteTx<'_>, rows: &[Row]) -> Result<Vec<Row>> {
     row::between(tx, block, first)
 }
 
-/// Divides rows into runs that fit into one chunk. A payload of `large` bytes or more forms a run
-/// alone.
+/// Divides rows into runs, each of which fits into one chunk. An event whose payload has `large`
+/// bytes or more forms a run of its own.
 pub(crate) fn runs<'r, 's>(
     rows: &'s [&'r Row],
     large: usize,

@@ -1,4 +1,4 @@
-//! Finds the event of a segment at which a count reaches a number.
+//! Finds the event of a segment at which a running count reaches a given value.
 
 use forklore_core::lineage::Unit;
 use rusqlite::Connection;
@@ -6,9 +6,9 @@ use rusqlite::Connection;
 use crate::fault::Result;
 use crate::segment::{self, Range};
 
-/// Returns the position of the event at which the count of a segment reaches `want`. It
-/// interpolates between known counts, and halves the interval at every third step, so that even an
-/// uneven segment takes O(log n) steps.
+/// Returns the position of the event at which the segment's count of `unit` reaches `want`. The
+/// search interpolates between counts that it has already read. Every third step halves the
+/// interval instead, so that the search takes O(log n) steps even if the counts grow unevenly.
 pub(crate) fn search(
     conn: &Connection,
     range: Range,

@@ -1,7 +1,8 @@
 //! The commit queue: concurrent appends are written in one transaction.
 //!
-//! Handing a lock from thread to thread costs more than an append. So a thread that finds no writer
-//! active writes for all threads that wait, then wakes one of those that arrived meanwhile.
+//! Passing a lock from thread to thread costs more than an append. Therefore a thread that finds no
+//! active writer writes the appends of all waiting threads. Then it wakes one of the threads that
+//! arrived meanwhile, which becomes the next writer.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -15,8 +16,8 @@ use super::shared_sync::Ticket;
 
 /// Maximum number of appends in one transaction.
 const MOST: usize = 256;
-/// Maximum bytes of payload in one transaction. The append that reaches the limit is still
-/// included, whatever its size.
+/// Bytes of payload after which a transaction takes no further append. The append that reaches this
+/// limit is still included, whatever its size.
 const BYTES: usize = 8 << 20;
 
 /// The queue of appends that wait to be written.
@@ -26,7 +27,7 @@ pub(super) struct Queue(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     waiting: VecDeque<Waiting>,
-    /// Whether a thread writes, or has been woken to write.
+    /// Whether a thread is writing or has been woken to write.
     busy: bool,
 }
 
@@ -38,7 +39,7 @@ pub(super) struct Waiting {
     slot: Arc<Slot>,
 }
 
-/// Where the thread of one append waits for its next message.
+/// The mailbox of one append: its thread waits here for the next message.
 #[derive(Debug, Default)]
 pub(super) struct Slot {
     word: Mutex<Option<Word>>,
@@ -48,11 +49,12 @@ pub(super) struct Slot {
 /// A message to a waiting thread.
 #[derive(Debug)]
 pub(super) enum Word {
-    /// The thread must write the next batch.
+    /// The thread must write the next batch of appends.
     Write,
     /// The result of the thread's append, with the ticket of the sync that makes it durable.
     Done(Result<(Appended, Ticket)>),
-    /// The transaction failed as a whole: the thread must retry alone to get its own error.
+    /// The transaction failed as a whole. The thread must retry its append alone, to get its own
+    /// error.
     Alone,
 }
 
@@ -70,8 +72,8 @@ impl Queue {
         slot
     }
 
-    /// Takes the next appends from the front of the queue, for the thread that received
-    /// [`Word::Write`]. Its own append is the first of them.
+    /// Takes the next appends from the front of the queue. The thread that received [`Word::Write`]
+    /// calls this; its own append is the first of them.
     pub(super) fn batch(&self) -> Batch<'_> {
         let mut state = lock(&self.0);
         let mut bytes = 0;
@@ -85,7 +87,8 @@ impl Queue {
         Batch { queue: self, appends: state.waiting.drain(..some).collect(), passed_on: false }
     }
 
-    /// Wakes the first waiting thread to write, or marks the queue as idle if none waits.
+    /// Wakes the first waiting thread, which then writes. If no thread waits, marks the queue as
+    /// idle.
     fn pass_on(&self) {
         let mut state = lock(&self.0);
         match state.waiting.front() {
@@ -113,8 +116,8 @@ impl Slot {
     }
 }
 
-/// Appends that are written together. However the write ends, even by a panic, each waiting thread
-/// gets a message and the next writer is woken.
+/// Appends that one transaction writes. Dropping a batch sends a message to each thread that still
+/// waits for its result, and wakes the next writer. This holds even if the write panics.
 #[derive(Debug)]
 pub(super) struct Batch<'q> {
     queue: &'q Queue,
@@ -123,7 +126,7 @@ pub(super) struct Batch<'q> {
 }
 
 impl Batch<'_> {
-    /// Wakes the next writer, so that it writes while this batch is made durable.
+    /// Wakes the next writer. It can then write while this thread makes this batch durable.
     pub(super) fn pass_on(&mut self) {
         self.passed_on = true;
         self.queue.pass_on();

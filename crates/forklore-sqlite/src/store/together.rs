@@ -1,4 +1,4 @@
-//! Appends of many threads in one transaction; each succeeds or fails separately.
+//! Writes the appends of many threads in one transaction. Each append succeeds or fails separately.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::write::WriteTx;
 const DOING: &str = "appending to";
 
 impl SqliteStore {
-    /// Appends events after the head of a session, in one transaction with the appends of other
-    /// threads. Returns when they are durable.
+    /// Appends events to a session, in one transaction with the appends of other threads. Returns
+    /// when the events are durable.
     pub(crate) fn append_together(&self, session: &SessionId, append: Append) -> Result<Appended> {
         let append = Arc::new(append);
         let slot = self.queue.join(session, &append);
@@ -47,21 +47,23 @@ impl SqliteStore {
         batch.pass_on();
         match committed {
             Ok((done, ticket)) => {
-                // If the sync fails, each thread gets the error from its own attempt.
+                // Ignore a failure here: each thread tries to sync too, and gets the error from its
+                // own attempt.
                 let _ = self.sync(DOING, ticket);
                 let explained = |fault: Fault| fault.about(DOING, &self.path);
                 let done = done.into_iter().map(|done| Ok((done.map_err(explained)?, ticket)));
                 batch.tell(done.collect());
             }
             Err(error) if batch.appends.len() == 1 => batch.tell(vec![Err(error)]),
-            // Nothing was written; each thread gets the error when it retries alone.
+            // Nothing was written. Dropping the batch makes each thread retry alone, and the retry
+            // returns the error.
             Err(_) => {}
         }
     }
 }
 
-/// Writes one append in a savepoint. The inner error means that this append was refused and left
-/// nothing behind; the outer one fails the whole transaction.
+/// Writes one append in a savepoint. The inner error means that this append was refused and rolled
+/// back. The outer error means that the whole transaction failed.
 fn apart(tx: &WriteTx<'_>, one: &Waiting) -> Result<Result<Appended, Fault>, Fault> {
     tx.prepare_cached("SAVEPOINT one")?.execute([])?;
     let done = append::append(tx, &one.session, &one.append);
