@@ -5,8 +5,11 @@
 //! one write, and the log is not synced. If the writer is killed between the two lines, readers
 //! detect that: the second line is missing, and no process has the session's lock.
 //!
-//! In three cases any session may have changed: if a line cannot be read, if the log is from before
-//! the machine's last boot, and if another process completed an interrupted change.
+//! In three cases any session may have changed:
+//!
+//! - A line of the log cannot be read.
+//! - The log is from before the machine's last boot.
+//! - Another process completed an interrupted change.
 
 mod follow;
 mod scan;

@@ -29,7 +29,7 @@ pub(crate) struct Session {
     /// The first line of the session's file.
     pub(crate) line: SessionLine,
     pub(crate) log: Log,
-    /// How many bytes of the file are known to be durable.
+    /// How many bytes of the file are durable, according to the session's claim.
     pub(crate) durable: u64,
     /// The offset at which the last step begins, in bytes.
     pub(crate) step: u64,

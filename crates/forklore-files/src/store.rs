@@ -136,7 +136,7 @@ impl FilesStore {
     /// that change.
     pub(crate) fn reading(&self) -> Result<&Folder> {
         // Do this even after a failed sync: otherwise readers would see only a part of the change.
-        // Finishing a change writes all its bytes again, so the failed sync does not matter.
+        // Finishing a change writes and syncs all its bytes again.
         if self.folder.is_pending()? {
             // Ignore other errors, such as a missing write permission or a full disk: the data in
             // the files is still readable.

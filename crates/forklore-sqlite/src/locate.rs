@@ -167,8 +167,9 @@ impl<'s> History<'s> {
         }
     }
 
-    /// Returns the list of spans that contains the event at which the count of `unit` reaches
-    /// `want`, the index of that event's span in the list, and the counts after the whole list.
+    /// Finds the span with the event at which the count of `unit` reaches `want`. Returns the list
+    /// that contains this span, the index of the span in the list, and the counts after the whole
+    /// list.
     fn list_with(
         &self,
         conn: &Connection,

@@ -1,5 +1,5 @@
-//! Checks whether a path is safe for a store: the folder and file belong to this user, other users
-//! cannot write to them, and the file system is local.
+//! Checks whether a path is safe for a store. The folder and file must belong to this user, other
+//! users must not be able to replace them, and the file system must be local.
 
 use std::fs::Metadata;
 use std::io::Read;

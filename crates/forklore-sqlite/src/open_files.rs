@@ -1,5 +1,5 @@
-//! Registers the store files that this process has open, so that each file's content is checked
-//! only while the process does not have that file open.
+//! Registers the store files that this process has open. The content of a file is checked only
+//! while the process does not have it open.
 //!
 //! When a process closes any descriptor of a file, the operating system drops all locks of that
 //! process on the file, including SQLite's. Another program could then believe that the store is

@@ -380,8 +380,8 @@ fn follows(behind: Option<(u64, u64)>, row: &Row, living: bool) -> bool {
     row.counts.inheritable == stored + one && (!living || segment::position(row.k) == position)
 }
 
-/// Checks the counts at the end of each span: they must be those at which the next span begins, and
-/// for the last span they must be `end`.
+/// Checks the counts at the end of each span. They must be those at which the next span begins. For
+/// the last span they must be `end`.
 fn check_counts(conn: &Connection, spans: &[Span], end: Counts) -> Result<(), Fault> {
     let ends = spans.iter().skip(1).map(|span| span.base).chain([end]);
     for (span, end) in spans.iter().zip(ends) {

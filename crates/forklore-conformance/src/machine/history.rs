@@ -21,8 +21,8 @@ pub(super) struct History<'f> {
     /// All appends so far, so that a step can repeat one.
     appends: Vec<(SessionId, Append)>,
     made: usize,
-    /// Set if the outcome of two concurrent calls agrees with both orders of these calls, but the
-    /// two orders lead to different internal states: a history refers to stored events of different
+    /// Set if two concurrent calls leave the state of the store unclear. Their answers agree with
+    /// both orders of the calls, but in each order a history refers to stored events of other
     /// sessions. No answer shows yet which state the store has, so the model cannot predict later
     /// answers that depend on it.
     unsure: bool,

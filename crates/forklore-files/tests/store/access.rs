@@ -1,5 +1,5 @@
-//! Tests of permissions and locks: a store that this user must not open, or that another process
-//! has locked, is refused without any change to its files.
+//! Tests of permissions and locks. A store that this user must not open, or that another process
+//! has locked, is refused, and its files do not change.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

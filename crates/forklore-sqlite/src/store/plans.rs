@@ -12,8 +12,8 @@ use rusqlite::trace::{StmtRef, TraceEvent, TraceEventCodes};
 use super::lock::lock;
 use super::{Options, SqliteStore};
 
-/// A statement that ran: its SQL and three counters of SQLite, namely the steps of full scans, the
-/// sorts, and the rows put into an automatic index.
+/// A statement that ran: its SQL and three counters of SQLite. They count the steps of full scans,
+/// the sorts, and the rows put into an automatic index.
 type Ran = (String, [i32; 3]);
 
 fn cost(statement: &StmtRef<'_>) -> Ran {
