@@ -1,4 +1,4 @@
-//! The list of all conformance cases. A case's number never changes; a new case gets the next
+//! The list of all conformance cases. The number of a case never changes. A new case gets the next
 //! number of its group.
 
 use std::fmt;
@@ -38,7 +38,7 @@ mod verify;
 
 use super::machine;
 
-/// One case of the contract.
+/// One case of the contract: a test that any store implementation can run.
 #[derive(Debug)]
 pub struct Case {
     /// The number of the case.
@@ -49,16 +49,16 @@ pub struct Case {
     pub name: &'static str,
     /// The capability that a store needs for the case.
     pub needs: Capability,
-    /// The function that runs the case.
+    /// The function that runs the case. It panics if the store violates the case.
     pub run: fn(&mut Scene<'_>),
 }
 
-/// A capability of a store beyond the base of the contract.
+/// An optional part of the contract that a case may need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capability {
-    /// No extra capability: required of every store.
+    /// No optional part: every store must fulfil these cases.
     Base,
-    /// Data persists when the store is reopened, and two handles may be open at once.
+    /// Data persists when the store is reopened, and two handles on the store may be open at once.
     Durable,
     /// Several processes may use the store at once.
     Processes,
@@ -69,7 +69,7 @@ pub enum Capability {
     /// The store stores attachments.
     Attachments,
     /// Attachments persist when the store is reopened, and several processes may store the same
-    /// one.
+    /// attachment at once.
     SharedAttachments,
 }
 
@@ -90,7 +90,7 @@ impl Capability {
 }
 
 impl Capability {
-    /// Checks whether a store with these capabilities offers this one.
+    /// Checks whether a store that reports the capabilities `store` offers this capability.
     #[must_use]
     pub fn is_offered_by(self, store: Capabilities) -> bool {
         match self {
@@ -116,7 +116,7 @@ fn number(name: &str) -> u16 {
     CASES.iter().find(|case| case.name == name).map(|case| case.number).expect("a listed case")
 }
 
-/// Passes the list of all cases to the macro `$then` of this crate, after `$first`.
+/// Calls the macro `$then` of this crate with `$first`, followed by the list of all cases.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __forklore_cases {
@@ -439,7 +439,7 @@ macro_rules! __forklore_cases {
 #[macro_export]
 macro_rules! __forklore_list {
     ([] $($need:ident $group:ident { $($number:literal $name:ident)* })*) => {
-        /// Every case, in order.
+        /// All cases, ordered by group and number.
         pub const CASES: &[Case] = &[$($(Case {
             number: $number,
             group: stringify!($group),

@@ -1,4 +1,4 @@
-//! Events for tests: short to write and identical in every run.
+//! Builds events for tests with short calls. The events are identical in every run.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,12 +7,13 @@ use forklore_core::{Class, Data, Event, EventId, EventType, payload};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// A deterministic clock and event id generator. Each call advances it by one millisecond.
+/// A deterministic clock, which also generates event ids. Each call advances the clock by one tick,
+/// a millisecond.
 #[derive(Debug, Default)]
 pub struct Clock(AtomicU64);
 
 impl Clock {
-    /// Creates a clock that starts at `ticks`.
+    /// Creates a clock whose first value is after `ticks` milliseconds.
     pub(super) fn beginning_at(ticks: u64) -> Self {
         Self(AtomicU64::new(ticks))
     }
@@ -35,17 +36,17 @@ impl Clock {
     }
 }
 
-/// Returns 2026-01-01T00:00:00Z plus `ticks` milliseconds and one microsecond.
+/// Returns the time `ticks` milliseconds and one microsecond after 2026-01-01T00:00:00Z.
 #[must_use]
 pub fn at_tick(ticks: u64) -> Timestamp {
     let micros = 1_767_225_600_000_001 + i64::try_from(ticks).unwrap() * 1000;
     Timestamp::from_microsecond(micros).unwrap()
 }
 
-/// An event to be built. A [`Clock`] supplies the id and the time if they are not set.
+/// A description of an event, from which [`Draft::build`] builds the event.
 ///
 /// # Panics
-/// If the engine would reject the event.
+/// `build` panics if the engine would reject the event.
 #[derive(Clone, Debug)]
 pub struct Draft {
     kind: EventType,
@@ -57,7 +58,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Creates an event of any type. The payload text is used as given.
+    /// Creates an event of the type `kind`. `data` is the payload as JSON and is used unchanged.
     #[must_use]
     pub fn new(kind: &str, data: impl Into<String>) -> Self {
         Self {
@@ -74,21 +75,21 @@ impl Draft {
         Self::new(kind, data.to_string())
     }
 
-    /// Sets the event class.
+    /// Sets the class of the event. Without this, the class is the default of the type.
     #[must_use]
     pub fn class(mut self, class: Class) -> Self {
         self.class = Some(class);
         self
     }
 
-    /// Sets a native event id.
+    /// Sets the id of the event. Without this, the clock generates one.
     #[must_use]
     pub fn id(mut self, id: &str) -> Self {
         self.id = Some(id.parse().unwrap());
         self
     }
 
-    /// Sets the timestamp.
+    /// Sets the timestamp of the event. Without this, it is the time of the clock.
     #[must_use]
     pub fn ts(mut self, ts: Timestamp) -> Self {
         self.ts = Some(ts);
@@ -102,7 +103,8 @@ impl Draft {
         self
     }
 
-    /// Builds the event with the same payload checks as the engine.
+    /// Builds the event, and checks its payload as the engine does. `clock` supplies the id and the
+    /// timestamp if they are not set.
     #[must_use]
     pub fn build(self, clock: &Clock) -> Event {
         let data = Data::parse(&self.data).unwrap();
@@ -157,19 +159,20 @@ pub fn result(call_id: &str, text: &str) -> Draft {
     Draft::of("tool_result", &json!({"call_id": call_id, "content": text}))
 }
 
-/// Creates a permission decision that allows a call. Class evidence, inherited.
+/// Creates a permission decision that allows a call. Its class is evidence, which children inherit.
 #[must_use]
 pub fn permission(call_id: &str) -> Draft {
     Draft::of("permission_decision", &json!({"call_id": call_id, "decision": "allow"}))
 }
 
-/// Creates a workflow event. Class evidence, inherited.
+/// Creates a workflow event. Its class is evidence, which children inherit.
 #[must_use]
 pub fn workflow(name: &str) -> Draft {
     Draft::of("workflow_event", &json!({"name": name}))
 }
 
-/// Creates a compaction of a range of conversation indexes. Class context, inherited.
+/// Creates a compaction of a range of conversation indexes. Its class is context, which children
+/// inherit.
 #[must_use]
 pub fn compaction(from_index: u64, to_index: u64) -> Draft {
     Draft::of(
@@ -178,25 +181,28 @@ pub fn compaction(from_index: u64, to_index: u64) -> Draft {
     )
 }
 
-/// Creates a record of a model call's usage. Class audit, never inherited.
+/// Creates a record of a model call's usage in tokens. Its class is audit, which children never
+/// inherit.
 #[must_use]
 pub fn usage(input: u64, output: u64) -> Draft {
     Draft::of("provider_usage", &json!({"input": input, "output": output}))
 }
 
-/// Creates a record of a failed turn. Class audit, never inherited.
+/// Creates a record of a failed turn. Its class is audit, which children never inherit.
 #[must_use]
 pub fn failed(error: &str) -> Draft {
     Draft::of("turn_failed", &json!({"error": error}))
 }
 
-/// Creates the first event of a child. Class lineage, never inherited.
+/// Creates a `session_fork`, the first event of a child. Its class is lineage, which children never
+/// inherit.
 #[must_use]
 pub fn session_fork() -> Draft {
     Draft::of("session_fork", &json!({"kind": "branch"}))
 }
 
-/// Creates `turns` turns, each a question and an answer.
+/// Creates `turns` turns. Each is a user message (`q1`, `q2`, ...) and an assistant message (`a1`,
+/// `a2`, ...).
 #[must_use]
 pub fn turns(turns: usize) -> Vec<Draft> {
     (1..=turns)
@@ -204,7 +210,8 @@ pub fn turns(turns: usize) -> Vec<Draft> {
         .collect()
 }
 
-/// Sums up the usage recorded in the events, as a caller of a store does.
+/// Returns the total usage that the events record, which a caller of a store must supply with an
+/// append.
 #[must_use]
 pub fn usage_of(events: &[Event]) -> Usage {
     let mut sum = Usage::default();
@@ -213,7 +220,8 @@ pub fn usage_of(events: &[Event]) -> Usage {
     sum
 }
 
-/// Creates a history with events of every class but lineage: two turns with calls, one left open.
+/// Creates a history of two turns with tool calls, one of which stays open. It has events of every
+/// class except lineage.
 #[must_use]
 pub fn rich() -> Vec<Draft> {
     vec![

@@ -1,19 +1,19 @@
-//! How a test gets a store: a fresh one, one opened again, or one joined from another process.
+//! Creates the stores under test, reopens them, and opens them in other processes.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use forklore_store::port::Store;
 
-/// Creates the stores under test. A closure that returns a [`Handle`] implements this trait for
-/// stores that end with their last handle. [`Directory`] implements it for stores that live in a
+/// Creates the stores under test. A closure that returns a [`Handle`] implements this trait, for
+/// stores that end when their last handle is dropped. [`Directory`] implements it for stores in a
 /// directory.
 pub trait Factory: Sync {
-    /// Creates a location with an empty store that nothing else uses.
+    /// Creates an empty store that no other test uses, and returns its location.
     fn fresh(&self) -> Box<dyn TestStore>;
 
-    /// Opens the store at a [`TestStore::address`] that another process passed on. Only called for
-    /// stores that offer `processes`.
+    /// Opens the store at `address`, which another process got from [`TestStore::address`]. Called
+    /// only for stores that offer the capability `processes`.
     fn join(&self, address: &str) -> Handle {
         panic!("this factory makes no stores that processes share: {address}")
     }
@@ -21,17 +21,17 @@ pub trait Factory: Sync {
 
 /// The location of one store. Dropping it removes the store.
 pub trait TestStore: Send + Sync {
-    /// Opens the store. If another handle is open, this is a second handle on the same store. After
-    /// the last handle is dropped, a `durable` store still has all data.
+    /// Opens the store. If a handle is already open, returns a second handle on the same store. A
+    /// `durable` store still has all data after its last handle was dropped.
     fn open(&self) -> Handle;
 
-    /// Returns the address at which another process finds the store.
+    /// Returns a string with which another process can open the store, through [`Factory::join`].
     fn address(&self) -> String {
         String::new()
     }
 }
 
-/// An open store.
+/// A handle on an open store.
 #[derive(Clone)]
 pub struct Handle {
     /// The store.
@@ -39,12 +39,12 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Wraps a store that only this handle uses.
+    /// Creates a handle on a store that only this handle uses.
     pub fn new(store: impl Store + 'static) -> Self {
         Self { store: Arc::new(store) }
     }
 
-    /// Wraps a store that others may use too.
+    /// Creates a handle on a store that other owners of the `Arc` may use too.
     pub fn shared(store: Arc<dyn Store>) -> Self {
         Self { store }
     }
@@ -56,19 +56,20 @@ impl<F: Fn() -> Handle + Sync> Factory for F {
     }
 }
 
-/// A memory store has no location of its own: each open returns the same handle.
+/// A store without a location, such as a store in memory. Each `open` returns a clone of the same
+/// handle.
 impl TestStore for Handle {
     fn open(&self) -> Handle {
         self.clone()
     }
 }
 
-/// A factory of stores that live in a directory.
+/// A factory of stores that are each in a temporary directory.
 pub struct Directory<F>(F);
 
 impl<F: Fn(&Path) -> Handle> Directory<F> {
-    /// Creates a factory that calls `open` with a directory. `open` opens the store in it or, if
-    /// the directory is empty, creates one.
+    /// Creates a factory that calls `open` with the path of a directory. `open` must open the store
+    /// in that directory, or create one if the directory is empty.
     pub fn new(open: F) -> Self {
         Self(open)
     }

@@ -1,17 +1,17 @@
-//! The contract of a store, as numbered cases that any store implementation can run.
+//! The contract that every implementation of a store must fulfil, as numbered test cases.
 //!
-//! Use it as a dev-dependency of a crate that implements [`Store`](forklore_store::Store). A store
-//! that passes the cases works under every operation of the engine. To use a store, this crate is
-//! not needed.
+//! Use this crate as a dev-dependency of a crate that implements [`Store`](forklore_store::Store).
+//! If a store passes the cases, every operation of the engine works on it. Programs that only use a
+//! store do not need this crate.
 //!
-//! - [`suite!`](suite) creates one test per case, named after what the case checks.
-//! - [`run`] runs the cases inside one test or program and returns a [`Report`] that prints as a
-//!   table.
-//! - [`Factory`] creates the stores under test. [`Directory`] is the one for stores that live in a
-//!   directory; for a store in memory, a closure suffices.
+//! - [`suite!`](suite) creates one test per case. The name of the test says what the case checks.
+//! - [`run`] runs the cases inside one test or program. It returns a [`Report`], which can be
+//!   printed as a table.
+//! - [`Factory`] creates the stores under test. [`Directory`] is a factory for stores in a
+//!   directory. For a store in memory, a closure suffices.
 //! - [`Capability`] is an optional part of the contract. The list after the semicolon of `suite!`
-//!   names those that the store offers. Base cases are always created; cases of other capabilities
-//!   are not.
+//!   contains the capabilities that the store offers. `suite!` creates the tests of the base cases
+//!   and of these capabilities, and no others.
 //!
 //! ```
 //! use forklore_conformance::{CASES, Handle, run, suite};
@@ -29,11 +29,11 @@
 //! # }
 //! ```
 //!
-//! The cases depend on no clock and no randomness. Only the state machine (group `machine`) is
-//! random: it prints its seed. `FORKLORE_SEED` repeats a run, and `FORKLORE_CASES` sets the number
-//! of histories.
+//! The cases depend on no clock and no randomness, except the group `machine`, which performs
+//! random operations and prints its seed. The environment variable `FORKLORE_SEED` repeats a run
+//! with a seed, and `FORKLORE_CASES` sets the number of random histories.
 //!
-//! The cases test no speed and inject no faults of the disk. `docs/conformance.md` in the
+//! The cases do not measure speed and do not inject disk faults. `docs/conformance.md` in the
 //! repository describes each group of cases.
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,5 @@
-//! Random histories, compared with a simple model after every step.
+//! Performs random histories of operations on a store, and compares the store with a simple model
+//! after every step.
 
 mod call;
 mod compare;
@@ -14,12 +15,12 @@ use self::step::{Step, plain_step, racing_step, reopening_step};
 use super::scene::Scene;
 use proptest::strategy::{BoxedStrategy, Strategy};
 
-/// Maximum number of steps in one history. The average is half as many.
+/// Maximum number of steps in one history. A history has on average half as many.
 const STEPS: usize = 100;
-/// Number of histories with one caller, unless `FORKLORE_CASES` sets another; the other kinds run
-/// half as many.
+/// Number of histories with one caller, unless `FORKLORE_CASES` sets another number. Of histories
+/// with concurrent calls or reopening, half as many run.
 const HISTORIES: u32 = 64;
-/// Time limit for shrinking a failing history, in milliseconds.
+/// Time limit for proptest to shrink a failing history, in milliseconds.
 const SHRINKING: u32 = 20_000;
 
 pub(super) fn histories_agree_with_a_plain_model(scene: &Scene<'_>) {

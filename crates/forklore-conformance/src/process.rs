@@ -1,4 +1,5 @@
-//! Cases with several processes: the test program starts itself again with the same case.
+//! Runs cases with several processes: the test program starts itself again, and the new process
+//! runs the same case.
 
 use std::env;
 use std::process::{Child, Command, Stdio};
@@ -9,9 +10,10 @@ use super::scene::Scene;
 /// The role of this process in a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// The process that created the store and watches the others.
+    /// The process that created the store and starts the others.
     First,
-    /// A process that the first one started, with the word that it got as its role.
+    /// A process that the first one started. The string is the role that it got from
+    /// [`Scene::start`].
     Other(String),
 }
 
@@ -19,7 +21,8 @@ const CASE: &str = "FORKLORE_CONFORMANCE_CASE";
 const ROLE: &str = "FORKLORE_CONFORMANCE_ROLE";
 const ADDRESS: &str = "FORKLORE_CONFORMANCE_ADDRESS";
 
-/// Returns the scene if this process was started for case `number`, else `None`.
+/// Returns a scene with the shared store if this process was started for the case `number`,
+/// otherwise `None`.
 pub(super) fn joined(factory: &dyn Factory, number: u16) -> Option<Scene<'_>> {
     let started_for = env::var(CASE).ok()?;
     let role = Role::Other(env::var(ROLE).expect("a role"));
@@ -27,13 +30,14 @@ pub(super) fn joined(factory: &dyn Factory, number: u16) -> Option<Scene<'_>> {
     (started_for == number.to_string()).then(|| Scene::joined(factory, role, &address))
 }
 
-/// Checks whether this process was started for a case.
+/// Checks whether another process started this one, to run a part of a case.
 pub(super) fn is_other() -> bool {
     env::var_os(CASE).is_some()
 }
 
 impl Scene<'_> {
-    /// Returns the role that this process was given; `None` in the first process.
+    /// Returns the role that this process got from [`Scene::start`], or `None` in the first
+    /// process.
     pub fn argument(&self) -> Option<&str> {
         match &self.role {
             Role::First => None,
@@ -41,7 +45,8 @@ impl Scene<'_> {
         }
     }
 
-    /// Starts another process that runs case `number` on the same store with `role` as its role.
+    /// Starts another process, which runs the case `number` on the same store. [`Scene::argument`]
+    /// returns `role` there.
     ///
     /// # Panics
     /// If the process cannot be started.
@@ -58,7 +63,7 @@ impl Scene<'_> {
             .expect("another process")
     }
 
-    /// Waits for a process that [`Scene::start`] started.
+    /// Waits for the end of a process that [`Scene::start`] started.
     ///
     /// # Panics
     /// If the process failed.
@@ -69,8 +74,9 @@ impl Scene<'_> {
     }
 }
 
-/// Returns the arguments that make the test program run only the current test. The test's thread
-/// bears the test's name, unless the program was already started for this test alone.
+/// Returns the arguments with which the test program runs only the current test. They come from the
+/// name of the current thread, which is that of the test. If the thread is the main thread, the
+/// program's own arguments are used: the program was already started for this test alone.
 fn test_arguments() -> Vec<String> {
     let thread = std::thread::current();
     match thread.name() {

@@ -1,11 +1,11 @@
-//! Runs two threads that begin at the same time.
+//! Runs two closures in two threads that begin at the same time.
 
 use std::sync::Barrier;
 
 /// Runs both closures at the same time and returns their results.
 ///
 /// # Panics
-/// If one of them panics.
+/// If one of the closures panics.
 pub fn race<A: Send, B: Send>(
     first: impl FnOnce() -> A + Send,
     second: impl FnOnce() -> B + Send,

@@ -1,4 +1,4 @@
-//! Runs the cases one after the other and prints the results as a table.
+//! Runs cases one after the other, and prints the results as a table.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,21 +13,21 @@ use super::scene::Scene;
 pub enum Outcome {
     /// The store fulfils the case.
     Pass,
-    /// The store violates the case; contains the failure message.
+    /// The store violates the case. The string is the failure message.
     Fail(String),
     /// The case needs a capability that the store does not offer.
     NotOffered,
 }
 
-/// The results of all cases.
+/// The results of the cases of one run.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Each case with its outcome, in order.
+    /// Each case with its outcome, in the order in which the cases ran.
     pub outcomes: Vec<(&'static Case, Outcome)>,
 }
 
-/// Runs those of `cases` (usually [`super::CASES`]) that are base cases or need a capability that
-/// the store reports.
+/// Runs `cases`, which are usually [`super::CASES`]. A case that needs a capability that the store
+/// does not report is not run: its outcome is [`Outcome::NotOffered`].
 pub fn run(factory: &dyn Factory, cases: &'static [Case]) -> Report {
     let offered = factory.fresh().open().store.capabilities();
     let outcome = |case: &'static Case| {
@@ -43,12 +43,12 @@ pub fn run(factory: &dyn Factory, cases: &'static [Case]) -> Report {
 /// Runs one case by its number.
 ///
 /// # Panics
-/// If the store violates the case, does not offer its capability, or no case has this number.
+/// If the store violates the case or does not offer the capability that the case needs, or if no
+/// case has this number.
 pub fn run_one(factory: &dyn Factory, number: u16) {
     let case = CASES.iter().find(|case| case.number == number).expect("a case of this number");
     if process::is_other() {
-        // This process was started for one case only. It skips the others and the first process's
-        // part.
+        // Another process started this one for a part of one case. Skip all other cases.
         if let Some(mut scene) = process::joined(factory, number) {
             (case.run)(&mut scene);
         }
@@ -71,7 +71,7 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
 }
 
 impl Report {
-    /// Returns the cases that the store violates, with their messages.
+    /// Returns the cases that the store violates, with their failure messages.
     pub fn failures(&self) -> impl Iterator<Item = (&'static Case, &str)> {
         self.outcomes.iter().filter_map(|(case, outcome)| match outcome {
             Outcome::Fail(why) => Some((*case, &**why)),
@@ -79,7 +79,7 @@ impl Report {
         })
     }
 
-    /// Prints the table and panics with all failures, if there are any.
+    /// Prints the table. If cases failed, panics with the messages of all failures.
     ///
     /// # Panics
     /// If a case failed.

@@ -1,4 +1,4 @@
-//! A store with a clock, and helpers that express the steps of a test briefly.
+//! A store under test with a clock, and helper methods that make the steps of a test short.
 
 use std::sync::Arc;
 
@@ -17,16 +17,16 @@ use forklore_store::port::{
     Page, Query, Removed, Store,
 };
 
-/// One store under test, with short helpers for the operations of a case.
+/// A store under test, with helper methods for the operations of a case.
 ///
 /// # Panics
-/// Helpers that return no `Result` panic if the store returns an error.
+/// Methods that return no `Result` panic if the store returns an error.
 pub struct Scene<'f> {
     /// The factory that created the store.
     pub factory: &'f dyn Factory,
     /// Supplies timestamps and event ids.
     pub clock: Clock,
-    /// The role of this process, in cases that use several.
+    /// The role of this process, in cases that use several processes.
     pub(super) role: Role,
     test_store: Option<Box<dyn TestStore>>,
     handle: Option<Handle>,
@@ -53,7 +53,7 @@ pub fn label(text: &str) -> Label {
 /// Asserts that a call failed with exactly this error.
 ///
 /// # Panics
-/// If it succeeded or failed with another error.
+/// If the call succeeded, or failed with another error.
 #[track_caller]
 pub fn refused<T: std::fmt::Debug>(result: Result<T>, error: &forklore_store::Error) {
     let refusal = result.expect_err("the call should have been refused");
@@ -73,17 +73,18 @@ impl<'f> Scene<'f> {
         }
     }
 
-    /// Creates a scene with a second handle on the same store. Its clock generates other event ids.
+    /// Creates a scene with a second handle on the store of `first`. The clock of the new scene
+    /// generates other event ids.
     ///
     /// # Panics
-    /// In another process than the one that created the store.
+    /// If this is not the process that created the store.
     pub fn sharing(first: &Self) -> Self {
         let clock = Clock::beginning_at(1 << 20);
         let handle = Some(first.test_store().open());
         Self { factory: first.factory, clock, role: Role::First, handle, test_store: None }
     }
 
-    /// Creates a scene with the store at the address that another process passed on.
+    /// Creates a scene with the store at `address`, which another process created.
     pub(super) fn joined(factory: &'f dyn Factory, role: Role, address: &str) -> Self {
         Self {
             factory,
@@ -103,7 +104,8 @@ impl<'f> Scene<'f> {
         &*self.handle().store
     }
 
-    /// Returns the store's attachments. Only cases of that capability may call it.
+    /// Returns the store's attachments. Panics if the store has none, so only cases that need this
+    /// capability may call it.
     pub fn attachments(&self) -> Arc<dyn Attachments> {
         self.store().attachments().expect("a store that keeps attachments")
     }
@@ -127,7 +129,8 @@ impl<'f> Scene<'f> {
         &**self.test_store.as_ref().expect("the process that made the store")
     }
 
-    /// Hands over the location of the store. Dropping it deletes the store under the open handle.
+    /// Takes the location of the store out of the scene. If the caller drops the location, the
+    /// store is deleted while the scene's handle is still open.
     pub(super) fn take_test_store(&mut self) -> Box<dyn TestStore> {
         self.test_store.take().expect("the process that made the store")
     }
@@ -161,8 +164,8 @@ impl<'f> Scene<'f> {
         }
     }
 
-    /// Builds a child of `parent` that is not stored yet and inherits the first `inheritable` inheritable
-    /// events. Its label is its id.
+    /// Builds a child of `parent` that is not stored yet. It inherits the first `inheritable`
+    /// inheritable events of `parent`, and its label is its id.
     pub fn child_draft(
         &self,
         parent: &str,
@@ -191,8 +194,8 @@ impl<'f> Scene<'f> {
         drafts.into_iter().map(|draft| draft.build(&self.clock)).collect()
     }
 
-    /// Returns the cut after the inheritable event number `inheritable`. If that event does not exist,
-    /// returns a cut with this number anyway.
+    /// Returns the cut after the inheritable event number `inheritable`, counted from 1. If the
+    /// session has no such event, returns a cut with only this number.
     pub fn cut(&self, session: &str, inheritable: u64) -> Cut {
         let nowhere = Cut { inheritable, ..Cut::default() };
         let Ok(page) =
@@ -230,7 +233,7 @@ impl<'f> Scene<'f> {
         self.store().create(new).unwrap()
     }
 
-    /// Creates a delegate that was called at `inheritable`.
+    /// Creates a delegate. Its cut, the position at which it was called, is `inheritable`.
     #[track_caller]
     pub fn delegate(
         &self,
@@ -244,14 +247,14 @@ impl<'f> Scene<'f> {
         self.store().create(new).unwrap()
     }
 
-    /// Builds an append of the drafts that expects no particular head.
+    /// Builds an append of these events that expects no particular head.
     pub fn appending(&self, drafts: Vec<Draft>) -> Append {
         let events = self.build(drafts);
         let usage = usage_of(&events);
         Append { events, expect: None, owner: None, usage, now: self.clock.now() }
     }
 
-    /// Appends events without an expected head.
+    /// Appends events to a session, whatever its head is.
     #[track_caller]
     pub fn append(&self, session: &str, drafts: Vec<Draft>) -> Appended {
         self.store().append(&id(session), self.appending(drafts)).unwrap()
@@ -263,13 +266,13 @@ impl<'f> Scene<'f> {
         self.store().header(&id(session)).unwrap()
     }
 
-    /// Reads one page forward.
+    /// Reads one page of a session's history, forward from `at`.
     #[track_caller]
     pub fn page(&self, session: &str, at: At, limit: usize) -> Page {
         self.store().read(&id(session), &forward(at, limit, false)).unwrap()
     }
 
-    /// Reads all pages of a query and checks that none exceeds its limit.
+    /// Reads all pages of a query. Checks that no page has more events than the limit.
     #[track_caller]
     pub fn pages(&self, session: &str, query: &Query) -> Vec<LogEntry> {
         let mut query = query.clone();
@@ -293,32 +296,32 @@ impl<'f> Scene<'f> {
         }
     }
 
-    /// Reads the whole assembled history.
+    /// Reads the whole assembled history of a session.
     #[track_caller]
     pub fn log(&self, session: &str) -> Vec<LogEntry> {
         self.pages(session, &forward(At::Seq(0), 1000, false))
     }
 
-    /// Returns a short text for each event of the history: the text of `content`, else the event
-    /// type.
+    /// Returns a string for each event of a session's history: its `content` if that is a string,
+    /// otherwise the event type.
     #[track_caller]
     pub fn texts(&self, session: &str) -> Vec<String> {
         self.log(session).iter().map(|stored| text(&stored.event)).collect()
     }
 
-    /// Changes the session's header.
+    /// Changes a session's header, or detaches the session.
     #[track_caller]
     pub fn change(&self, session: &str, change: &Change) -> Changed {
         self.store().change(&id(session), change).unwrap()
     }
 
-    /// Copies the prefix of a session into a segment of its own.
+    /// Detaches a session: gives it its own copy of its prefix.
     #[track_caller]
     pub fn detach(&self, session: &str) -> Changed {
         self.change(session, &Change::Detach)
     }
 
-    /// Takes the lease for `owner` for the duration `lasts`.
+    /// Takes or renews the lease of a session for `owner`, for the duration `lasts`.
     ///
     /// # Errors
     /// Those of [`Store::change`].
@@ -345,20 +348,20 @@ impl<'f> Scene<'f> {
         self.store().remove(&ids, Children::Refuse, now)
     }
 
-    /// Deletes one session. Its children retain what they inherit.
+    /// Deletes one session. Its children retain the events that they inherit from it.
     #[track_caller]
     pub fn delete(&self, session: &str) -> Removed {
         self.remove(&[session], Children::Retain).unwrap()
     }
 
-    /// Asserts that verification finds no problems.
+    /// Asserts that a verification of the store finds no problems.
     #[track_caller]
     pub fn assert_sound(&self) {
         assert_eq!(self.store().verify(None).unwrap().problems, []);
     }
 }
 
-/// A lease duration that is longer than any test.
+/// The duration of a lease that does not expire during a test.
 pub const LONG: SignedDuration = SignedDuration::from_hours(1);
 
 /// Creates a query that reads forward from `at`.
@@ -373,14 +376,14 @@ pub fn backward(at: At, limit: usize, bare: bool) -> Query {
     Query { at, direction: Direction::Backward, limit, bare }
 }
 
-/// Returns the text of the event's `content`, else its type.
+/// Returns the event's `content` if that is a string, otherwise the event type.
 #[must_use]
 pub fn text(event: &Event) -> String {
     let data: serde_json::Value = event.data.read().unwrap_or_default();
     data["content"].as_str().map_or_else(|| event.kind.to_string(), str::to_owned)
 }
 
-/// Computes the counts after the last of these events.
+/// Computes the counts after the last of these events, which begin at the start of a history.
 #[must_use]
 pub fn counts_of(log: &[LogEntry]) -> Counts {
     let mut open = forklore_core::OpenCalls::default();

@@ -1,7 +1,8 @@
 //! The `suite!` macro: creates a test for each case.
 
-/// Creates a test for each case, in one module per group. `suite!(factory)` creates the base cases;
-/// `suite!(factory; durable, maintenance)` also creates those of these capabilities.
+/// Creates a test for each case, in one module per group. `suite!(factory)` creates the tests of
+/// the base cases. `suite!(factory; durable, maintenance)` also creates the tests of the
+/// capabilities `durable` and `maintenance`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __forklore_suite {
@@ -21,7 +22,8 @@ macro_rules! __forklore_tests {
     };
 }
 
-/// Passes a group on if its capability is `base` or one of the offered ones.
+/// Creates the tests of a group if the group's capability is `base` or is in the list of offered
+/// capabilities.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __forklore_offered {

@@ -1,4 +1,5 @@
-//! Tests of attachments as files in a directory: foreign changes to them, and their permissions.
+//! Tests of attachments that are stored as files in a directory: changes by other programs, and
+//! file permissions.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test")]
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Tests that the suite detects broken attachment stores.
+//! Tests that the conformance suite detects stores with broken attachments.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use std::io::{self, Read};
@@ -15,7 +15,7 @@ use forklore_store::port::{
     Transaction, Verification,
 };
 
-/// A defect of the attachments.
+/// A defect of the attachments, which the suite must detect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Flaw {
     CutsTheLastByte,
@@ -62,7 +62,7 @@ impl Broken {
         }
     }
 
-    /// Returns the current state of an attachment, whatever it was when it was listed.
+    /// Returns the current state of an attachment. `listed` is its state when it was listed.
     fn now(&self, listed: &Attachment) -> Attachment {
         self.inner.find(&listed.id).unwrap().unwrap_or_else(|| listed.clone())
     }

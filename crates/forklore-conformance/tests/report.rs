@@ -1,4 +1,4 @@
-//! Tests that the suite detects broken stores and reports them in a table.
+//! Tests that the conformance suite detects broken stores and reports them in a table.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use std::time::Duration;
@@ -13,7 +13,7 @@ use forklore_store::port::{
 use forklore_store::{Error, Result};
 use jiff::Timestamp;
 
-/// A defect of the store.
+/// A defect of the store, which the suite must detect.
 #[derive(Clone, Copy, Debug)]
 enum Flaw {
     IgnoresExpectedHead,
@@ -59,7 +59,7 @@ struct Broken {
 }
 
 impl Broken {
-    /// Applies the flaw to a write before the store sees it.
+    /// Applies the flaw to a write before the store gets the write.
     fn spoil(&self, write: &mut Write) -> Result<()> {
         match (self.flaw, write) {
             (Flaw::TakesAnyCut, Write::Create(new)) => {
@@ -105,7 +105,7 @@ impl Broken {
         }
     }
 
-    /// Commits a transaction, changed by those flaws that concern whole transactions.
+    /// Commits a transaction. Flaws that concern whole transactions change what it does.
     fn take(&self, transaction: Transaction) -> Result<Committed> {
         let Transaction { mut writes, source, attachments } = transaction;
         if matches!(self.flaw, Flaw::CommitsOneByOne) {
@@ -190,7 +190,7 @@ impl Store for Broken {
     }
 }
 
-/// Checks whether the case `by` detects the flaw.
+/// Checks whether the case with the name `by` detects the flaw.
 fn is_caught(flaw: Flaw, by: &str) -> bool {
     let factory = move || Handle::new(Broken { inner: MemoryStore::default(), flaw });
     let case = CASES.iter().find(|case| case.name == by).expect("a case of this name");

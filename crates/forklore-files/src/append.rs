@@ -11,7 +11,8 @@ use crate::log::{Next, Want, of};
 use crate::record::write_event;
 use crate::session::Session;
 
-/// Appends the events of `append`, or finds that an earlier call already did.
+/// Appends the events of `append` to the session. If an earlier call already appended the same
+/// events, returns the result of that call and writes nothing.
 pub(crate) fn append(folder: &Folder, id: &SessionId, append: &Append) -> Result<Appended> {
     let mut session = folder.writable(id)?;
     let head = session.header.head_seq();
@@ -41,7 +42,7 @@ fn changes_calls(event: &Event) -> bool {
     event.effect.starts_turn || !event.effect.calls.is_empty()
 }
 
-/// Returns the ids of the session's own events at and after a seq, at most `most` of them.
+/// Returns the ids of at most `most` of the session's own events, from seq `from` on.
 fn ids_from(session: &Session, from: u64, most: usize) -> Result<Vec<EventId>> {
     let failed = |error| of(error, &session.header.id, Some(from));
     let mut ids = Vec::new();
@@ -55,14 +56,14 @@ fn ids_from(session: &Session, from: u64, most: usize) -> Result<Vec<EventId>> {
     Ok(ids)
 }
 
-/// The end of a session's own events, to which more are added.
+/// Collects events to append to a session's file, and updates the session's header.
 pub(crate) struct Tail<'h> {
     /// The session's header, updated with each event.
     pub(crate) header: &'h mut Header,
-    /// The calls open after the last event. `None` if only their number counts, because no added
-    /// event changes them.
+    /// The calls that are open after the last event. `None` if no added event changes them; the
+    /// header's number of open calls is then sufficient.
     pub(crate) open: Option<OpenCalls>,
-    /// The lines of the added events.
+    /// The encoded lines of the added events.
     pub(crate) lines: String,
 }
 

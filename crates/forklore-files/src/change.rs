@@ -8,7 +8,7 @@ use forklore_store::{Error, Result};
 use crate::folder::Folder;
 use crate::label;
 
-/// Makes any change except [`Change::Detach`], and returns the resulting header.
+/// Makes any change except [`Change::Detach`]. Returns the header after the change.
 pub(crate) fn change(folder: &Folder, id: &SessionId, change: &Change) -> Result<Header> {
     let mut session = folder.writable(id)?;
     let old = session.header.clone();

@@ -1,7 +1,9 @@
-//! The claim of an id: the only file of its name in the store, created before the session.
+//! The claim of a session's id: a file in the folder `ids`, which is created before the session.
+//! Only one process can create it.
 //!
-//! It gives the session's location and how much of its file is durable. Both can be found without
-//! it: a claim is an index and never authoritative, and one that cannot be read is ignored.
+//! A claim records in which folder the session's file is, and how many bytes of that file are
+//! durable. It is only an index: the store can find both facts without it, and ignores a claim that
+//! it cannot read.
 
 use std::io;
 
@@ -17,25 +19,25 @@ use crate::line;
 use crate::log::damage;
 use crate::name::Name;
 
-/// The content of a claim. For a given session all fields have a fixed width, so that it is
-/// overwritten in place.
+/// The content of a claim. For a given session all fields have a fixed width, so that a write
+/// replaces the old content without changing the length of the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Claim {
     id: SessionId,
     workspace: String,
-    /// The acknowledged length of the session's file in bytes, as 20 digits.
+    /// How many bytes of the session's file are durable, as 20 decimal digits.
     durable: String,
 }
 
-/// The location of a session.
+/// The file of a session, and how much of it is durable.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) segment: Segment,
-    /// How much of its file is durable, in bytes; 0 if unknown.
+    /// How many bytes of the file are durable; 0 if that is unknown.
     pub(crate) durable: u64,
 }
 
-/// Encodes the claim of a session, of whose file `durable` bytes are durable.
+/// Encodes the claim of a session. `durable` is the number of durable bytes in the session's file.
 pub(crate) fn encoded(id: &SessionId, segment: &Segment, durable: u64) -> Result<String> {
     let workspace = segment.workspace().to_owned();
     let claim = Claim { id: id.clone(), workspace, durable: format!("{durable:020}") };
@@ -43,13 +45,16 @@ pub(crate) fn encoded(id: &SessionId, segment: &Segment, durable: u64) -> Result
 }
 
 impl Folder {
-    /// Returns the location of the session with this id, or `None` if it does not exist, even if
-    /// its id is claimed.
+    /// Returns the file of the session with this id. Returns `None` if there is no such file, even
+    /// if the id is claimed.
     pub(crate) fn find(&self, id: &SessionId) -> Result<Option<Found>> {
         self.find_name(Name::of_session(id).as_str())
     }
 
-    /// Returns the location of the session with this name.
+    /// Returns the file of the session whose files have this name.
+    ///
+    /// # Errors
+    /// `Corrupt` if the file is missing although its claim says that some of it was durable.
     pub(crate) fn find_name(&self, name: &str) -> Result<Option<Found>> {
         if let Some(found) = self.claimed(name)?
             && self.open(&self.layout.segment(&found.segment), Open::Read)?.is_some()
@@ -64,7 +69,8 @@ impl Folder {
             }
         }
         match self.claimed(name)? {
-            // A session does not become unknown because its file is lost.
+            // If some of the file was durable, its loss is damage. The session does not count as
+            // one that never existed.
             Some(lost) if lost.durable > 0 => {
                 Err(damage(&self.layout.segment(&lost.segment), 0, "it is gone"))
             }
@@ -78,7 +84,7 @@ impl Folder {
         };
         let claim: Option<Claim> =
             line::checked(&bytes).ok().and_then(|text| serde_json::from_str(text).ok());
-        // Ignore a claim with another id, which some other program put here.
+        // Ignore a claim with another id: another program must have written it.
         let claim = claim.filter(|claim| Name::of_session(&claim.id).as_str() == name);
         Ok(claim.and_then(|claim| {
             let segment = Segment::at(&claim.workspace, name);
@@ -87,21 +93,22 @@ impl Folder {
         }))
     }
 
-    /// Returns the id in a claim, if it can be read.
+    /// Returns the id in the claim with this name, or `None` if the claim cannot be read.
     pub(crate) fn claimant(&self, name: &str) -> Option<SessionId> {
         let bytes = self.read(&self.layout.claim(name)).ok()??;
         let claim: Claim = serde_json::from_str(line::checked(&bytes).ok()?).ok()?;
         Some(claim.id)
     }
 
-    /// Returns how much of a file is durable at present, in bytes.
+    /// Returns how many bytes of a segment's file are durable at present; 0 if that is unknown.
     pub(crate) fn durable(&self, segment: &Segment) -> Result<u64> {
         let found = self.claimed(segment.name())?.filter(|found| found.segment == *segment);
         Ok(found.map_or(0, |found| found.durable))
     }
 
-    /// Claims the id for a session in `segment`. Only one process can create the file. A claim
-    /// whose session was never created is taken over.
+    /// Claims the id for a session in `segment`. Only one process can create the claim's file. If
+    /// the file already exists, its session was never created, and this session takes the claim
+    /// over.
     pub(crate) fn claim(&self, id: &SessionId, segment: &Segment) -> Result<()> {
         let path = self.layout.claim(segment.name());
         let bytes = encoded(id, segment, 0)?;
@@ -119,7 +126,8 @@ impl Folder {
         self.sync_name(&path)
     }
 
-    /// Records durably that nothing is known about a file that will be replaced by a shorter one.
+    /// Sets the durable length in a session's claim to 0, durably. The caller does this before it
+    /// replaces the session's file by a shorter one.
     pub(crate) fn unmark(&self, id: &SessionId, segment: &Segment) -> Result<()> {
         let path = self.layout.claim(segment.name());
         let Some(file) = self.open(&path, Open::Write)? else {
@@ -129,8 +137,8 @@ impl Folder {
         self.sync(&*file, &path)
     }
 
-    /// Returns every file of events, in the order of its folder: sessions' own files and copied
-    /// prefixes.
+    /// Returns every file of events: the sessions' own files and the copied prefixes. They are
+    /// ordered by folder, and in a folder as the file system lists them.
     pub(crate) fn segments(&self) -> Result<Vec<Segment>> {
         let mut segments = Vec::new();
         for workspace in self.names(&self.layout.workspaces())? {

@@ -1,4 +1,4 @@
-//! Commits to one session: writes the lines in one write, and reports success only after the sync.
+//! Commits changes of one session: writes all lines in one write, and returns only after the sync.
 
 use forklore_core::SessionId;
 use forklore_store::disk::os;
@@ -13,7 +13,8 @@ use crate::record::{Commit, State};
 use crate::session::Session;
 
 impl Folder {
-    /// Opens the living session with this id for writing, and recovers what a killed writer left.
+    /// Opens the living session with this id for writing. First recovers the session's file, in
+    /// case a killed process left an incomplete write.
     pub(crate) fn writable(&self, id: &SessionId) -> Result<Session> {
         let mut session = self.writable_any(id)?;
         if session.header.deleted.is_some() {
@@ -30,8 +31,9 @@ impl Folder {
         session.ok_or_else(|| Error::NotFound(id.clone()))
     }
 
-    /// Cuts off a torn tail and stores its bytes in the folder `aside`. Also makes durable what a
-    /// killed writer wrote without a sync, because others may now build on it.
+    /// Recovers a session's file after its writer was killed. It cuts off a torn tail and saves the
+    /// tail's bytes in the folder `aside`. Complete steps that the writer did not sync become
+    /// durable, because later writes depend on them.
     fn recover(&self, session: &mut Session) -> Result<()> {
         let Session { log, segment, header, .. } = &*session;
         if session.len > log.end {
@@ -42,14 +44,15 @@ impl Folder {
             self.sync(&*log.file, &log.path)?;
         }
         if log.end > session.durable {
-            // Write the bytes again: after an earlier failed sync the kernel may have dropped them,
-            // and a further sync would not write them.
+            // Write the bytes again. After an earlier failed sync the kernel may have dropped them,
+            // and a second sync would then not write them to the disk.
             let from = session.step.max(session.durable);
             let step = self.bytes(session, from, log.end)?;
             self.write(&*log.file, &log.path, &step, from)?;
             self.sync(&*log.file, &log.path)?;
             if session.durable == 0 {
-                // Its writer may have been killed as soon as the file had its name.
+                // The writer may have been killed after it renamed the file and before it synced
+                // the name.
                 self.sync_name(&log.path)?;
             }
             self.mark(Mark::Session(header.id.clone(), segment.clone(), log.end));
@@ -73,11 +76,12 @@ impl Folder {
         self.put(&self.layout.aside().join(name), bytes)
     }
 
-    /// Appends event lines to a session, followed by a commit line with its new state.
+    /// Appends event lines to a session's file, followed by a commit line with the session's new
+    /// state.
     ///
     /// # Errors
-    /// `Io` if the lines cannot be written, in which case nothing was; `Poisoned` if a sync failed,
-    /// in which case it is unknown what was.
+    /// `Io` if the lines cannot be written; the session is then unchanged. `Poisoned` if the sync
+    /// failed; it is then unknown whether the lines are durable.
     pub(crate) fn commit(&self, session: &mut Session, mut lines: String) -> Result<()> {
         let what = if lines.is_empty() { What::Changed } else { What::Appended };
         let _write = self.announce(what, &session.header.id)?;
@@ -90,7 +94,8 @@ impl Folder {
         lines.push_str(&line::sealed(&commit)?);
         let written = self.write(&*log.file, &log.path, lines.as_bytes(), log.end);
         if let Err(error) = written {
-            // Cut the file back. If that fails too, the next writer finds a torn tail.
+            // Cut the file back to its old length. If that fails too, the next writer finds a torn
+            // tail and cuts it off.
             let _ = log.file.set_len(log.end);
             return Err(error);
         }

@@ -1,4 +1,4 @@
-//! Copies an assembled prefix, for `replay_v1` and for detach.
+//! Copies a session's assembled prefix into a file of its own, for `replay_v1` and `detach`.
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
@@ -18,16 +18,16 @@ use crate::line::sealed;
 use crate::log::Next;
 use crate::record::{PrefixLine, Writer, write_event};
 
-/// Number of bytes of lines to collect before a write.
+/// Number of bytes of encoded lines that are collected before they are written.
 const WRITE_BYTES: usize = 1 << 20;
 
-/// A complete and durable copy that belongs to no session yet.
+/// A complete and durable copy in a temporary file. It belongs to no session yet.
 #[derive(Debug)]
 pub(crate) struct Staged {
     path: PathBuf,
 }
 
-/// The session that the copy is for.
+/// The session that will own the copy.
 pub(crate) struct Owner<'a> {
     pub(crate) id: &'a SessionId,
     pub(crate) parent_id: Option<&'a SessionId>,
@@ -35,7 +35,8 @@ pub(crate) struct Owner<'a> {
     pub(crate) segment: &'a Segment,
 }
 
-/// Copies the first `inheritable` inheritable events of a session, without blocking others.
+/// Copies the first `inheritable` inheritable events of the session `from` into a temporary file.
+/// Takes no lock, so that other writers need not wait.
 pub(crate) fn stage(
     folder: &Folder,
     from: &SessionId,
@@ -49,8 +50,8 @@ pub(crate) fn stage(
         return Err(Error::Invalid(format!("the cut lies behind the end of {from}")));
     }
     folder.make_dir(&folder.layout.workspaces().join(owner.segment.workspace()))?;
-    // Use a random suffix, because two processes in different containers can have the same
-    // process id.
+    // The name of the temporary file has a random suffix. A process id is not unique, because two
+    // processes in different containers can have the same.
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let suffix = format!(".{:016x}{UNFINISHED}", RandomState::new().hash_one(number));
     let path = folder.layout.segment(&owner.segment.prefix());
@@ -94,8 +95,8 @@ fn write_copy(
     folder.sync(&*file, path)
 }
 
-/// Copies what the session inherits, unless it already has its own copy (docs/semantics.md,
-/// Delete, detach).
+/// Copies the events that the session inherits, for a detach (docs/semantics.md, Detach). Returns
+/// `None` if the session already has its own copy.
 pub(crate) fn staged_detach(folder: &Folder, id: &SessionId) -> Result<Option<Staged>> {
     let session = folder.living(id)?;
     let header = &session.header;
@@ -111,7 +112,8 @@ pub(crate) fn staged_detach(folder: &Folder, id: &SessionId) -> Result<Option<St
     stage(folder, id, header.inherited.inheritable, &owner).map(Some)
 }
 
-/// Makes the session refer to its copy, unless it was detached meanwhile.
+/// Detaches the session: publishes `staged`, the copy of its prefix, and marks the session as
+/// detached. Does not use `staged` if the session was detached meanwhile.
 pub(crate) fn detach(folder: &Folder, id: &SessionId, staged: Option<&Staged>) -> Result<Changed> {
     let mut session = folder.writable(id)?;
     let mut copied_events = 0;
@@ -133,7 +135,11 @@ fn has_own(header: &Header) -> bool {
 }
 
 impl Staged {
-    /// Renames the copy to its final name next to the session in `segment`.
+    /// Renames the copy to its final name, next to the file of the session whose segment is
+    /// `segment`.
+    ///
+    /// # Errors
+    /// `Stale` if a `gc` has removed the copy as abandoned.
     pub(crate) fn publish(&self, folder: &Folder, segment: &Segment) -> Result<()> {
         if folder.open(&self.path, Open::Read)?.is_none() {
             let message = "a gc took it for one that a killed writer left".into();
@@ -142,7 +148,7 @@ impl Staged {
         folder.publish(&self.path, &folder.layout.segment(&segment.prefix()))
     }
 
-    /// Removes an unused copy. If that fails, the next gc erases it.
+    /// Removes a copy that is not used. Ignores a failure: the next `gc` removes the file.
     pub(crate) fn abandon(&self, folder: &Folder) {
         let _ = folder.fs.remove(&self.path);
     }

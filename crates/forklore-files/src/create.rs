@@ -17,14 +17,16 @@ use crate::line::sealed;
 use crate::record::{Ancestry, Commit, SessionLine, Span, State};
 use crate::session::Session;
 
-/// Maximum number of spans in a first line. Older ones stay in the first line of an ancestor.
+/// Maximum number of spans in the first line of a session's file. Earlier spans are in the first
+/// line of an ancestor's file.
 const SPANS: usize = 16;
 
-/// Checks the id, the kind and the cut. Returns the parent, if there is one.
+/// Checks the id, the kind and the cut of a new session. Returns the new session's parent, or
+/// `None` for a root.
 pub(crate) fn check_new(folder: &Folder, new: &NewSession) -> Result<Option<Session>> {
     match folder.find(&new.id) {
         Ok(None) => {}
-        // If the file of that session is lost, the id does not become available either.
+        // An id stays in use even if the file of its session is lost.
         Ok(Some(_)) | Err(Error::Corrupt { .. }) => {
             return Err(Error::IdInUse(new.id.clone()));
         }
@@ -36,8 +38,8 @@ pub(crate) fn check_new(folder: &Folder, new: &NewSession) -> Result<Option<Sess
     Ok(Some(parent))
 }
 
-/// Creates the session; its file gets its name last. `staged` is the copy of its prefix, if it
-/// has one.
+/// Creates the session. `staged` is the copy of the session's prefix, if it has one. The session's
+/// file gets its final name in the last step.
 pub(crate) fn create(folder: &Folder, new: &NewSession, staged: Option<&Staged>) -> Result<Header> {
     let parent = check_new(folder, new)?;
     let mut header = new.header(
@@ -68,8 +70,8 @@ pub(crate) fn create(folder: &Folder, new: &NewSession, staged: Option<&Staged>)
     Ok(header)
 }
 
-/// Claims the id and the label of the session, publishes its copied prefix, and gives its file
-/// its name.
+/// Claims the id and the label of the session, publishes the copy of its prefix, and renames its
+/// file to the final name.
 fn publish_session(
     folder: &Folder,
     header: &Header,
@@ -94,7 +96,8 @@ fn publish_session(
     Ok(())
 }
 
-/// Computes what a child inherits from its parent.
+/// Computes the part of a child that comes from its parent: the header with inherited counts, the
+/// open calls and the spans.
 fn inherit(
     folder: &Folder,
     header: Header,
@@ -119,8 +122,9 @@ fn inherit(
     Ok((Header { inherited: counts, counts, ..header }, open, ancestry))
 }
 
-/// Returns the parent's spans plus one for its own events. A full list stays in the parent's first
-/// line, and the result refers to it.
+/// Returns the parent's spans, followed by one span for the parent's own events. If the parent's
+/// list is full, the result contains only the new span and refers to the first line of the parent's
+/// file for the others.
 fn with_own(parent: &Session) -> Ancestry {
     let mut ancestry = parent.ancestry();
     if ancestry.spans.len() >= SPANS {

@@ -1,10 +1,15 @@
-//! The feed: a log next to the sessions, `feed.jsonl`, of which sessions are written to.
+//! The feed: the log `feed.jsonl` in the store's folder. It records to which sessions processes
+//! write.
 //!
-//! A writer appends a line before it writes to a session and another one after it, each in one
-//! write; the log is not synced. If the writer is killed in between, readers can tell: the second
-//! line is missing, and no process has the session's lock. Three things mean that any session may
-//! have changed: a line that cannot be read, a log from before the machine's last boot, and an
-//! interrupted change that another process completed.
+//! A writer appends one line before it writes to a session and a second line after it. Each line is
+//! one write, and the log is not synced. If the writer is killed between the two lines, readers
+//! detect that: the second line is missing, and no process has the session's lock.
+//!
+//! In three cases any session may have changed:
+//!
+//! - A line of the log cannot be read.
+//! - The log is from before the machine's last boot.
+//! - Another process completed an interrupted change.
 
 mod follow;
 mod scan;
@@ -26,10 +31,10 @@ use crate::line;
 use crate::line::sealed;
 use crate::record::VERSION;
 
-/// If the log is longer than this many bytes when a store is opened, it is restarted.
+/// A log that is longer than this many bytes when the store is opened is replaced by an empty one.
 const LONG: u64 = 8 << 20;
 
-/// The log of a store, and the means to wake readers that follow it.
+/// The feed of a store: its log, and what wakes the readers that wait for changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Feed {
     path: PathBuf,
@@ -37,31 +42,32 @@ pub(crate) struct Feed {
     watch: Arc<Watch>,
 }
 
-/// The first line of a log.
+/// The first line of the feed's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct First {
     forklore: u32,
-    /// The name of the feed.
+    /// The random id of the feed. Marks contain it.
     feed: String,
-    /// How many times the log was restarted.
+    /// How many times the log was replaced by an empty one.
     generation: u64,
-    /// The id of the machine's boot in which the log began.
+    /// The id of the machine's boot during which the log was created.
     boot: String,
 }
 
-/// Any other line of a log.
+/// Any line of the feed's log after the first one.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Entry {
-    /// A session is about to be written to.
+    /// A process is about to write to this session.
     Begin(What, SessionId),
-    /// The write is over, whether or not it succeeded.
+    /// The write to this session has ended, with or without success.
     Done(SessionId),
-    /// Any session may have been written to.
+    /// Any session may have changed. The value is always `true`.
     Everything(bool),
 }
 
-/// A write in progress. Dropping it records that it is over.
+/// A write to a session that was announced in the feed. Dropping this value records that the write
+/// has ended.
 #[derive(Debug)]
 pub(crate) struct Write {
     feed: Feed,
@@ -75,13 +81,14 @@ impl Feed {
         Self { path: layout.feed(), bell, watch }
     }
 
-    /// Records that a session is about to be written to.
+    /// Records in the feed that this process is about to write to a session. The write ends when
+    /// the returned value is dropped.
     pub(crate) fn begin(&self, what: What, session: &SessionId) -> Result<Write> {
         self.add(&Entry::Begin(what, session.clone()))?;
         Ok(Write { feed: self.clone(), session: session.clone() })
     }
 
-    /// Records that any session may have been written to.
+    /// Records in the feed that any session may have changed.
     pub(crate) fn everything(&self) -> Result<()> {
         self.add(&Entry::Everything(true))?;
         self.bell.ring();
@@ -103,7 +110,7 @@ impl Feed {
         added.map_err(os("writing", &self.path))
     }
 
-    /// Creates the log if it does not exist.
+    /// Creates the feed's log if it does not exist.
     fn make(&self) -> Result<()> {
         let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
         let first = First {
@@ -114,7 +121,7 @@ impl Feed {
         };
         let new = with_suffix(&self.path, &format!("-{random:016x}.new"));
         let made = put(&new, &first).and_then(|()| match std::fs::hard_link(&new, &self.path) {
-            // Another process created it meanwhile.
+            // Another process created the log meanwhile.
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
             linked => linked,
         });
@@ -123,8 +130,8 @@ impl Feed {
             .map_err(os("making", &self.path))
     }
 
-    /// Restarts the log while nobody writes to it. Readers with older marks then look at every
-    /// session.
+    /// Replaces the log by an empty one. The caller ensures that no process writes to the log. A
+    /// reader with an older mark then gets a list of all sessions.
     fn renew(&self, old: &First) -> Result<()> {
         let first = First { generation: old.generation + 1, boot: boot(), ..old.clone() };
         let new = with_suffix(&self.path, ".new");
@@ -136,13 +143,14 @@ impl Feed {
 
 impl Drop for Write {
     fn drop(&mut self) {
-        // If this fails, readers find that the session's lock is free.
+        // Ignore a failure: readers also detect the end of the write because the session's lock is
+        // free.
         let _ = self.feed.add(&Entry::Done(self.session.clone()));
         self.feed.bell.ring();
     }
 }
 
-/// Writes a file with this line, durably.
+/// Writes and syncs a file that contains only this first line.
 fn put(path: &Path, first: &First) -> std::io::Result<()> {
     let line = line::sealed(first).map_err(std::io::Error::other)?;
     let mut options = OpenOptions::new();
@@ -151,14 +159,14 @@ fn put(path: &Path, first: &First) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// Returns an id that differs for each boot of the machine. It is empty on systems other than
-/// Linux.
+/// Returns the id of the machine's current boot, which differs for each boot. It is empty on
+/// systems other than Linux.
 fn boot() -> String {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim().to_owned()
 }
 
-/// Returns damage at the start of the log.
+/// Returns the error for damage at the start of the feed's log.
 fn damaged(path: &Path, message: &str) -> Error {
     crate::log::damage(path, 0, message)
 }

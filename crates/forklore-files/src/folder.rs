@@ -1,4 +1,5 @@
-//! The folder of a store: whole files, appends, durable names.
+//! File operations in the folder of a store: reading whole files, writing at an offset, creating
+//! and renaming files, and syncing them and their names.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,25 +17,26 @@ use crate::layout::{Layout, Segment, UNFINISHED};
 use crate::log::damage;
 use crate::{claim, sources};
 
-/// Maximum bytes of a file that is read as a whole. The longest is the journal of a change to
-/// several files.
+/// Maximum size in bytes of a file that is read as a whole. The longest such file is the journal of
+/// a change to several files.
 const WHOLE_BYTES: u64 = 1 << 30;
 
-/// The folder of a store. It refuses writes once a sync has failed.
+/// The folder of a store. After a failed sync it refuses all writes.
 #[derive(Debug)]
 pub(crate) struct Folder {
     pub(crate) fs: Arc<dyn Fs>,
     pub(crate) layout: Layout,
     poisoned: OnceLock<String>,
-    /// In an overlay: which files a change will have made durable once it is complete.
+    /// Only in an overlay: the marks to record once the change is complete.
     later: Option<Mutex<Vec<Mark>>>,
     pub(crate) clock: StoreClock,
     pub(crate) feed: Feed,
-    /// In an overlay: the feed's announcements of writes, which end when the change is complete.
+    /// Only in an overlay: the writes that were announced in the feed. They end when the change is
+    /// complete.
     under_way: Mutex<Vec<Write>>,
 }
 
-/// How many bytes of a file are durable.
+/// A file of which some bytes are durable, and how many bytes those are.
 #[derive(Clone, Debug)]
 pub(crate) enum Mark {
     /// A session's own file.
@@ -51,20 +53,21 @@ impl Folder {
         Self { fs, layout, poisoned, later, clock, feed, under_way }
     }
 
-    /// Returns the same folder over another file system, on which marks and announcements wait
-    /// until the change is complete.
+    /// Returns the same folder on the overlay `fs`. It collects marks and announcements until the
+    /// change is complete.
     pub(crate) fn over(&self, fs: Arc<dyn Fs>) -> Self {
         let (layout, feed) = (self.layout.clone(), self.feed.clone());
         let clock = self.clock.clone();
         Self { later: Some(Mutex::default()), clock, feed, ..Self::new(fs, layout) }
     }
 
-    /// Announces to readers of the feed that a session is about to be written to. They look at it
-    /// when the returned guard is dropped: after the write. In an overlay the guard is stored
-    /// instead, until the whole change is complete.
+    /// Announces in the feed that this process is about to write to a session. The caller drops the
+    /// returned guard after the write, and readers of the feed then read the session. In an overlay
+    /// this function returns `None`: the overlay stores the guard until the whole change is
+    /// complete.
     ///
     /// # Errors
-    /// `Io`; the caller must then write nothing.
+    /// `Io` if the announcement cannot be written. The caller must then not write to the session.
     pub(crate) fn announce(&self, what: What, session: &SessionId) -> Result<Option<Write>> {
         let write = self.feed.begin(what, session)?;
         if self.later.is_none() {
@@ -74,8 +77,8 @@ impl Folder {
         Ok(None)
     }
 
-    /// Records that a part of a file is durable. Losing this record is harmless: whatever is after
-    /// the mark is then checked again.
+    /// Records how many bytes of a file are durable. Losing this record is harmless: the bytes
+    /// after the previous mark are then checked again.
     pub(crate) fn mark(&self, mark: Mark) {
         match &self.later {
             Some(later) => later.lock().unwrap_or_else(PoisonError::into_inner).push(mark),
@@ -98,15 +101,19 @@ impl Folder {
         }
     }
 
-    /// Records the marks that a change collected in an overlay, now that it is complete.
+    /// Records the marks that the overlay `other` collected. The caller calls this once the change
+    /// is complete.
     pub(crate) fn mark_like(&self, other: &Self) {
         let later = other.later.as_ref().map(Mutex::lock);
         let marks = later.map(|later| later.unwrap_or_else(PoisonError::into_inner).clone());
         marks.iter().flatten().for_each(|mark| self.mark_now(mark));
     }
 
-    /// Refuses further writes if a sync has failed, because unsynced data may be lost even if a
-    /// later sync succeeds.
+    /// Fails if a sync has failed before. Data that was not synced then may be lost even if a later
+    /// sync succeeds.
+    ///
+    /// # Errors
+    /// `Poisoned`.
     pub(crate) fn check_sound(&self) -> Result<()> {
         match self.poisoned.get() {
             None => Ok(()),
@@ -114,7 +121,7 @@ impl Folder {
         }
     }
 
-    /// Copies the failed sync, if there was one, from another view of the same folder.
+    /// If a sync failed in `other`, an overlay of the same folder, records that failure here too.
     pub(crate) fn poisoned_like(&self, other: &Self) {
         if let Some(failure) = other.poisoned.get() {
             let _ = self.poisoned.set(failure.clone());
@@ -158,29 +165,31 @@ impl Folder {
         Ok(Some(bytes))
     }
 
-    /// Writes all of `bytes` at an offset, in a single system call if the system accepts them at
-    /// once.
+    /// Writes all of `bytes` at the offset `at`. Uses one system call, or more if the system writes
+    /// only a part of the bytes.
     pub(crate) fn write(&self, file: &dyn File, path: &Path, bytes: &[u8], at: u64) -> Result<()> {
         write_all_at(file, bytes, at).map_err(os("writing", path))
     }
 
-    /// Makes durable what was written to the file.
+    /// Syncs a file: all bytes written to it become durable.
     pub(crate) fn sync(&self, file: &dyn File, path: &Path) -> Result<()> {
         self.synced(path, file.sync())
     }
 
-    /// Makes durable that the file at `path` has its name, or that it is removed.
+    /// Syncs the folder of the file at `path`, so that the file's new name, or its removal, becomes
+    /// durable.
     pub(crate) fn sync_name(&self, path: &Path) -> Result<()> {
         self.sync_folder(folder_of(path))
     }
 
-    /// Makes the names in a folder durable.
+    /// Syncs a folder, so that all names in it become durable.
     pub(crate) fn sync_folder(&self, folder: &Path) -> Result<()> {
         self.synced(folder, self.fs.sync_dir(folder))
     }
 
-    /// Creates a folder with a durable name. Also syncs the name of an existing empty folder: the
-    /// process that created it may have been killed before that.
+    /// Creates a folder if it does not exist, and makes its name durable. Also syncs the name of an
+    /// existing folder that is empty, because the process that created it may have been killed
+    /// before its own sync.
     pub(crate) fn make_dir(&self, path: &Path) -> Result<()> {
         if !self.names(path)?.is_empty() {
             return Ok(());
@@ -189,13 +198,14 @@ impl Folder {
         self.sync_name(path)
     }
 
-    /// Creates or replaces a file atomically, so that no process ever finds it incomplete.
+    /// Creates or replaces a file atomically and durably. No process ever finds the file
+    /// incomplete.
     pub(crate) fn put(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         let new = self.unfinished(path, bytes)?;
         self.publish(&new, path)
     }
 
-    /// Writes a file under a temporary name and makes it durable.
+    /// Writes and syncs a new file under a temporary name. Returns that name.
     fn unfinished(&self, path: &Path, bytes: &[u8]) -> Result<PathBuf> {
         let (new, file) = self.begun(path, bytes)?;
         let synced = self.sync(&*file, &new);
@@ -205,7 +215,8 @@ impl Folder {
         synced.map(|()| new)
     }
 
-    /// Writes a file under a temporary name without a sync.
+    /// Writes a new file under a temporary name, without a sync. Returns that name and the open
+    /// file.
     pub(crate) fn begun(&self, path: &Path, bytes: &[u8]) -> Result<(PathBuf, Box<dyn File>)> {
         let new = forklore_store::disk::with_suffix(path, UNFINISHED);
         self.remove(&new)?;
@@ -217,13 +228,13 @@ impl Folder {
         written.map(|()| (new, file))
     }
 
-    /// Renames a durable file to its final name.
+    /// Renames a file that is already durable to its final name, and makes that name durable.
     pub(crate) fn publish(&self, new: &Path, path: &Path) -> Result<()> {
         self.fs.rename(new, path).map_err(os("renaming", new))?;
         self.sync_name(path)
     }
 
-    /// Removes a file. It is not an error if the file does not exist.
+    /// Removes a file. Succeeds if the file does not exist.
     pub(crate) fn remove(&self, path: &Path) -> Result<()> {
         match self.fs.remove(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -233,7 +244,7 @@ impl Folder {
         }
     }
 
-    /// Returns the names in a folder; none if it does not exist.
+    /// Returns the names in a folder, or no names if the folder does not exist.
     pub(crate) fn names(&self, path: &Path) -> Result<Vec<String>> {
         match self.fs.names(path) {
             Ok(names) => Ok(names),
@@ -243,13 +254,14 @@ impl Folder {
     }
 }
 
-/// Checks whether nothing has that name. That includes a path through a file that a tool left in
-/// place of a folder.
+/// Checks whether the error means that the path does not exist. That includes a path one of whose
+/// folders is a file, which another program may have created there.
 fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Checks whether a folder, a link or a pipe is at the path instead of a file.
+/// Checks whether the error means that the path is a folder, a symbolic link or a pipe, and not a
+/// file.
 fn is_no_file(error: &io::Error) -> bool {
     let link = rustix::io::Errno::LOOP.raw_os_error();
     error.kind() == io::ErrorKind::IsADirectory

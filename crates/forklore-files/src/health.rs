@@ -1,4 +1,4 @@
-//! Checks the health of a store from outside, without creating, writing or repairing anything.
+//! Checks the health of a store without creating, writing or repairing anything.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -36,7 +36,8 @@ impl FilesStore {
     }
 }
 
-/// Reports what the folder contains, without reading the sessions.
+/// Reports on the content of the store's folder: its version, an interrupted change, and the number
+/// of sessions. Does not read the sessions.
 fn look_inside(health: &mut Health, path: &Path) -> Result<()> {
     FilesStore::open(path, Options { read_only: true, ..Options::default() })?;
     health.ok("format", format!("version {}", crate::record::VERSION));
@@ -69,7 +70,7 @@ fn look_inside(health: &mut Health, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The content of `workspaces/`.
+/// Counts of the session files in the folder `workspaces`.
 #[derive(Default)]
 struct Found {
     sessions: u64,
@@ -92,7 +93,7 @@ impl Found {
     }
 }
 
-/// Checks whether the last line of a file is incomplete.
+/// Checks whether the last line of a file is incomplete: it lacks its line feed.
 fn is_torn(folder: &Folder, path: &Path) -> Result<bool> {
     let Some(file) = folder.open(path, Open::Read)? else { return Ok(false) };
     let len = file.len().map_err(os("reading", path))?;

@@ -1,4 +1,5 @@
-//! A session's assembled history: its ancestors' parts one after the other, then its own.
+//! Reads a session's assembled history: the parts that it inherits from its ancestors, one after
+//! the other, and then its own events.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -22,11 +23,11 @@ pub(crate) struct History<'s> {
     all: OnceCell<Vec<Span>>,
 }
 
-/// A part of a history that is in one file.
+/// A part of a history whose events are in one file.
 #[derive(Debug)]
 struct Stretch {
     segment: Segment,
-    /// The number of its last inheritable event.
+    /// The history's count of inheritable events up to the end of this part.
     last: u64,
 }
 
@@ -44,8 +45,8 @@ impl<'s> History<'s> {
         Error::MissingAncestor { session, missing: missing.into() }
     }
 
-    /// Returns the spans among which a count reaches `want`: the session's last ones if it is
-    /// there, otherwise all.
+    /// Returns spans that include the one in which the count of `unit` reaches `want`. These are
+    /// the spans in the session's own first line if they suffice, otherwise all spans.
     fn spans(&self, unit: Unit, want: u64) -> Result<&[Span]> {
         let near = &self.ancestry.spans;
         if near.first().is_some_and(|first| unit.of(&first.base) < want) {
@@ -58,7 +59,7 @@ impl<'s> History<'s> {
         Ok(self.all.get_or_init(|| all))
     }
 
-    /// Returns the inherited part in which a count reaches `want`.
+    /// Returns the inherited part of the history in which the count of `unit` reaches `want`.
     fn stretch(&self, unit: Unit, want: u64) -> Result<Stretch> {
         let spans = self.spans(unit, want)?;
         let at = spans.partition_point(|span| unit.of(&span.base) < want).checked_sub(1);
@@ -74,7 +75,8 @@ impl<'s> History<'s> {
         log.ok_or_else(|| self.missing(stretch.segment.to_string()))
     }
 
-    /// Returns the seq of the event at which a count reaches `want`, or `None` if it never does.
+    /// Returns the seq of the event at which the history's running count of `unit` reaches `want`,
+    /// or `None` if the history has fewer.
     pub(crate) fn seq_of(&self, unit: Unit, want: u64) -> Result<Option<u64>> {
         if want == 0 || want > unit.of(&self.session.header.counts) {
             return Ok(None);
@@ -93,7 +95,8 @@ impl<'s> History<'s> {
         event.map(|event| Some(event.seq)).ok_or_else(|| self.gap(None))
     }
 
-    /// Returns the counts up to and including the inheritable event with this number.
+    /// Returns the history's counts up to and including its inheritable event number `inheritable`,
+    /// counted from 1. For 0, all counts are 0.
     pub(crate) fn counts_at(&self, inheritable: u64) -> Result<Counts> {
         let want = Want::Count(Unit::Inheritable, inheritable);
         if inheritable == 0 {
@@ -112,8 +115,8 @@ impl<'s> History<'s> {
         Ok(event.counts)
     }
 
-    /// Returns the spans of a child that keeps `inheritable` inheritable events, as far as this session
-    /// inherited them.
+    /// Returns the spans for a child that inherits only events that this session inherited too: the
+    /// first `inheritable` inheritable events.
     pub(crate) fn spans_before(&self, inheritable: u64) -> Result<Ancestry> {
         let near =
             self.ancestry.spans.first().is_some_and(|first| first.base.inheritable < inheritable);
@@ -127,24 +130,24 @@ impl<'s> History<'s> {
         Ok(Ancestry { before, spans })
     }
 
-    /// Adds this session to damage.
+    /// Adds this session's id to an error that reports damage.
     fn named(&self, error: Error, seq: Option<u64>) -> Error {
         of(error, &self.session.header.id, seq)
     }
 
-    /// Returns the error for a gap in the session's own events: that of the unreadable line, if
-    /// there is one.
+    /// Returns the error for a gap in the session's own events. If the line of the event `seq` is
+    /// there and cannot be read, returns the error for that line.
     fn gap(&self, seq: Option<u64>) -> Error {
         let log = &self.session.log;
         let there = seq.and_then(|seq| log.get(Want::Seq(seq), true).err());
         self.named(there.unwrap_or_else(|| log.damage(log.start, "an event is missing")), seq)
     }
 
-    /// Calls `show` for the events from `seq` on.
+    /// Calls `show` for the history's events from `seq` on, until `show` returns [`Next::Stop`].
     ///
     /// # Errors
-    /// `Corrupt`, `MissingAncestor`. It never shows fewer events than the header promises without
-    /// an error.
+    /// `Corrupt` or `MissingAncestor` if an event cannot be read or is missing. Without an error,
+    /// it has shown all events up to the head or up to [`Next::Stop`].
     pub(crate) fn walk(
         &self,
         seq: u64,
@@ -221,7 +224,8 @@ impl<'s> History<'s> {
             }
             next = if next == 0 { self.inherited().inheritable + 1 } else { next + 1 };
             stopped = show(own(event))? == Next::Stop;
-            // The event after a child's first one is in another file.
+            // After a child's first event, its `session_fork`, the inherited events follow. They
+            // are in another file.
             let elsewhere = seq == 0 && self.is_inherited(1);
             Ok(if stopped || elsewhere { Next::Stop } else { Next::Go })
         });
@@ -238,7 +242,8 @@ impl<'s> History<'s> {
         Ok(Some(next))
     }
 
-    /// Calls `show` for the events from `seq` back to the first.
+    /// Calls `show` for the history's events from `seq` back to the first one, until `show` returns
+    /// [`Next::Stop`].
     ///
     /// # Errors
     /// See [`History::walk`].
@@ -295,7 +300,7 @@ impl<'s> History<'s> {
         }
     }
 
-    /// Returns the first event of the part that contains the inherited event `seq`.
+    /// Returns the seq of the first event of the inherited part that contains the event `seq`.
     fn stretch_first(&self, seq: u64) -> Result<u64> {
         let spans = self.spans(Unit::Inheritable, seq)?;
         let at = spans.partition_point(|span| span.base.inheritable < seq).checked_sub(1);
@@ -304,14 +309,14 @@ impl<'s> History<'s> {
             .ok_or_else(|| self.missing("the list of its spans"))
     }
 
-    /// Returns the calls without a result after the event with this seq.
+    /// Returns the calls that are still open after the event `seq`: those that have no result yet.
     pub(crate) fn open_calls(&self, seq: i64) -> Result<OpenCalls> {
         let Ok(seq) = u64::try_from(seq) else {
             return Ok(OpenCalls::default());
         };
         let mut effects = Vec::new();
-        // Stop at an event after which no call is open: the events after it determine which calls
-        // are open.
+        // Reading goes backward and may stop at an event after which no call is open: the later
+        // events alone determine which calls are open.
         self.walk_back(seq, true, |stored| {
             if stored.counts.open == 0 {
                 return Ok(Next::Stop);
@@ -346,7 +351,8 @@ fn inherited(line: EventLine) -> LogEntry {
     LogEntry { seq: counts.inheritable, origin, counts, event }
 }
 
-/// Returns all spans of an ancestry, oldest first.
+/// Returns all spans of an ancestry, oldest first. Reads the older spans from the first lines of
+/// ancestors' files.
 fn all_spans(folder: &Folder, ancestry: &Ancestry) -> Result<Vec<Span>> {
     let mut parts = vec![ancestry.spans.clone()];
     let mut next = ancestry.before.clone();
@@ -359,7 +365,8 @@ fn all_spans(folder: &Folder, ancestry: &Ancestry) -> Result<Vec<Span>> {
     Ok(parts.into_iter().rev().flatten().collect())
 }
 
-/// Returns the part of an ancestry that contains the inheritable event with this number.
+/// Returns the list of spans that contains the inheritable event number `inheritable`, and the
+/// segment whose first line has the spans before that list.
 fn holder(
     folder: &Folder,
     ancestry: &Ancestry,

@@ -1,4 +1,5 @@
-//! The claim of a label in a family: an index over the labels in the sessions' headers.
+//! Claims of labels: one file per label of a family, which names the session that has the label.
+//! They are an index; the sessions' headers are authoritative.
 
 use forklore_core::{Header, Label, SessionId};
 use forklore_store::port::Filter;
@@ -13,7 +14,8 @@ struct LabelClaim {
     session_id: SessionId,
 }
 
-/// Refuses a label that another living session of the family has.
+/// Checks that no other living session of the family has this label. The session `but` does not
+/// count as another.
 pub(crate) fn check(
     folder: &Folder,
     root: &SessionId,
@@ -25,7 +27,7 @@ pub(crate) fn check(
         Claimed::By(id) => match folder.any(&id) {
             Ok(session) => Some(session.header),
             Err(Error::NotFound(_)) => None,
-            // Assume that the damaged session has the label.
+            // Assume that the damaged session is living and has the label.
             Err(Error::Corrupt { .. }) => {
                 return Err(Error::LabelInUse { label: label.clone(), by: id });
             }
@@ -45,7 +47,7 @@ pub(crate) fn check(
     }
 }
 
-/// Claims a label for a session, durably.
+/// Claims a label for a session, durably. Replaces an earlier claim of the label.
 pub(crate) fn claim(
     folder: &Folder,
     root: &SessionId,
@@ -57,8 +59,9 @@ pub(crate) fn claim(
     folder.put(&folder.layout.label(root, label), claim.as_bytes())
 }
 
-/// Frees the label of a session. A claim that stays because the process was killed before this
-/// has no effect, because the session's header has another label or is deleted.
+/// Removes the claim of a session's label, if that claim names the session. If the process is
+/// killed before this, the claim remains without effect: the session it names has another label or
+/// is deleted.
 pub(crate) fn free(folder: &Folder, header: &Header) -> Result<()> {
     match labelled(folder, &header.root_id, &header.label)? {
         Claimed::By(id) if id == header.id => {
@@ -68,7 +71,7 @@ pub(crate) fn free(folder: &Folder, header: &Header) -> Result<()> {
     }
 }
 
-/// Checks whether the label's claim names this session.
+/// Checks whether the claim of the session's label names this session.
 pub(crate) fn is_labelled(folder: &Folder, header: &Header) -> Result<bool> {
     let claimed = labelled(folder, &header.root_id, &header.label)?;
     Ok(matches!(claimed, Claimed::By(id) if id == header.id))
@@ -82,7 +85,8 @@ fn labelled(folder: &Folder, root: &SessionId, label: &Label) -> Result<Claimed>
     Ok(claim.map_or(Claimed::Unreadable, |claim: LabelClaim| Claimed::By(claim.session_id)))
 }
 
-/// Returns the living session of the family that has the label, according to the headers.
+/// Returns the living session of the family that has the label, or `None`. Reads the headers of all
+/// sessions, not the claims.
 fn family_label(folder: &Folder, root: &SessionId, label: &Label) -> Result<Option<Header>> {
     let filter =
         Filter { family: Some(root.clone()), label: Some(label.clone()), ..Filter::default() };

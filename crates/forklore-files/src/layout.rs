@@ -7,21 +7,21 @@ use forklore_core::{Label, SessionId};
 
 use crate::name::Name;
 
-/// The file name extension of a file of lines.
+/// The file name extension of files with JSON lines.
 pub(crate) const LINES: &str = ".jsonl";
-/// The suffix of a copied prefix, before [`LINES`].
+/// The suffix in the file name of a copied prefix. [`LINES`] follows it.
 pub(crate) const PREFIX: &str = ".prefix";
-/// The suffix of a file that is not complete yet.
+/// The suffix in the name of a file that is not complete yet.
 pub(crate) const UNFINISHED: &str = ".new";
 
-/// The folder of a store.
+/// The paths in the folder of a store.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     root: PathBuf,
 }
 
-/// A file of events: a session's own, or its copy of a prefix. The text is its path below
-/// `workspaces/` without the extension.
+/// A file of events: a session's own file, or the copy of its prefix. The string is the path of the
+/// file in the folder `workspaces`, without the extension.
 #[derive(
     Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
@@ -33,12 +33,12 @@ impl Segment {
         Self::at(&workspace.key(), Name::of_session(id).as_str())
     }
 
-    /// Returns the segment of a file in the folder of a workspace.
+    /// Returns the segment for the file with this name in the folder of a workspace.
     pub(crate) fn at(workspace: &str, name: &str) -> Self {
         Self(format!("{workspace}/{name}"))
     }
 
-    /// Returns the segment for a copy of what this session inherits.
+    /// Returns the segment for the copy of the prefix of the session whose own segment this is.
     pub(crate) fn prefix(&self) -> Self {
         Self(format!("{}{PREFIX}", self.0))
     }
@@ -47,23 +47,25 @@ impl Segment {
         self.0.ends_with(PREFIX)
     }
 
-    /// Returns the session's own segment, also if this is its prefix.
+    /// Returns the own segment of the session to which this segment belongs. For a copied prefix,
+    /// this removes the suffix.
     pub(crate) fn owner(&self) -> Self {
         Self(self.0.strip_suffix(PREFIX).unwrap_or(&self.0).to_owned())
     }
 
-    /// Returns the key of its workspace.
+    /// Returns the key of the session's workspace, which is the name of the segment's folder.
     pub(crate) fn workspace(&self) -> &str {
         self.0.split_once('/').map_or("", |(workspace, _)| workspace)
     }
 
-    /// Returns the name of its session.
+    /// Returns the name under which the session's files are stored.
     pub(crate) fn name(&self) -> &str {
         let file = self.0.split_once('/').map_or(&*self.0, |(_, file)| file);
         file.strip_suffix(PREFIX).unwrap_or(file)
     }
 
-    /// Checks whether a stored text is a valid segment, i.e. does not name another folder.
+    /// Checks whether the string, which may come from a file, is a valid segment. A valid segment
+    /// cannot lead out of the folder `workspaces`.
     pub(crate) fn is_sound(&self) -> bool {
         let part = |part: &str| {
             !part.is_empty()
@@ -90,17 +92,17 @@ impl Layout {
         &self.root
     }
 
-    /// The marker that the folder is a store, with its version.
+    /// The file that marks the folder as a store. It contains the store's version.
     pub(crate) fn version(&self) -> PathBuf {
         self.root.join("forklore.json")
     }
 
-    /// The path of which the gate's files have the prefix.
+    /// The path with which the names of the gate's files begin.
     pub(crate) fn gate(&self) -> PathBuf {
         self.root.join("store")
     }
 
-    /// The journal of a change to several files.
+    /// The file for the journal of a change to several files.
     pub(crate) fn pending(&self) -> PathBuf {
         self.root.join("pending.json")
     }
@@ -109,12 +111,12 @@ impl Layout {
         self.root.join("sources.jsonl")
     }
 
-    /// The feed: which sessions are written to.
+    /// The log of the feed.
     pub(crate) fn feed(&self) -> PathBuf {
         self.root.join("feed.jsonl")
     }
 
-    /// How far `sources.jsonl` is durable.
+    /// The file that records how many bytes of `sources.jsonl` are durable.
     pub(crate) fn sources_mark(&self) -> PathBuf {
         self.root.join("sources.mark")
     }
@@ -135,7 +137,7 @@ impl Layout {
         self.root.join("attachments")
     }
 
-    /// The folder of torn tails that were cut off.
+    /// The folder for torn tails that were cut off from session files.
     pub(crate) fn aside(&self) -> PathBuf {
         self.root.join("aside")
     }
@@ -148,7 +150,7 @@ impl Layout {
         self.ids().join(name)
     }
 
-    /// The folder of a family's labels.
+    /// The folder with the claims of a family's labels.
     pub(crate) fn family(&self, root: &SessionId) -> PathBuf {
         self.labels().join(Name::of_session(root).as_str())
     }

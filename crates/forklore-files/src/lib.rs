@@ -1,12 +1,13 @@
 //! A store that `cat`, `grep` and `jq` can read: one file of JSON lines per session, in one folder
 //! per workspace.
 //!
-//! Use it if people or scripts should read the sessions without forklore. Otherwise use
-//! `forklore-sqlite`, the default. The crate `forklore` opens either one by its address, so only
-//! programs that build an engine themselves need this crate.
+//! Use this store if people or scripts should read the sessions without forklore. Otherwise use
+//! `forklore-sqlite`, the default. The crate `forklore` opens both kinds of store by their address.
+//! Only programs that build an engine themselves need this crate.
 //!
 //! [`FilesStore`] implements [`Store`](forklore_store::Store), and [`Options`] say how to open it.
-//! All access to files goes through the traits in [`fs`], which tests replace to inject faults.
+//! All access to files goes through the traits in [`fs`]. Tests implement these traits to inject
+//! faults.
 //!
 //! ```
 //! use forklore_files::{FilesStore, Options};
@@ -45,12 +46,14 @@
 //!
 //! # How it stores
 //!
-//! A session's file has the events that the session wrote itself. What it inherits is a list of
-//! spans (ranges) of its ancestors' files, fixed at the fork; a fork copies no events. An append is
-//! one write and one sync. A change to several files is first written to a journal as a whole.
+//! A session's file contains the events that the session wrote itself. The events that it inherits
+//! are stored as a list of spans (ranges) of its ancestors' files. This list is fixed at the fork,
+//! so a fork copies no events. An append is one write and one sync. A change to several files is
+//! first written to a journal as a whole.
 //!
-//! The files are for reading. Each line ends with a checksum, so the store reports a line that
-//! somebody edited as damage. `docs/files-store.md` in the repository describes every file.
+//! Other programs may read the files but must not edit them. Each line ends with a checksum, so the
+//! store reports an edited line as damage. `docs/files-store.md` in the repository describes every
+//! file.
 
 mod append;
 mod change;

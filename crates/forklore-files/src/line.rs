@@ -1,27 +1,28 @@
-//! Encodes and checks lines: one JSON object each, whose last field is the checksum of all before
-//! it.
+//! Encodes and checks the lines of a file. Each line is one JSON object. Its last field is a
+//! checksum of all bytes of the line before that field.
 
 use std::fmt::Write;
 
 use forklore_store::{Error, Result};
 
-/// The bytes after the fields of every line.
+/// The bytes between the other fields of a line and the digits of its checksum.
 const SUM_FIELD: &[u8] = b",\"crc\":\"";
 const SUM_BYTES: usize = 8;
 const CLOSE: &[u8] = b"\"}";
 
-/// The bytes at the end of a line, without its line feed.
+/// The length of a line's end in bytes: the checksum field and the closing brace, without the line
+/// feed.
 const END_BYTES: usize = SUM_FIELD.len() + SUM_BYTES + CLOSE.len();
 
-/// Ends the object in `out` from `start` on, which lacks its `}`, as a line: adds the checksum, `}`
-/// and a line feed.
+/// Completes a line. `out` contains its JSON object from `start` on, without the closing `}`. Adds
+/// the checksum field, `}` and a line feed.
 pub(crate) fn seal(out: &mut String, start: usize) {
     let sum = crc32fast::hash(out.as_bytes().get(start..).unwrap_or_default());
     // Writing to a string cannot fail.
     let _ = writeln!(out, ",\"crc\":\"{sum:08x}\"}}");
 }
 
-/// Encodes an object as a line.
+/// Encodes an object as a line with checksum and line feed.
 ///
 /// # Errors
 /// `Io` if the object cannot be encoded as JSON.
@@ -33,11 +34,11 @@ pub(crate) fn sealed<T: serde::Serialize>(object: &T) -> Result<String> {
     Ok(out)
 }
 
-/// Checks a line and returns its text without the line feed: one JSON object, including its
-/// checksum.
+/// Checks the checksum of a line. Returns the line without its line feed: one JSON object,
+/// including the checksum.
 ///
 /// # Errors
-/// A description of what is wrong with the line.
+/// A string that says what is wrong with the line.
 pub(crate) fn checked(line: &[u8]) -> std::result::Result<&str, &'static str> {
     let line = line.strip_suffix(b"\n").ok_or("it does not end")?;
     let at = line.len().checked_sub(END_BYTES).ok_or("it has no checksum")?;
@@ -55,7 +56,7 @@ pub(crate) fn checked(line: &[u8]) -> std::result::Result<&str, &'static str> {
     std::str::from_utf8(line).map_err(|_| "it is no text")
 }
 
-/// Returns the checksum of any bytes, in the form that lines use.
+/// Returns the checksum of any bytes as 8 hexadecimal digits, the form that lines use.
 pub(crate) fn sum(bytes: &[u8]) -> String {
     format!("{:08x}", crc32fast::hash(bytes))
 }

@@ -1,16 +1,17 @@
-//! Finds the lines of a file from any offset, in either direction.
+//! Reads a file line by line from any offset, forward or backward.
 
 use std::io;
 use std::ops::Range;
 
 use crate::fs::File;
 
-/// Number of bytes read at once; more if a line is longer.
+/// Number of bytes that are read at once. A longer line is read as a whole.
 const BLOCK: u64 = 64 << 10;
-/// An upper bound for the length of a line: the longest imported payload and the fields around it.
+/// Maximum length of a line in bytes. The longest imported payload fits into it, together with the
+/// event's other fields.
 const LONGEST: u64 = 512 << 20;
 
-/// A window on a file.
+/// A reader of a file's lines. It buffers one block of the file.
 pub(crate) struct Lines<'f> {
     file: &'f dyn File,
     block: Vec<u8>,
@@ -22,8 +23,9 @@ impl<'f> Lines<'f> {
         Self { file, block: Vec::new(), at: 0 }
     }
 
-    /// Returns the line that begins at `at`, with its line feed. If the file ends without a line
-    /// feed, returns the rest of the file. Returns `None` at `end`.
+    /// Returns the line that begins at the offset `at`, with its line feed. The line feed is
+    /// missing if the part of the file before `end` has none. Returns `None` if `at` is not before
+    /// `end`.
     pub(crate) fn forward(&mut self, at: u64, end: u64) -> io::Result<Option<&[u8]>> {
         if at >= end {
             return Ok(None);
@@ -46,8 +48,8 @@ impl<'f> Lines<'f> {
         Ok(self.block.get(found).filter(|line| !line.is_empty()))
     }
 
-    /// Returns the line that ends at `end`, with the offset where it begins. Returns `None` at
-    /// `start`.
+    /// Returns the line that ends at the offset `end`, with the offset at which it begins. Returns
+    /// `None` if `end` is not after `start`.
     pub(crate) fn backward(&mut self, start: u64, end: u64) -> io::Result<Option<(u64, &[u8])>> {
         if start >= end {
             return Ok(None);
@@ -76,7 +78,7 @@ impl<'f> Lines<'f> {
         Ok(self.block.get(found).map(|line| (begins, line)))
     }
 
-    /// Returns the first offset at or after `at` where a line begins, at most `end`.
+    /// Returns the offset of the first line that begins at or after `at`, or `end` if no line does.
     pub(crate) fn boundary(&mut self, start: u64, at: u64, end: u64) -> io::Result<u64> {
         if at <= start {
             return Ok(start);
@@ -85,7 +87,8 @@ impl<'f> Lines<'f> {
         Ok(at - 1 + rest)
     }
 
-    /// Returns the range of the block between two offsets.
+    /// Returns the part of the buffered block that is between two offsets of the file. It is empty
+    /// if the block does not contain `from`.
     fn within(&self, from: u64, to: u64) -> Range<usize> {
         let last = self.at + self.block.len() as u64;
         if from < self.at || from >= last {

@@ -1,4 +1,4 @@
-//! Lists sessions by reading the first line and the last commit of every file.
+//! Lists sessions. For this, it reads the first line and the last commit of every session file.
 
 use forklore_core::Counts;
 use forklore_store::port::{Cursor, Filter, Headers};
@@ -13,7 +13,8 @@ use crate::record::{Ancestry, SessionLine, Span};
 use crate::session::{Outline, Session};
 
 impl Folder {
-    /// Returns the headers that match `filter`, most recently updated first.
+    /// Returns the headers that match `filter` and come after the cursor `after`, most recently
+    /// updated first. Returns at most `limit` headers, or all if `limit` is 0.
     pub(crate) fn list(
         &self,
         filter: &Filter,
@@ -44,10 +45,12 @@ impl Folder {
         Ok(found)
     }
 
-    /// Returns the session with this own segment, or `None` if its file does not exist.
+    /// Returns the session whose own segment is `segment`, or `None` if the segment's file does not
+    /// exist.
     pub(crate) fn session_in(&self, segment: &Segment) -> Result<Option<Session>> {
-        // Read the durable length first, then the file: meanwhile the file can only grow, unless it
-        // is replaced. In that case try again.
+        // Read the durable length before the file. Between the two reads the file can only grow,
+        // unless it is replaced by another one. If it is replaced, the read fails and is tried
+        // again.
         let look = || {
             let durable = self.durable(segment)?;
             self.load(&Found { segment: segment.clone(), durable }, Open::Read)
@@ -81,7 +84,7 @@ impl Folder {
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     pub(crate) sessions: Vec<Outline>,
-    /// Those that cannot be read.
+    /// The sessions that cannot be read.
     pub(crate) damaged: Vec<Damaged>,
 }
 
@@ -89,13 +92,14 @@ pub(crate) struct Survey {
 #[derive(Debug)]
 pub(crate) struct Damaged {
     pub(crate) segment: Segment,
-    /// Its first line, if that can be read.
+    /// The first line of the session's file, if that line can be read.
     pub(crate) line: Option<SessionLine>,
     pub(crate) error: Error,
 }
 
 impl Survey {
-    /// Returns the span lists that living sessions use, each with the number of events it gives.
+    /// Returns the lists of spans that living sessions use, each with the number of inheritable
+    /// events in it.
     pub(crate) fn lists(&self) -> Vec<(Ancestry, u64)> {
         let living = self.sessions.iter().filter(|session| session.header.deleted.is_none());
         let mut lists: Vec<_> = living
@@ -103,7 +107,8 @@ impl Survey {
                 (line.ancestry_of(header, segment), header.inherited.inheritable)
             })
             .collect();
-        // It is unknown whether a damaged session uses its own copy, so count both.
+        // For a damaged session it is unknown whether it uses the spans in its first line or its
+        // own copy. So include both.
         for Damaged { segment, line, .. } in &self.damaged {
             if let Some(line) = line {
                 let inheritable = line.session.inherited().inheritable;
@@ -116,7 +121,7 @@ impl Survey {
     }
 }
 
-/// Checks whether the error concerns one file only, so that others may still be readable.
+/// Checks whether the error concerns only one file. Other files may then still be readable.
 fn is_its_own(error: &Error) -> bool {
     matches!(error, Error::Corrupt { .. } | Error::Unsupported(_) | Error::Denied(_))
 }

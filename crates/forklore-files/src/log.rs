@@ -1,4 +1,4 @@
-//! A file of events: finds its end and reads its events.
+//! Reads and searches the event lines of a file.
 
 use std::path::PathBuf;
 
@@ -11,33 +11,35 @@ use crate::line;
 use crate::lines::Lines;
 use crate::record::EventLine;
 
-/// Below this many bytes a search reads on instead of jumping.
+/// When the range to search is shorter than this many bytes, a search reads line by line instead of
+/// halving the range.
 const NEAR: u64 = 32 << 10;
 
-/// An open file of events, up to its last complete commit.
+/// An open file of events, from the end of its first line to the end of its last commit that
+/// counts.
 #[derive(Debug)]
 pub(crate) struct Log {
     pub(crate) file: Box<dyn File>,
     pub(crate) path: PathBuf,
-    /// The offset after the first line.
+    /// The offset after the first line, in bytes.
     pub(crate) start: u64,
-    /// The offset after the last line that counts.
+    /// The offset after the last line that counts, in bytes.
     pub(crate) end: u64,
 }
 
-/// What a reader does after an event.
+/// A visitor's answer after an event: continue or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Go,
     Stop,
 }
 
-/// What to search an event line by.
+/// The event that a search looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Want {
-    /// The event with this seq in the session that owns the file.
+    /// The event that has this seq in the session that owns the file.
     Seq(u64),
-    /// The event at which a count reaches this.
+    /// The event at which the running count of this unit reaches this value.
     Count(Unit, u64),
 }
 
@@ -49,7 +51,8 @@ impl Want {
         }
     }
 
-    /// Checks whether the event is the wanted one, and not a later one that follows a lost one.
+    /// Checks whether the event is the wanted one. If the wanted event is lost, a search may find a
+    /// later one.
     pub(crate) fn is(self, event: &EventLine) -> bool {
         match self {
             Self::Seq(seq) => event.seq == seq,
@@ -66,7 +69,7 @@ impl Want {
 }
 
 impl Log {
-    /// Returns damage at an offset in the file.
+    /// Returns the error for damage at the offset `at` of this file.
     pub(crate) fn damage(&self, at: u64, message: &(impl ToString + ?Sized)) -> Error {
         damage(&self.path, at, message)
     }
@@ -79,10 +82,11 @@ impl Log {
         EventLine::parse(text, bare).map(Some).map_err(|error| self.damage(at, &error))
     }
 
-    /// Returns the offset of the wanted event, or of the first one after it.
+    /// Returns the offset of the wanted event's line. If that event is missing, returns the offset
+    /// of the first event after it, or `None` if there is none.
     ///
-    /// Skips lines that cannot be read. The caller must check whether it got the wanted event, as
-    /// [`Log::get`] does.
+    /// Skips lines that cannot be read. The caller must check whether the result is the wanted
+    /// event, as [`Log::get`] does.
     pub(crate) fn search(&self, want: Want) -> Result<Option<u64>> {
         let failed = |error| os("reading", &self.path)(error);
         let mut lines = Lines::of(&*self.file);
@@ -119,10 +123,10 @@ impl Log {
         Ok(None)
     }
 
-    /// Returns the wanted event, or `None` if there is nothing where it should be.
+    /// Returns the wanted event, or `None` if the file does not have it.
     ///
     /// # Errors
-    /// `Corrupt` if something unreadable is there.
+    /// `Corrupt` if a line at the event's position cannot be read.
     pub(crate) fn get(&self, want: Want, bare: bool) -> Result<Option<EventLine>> {
         let Some(at) = self.search(want)? else {
             return self.lost(self.start, self.end).map_or(Ok(None), Err);
@@ -136,7 +140,8 @@ impl Log {
         }
     }
 
-    /// Calls `show` for every line, with its offset and its checked text.
+    /// Calls `show` for every line after the first one, with the line's offset, its bytes and its
+    /// checked text.
     ///
     /// # Errors
     /// `Corrupt` at a line that cannot be read.
@@ -151,14 +156,15 @@ impl Log {
         Ok(())
     }
 
-    /// Returns the end of the line that begins at `at`.
+    /// Returns the offset after the line that begins at the offset `at`.
     pub(crate) fn behind(&self, at: u64) -> Result<u64> {
         let mut lines = Lines::of(&*self.file);
         let line = lines.forward(at, self.end).map_err(os("reading", &self.path))?;
         Ok(at + line.map_or(0, |line| line.len() as u64))
     }
 
-    /// Calls `show` for every event from the byte `at` on, with its offset.
+    /// Calls `show` for every event from the offset `at` on, with the event's offset, until `show`
+    /// returns [`Next::Stop`].
     ///
     /// # Errors
     /// `Corrupt` at any line that cannot be read.
@@ -182,7 +188,8 @@ impl Log {
         Ok(())
     }
 
-    /// Calls `show` for every event before the byte `end`, last one first.
+    /// Calls `show` for every event before the offset `end`, the last event first, until `show`
+    /// returns [`Next::Stop`].
     ///
     /// # Errors
     /// `Corrupt` at any line that cannot be read.
@@ -207,8 +214,8 @@ impl Log {
         Ok(())
     }
 
-    /// Returns the error of the last event line between two offsets if it cannot be read. A search
-    /// skips such a line.
+    /// Finds the last line between two offsets that is no commit line. If that line cannot be read,
+    /// returns its error. A search skips such a line.
     fn lost(&self, from: u64, to: u64) -> Option<Error> {
         let mut lines = Lines::of(&*self.file);
         let mut end = to;
@@ -223,13 +230,13 @@ impl Log {
     }
 }
 
-/// Returns damage at an offset in a file.
+/// Returns the error for damage at the offset `at` of the file at `path`.
 pub(crate) fn damage(path: &std::path::Path, at: u64, message: &(impl ToString + ?Sized)) -> Error {
     let location = format!("byte {at} of {}", path.display());
     Error::Corrupt { session: None, seq: None, location, message: message.to_string() }
 }
 
-/// Adds to damage the session and seq, if they are missing.
+/// If the error reports damage without a session or seq, adds them.
 pub(crate) fn of(error: Error, id: &forklore_core::SessionId, number: Option<u64>) -> Error {
     match error {
         Error::Corrupt { session, seq, location: position, message } => Error::Corrupt {

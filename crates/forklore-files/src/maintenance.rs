@@ -1,4 +1,4 @@
-//! Gives space back, so that no file contains deleted events.
+//! `gc`: erases events and bytes that no session needs, so that no file contains deleted events.
 
 use forklore_core::Header;
 use forklore_store::disk::os;
@@ -16,11 +16,12 @@ use crate::record::{Commit, PrefixLine, SessionLine, State, Writer, write_event}
 use crate::session::Session;
 use crate::sources::{self, Index};
 
-/// Erases what no session needs.
+/// Erases all events, copies and files that no session needs. Returns how much it erased.
 ///
 /// # Errors
-/// `Corrupt` for a session whose needs are unknown, in which case no event is erased; or, after
-/// all others are done, for a deleted one that cannot be cut back.
+/// `Corrupt` for a session whose file is so damaged that it is unknown which events it needs; then
+/// no event is erased. Also `Corrupt` for a deleted session or a copied prefix that cannot be
+/// trimmed; then all others were trimmed first.
 pub(crate) fn collect(folder: &Folder, index: &Index) -> Result<Collected> {
     let before = bytes_of_files(folder)?;
     let mut collected = Collected::default();
@@ -59,15 +60,16 @@ pub(crate) fn collect(folder: &Folder, index: &Index) -> Result<Collected> {
     damaged.map_or(Ok(collected), Err)
 }
 
-/// Cuts a deleted session back to its tombstone and the events that others need. Returns how
-/// many events it erased.
+/// Trims the file of a deleted session: only its tombstone and the events that other sessions need
+/// remain. Returns how many events it erased.
 fn trim(folder: &Folder, session: &Session, need: u64) -> Result<u64> {
     let Session { segment, header, line, log, .. } = session;
     let line: SessionLine = line.clone().trimmed_to(need);
     let mut whole = sealed(&line)?;
     let from = whole.len() as u64;
     let erased = match need {
-        // The events are not read, so damage among them does not prevent the erasure.
+        // No event is needed. The events are not read, so that damage among them cannot prevent the
+        // erasure.
         0 => header.own_events,
         _ => retain_needed(log, header.into(), need, false, &mut whole)?,
     };
@@ -78,8 +80,8 @@ fn trim(folder: &Folder, session: &Session, need: u64) -> Result<u64> {
     Ok(erased)
 }
 
-/// Replaces a session's file by a shorter one. Resets its durable length to 0 until the new
-/// file is durable.
+/// Replaces a session's file by a shorter one. The durable length in the session's claim is 0 until
+/// the new file is durable.
 fn replace(folder: &Folder, header: &Header, segment: &Segment, whole: &str) -> Result<()> {
     folder.unmark(&header.id, segment)?;
     folder.put(&folder.layout.segment(segment), whole.as_bytes())?;
@@ -87,7 +89,8 @@ fn replace(folder: &Folder, header: &Header, segment: &Segment, whole: &str) -> 
     Ok(())
 }
 
-/// Cuts a copy back to what is needed. Returns how many events it erased.
+/// Trims a copied prefix: only the first `need` inheritable events remain. If `need` is 0, removes
+/// the file. Returns how many events it erased.
 fn trim_copy(folder: &Folder, segment: &Segment, need: u64) -> Result<u64> {
     let path = folder.layout.segment(segment);
     if need == 0 {
@@ -111,7 +114,7 @@ fn trim_copy(folder: &Folder, segment: &Segment, need: u64) -> Result<u64> {
     Ok(erased)
 }
 
-/// Removes the torn tails of a deleted session.
+/// Removes the saved torn tails of the deleted session with this name.
 fn remove_aside(folder: &Folder, name: &str) -> Result<()> {
     let aside = folder.layout.aside();
     for file in folder.names(&aside)? {
@@ -122,7 +125,7 @@ fn remove_aside(folder: &Folder, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Removes files that a killed process did not complete.
+/// Removes files with a temporary name, which a killed process did not complete.
 fn remove_unfinished(folder: &Folder) -> Result<()> {
     let layout = &folder.layout;
     let mut parents = vec![layout.root().to_owned(), layout.ids(), layout.aside()];
@@ -148,7 +151,7 @@ pub(crate) fn bytes_of_files(folder: &Folder) -> Result<u64> {
     for parent in parents {
         for name in folder.names(&parent)? {
             let path = parent.join(name);
-            // Skip folders, and files that disappear meanwhile.
+            // Skip folders, and files that were removed meanwhile.
             if let Ok(file) = folder.fs.open(&path, Open::Read) {
                 bytes += file.len().map_err(os("measuring", &path))?;
             }
@@ -157,8 +160,8 @@ pub(crate) fn bytes_of_files(folder: &Folder) -> Result<u64> {
     Ok(bytes)
 }
 
-/// Appends the lines of the inheritable events up to number `need` to `out`. Returns how many
-/// events it left out.
+/// Appends to `out` the lines of the inheritable events up to number `need`. Returns the number of
+/// the other events in the file.
 fn retain_needed(
     log: &Log,
     writer: Writer<'_>,

@@ -1,4 +1,4 @@
-//! File names made from ids and labels, never from free text.
+//! File names for ids and labels, which are safe on all file systems.
 
 use std::fmt;
 
@@ -7,11 +7,12 @@ use forklore_core::{Label, SessionId};
 /// The longest id, in bytes, that is used as a file name unchanged.
 const PLAIN_BYTES: usize = 64;
 
-/// Names that mean a device on some systems, whatever follows the dot.
+/// Names that mean a device on some systems, with any extension.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// A file name without its extension: the id itself if it is plain and short, otherwise its hash.
-/// Ids that differ only in case or Unicode composition have the same name.
+/// A file name without extension for an id or label. It is the id or label itself if that is short
+/// and has only plain characters, otherwise a hash of it. Ids that differ only in case or Unicode
+/// composition have the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Name(String);
 
@@ -20,7 +21,7 @@ impl Name {
         Self::of(id.fold())
     }
 
-    /// Returns the name of a label. Labels are case-sensitive.
+    /// Returns the file name for a label. Labels are case-sensitive.
     pub(crate) fn of_label(label: &Label) -> Self {
         Self::of(label.as_str().to_owned())
     }

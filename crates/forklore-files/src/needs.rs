@@ -1,4 +1,4 @@
-//! Determines how far living sessions need each segment.
+//! Determines which events of each segment living sessions need.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,15 +9,16 @@ use crate::layout::Segment;
 use crate::list::Survey;
 use crate::record::{Ancestry, Span};
 
-/// For each segment, the running count of inheritable events up to which sessions that are not
-/// deleted read it.
+/// For each segment, the inheritable events that living sessions need: all up to this running count
+/// in the history.
 #[derive(Debug, Default)]
 pub(crate) struct Needs {
     last: HashMap<Segment, u64>,
 }
 
 impl Needs {
-    /// Returns that number for `segment`, or 0 if no session needs it.
+    /// Returns the count up to which living sessions need events of `segment`, or 0 if none is
+    /// needed.
     pub(crate) fn of(&self, segment: &Segment) -> u64 {
         self.last.get(segment).copied().unwrap_or_default()
     }
@@ -32,9 +33,9 @@ impl Needs {
 }
 
 impl Needs {
-    /// Reads each living session's spans, and spans that several sessions share only once. For a
-    /// damaged session whose first line can be read, counts what that line says and the session's
-    /// own copy.
+    /// Reads the spans of all living sessions. Reads spans that several sessions share only once.
+    /// For a damaged session whose first line can be read, it assumes that the session needs both
+    /// the spans in that line and its own copy.
     pub(crate) fn read(folder: &Folder, found: &Survey) -> Result<Self> {
         let mut needs = Self::default();
         let mut seen = HashSet::new();

@@ -1,5 +1,6 @@
-//! An in-memory file system over the real one. A change to several files runs on it as if it
-//! changed them, and the collected changes are then written together.
+//! An in-memory file system on top of another one. A change to several files runs on it as on the
+//! real files. The overlay collects the changed content, which is then written to all files
+//! together.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,16 +9,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::fs::{File, Fs, Open};
 
-/// The change to a file.
+/// How a file changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// The first `retain` bytes stay, and are followed by `tail`.
+    /// The first `retain` bytes of the old file remain, and `tail` replaces everything after them.
     Content { retain: u64, tail: Vec<u8> },
     /// The file is removed.
     Gone,
 }
 
-/// The changed files, over those of another file system.
+/// A file system that collects changes in memory. It reads unchanged files from the file system
+/// `below`.
 #[derive(Debug)]
 pub(crate) struct Overlay {
     below: Arc<dyn Fs>,
@@ -37,7 +39,8 @@ impl Overlay {
         Self { below, changed: Mutex::default() }
     }
 
-    /// Takes all changes. The overlay must not be used afterwards.
+    /// Takes all changes out of the overlay, ordered by path. The overlay must not be used
+    /// afterwards.
     pub(crate) fn take_changes(&self) -> Vec<(PathBuf, Change)> {
         let changed = std::mem::take(&mut *lock(&self.changed));
         let applied =
@@ -99,7 +102,7 @@ impl Fs for Overlay {
                 lock(&self.changed).insert(to.to_owned(), change);
                 Ok(())
             }
-            // Only files that the change itself created are renamed.
+            // A change renames only files that it created itself. Any other rename is an error.
             _ => Err(missing()),
         }
     }
@@ -115,13 +118,14 @@ impl Fs for Overlay {
         Ok(())
     }
 
-    /// Creates the folder immediately, because an empty folder belongs to no session.
+    /// Creates the folder immediately on the file system below. That is harmless, because an empty
+    /// folder belongs to no session.
     fn make_dir(&self, path: &Path) -> io::Result<()> {
         self.below.make_dir(path)
     }
 
-    /// Syncs a folder unless one of its files is new or replaced. Such a folder is synced once the
-    /// file has its name, and nothing needs the sync before.
+    /// Syncs a folder on the file system below, unless the change creates or replaces a file in it.
+    /// Such a folder is synced later, when the file gets its final name.
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         let is_named =
             |change: &Mutex<Change>| matches!(*lock(change), Change::Content { retain: 0, .. });
@@ -150,7 +154,7 @@ impl Fs for Overlay {
     }
 }
 
-/// A file that a change has opened for writing.
+/// A file of the overlay that is open for writing.
 #[derive(Debug)]
 struct Changed {
     below: Option<Box<dyn File>>,
@@ -158,8 +162,8 @@ struct Changed {
 }
 
 impl Changed {
-    /// Calls `act` with the number of bytes that stay from the file below, and with the bytes after
-    /// them.
+    /// Calls `act` with the two parts of the content: how many bytes remain from the file below,
+    /// and the bytes after them.
     fn with<T>(&self, act: impl FnOnce(&mut u64, &mut Vec<u8>) -> io::Result<T>) -> io::Result<T> {
         match &mut *lock(&self.change) {
             Change::Content { retain, tail } => act(retain, tail),
@@ -167,7 +171,8 @@ impl Changed {
         }
     }
 
-    /// Moves the bytes from `at` on from the file below into the tail.
+    /// Copies the remaining bytes of the file below from the offset `at` on to the start of `tail`,
+    /// and lowers `retain` to `at`. A write may then change them.
     fn take_from(&self, at: u64, retain: &mut u64, tail: &mut Vec<u8>) -> io::Result<()> {
         if let (Some(below), true) = (&self.below, at < *retain) {
             let mut buffer = vec![0; usize::try_from(*retain - at).unwrap_or_default()];

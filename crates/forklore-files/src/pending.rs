@@ -1,7 +1,8 @@
-//! Changes to several files: written to a journal as a whole, then performed, then removed from it.
+//! Changes to several files. The whole change is first written to a journal. Then the files are
+//! changed, and the journal is removed.
 //!
-//! Any process that finds a journal performs it again before anything else. Performing it twice has
-//! the same result as once.
+//! A process that finds a journal first performs the change in it again. Performing a change twice
+//! has the same result as performing it once.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -20,8 +21,8 @@ use crate::log::damage;
 use crate::overlay::{Change, Overlay};
 use crate::record::{VERSION, hex, unhex};
 
-/// Number of files written before they are synced together: as many as an import writes for a
-/// session, and not too many for a process that is short of descriptors.
+/// Number of files that are written before they are synced at the same time. It is as many as an
+/// import writes for one session, and few enough for a process with few free file descriptors.
 const FILES_AT_ONCE: usize = 4;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -30,22 +31,24 @@ struct Pending {
     pending: Vec<Write>,
 }
 
-/// The change to one file, named by its path in the store's folder.
+/// The change to one file. `file` is the path of the file in the store's folder.
 #[derive(Debug, Serialize, Deserialize)]
 struct Write {
     file: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "keep")]
     retain: Option<u64>,
-    /// Whether the file did not exist before.
+    /// Whether the change creates the file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     new: bool,
-    /// The bytes after the first `retain` ones; `None` if the file is removed.
+    /// The new bytes after the first `retain` bytes of the file. `None` if the change removes the
+    /// file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tail: Option<Tail>,
 }
 
-/// Bytes as JSON. They are in hex if they are not UTF-8, as a torn tail that is set aside may be.
+/// Bytes in JSON: a string if they are UTF-8, otherwise hexadecimal digits. A torn tail that is
+/// saved may be invalid UTF-8.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Tail {
@@ -70,7 +73,8 @@ impl Tail {
 }
 
 impl Folder {
-    /// Runs a `step` that may change several files, all or nothing.
+    /// Runs `step`, which may change several files. All changes become durable together, or none if
+    /// it fails.
     pub(crate) fn together<T>(&self, step: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
         let overlay = Arc::new(Overlay::over(self.fs.clone()));
         let above = self.over(overlay.clone());
@@ -99,8 +103,8 @@ impl Folder {
         Ok(value)
     }
 
-    /// Restores the state before a change that could not be completed, e.g. because the disk is
-    /// full. If that fails too, or it is unknown what is durable, the journal stays.
+    /// Restores the old state after a change that could not be completed, e.g. because the disk is
+    /// full. If that fails too, or if a sync has failed, the journal remains for the next process.
     fn take_back(&self, pending: &Pending) {
         if self.check_sound().is_err() {
             return;
@@ -122,17 +126,17 @@ impl Folder {
         }
     }
 
-    /// Checks whether a journal exists: of a running change, or of one whose writer was killed.
+    /// Checks whether a journal exists: a change is running, or its process was killed.
     pub(crate) fn is_pending(&self) -> Result<bool> {
         Ok(self.open(&self.layout.pending(), Open::Read)?.is_some())
     }
 
-    /// Performs the journal that a killed writer left.
+    /// If a killed process left a journal, performs the change in it and removes the journal.
     pub(crate) fn finish_pending(&self) -> Result<()> {
         match self.pending()? {
             Some(pending) => {
-                // Its writer announced the sessions and died, so no announcement will end; report
-                // all as changed.
+                // The killed process announced its writes in the feed and cannot record their end.
+                // So report that any session may have changed.
                 let done = self.finish(&pending);
                 done.and_then(|()| self.feed.everything())
             }
@@ -141,10 +145,12 @@ impl Folder {
         }
     }
 
-    /// Reads the journal. Returns `None` if the change is complete and only an empty file is left.
+    /// Reads the journal. Returns `None` if there is none, or if it is empty, which means that its
+    /// change is complete.
     ///
     /// # Errors
-    /// `Corrupt` if it cannot be read.
+    /// `Corrupt` if the journal cannot be read; `Unsupported` if a newer version of forklore wrote
+    /// it.
     fn pending(&self) -> Result<Option<Pending>> {
         let path = self.layout.pending();
         let bytes = self.read(&path)?.unwrap_or_default();
@@ -176,8 +182,8 @@ impl Folder {
         writes.chunks(FILES_AT_ONCE).try_for_each(|writes| self.write_some(writes))
     }
 
-    /// Writes a few files. A sync of one file waits for those of the others, so they start
-    /// together.
+    /// Writes and syncs a few files. The syncs run at the same time, because the sync of one file
+    /// would also wait for the data of the others.
     fn write_some(&self, writes: &[&Write]) -> Result<()> {
         let mut begun = Vec::with_capacity(writes.len());
         let done = self.write_begun(writes, &mut begun);
@@ -203,7 +209,8 @@ impl Folder {
         at_once(folders.iter().map(|folder| || self.sync_folder(folder)))
     }
 
-    /// Writes a file that will be synced later; a new file gets a temporary name.
+    /// Writes one file without a sync. A file that is new or replaced as a whole gets a temporary
+    /// name. Returns `None` if the change removes the file.
     fn begin(&self, write: &Write) -> Result<Option<Begun>> {
         let Some(tail) = &write.tail else { return Ok(None) };
         let broken = || damage(&self.layout.pending(), 0, "its bytes are none");
@@ -216,7 +223,8 @@ impl Folder {
         Ok(Some(Begun { file, at, path }))
     }
 
-    /// Removes the files to remove, and then the journal. After this the change is not undone.
+    /// Removes the files that the change removes, and then the journal. From then on the change
+    /// cannot be undone.
     fn remove_all(&self, pending: &Pending) -> Result<()> {
         let mut folders = BTreeSet::new();
         for write in pending.pending.iter().filter(|write| write.tail.is_none()) {
@@ -228,8 +236,9 @@ impl Folder {
         self.forget_pending()
     }
 
-    /// Empties the journal, syncs it and removes it. If it were only removed, a power failure might
-    /// bring it back, and it would be performed over later writes; an empty one is harmless.
+    /// Empties the journal, syncs it and then removes it. After a power failure a removed file may
+    /// exist again. A journal with content would then be performed a second time and overwrite
+    /// later writes. An empty journal is harmless.
     fn forget_pending(&self) -> Result<()> {
         let path = self.layout.pending();
         let file = self.fs.open(&path, Open::Write).map_err(os("opening", &path))?;
@@ -247,7 +256,8 @@ impl Folder {
         Ok(self.layout.root().join(&write.file))
     }
 
-    /// Writes `tail` after the first `retained` bytes of a file.
+    /// Writes `tail` after the first `retained` bytes of a file, and cuts off everything else.
+    /// Returns the open file, not synced.
     fn write_behind(&self, path: &Path, retained: u64, tail: &[u8]) -> Result<Box<dyn File>> {
         let file = self.fs.open(path, Open::Write).map_err(os("opening", path))?;
         let len = file.len().map_err(os("reading", path))?;
@@ -262,16 +272,17 @@ impl Folder {
     }
 }
 
-/// A file that was written but not synced.
+/// A file that was written and is not synced yet.
 struct Begun {
     file: Box<dyn File>,
-    /// Its present path.
+    /// The path at which the file is now.
     at: PathBuf,
-    /// Its final path.
+    /// The path that the file has once the change is complete.
     path: PathBuf,
 }
 
-/// Runs all jobs, each on a thread of its own, and returns the first error in their order.
+/// Runs all jobs at the same time, each on its own thread. If several fail, returns the error of
+/// the one that comes first in `jobs`.
 fn at_once<J: FnOnce() -> Result<()> + Send>(jobs: impl Iterator<Item = J>) -> Result<()> {
     let mut jobs: Vec<_> = jobs.collect();
     let Some(last) = jobs.pop() else { return Ok(()) };

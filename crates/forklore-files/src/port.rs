@@ -1,4 +1,4 @@
-//! Implements [`Store`]; each method is one operation on the folder.
+//! Implements [`Store`] for [`FilesStore`]. Each method delegates to the module of its operation.
 
 use std::sync::Arc;
 use std::time::Duration;

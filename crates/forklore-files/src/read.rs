@@ -9,7 +9,8 @@ use crate::folder::Folder;
 use crate::history::History;
 use crate::log::Next;
 
-/// Bytes of `data` after which a page is complete; its last event may exceed them.
+/// Size of a page in bytes of `data`. The event that reaches this size is the last of its page and
+/// may exceed it.
 const PAGE_BYTES: usize = 8 << 20;
 
 /// Reads the page that `query` requests.
@@ -43,7 +44,8 @@ pub(crate) fn page(folder: &Folder, id: &SessionId, query: &Query) -> Result<Pag
     Ok(page)
 }
 
-/// Returns the seq of the first event to read, or `None` if there is none.
+/// Returns the seq of the event at which the query begins, or `None` if the history has no such
+/// event.
 fn start(history: &History<'_>, query: &Query, head: i64) -> Result<Option<u64>> {
     let Ok(last) = u64::try_from(head) else {
         return Ok(None);
@@ -58,7 +60,8 @@ fn start(history: &History<'_>, query: &Query, head: i64) -> Result<Option<u64>>
     }
 }
 
-/// Reads the events with an id. Searches the whole history, because ids are not unique.
+/// Reads the events that have this id. Searches the whole history, because several events may have
+/// the same id.
 fn named(history: &History<'_>, id: &forklore_core::EventId, query: &Query) -> Result<Page> {
     let mut page = Page::default();
     history.walk(0, query.bare, |stored| {

@@ -1,8 +1,9 @@
 //! The lines of a session's file.
 //!
-//! The first line has what never changes about the session. It is followed by steps: each is a
-//! number of event lines and then one commit line with the state of the session after them. A step
-//! whose commit line is missing or does not match it does not count.
+//! The first line contains the fields of the session that never change. Steps follow it. A step is
+//! a number of event lines and then one commit line, which contains the state of the session after
+//! these events. A step does not count if its commit line is missing or does not match the event
+//! lines.
 
 mod commit;
 mod event;
@@ -14,5 +15,5 @@ pub(crate) use event::{EventLine, Writer, write_event};
 pub(crate) use hex::{hex, unhex};
 pub(crate) use session::{Ancestry, PrefixLine, SessionLine, Span};
 
-/// The version of the lines that this program writes.
+/// The format version of the lines that this program writes.
 pub(crate) const VERSION: u32 = 1;

@@ -1,5 +1,5 @@
-//! Deletes sessions. What others need stays but is no longer visible (docs/semantics.md, Delete,
-//! detach).
+//! Deletes sessions. Events that other sessions need remain in the files, but the deleted session
+//! no longer shows them (docs/semantics.md, Delete, detach).
 
 use std::collections::HashSet;
 
@@ -16,8 +16,8 @@ use crate::needs::Needs;
 use crate::session::Outline;
 use crate::sources::{self, Index};
 
-/// Deletes all of the sessions or none. `index` has the files they were imported from, if any
-/// were.
+/// Deletes the sessions in `removal`: all of them, or none if it fails. `index` contains the
+/// sources from which they were imported; it is `None` if none was imported.
 pub(crate) fn delete(folder: &Folder, index: Option<&Index>, removal: &Removal) -> Result<Removed> {
     let Removal { sessions: ids, children, now } = removal;
     let here = folder.clock.now();

@@ -1,4 +1,4 @@
-//! Reads a session from its file: the first line, and the last commit that counts.
+//! Reads a session from its file: from the first line and the last commit that counts.
 
 use std::path::Path;
 
@@ -17,7 +17,8 @@ use crate::log::{Log, damage, of};
 use crate::name::Name;
 use crate::record::{Ancestry, Commit, PrefixLine, SessionLine, Span, VERSION};
 
-/// How many times a file that seems damaged is read, because it may have just been replaced.
+/// How many times a file is read that seems damaged or missing. Another process may have replaced
+/// it during the first read.
 const TRIES: usize = 3;
 
 /// A session read from its file.
@@ -25,19 +26,19 @@ const TRIES: usize = 3;
 pub(crate) struct Session {
     pub(crate) segment: Segment,
     pub(crate) header: Header,
-    /// The file's first line.
+    /// The first line of the session's file.
     pub(crate) line: SessionLine,
     pub(crate) log: Log,
-    /// How much of the file is known to be durable, in bytes.
+    /// How many bytes of the file are durable, according to the session's claim.
     pub(crate) durable: u64,
-    /// The offset where the last step begins.
+    /// The offset at which the last step begins, in bytes.
     pub(crate) step: u64,
-    /// The file's length in bytes; whatever is after `log.end` is torn.
+    /// The length of the file in bytes. The bytes after `log.end` are a torn tail.
     pub(crate) len: u64,
 }
 
-/// A session without its open file. Lists of many sessions use this, because a process can have
-/// only few files open.
+/// A session without an open file. Lists of many sessions contain this, because a process can have
+/// only a limited number of files open.
 #[derive(Debug)]
 pub(crate) struct Outline {
     pub(crate) segment: Segment,
@@ -46,19 +47,21 @@ pub(crate) struct Outline {
 }
 
 impl Session {
-    /// Returns the spans of what it inherits, or of its own copy if it has one.
+    /// Returns the spans of the events that the session inherits. If it has its own copy of them,
+    /// that is one span of the copy.
     pub(crate) fn ancestry(&self) -> Ancestry {
         self.line.ancestry_of(&self.header, &self.segment)
     }
 
-    /// Closes the file and returns the rest.
+    /// Closes the file and returns the session without it.
     pub(crate) fn outline(self) -> Outline {
         Outline { segment: self.segment, header: self.header, line: self.line }
     }
 }
 
 impl SessionLine {
-    /// Returns the spans of what the session with this first line inherits.
+    /// Returns the spans of the events that the session with this first line inherits. If it has
+    /// its own copy of them, that is one span of the copy.
     pub(crate) fn ancestry_of(&self, header: &Header, segment: &Segment) -> Ancestry {
         if header.inherited.inheritable == 0 {
             return Ancestry::default();
@@ -81,9 +84,10 @@ impl Folder {
             tries += 1;
             match self.load(&found, Open::Read) {
                 Ok(Some(session)) if session.header.id == *id => return Ok(session),
-                // An id that differs in case or composition names no session.
+                // The session's id differs from `id` in case or Unicode composition, so no session
+                // has the id `id`.
                 Ok(Some(_)) => return Err(Error::NotFound(id.clone())),
-                // The file was replaced between two reads.
+                // Another process may have replaced the file between two reads.
                 Ok(None) | Err(Error::Corrupt { .. }) if tries < TRIES => {}
                 Ok(None) => return Err(Error::NotFound(id.clone())),
                 Err(error) => return Err(of(error, id, None)),
@@ -100,8 +104,8 @@ impl Folder {
         Ok(session)
     }
 
-    /// Reads the session of a segment and opens its file as `how` says. Returns `None` if the file
-    /// does not exist.
+    /// Opens the file that `found` names with the mode `how`, and reads the session from it.
+    /// Returns `None` if the file does not exist.
     pub(crate) fn load(&self, found: &Found, how: Open) -> Result<Option<Session>> {
         let path = self.layout.segment(&found.segment);
         let Some(file) = self.open(&path, how)? else {
@@ -126,7 +130,7 @@ impl Folder {
         self.parsed_line(segment)
     }
 
-    /// Reads the first line of a copied prefix.
+    /// Reads the first line of the file of a copied prefix.
     pub(crate) fn copied(&self, segment: &Segment) -> Result<PrefixLine> {
         self.parsed_line(segment)
     }
@@ -140,8 +144,8 @@ impl Folder {
         serde_json::from_str(&first).map_err(|error| damage(&path, 0, &error))
     }
 
-    /// Opens a segment to read events from it, whichever session owns it. Returns `None` if its
-    /// file does not exist.
+    /// Opens a segment to read its events, without reading the state of the session that owns it.
+    /// Returns `None` if the segment's file does not exist.
     pub(crate) fn log(&self, segment: &Segment) -> Result<Option<Log>> {
         let path = self.layout.segment(segment);
         let Some(file) = self.open(&path, Open::Read)? else {
@@ -173,8 +177,8 @@ fn check_version(path: &Path, found: u32) -> Result<()> {
     )))
 }
 
-/// Refuses a file that does not belong at its path, e.g. because it is a copy of another session's
-/// file.
+/// Checks that a file is at the path for its session. It is not if, for example, somebody copied
+/// the file of another session.
 fn check_location(
     path: &Path,
     segment: &Segment,
@@ -201,11 +205,12 @@ struct LastCommit {
     end: u64,
 }
 
-/// Returns the last commit that counts: the last durable one, or a later one whose step is
-/// complete.
+/// Returns the last commit that counts: a later commit whose step is complete, or else the last
+/// durable one.
 ///
 /// # Errors
-/// `Corrupt` if something that was durable cannot be read.
+/// `Corrupt` if bytes that were durable are missing or cannot be read, or if the file has no
+/// complete step.
 fn last_commit(
     file: &dyn File,
     path: &Path,
@@ -239,7 +244,8 @@ fn last_commit(
     Err(damage(path, start, "the file holds no whole step"))
 }
 
-/// Checks whether the step that the commit at `at` ends is there as it was written.
+/// Checks whether a step is complete: the bytes before its commit line, which begins at the offset
+/// `at`, match the checksum in the commit.
 fn fits(file: &dyn File, path: &Path, commit: &Commit, start: u64, at: u64) -> Result<bool> {
     if commit.from < start || commit.from > at {
         return Ok(false);

@@ -1,5 +1,5 @@
-//! Files that sessions were imported from (docs/semantics.md, Sources): one log of all steps of all
-//! imports.
+//! Stores sources: the files from which sessions were imported (docs/semantics.md, Sources). One
+//! log, `sources.jsonl`, contains all steps of all imports.
 
 mod index;
 mod record;
@@ -24,18 +24,22 @@ use crate::line;
 use crate::line::sealed;
 use crate::log::damage;
 
-/// Encodes the mark that `durable` bytes of the log are durable.
+/// Encodes the record that `durable` bytes of the log are durable.
 pub(crate) fn encoded(durable: u64) -> Result<String> {
     sealed(&record::DurableTo::new(durable))
 }
 
 impl Index {
-    /// Returns the matching sources, newest first.
+    /// Returns the sources that match `by`, newest first.
     pub(crate) fn find(&self, by: &FindSource) -> Vec<Source> {
         self.numbers(by).iter().rev().filter_map(|number| self.source(*number)).cloned().collect()
     }
 
-    /// Checks that the source of a step is in the expected state, and returns its number.
+    /// Checks that the source of a step is in the state that the step expects. Returns the number
+    /// of the source.
+    ///
+    /// # Errors
+    /// `Stale` if another import has read the file meanwhile.
     fn target(&self, step: &SourceStep) -> Result<u64> {
         let stale = |message: String| Err(Error::Stale { what: "the source", message });
         match &step.target {
@@ -55,18 +59,18 @@ impl Index {
     }
 }
 
-/// An import step in progress.
+/// An import step that is being performed.
 pub(crate) struct Import<'s> {
     step: &'s SourceStep,
     number: u64,
-    /// All sessions of the source, and by index those that the step changed.
+    /// All sessions of the source. `changed` contains those that the step changed, by their index.
     sessions: Vec<SourceSession>,
     changed: BTreeMap<usize, SourceSession>,
 }
 
 impl<'s> Import<'s> {
-    /// Checks that the source is in the state that the step expects. `index` must include all
-    /// earlier steps.
+    /// Begins a step. Checks that its source is in the state that the step expects. `index` must
+    /// include all earlier steps.
     pub(crate) fn begin(folder: &Folder, index: &Index, step: &'s SourceStep) -> Result<Self> {
         let number = index.target(step)?;
         if let Some(path) = &step.sidecar_of {
@@ -79,14 +83,16 @@ impl<'s> Import<'s> {
         Ok(Self { step, number, sessions: sessions.unwrap_or_default(), changed: BTreeMap::new() })
     }
 
-    /// Records the source's session that a write creates or appends to.
+    /// Records a write of the step with its source: the session that the write creates, or to which
+    /// it appends.
     pub(crate) fn note(&mut self, write: &Write) {
         let at = note_source_write(&mut self.sessions, write);
         let session = at.and_then(|at| Some((at, self.sessions.get(at)?.clone())));
         self.changed.extend(session);
     }
 
-    /// Records how far the file is read.
+    /// Appends the step to the log, including how much of the file has been read. Returns the id of
+    /// the source.
     pub(crate) fn finish(self, folder: &Folder) -> Result<SourceId> {
         let line = StepLine::new(self.number, self.step, &self.changed);
         add_source_line(folder, &sealed(&line)?)?;
@@ -94,9 +100,8 @@ impl<'s> Import<'s> {
     }
 }
 
-/// Removes from view the stored bytes of the files that one of the sessions was imported from,
-/// and those of their sidecar files (docs/semantics.md, Delete, detach). The next gc erases
-/// them.
+/// Hides the stored bytes of the files from which the deleted sessions were imported, and of their
+/// sidecar files (docs/semantics.md, Delete, detach). The next `gc` erases these bytes.
 pub(crate) fn forget_files_of(folder: &Folder, index: &Index, deleted: &[SessionId]) -> Result<()> {
     let mut numbers: Vec<_> = deleted
         .iter()
@@ -129,12 +134,14 @@ fn add_source_line(folder: &Folder, line: &str) -> Result<()> {
     Ok(())
 }
 
-/// Records durably that nothing is known about a log that is about to be rewritten.
+/// Records durably that 0 bytes of the log are durable. The caller does this before it rewrites the
+/// log.
 fn unmark_sources(folder: &Folder) -> Result<()> {
     folder.put(&folder.layout.sources_mark(), encoded(0)?.as_bytes())
 }
 
-/// Returns the ranges that a step of a source wrote; `index` has their locations.
+/// Returns the byte ranges that one import step added to a source. `step` counts from 0. `index`
+/// contains the location of the step in the log.
 pub(crate) fn spans(
     folder: &Folder,
     index: &Index,
@@ -159,7 +166,7 @@ pub(crate) fn spans(
     Ok(Some(ranges.into_iter().map(gone).collect()))
 }
 
-/// Rewrites the log without the bytes that were removed from view.
+/// Rewrites the log without the bytes that are hidden.
 pub(crate) fn erase_forgotten(folder: &Folder, index: &Index) -> Result<()> {
     if !index.has_forgotten() {
         return Ok(());
@@ -170,7 +177,8 @@ pub(crate) fn erase_forgotten(folder: &Folder, index: &Index) -> Result<()> {
     index.lines(folder, |at, line| {
         let mut step: StepLine = match serde_json::from_str(line) {
             Ok(step) => step,
-            // A [`Forgotten`] line is dropped, since the bytes are now erased.
+            // This is a [`Forgotten`] line. It is left out, because the bytes that it hides are now
+            // erased.
             Err(_) => return Ok(()),
         };
         if forgotten.contains(&at) {

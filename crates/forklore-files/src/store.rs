@@ -1,4 +1,5 @@
-//! The store itself: the gate (a lock file) in front of the folder, and how operations use both.
+//! The store handle: the folder, the gate (the store's lock file), and the methods with which
+//! operations take locks.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,13 +20,14 @@ use crate::log::damage;
 use crate::record::VERSION;
 use crate::sources::Index;
 
-/// Number of files that an operation on several sessions has open at once, with some reserve.
+/// Number of free file descriptors that an operation on several sessions needs, with some reserve.
 const FILES_OF_A_STEP: usize = 8;
 
-/// How to open a store.
+/// The options with which to open a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How long an operation waits for a lock that another process has.
+    /// How long an operation waits for a lock that another process has. Then it fails with
+    /// `Locked`.
     pub wait: Duration,
     /// Whether to open an existing store for reading only.
     pub read_only: bool,
@@ -37,8 +39,8 @@ impl Default for Options {
     }
 }
 
-/// A session store in a folder, with one file of JSON lines per session, that several processes may
-/// use at once.
+/// A session store in a folder, with one file of JSON lines per session. Several processes may use
+/// it at once.
 #[derive(Debug)]
 pub struct FilesStore {
     folder: Folder,
@@ -56,18 +58,21 @@ struct Marker {
 }
 
 impl FilesStore {
-    /// Opens the store in the folder at `path`. If the folder does not exist and `read_only` is not
-    /// set, creates it, accessible to its owner only.
+    /// Opens the store in the folder at `path`. If the folder does not exist, creates it with
+    /// access only for its owner, unless `read_only` is set.
     ///
     /// # Errors
-    /// `Denied` if the folder belongs to another user or is writable by everybody; `Unsupported` if
-    /// it contains something else or a newer version of forklore wrote it; `Corrupt`, `Io`,
-    /// `Locked`.
+    /// - `Denied` if the folder belongs to another user or is writable by everybody.
+    /// - `Unsupported` if the folder contains something else than a store, or if a newer version of
+    ///   forklore wrote it.
+    /// - `Corrupt` if the file that marks the folder as a store is damaged.
+    /// - `Locked` if another process has the store locked for longer than [`Options::wait`].
+    /// - `Io` if reading or writing a file fails.
     pub fn open(path: &Path, options: Options) -> Result<Self> {
         Self::open_on(Arc::new(Disk), path, options)
     }
 
-    /// Opens the store on another file system than the machine's. For tests.
+    /// Opens a store like [`FilesStore::open`], and accesses its files through `fs`. For tests.
     ///
     /// # Errors
     /// See [`FilesStore::open`].
@@ -85,13 +90,14 @@ impl FilesStore {
             make_folder(&folder, path)?;
             disk::check_folder(path)?;
             let _passed = gate.pass(Pass::Exclusive, options.wait)?;
-            // Another process may have created it meanwhile.
+            // Another process may have created the store before this one got the gate.
             if !check(&folder, path)? {
                 make(&folder)?;
             }
         }
         if !options.read_only && folder.names(&folder.layout.workspaces())?.is_empty() {
-            // The process that created it may have been killed before the name was durable.
+            // The process that created the store may have been killed before the marker's name was
+            // durable.
             folder.sync_name(&folder.layout.version())?;
         }
         let store = Self { folder, options, gate, index: Mutex::default(), attachments };
@@ -101,7 +107,8 @@ impl FilesStore {
         Ok(store)
     }
 
-    /// Returns the store's attachments: files in its folder `attachments`.
+    /// Returns the store's attachments. They are files in the folder `attachments` of the store's
+    /// folder.
     #[must_use]
     pub fn attachments(&self) -> Arc<AttachmentFolder> {
         self.attachments.clone()
@@ -120,17 +127,19 @@ impl FilesStore {
         self.folder.layout.root()
     }
 
-    /// Returns the folder without any lock.
+    /// Returns the folder. Takes no lock, and does not finish an interrupted change.
     pub(crate) fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// Returns the folder for reading. First finishes an interrupted change of several files.
+    /// Returns the folder for reading. If a change to several files was interrupted, first finishes
+    /// that change.
     pub(crate) fn reading(&self) -> Result<&Folder> {
-        // Do this even after a failed sync: otherwise half of the change would be read. Finishing
-        // it writes all its bytes again.
+        // Do this even after a failed sync: otherwise readers would see only a part of the change.
+        // Finishing a change writes and syncs all its bytes again.
         if self.folder.is_pending()? {
-            // Without write permission or with a full disk, the existing data is still readable.
+            // Ignore other errors, such as a missing write permission or a full disk: the data in
+            // the files is still readable.
             if let Err(error @ Error::Locked(_)) = self.exclusive_anyway() {
                 return Err(error);
             }
@@ -138,7 +147,8 @@ impl FilesStore {
         Ok(&self.folder)
     }
 
-    /// Takes the gate exclusively, to change several files or a file that others refer to.
+    /// Takes the gate exclusively. A change needs this if it concerns several files, or a file to
+    /// which other files refer.
     pub(crate) fn exclusive(&self) -> Result<(Passed, &Folder)> {
         self.folder.check_sound()?;
         Ok((self.exclusive_anyway()?, &self.folder))
@@ -147,7 +157,8 @@ impl FilesStore {
     fn exclusive_anyway(&self) -> Result<Passed> {
         self.check_writable()?;
         let passed = self.gate.pass(Pass::Exclusive, self.options.wait)?;
-        // Without a descriptor for its last sync, a change can be neither completed nor undone.
+        // A change that runs out of file descriptors before its last sync can be neither completed
+        // nor undone. So check beforehand that enough are free.
         limits::open_files(FILES_OF_A_STEP).map_or(Ok(()), |why| {
             Err(Error::io(format!("beginning a step on {}", self.path().display()), why))
         })?;
@@ -155,8 +166,8 @@ impl FilesStore {
         Ok(passed)
     }
 
-    /// Takes the gate shared and the session's own lock, to change one session while others change
-    /// theirs.
+    /// Takes the gate shared, and the session's own lock exclusively. Other processes can then
+    /// change other sessions at the same time.
     pub(crate) fn with(&self, id: &forklore_core::SessionId) -> Result<(Gates, &Folder)> {
         self.folder.check_sound()?;
         self.check_writable()?;
@@ -185,7 +196,7 @@ impl FilesStore {
         }
     }
 
-    /// Returns the index of imports, brought up to date.
+    /// Returns the index of sources, after reading the new lines of the import log.
     pub(crate) fn index(&self) -> Result<MutexGuard<'_, Index>> {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         index.refresh(&self.folder)?;
@@ -197,7 +208,8 @@ impl FilesStore {
         self.options.read_only
     }
 
-    /// Takes the gate exclusively, without finishing an interrupted change.
+    /// Takes the gate exclusively. Unlike [`FilesStore::exclusive`], does not finish an interrupted
+    /// change.
     pub(crate) fn pass_exclusive(&self) -> Result<Passed> {
         self.gate.pass(Pass::Exclusive, self.options.wait)
     }
@@ -211,15 +223,19 @@ impl FilesStore {
     }
 }
 
-/// The lock on a session, with the shared lock on the store that it needs.
+/// The exclusive lock on one session, and the shared lock on the store. Dropping this releases
+/// both.
 #[derive(Debug)]
 pub(crate) struct Gates {
     _own: Passed,
     _shared: Passed,
 }
 
-/// Returns true if the folder is a store, and false if it does not exist or its creation did not
-/// finish. Anything else is an error.
+/// Checks what is at `path`. Returns true if it is a store, and false if nothing is there or the
+/// creation of a store did not finish.
+///
+/// # Errors
+/// `Unsupported` if something else is there.
 fn check(folder: &Folder, path: &Path) -> Result<bool> {
     let found = match std::fs::metadata(path) {
         Ok(found) => found,
@@ -249,7 +265,8 @@ fn check(folder: &Folder, path: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// Checks whether the folder contains only what is created before its marker.
+/// Checks whether a folder without marker contains only files and folders that the creation of a
+/// store makes before the marker.
 fn is_half_made(folder: &Folder, path: &Path) -> Result<bool> {
     let layout = &folder.layout;
     let folders = [layout.workspaces(), layout.ids(), layout.labels()];
@@ -265,14 +282,14 @@ fn is_half_made(folder: &Folder, path: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// Creates the folder of the store and missing ones above it, with durable names.
+/// Creates the folder of the store and its missing parent folders, and makes their names durable.
 fn make_folder(folder: &Folder, path: &Path) -> Result<()> {
     let missing: Vec<_> = path.ancestors().take_while(|above| !above.exists()).collect();
     disk::make_folder(path)?;
     missing.into_iter().rev().try_for_each(|made| folder.sync_name(made))
 }
 
-/// Creates a store. The marker is written last.
+/// Creates the folders of a store, and then the file that marks it as a store.
 fn make(folder: &Folder) -> Result<()> {
     let layout = &folder.layout;
     for path in [layout.workspaces(), layout.ids(), layout.labels()] {

@@ -1,4 +1,4 @@
-//! Transactions: a single write, or several that are performed together.
+//! Performs transactions of one write or of several writes.
 
 use std::sync::MutexGuard;
 
@@ -16,11 +16,11 @@ use crate::sources::{Import, Index};
 use crate::store::FilesStore;
 use crate::{append, change, copy, create, remove};
 
-/// How many times an operation is tried if a delete or gc interferes.
+/// How many times an operation is tried if a concurrent delete or `gc` makes it fail.
 const TRIES: usize = 3;
 
-/// Retries a `step` that reads without a lock, because what it did not find may have just been
-/// removed.
+/// Runs `step`, which reads without a lock, and repeats it if it finds data missing or damaged. A
+/// concurrent delete or `gc` may have just removed that data.
 pub(crate) fn again<T>(mut step: impl FnMut() -> Result<T>) -> Result<T> {
     for _ in 1..TRIES {
         match step() {
@@ -32,7 +32,7 @@ pub(crate) fn again<T>(mut step: impl FnMut() -> Result<T>) -> Result<T> {
 }
 
 impl FilesStore {
-    /// Performs all writes of the transaction or none.
+    /// Performs all writes of the transaction, or none if one of them fails.
     pub(crate) fn commit_transaction(&self, transaction: &Transaction) -> Result<Committed> {
         let Transaction { writes, source, .. } = transaction;
         match (writes.as_slice(), source) {
@@ -42,7 +42,8 @@ impl FilesStore {
         }
     }
 
-    /// Performs the only write of a transaction, concurrently with others if possible.
+    /// Performs the only write of a transaction. If possible, it locks only one session, so that
+    /// other processes can write at the same time.
     fn write_alone(&self, write: &Write) -> Result<Written> {
         match write {
             Write::Create(new) => {
@@ -81,7 +82,7 @@ impl FilesStore {
         }
     }
 
-    /// Performs several writes as one change to their files.
+    /// Performs several writes as one change to several files.
     fn write_together(&self, writes: &[Write], source: Option<&SourceStep>) -> Result<Committed> {
         let (_passed, folder) = self.exclusive()?;
         let is_removal = |write: &&Write| matches!(write, Write::Remove(_));
@@ -91,14 +92,15 @@ impl FilesStore {
         };
         let done = folder.together(|folder| take_writes(folder, index.as_deref(), writes, source));
         if let (Err(_), Some(index)) = (&done, &mut index) {
-            // The index contains entries of a change that was undone.
+            // The index may contain entries of the change, which was undone. Empty it, so that it
+            // is read again.
             **index = Index::default();
         }
         done
     }
 
-    /// Returns the index of imports if one of the sessions was imported, otherwise `None`, so that
-    /// a damaged index does not prevent the delete.
+    /// Returns the index of sources if one of the sessions was imported, otherwise `None`. A
+    /// damaged import log therefore does not prevent the delete of sessions that were not imported.
     fn index_for(
         &self,
         folder: &Folder,
@@ -108,7 +110,7 @@ impl FilesStore {
         for id in &removal.sessions {
             match folder.any(id) {
                 Ok(session) => imported |= session.header.source.is_some(),
-                // The delete itself refuses these.
+                // The delete itself reports these errors.
                 Err(Error::Corrupt { .. } | Error::NotFound(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -116,9 +118,9 @@ impl FilesStore {
         if imported { self.index().map(Some) } else { Ok(None) }
     }
 
-    /// Creates a session. The copy of its prefix, if it has one, is made while others write. With
-    /// `exclusive` it is made under the exclusive gate, so that no gc can mistake it for an abandoned
-    /// one.
+    /// Creates a session. If it needs a copy of its prefix, the copy is made without the gate, so
+    /// that other processes can write. With `exclusive`, the copy is made with the exclusive gate, so
+    /// that no `gc` can remove it as abandoned.
     fn create_once(&self, new: &NewSession, exclusive: bool) -> Result<Header> {
         let (passed, folder) = self.exclusive()?;
         let Some(from) = new.from.as_ref().filter(|from| copies(new, from)) else {
@@ -147,7 +149,8 @@ impl FilesStore {
     }
 }
 
-/// Performs each write, and records what was read of the source file they come from.
+/// Performs each write. If the writes are an import step, also records how much of the source file
+/// has been read.
 fn take_writes(
     folder: &Folder,
     index: Option<&Index>,
@@ -191,7 +194,7 @@ fn take_write(folder: &Folder, index: Option<&Index>, write: &Write) -> Result<W
     })
 }
 
-/// Copies the prefix of a session that will be created.
+/// Copies the prefix for a session that is not created yet.
 fn stage_new(folder: &Folder, new: &NewSession, from: &Beginning) -> Result<Staged> {
     let parent = create::check_new(folder, new)?;
     let owner = Owner {
@@ -203,7 +206,7 @@ fn stage_new(folder: &Folder, new: &NewSession, from: &Beginning) -> Result<Stag
     copy::stage(folder, &from.parent, from.cut.inheritable, &owner)
 }
 
-/// Checks whether the session gets a copy of its prefix.
+/// Checks whether a new session gets a copy of its prefix.
 fn copies(new: &NewSession, from: &Beginning) -> bool {
     from.strategy == Strategy::ReplayV1
         && new.kind == SessionKind::Branch

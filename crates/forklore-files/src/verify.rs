@@ -1,4 +1,4 @@
-//! Verifies a store: reads everything and reports the problems.
+//! Verifies a store: reads all its files and reports the problems.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use crate::needs::Needs;
 use crate::record::{Ancestry, Commit, EventLine};
 use crate::session::{Outline, Session};
 
-/// Verifies one session with everything that it inherits.
+/// Verifies one session with all events that it inherits.
 pub(crate) fn session(folder: &Folder, id: &SessionId) -> Result<Verification> {
     let mut check = Check::of(folder);
     match folder.living(id) {
@@ -31,7 +31,7 @@ pub(crate) fn session(folder: &Folder, id: &SessionId) -> Result<Verification> {
     Ok(check.found)
 }
 
-/// Verifies every file.
+/// Verifies all sessions, claims and logs of the store.
 pub(crate) fn all(folder: &Folder) -> Result<Verification> {
     let mut check = Check::of(folder);
     let found = folder.survey()?;
@@ -49,7 +49,8 @@ pub(crate) fn all(folder: &Folder) -> Result<Verification> {
     let parents = parents(&found.sessions);
     for outline in &found.sessions {
         match folder.session_in(&outline.segment) {
-            // Skip a session deleted meanwhile: its events are no longer needed as before.
+            // Skip a session that was deleted since the survey, because other events of its file
+            // are needed now.
             Ok(session) => {
                 let as_seen = |session: &Session| {
                     session.header.deleted.is_some() == outline.header.deleted.is_some()
@@ -64,20 +65,21 @@ pub(crate) fn all(folder: &Folder) -> Result<Verification> {
     Ok(check.found)
 }
 
-/// Returns the parent of each session, by folded ids.
+/// Returns the parent of each session. The keys are folded ids.
 fn parents(sessions: &[Outline]) -> HashMap<String, Option<SessionId>> {
     let headers = sessions.iter().map(|session| &session.header);
     headers.map(|header| (header.id.fold(), header.parent_id.clone())).collect()
 }
 
-/// The lines of a step so far.
+/// The part of a step that was read so far: where it begins, and the checksum of its event lines.
 struct Step {
     from: u64,
     sum: crc32fast::Hasher,
 }
 
 impl Step {
-    /// Checks the line that ends the step, after `events` events of the session.
+    /// Checks the commit line that ends the step. `events` is the number of the session's own
+    /// events up to this line.
     fn end(&self, commit: &str, events: u64) -> std::result::Result<(), String> {
         let commit: Commit = serde_json::from_str(commit).map_err(|error| error.to_string())?;
         let sum = format!("{:08x}", self.sum.clone().finalize());
@@ -98,7 +100,7 @@ impl<'f> Check<'f> {
         Self { folder, found: Verification::default() }
     }
 
-    /// Verifies one of all sessions.
+    /// Verifies one session during the verification of the whole store.
     fn session(
         &mut self,
         session: &Session,
@@ -187,7 +189,8 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// Checks the inheritable events of a segment that others need.
+    /// Checks that a segment has all inheritable events that other sessions need: those up to
+    /// number `need`.
     fn needed(&mut self, session: &Session, segment: &Segment, need: u64) {
         let id = &session.header.id;
         let first = if segment.is_prefix() { 0 } else { session.header.inherited.inheritable };
@@ -221,7 +224,7 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// Checks the whole assembled history, as a reader sees it.
+    /// Checks the session's whole assembled history, by reading it as any reader does.
     fn history(&mut self, session: &Session) {
         let mut events = 0;
         let read = History::of(self.folder, session).walk(0, false, |_| {
@@ -234,7 +237,7 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// Checks that each inherited part ends where the next one begins.
+    /// Checks that each inherited part of the history ends where the next part begins.
     fn spans(&mut self, session: &Session) {
         let header = &session.header;
         let Ancestry { before, spans } = session.ancestry();
@@ -259,12 +262,12 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// Checks that its id and its label are claimed by it.
+    /// Checks that the claims of the session's id and label name this session.
     fn claims(&mut self, session: &Session) {
         let header = &session.header;
         let labelled = label::is_labelled(self.folder, header).unwrap_or(false);
         if !labelled && self.folder.any(&header.id).is_ok_and(|now| now.header != *header) {
-            // The session is being changed at this moment.
+            // Another process is changing the session at this moment.
             return;
         }
         if self.folder.claimant(session.segment.name()).as_ref() != Some(&header.id) {
@@ -279,7 +282,7 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// Reports claims with a durable length whose session has no file.
+    /// Reports each claim that records a durable length although its session has no file.
     fn unowned_claims(&mut self) -> Result<()> {
         for name in self.folder.names(&self.folder.layout.ids())? {
             if let Err(error) = self.folder.find_name(&name) {

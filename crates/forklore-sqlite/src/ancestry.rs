@@ -1,4 +1,5 @@
-//! Storage of a session's ancestry: up to 16 spans in its row, older ones in shared pages.
+//! Stores a session's ancestry: the list of spans that it inherits. The session's own row contains
+//! the last spans, at most 16. Earlier spans are in pages that several sessions share.
 
 use forklore_core::Counts;
 use forklore_core::lineage::{self, Span, Unit, jumps_further};
@@ -12,28 +13,30 @@ use crate::segment::Segment;
 use crate::session::Session;
 use crate::write_tx::WriteTx;
 
-/// Maximum number of spans in a row, and the number of spans in a page.
+/// Maximum number of spans in a session's ancestry row. A full row becomes a page, so a page has
+/// the same number.
 pub(crate) const WIDTH: usize = 16;
 
-/// A session's history, or its start: spans, and the page that has the spans before them.
+/// The spans of a session's inherited history, or of the first part of it. `page` contains the
+/// spans that come before `spans`; it is `None` if there are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ancestry {
     pub(crate) page: Option<i64>,
     pub(crate) spans: Vec<Span>,
 }
 
-/// A page of older spans.
+/// A page of spans, which several sessions may share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Page {
     pub(crate) before: Ancestry,
-    /// The counts after its last span.
+    /// The counts of the history after the page's last span.
     pub(crate) end: Counts,
     depth: u64,
     jump: Jump,
 }
 
-/// A link to a page further back, with the counts at its start. `page` is `None` on the first page,
-/// which links to itself.
+/// A link to an earlier page of the history, with the counts at the start of that page. `page` is
+/// `None` on the first page, which has no earlier page and links to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Jump {
     page: Option<i64>,
@@ -46,14 +49,15 @@ impl Page {
         self.before.spans.first().map(|span| span.base).unwrap_or_default()
     }
 
-    /// Returns the pages that a search can reach from here. After spans were joined, a jump may
-    /// lead to a page that the chain of `prev` links no longer contains.
+    /// Returns the pages to which this page links: the one before it and the target of its jump.
+    /// After `pack` joined spans, a jump may lead to a page that is no longer in the chain of
+    /// `prev` links.
     pub(crate) fn others(&self) -> impl Iterator<Item = i64> + use<> {
         self.before.page.into_iter().chain(self.jump.page)
     }
 
-    /// Returns the page to search next for the position where the count reaches `want`. That
-    /// position must be before this page.
+    /// Returns the page to search next for the event at which the count of `unit` reaches `want`.
+    /// That event must come before the events of this page.
     pub(crate) fn towards(&self, unit: Unit, want: u64) -> Option<i64> {
         let [stored, index, turns] = self.jump.start;
         let start = Counts { inheritable: stored, index, turns, ..Counts::default() };
@@ -64,7 +68,8 @@ impl Page {
     }
 }
 
-/// Reads the ancestry of a session. It is empty for a root.
+/// Reads the ancestry of a session. Returns an empty ancestry if nothing is stored for the session,
+/// for example for a root.
 pub(crate) fn load(conn: &Connection, sid: Segment) -> Result<Ancestry> {
     let sql = "SELECT page, spans, crc FROM ancestry WHERE sid = ?";
     let row = conn.prepare_cached(sql)?.query_row([sid], |row| {
@@ -80,7 +85,10 @@ pub(crate) fn load(conn: &Connection, sid: Segment) -> Result<Ancestry> {
     Ok(Ancestry { page, spans })
 }
 
-/// Reads the ancestry of a session. Fails if the session inherits events but has no list of spans.
+/// Reads the ancestry of a session.
+///
+/// # Errors
+/// `MissingAncestor` if the session inherits events but has no list of spans.
 pub(crate) fn of(conn: &Connection, session: &Session) -> Result<Ancestry> {
     let header = &session.header;
     if header.inherited.inheritable == 0 {
@@ -108,7 +116,7 @@ pub(crate) fn save(tx: &WriteTx<'_>, sid: Segment, ancestry: &Ancestry) -> Resul
     Ok(())
 }
 
-/// Reads a page and checks it.
+/// Reads a page, and checks its checksum and that its links lead to earlier pages.
 pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
     let sql = "SELECT prev, depth, jump, jump_depth, jump_kept, jump_index, jump_turns, spans, crc
                FROM ancestry_page WHERE id = ?";
@@ -141,8 +149,8 @@ pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
     })
 }
 
-/// Inserts a page with `spans`, which follow the page `prev`; `end` are the counts after them.
-/// Returns its id.
+/// Inserts a page with `spans`, which follow those of the page `prev`. `end` are the counts after
+/// the last span. Returns the id of the new page.
 pub(crate) fn add_page(
     tx: &WriteTx<'_>,
     prev: Option<i64>,
@@ -171,8 +179,8 @@ pub(crate) fn add_page(
     Ok(id)
 }
 
-/// Replaces the content of a page with one span that names the same events; `end` are the counts
-/// after it.
+/// Replaces all spans of a page and its links with one span, which covers the same history up to
+/// this page. `end` are the counts after that span.
 pub(crate) fn replace_page(tx: &WriteTx<'_>, id: i64, span: Span, end: Counts) -> Result<()> {
     let bytes = lineage::encode(&[span, Span { segment: 0, to: 0, base: end }]);
     let sum = i64::from(page_sum(id, None, None, &[0; 5], &bytes));
@@ -191,7 +199,7 @@ fn beyond(conn: &Connection, prev: i64) -> Result<(u64, Jump)> {
     if let Some(target) = last.jump.page {
         let jumped = page(conn, target)?.jump;
         if jumps_further(last.depth, last.jump.depth, jumped.depth) {
-            // The first page's jump to itself is not stored.
+            // The first page's jump leads to that page itself and is not stored.
             let jump = if jumped.page.is_some() { jumped } else { last.jump };
             return Ok((depth, jump));
         }
@@ -201,8 +209,8 @@ fn beyond(conn: &Connection, prev: i64) -> Result<(u64, Jump)> {
     Ok((depth, jump))
 }
 
-/// Reads and checks every list and page. Must succeed before the caller erases pages that none of
-/// them names.
+/// Reads and checks every list of spans and every page. The caller must do this before it erases
+/// pages to which no list and no page refers.
 pub(crate) fn check_all(conn: &Connection) -> Result<()> {
     let numbers = |sql| -> Result<Vec<i64>> {
         let mut statement = conn.prepare_cached(sql)?;

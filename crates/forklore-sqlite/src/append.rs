@@ -19,17 +19,18 @@ use crate::session::{self, Session};
 use crate::tail::{Open, Tail};
 use crate::write_tx::WriteTx;
 
-/// Maximum of `fresh_until - updated`.
+/// Maximum time by which `fresh_until`, the indexed upper bound, may be later than `updated`.
 pub(crate) const FRESH: SignedDuration = SignedDuration::from_secs(60);
 
-/// Appends the events of `append`, or finds that an earlier call already did.
+/// Appends the events of `append` to the session. If an earlier call already appended the same
+/// events, returns the result of that call and writes nothing.
 pub(crate) fn append(tx: &WriteTx<'_>, id: &SessionId, append: &Append) -> Result<Appended> {
     let mut session = session::living(tx, id)?;
     let header = &session.header;
     let head = header.head_seq();
     if let Some(seqs) = repeated_seqs(header, append)? {
-        // A root's first event has position 0; a child's first event after its inherited ones has
-        // position 1.
+        // A root's first event has position 0 in its segment. In a child, position 0 is its
+        // `session_fork`, and the first event after the inherited ones has position 1.
         let inherited = if header.parent_id.is_none() { 0 } else { header.inherited.inheritable };
         let position = seqs.start() - inherited;
         let there = segment::ids(tx, session.sid, position, append.events.len())?;
@@ -58,8 +59,9 @@ fn changes_calls(event: &Event) -> bool {
     event.effect.starts_turn || !event.effect.calls.is_empty()
 }
 
-/// Returns the upper bound of `updated` to store. In a busy session it moves ahead in growing steps
-/// of at most a minute, so that few appends touch the index on it.
+/// Returns the value of `fresh_until` to store: an upper bound of `updated`. In a busy session the
+/// bound increases in growing steps of at most a minute. Most appends therefore leave it unchanged
+/// and do not write its index.
 fn fresh_until(session: &Session, now: Timestamp) -> Timestamp {
     let bound = session.fresh_until;
     if now <= bound && bound.duration_since(now) <= FRESH {
@@ -98,8 +100,8 @@ fn update(tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
             &usage.cost,
         ],
     )?;
-    // A separate statement: naming the column makes SQLite write its index even if the value is
-    // the same.
+    // `fresh_until` has a statement of its own because SQLite writes the index of every column
+    // that an `UPDATE` names, even if the value is unchanged.
     tx.write(
         "UPDATE session SET fresh_until = ?2 WHERE sid = ?1 AND fresh_until <> ?2",
         &[&session.sid, &session.fresh_until.as_microsecond()],

@@ -1,7 +1,8 @@
 //! Chunks: up to 64 events of a segment in one row.
 //!
-//! Events are first stored in rows of their own, and sealed into chunks once enough of them are
-//! adjacent. Nothing is ever added to a chunk; its content changes only when events are erased.
+//! An event is first stored in a row of its own. Once enough adjacent events have such rows, they
+//! are sealed: one chunk replaces their rows. Nothing is ever added to a chunk. Its content changes
+//! only when events are erased.
 
 mod body;
 mod heads;
@@ -24,17 +25,19 @@ use self::heads::Placed;
 use crate::fault::{Fault, Result};
 use crate::row::{self, Row};
 
-/// A chunk whose outline and heads were read and match their checksum. Payloads are checked one by
-/// one.
+/// A chunk that was read. Its outline and heads match their checksum. The checksum of each payload
+/// is checked when that payload is returned.
 pub(crate) struct Chunk {
     pub(crate) outline: Outline,
     pub(crate) codec: Codec,
-    /// The chunk's checksum, which later shows whether the chunk is unchanged.
+    /// The stored checksum of the chunk. A later write compares it to find out whether the stored
+    /// chunk has changed since.
     pub(crate) sum: u32,
     /// The events that the caller requested.
     events: Vec<Placed>,
-    /// The length of all payloads if they are compressed, as decompression needs it. Otherwise the
-    /// length of the payloads up to the last requested one.
+    /// The length of the chunk's payloads in bytes. If they are compressed, it covers all of them,
+    /// because decompression needs that length. Otherwise it may cover only the payloads up to the
+    /// last requested one.
     len: usize,
     body: Option<Body>,
 }
@@ -50,7 +53,7 @@ impl Chunk {
         Ok(self)
     }
 
-    /// Returns the events and the checksums of their payloads, without checking them.
+    /// Returns the events with the stored checksums of their payloads. Does not check the payloads.
     fn unchecked(self) -> impl Iterator<Item = Result<(Row, u32)>> {
         let body = self.body;
         self.events.into_iter().map(move |Placed { mut row, at, len, sum }| {

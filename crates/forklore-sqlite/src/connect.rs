@@ -14,40 +14,41 @@ use crate::migrate::{self, VERSION};
 use crate::store::Options;
 use crate::store_path;
 
-/// Size of each connection's cache of prepared statements.
+/// Maximum number of prepared statements that each connection caches.
 const STATEMENTS: usize = 96;
-/// Page size of a new store, in bytes. Records of agents average 2 KB. With pages of 4 KB a third
-/// of the space stays unused, and an import takes a third longer.
+/// Page size of a new store, in bytes. The records of agents have 2 KB on average. With pages of 4
+/// KB, a third of the file would be unused, and an import would take a third longer.
 const PAGE_BYTES: u32 = 8 << 10;
-/// The writer's page cache in KiB. The pages of one transaction fit into it; otherwise SQLite
-/// writes some of them to the WAL twice.
+/// The page cache of the writing connection, in KiB. It is large enough for the pages of one
+/// transaction. In a smaller cache, SQLite would write some of these pages to the WAL twice.
 const CACHE_KIB: u32 = 16 << 10;
-/// How much of the database file readers map into memory, in bytes. They read mapped pages without
-/// a system call and without a cache of their own. Only checkpoints truncate the file, and never
-/// below the size that a reader's snapshot needs.
+/// Maximum number of bytes of the database file that a reading connection maps into memory. It
+/// reads mapped pages without a system call and without a page cache. Only checkpoints truncate the
+/// file, and never below the size that a reader's snapshot needs.
 const MAPPED_BYTES: i64 = 1 << 30;
 /// SQLite's name for the journal mode of a store.
 const WAL: &str = "wal";
-/// The size, in bytes, to which SQLite may leave the WAL when it is restarted. The WAL reaches
-/// about this size before a checkpoint ends, so it is then overwritten in place.
+/// SQLite's `journal_size_limit`, in bytes: a WAL up to this size is not truncated when it restarts
+/// from its beginning. The WAL grows to about this size before a checkpoint ends, so that the next
+/// one overwrites it in place.
 const WAL_BYTES: i64 = 96 << 20;
 
-/// How a connection may use the file.
+/// How a connection may use the store's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Write,
     Read,
-    /// The folder is not writable, so no other process writes either.
+    /// Reads the file without the WAL, because the folder is not writable. No other process writes
+    /// there either.
     Frozen,
 }
 
-/// Ensures that there is a store at `path`: creates one with the current version if the file does
-/// not exist.
+/// Creates a store with the current version at `path`, if the file does not exist.
 pub(crate) fn prepare(path: &Path, gate: &Gate, options: Options) -> Result<()> {
     if !store_path::check(path)? {
         disk::make_folder(disk::folder_of(path))?;
         let _passed = gate.pass(Pass::Exclusive, options.wait)?;
-        // Another process may have created it meanwhile.
+        // Another process may have created the store before this one got the gate.
         if !store_path::check(path)? {
             make(path, options.vfs)?;
         }
@@ -70,8 +71,8 @@ pub(crate) fn upgrade(path: &Path, gate: &Gate, options: Options) -> Result<()> 
 
 /// Switches the database to WAL mode.
 fn begin_wal(conn: &Connection) -> Result<(), Fault> {
-    // If SQLite cannot switch, it returns the mode that stays in effect; it reports a failure only
-    // after that row.
+    // The first row is the journal mode that is in effect, also if SQLite could not switch. If
+    // there was an error, SQLite reports it only after that row.
     let mut statement = conn.prepare("PRAGMA journal_mode = WAL")?;
     let (mut rows, mut stored) = (statement.query([])?, String::new());
     while let Some(row) = rows.next()? {
@@ -84,15 +85,15 @@ fn begin_wal(conn: &Connection) -> Result<(), Fault> {
     Err(Error::io("beginning a WAL", unchanged_mode).into())
 }
 
-/// Checks whether the database uses a WAL, as every store does whose creation did not fail.
+/// Checks whether the database uses a WAL. A store without one was not created completely.
 pub(crate) fn has_wal(conn: &Connection, path: &Path) -> Result<bool> {
     let mode = conn.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0));
     let mode = mode.map_err(|error| Fault::Sql(error).about("opening the store", path))?;
     Ok(mode == WAL)
 }
 
-/// Creates a store under a temporary name and renames it into place when it is complete, so that no
-/// process ever finds an incomplete one.
+/// Creates a store under a temporary name, and renames the complete file to `path`. No process
+/// therefore ever finds an incomplete store.
 fn make(path: &Path, vfs: Option<&str>) -> Result<()> {
     let new = with_suffix(path, "-new");
     let doing = "making the store";
@@ -146,8 +147,8 @@ pub(crate) fn open(path: &Path, access: Access, options: Options) -> Result<Conn
     let set = |conn: Connection| {
         conn.busy_timeout(options.wait)?;
         conn.set_prepared_statement_cache_capacity(STATEMENTS);
-        // Plans must not depend on bound values; otherwise SQLite prepares statements again at each
-        // use.
+        // Query plans must not depend on bound values. Otherwise SQLite would prepare a cached
+        // statement again for each use.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         if options.read_only {
             migrate::read_older(&conn)?;
@@ -167,8 +168,11 @@ pub(crate) fn open(path: &Path, access: Access, options: Options) -> Result<Conn
     opened.and_then(set).map_err(|error| Fault::Sql(error).about("opening the store", path))
 }
 
-/// Returns a URI with which SQLite reads the file alone, without the `-wal` and `-shm` files, which
-/// it could not create. Fails if the WAL is not empty.
+/// Returns a URI that makes SQLite read only the database file. SQLite could not create the `-wal`
+/// and `-shm` files in a folder that is not writable.
+///
+/// # Errors
+/// `Denied` if a WAL exists and is not empty.
 fn frozen(path: &Path) -> Result<String> {
     let wal = with_suffix(path, "-wal");
     if std::fs::metadata(&wal).is_ok_and(|wal| wal.len() > 0) {
@@ -225,7 +229,7 @@ mod tests {
             assert!(!statement.exists([id]).unwrap());
             statement.clear_bindings();
         }
-        // The first use reads the schema.
+        // The first use of a statement reads the schema, which may prepare it once more.
         assert!(statement.get_status(StatementStatus::RePrepare) <= 1);
     }
 }

@@ -1,8 +1,10 @@
-//! Copies an assembled prefix into a segment of its own, for `replay_v1` and detach.
+//! Copies a session's assembled prefix into a private segment, for `replay_v1` and `detach`. `pack`
+//! uses the same copies to join histories.
 //!
-//! A long prefix is copied in small batches, each in its own transaction, into a segment that no
-//! session refers to yet. The transaction that publishes the segment copies the rest and checks
-//! that it is complete. A staged segment whose copier died is invisible, and gc erases it.
+//! A long prefix is copied in small batches, each in its own transaction, into a staged segment:
+//! one to which no session refers yet. The transaction that publishes the segment copies the
+//! remaining events, and checks that the segment is complete. If the copying process dies, the
+//! staged segment stays invisible until `gc` erases it.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -22,21 +24,22 @@ use crate::session;
 use crate::tail;
 use crate::write_tx::WriteTx;
 
-/// Number of events copied in one transaction: a multiple of 64, so that they fill whole chunks.
+/// Number of events copied in one transaction. It is a multiple of 64, so that they fill whole
+/// chunks.
 pub(crate) const BATCH: u64 = 512;
 
-/// The time without a heartbeat after which a copy counts as abandoned, in microseconds.
+/// A staged copy whose last heartbeat is older than this, in microseconds, counts as abandoned.
 pub(crate) const ABANDONED: i64 = 10_000_000;
 
-/// A copy in progress.
+/// A copy that no session refers to yet.
 pub(crate) struct Staged {
     pub(crate) segment: Segment,
-    /// The session whose history it copies.
+    /// The session whose history is copied.
     of: SessionId,
 }
 
-/// Copies the first `inheritable` inheritable events of a session's history, except for the last few (at
-/// most one batch).
+/// Copies the first `inheritable` inheritable events of a session's history, except the last batch.
+/// [`Staged::publish`] copies that batch, of at most [`BATCH`] events.
 pub(crate) fn stage(store: &SqliteStore, of: &SessionId, inheritable: u64) -> StoreResult<Staged> {
     let staged = store.write("copying events in", |tx| Staged::begin(tx, of, inheritable))?;
     staged.copy(store, inheritable).inspect_err(|_| staged.abandon(store))?;
@@ -44,19 +47,20 @@ pub(crate) fn stage(store: &SqliteStore, of: &SessionId, inheritable: u64) -> St
 }
 
 impl Staged {
-    /// Registers an empty copy.
+    /// Creates the segment for a copy of `inheritable` events, and registers it without any events.
     pub(crate) fn begin(tx: &WriteTx<'_>, of: &SessionId, inheritable: u64) -> Result<Self> {
         let root = session::living(tx, of)?.root;
         let segment = private_segment::begin(tx, root, inheritable, now())?.segment;
         Ok(Self { segment, of: of.clone() })
     }
 
-    /// Copies all events except the last batch.
+    /// Copies all events except the last batch, in one transaction per batch.
     fn copy(&self, store: &SqliteStore, inheritable: u64) -> StoreResult<()> {
         let mut copied = 0;
         while inheritable - copied > BATCH {
             let batch = copied..copied + BATCH;
-            // Reads outside the write transaction, because the events before a cut never change.
+            // Reads the events outside the write transaction. That is safe because events before a
+            // cut never change.
             let rows = store.read_with("reading", |conn| self.rows(conn, batch.clone()))?;
             store.write("copying events in", |tx| {
                 self.still_there(tx)?;
@@ -67,7 +71,8 @@ impl Staged {
         Ok(())
     }
 
-    /// Copies the rest, checks that the copy is complete, and returns the one span that covers it.
+    /// Copies the remaining events, checks that the copy is complete, and returns an ancestry of
+    /// one span that covers the copy.
     pub(crate) fn publish(
         &self,
         tx: &WriteTx<'_>,
@@ -87,9 +92,9 @@ impl Staged {
         Ok(Ancestry { page: None, spans: vec![span] })
     }
 
-    /// Erases the copied events, if possible.
+    /// Erases the copied events. Ignores a failure.
     pub(crate) fn abandon(&self, store: &SqliteStore) {
-        // gc erases whatever stays, so a failure here is harmless.
+        // A failure is harmless: `gc` erases abandoned copies.
         let _ = store.write("erasing a copy in", |tx| erase(tx, self.segment));
     }
 
@@ -103,7 +108,10 @@ impl Staged {
         Ok(rows.collect())
     }
 
-    /// Updates the heartbeat. Fails if the copy was erased or published meanwhile.
+    /// Updates the heartbeat of the copy.
+    ///
+    /// # Errors
+    /// `Stale` if the copy was erased or published meanwhile.
     fn still_there(&self, tx: &WriteTx<'_>) -> Result<Private> {
         match private_segment::find(tx, self.segment)? {
             Some(found) if found.heartbeat.is_some() => {
@@ -131,15 +139,17 @@ pub(crate) fn erase(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     Ok(erased)
 }
 
-/// Returns the staged segments whose last heartbeat is too old.
+/// Returns the staged segments whose copying process seems to have died: their last heartbeat is
+/// older than [`ABANDONED`].
 pub(crate) fn abandoned(conn: &Connection) -> Result<Vec<Segment>> {
     let is_old = |private: &Private| private.heartbeat.is_some_and(|beat| beat < now() - ABANDONED);
     let old = private_segment::all(conn)?.into_iter().filter(is_old);
     Ok(old.map(|private| private.segment).collect())
 }
 
-/// Returns the machine's time in microseconds since 1970. The store's clock does not fit, because
-/// whether a copier is alive concerns processes, not sessions.
+/// Returns the system time in microseconds since 1970. The store's clock does not fit here: it
+/// gives the times of sessions, and tests replace it, but a heartbeat shows whether a process is
+/// alive.
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)

@@ -1,20 +1,20 @@
-//! Checksums of all stored fields of a row, of a payload and of a list of spans (docs/semantics.md,
-//! Envelope).
+//! CRC-32 checksums of the stored fields of a row, of a payload and of a list of spans
+//! (docs/semantics.md, Envelope).
 
 use crc32fast::Hasher;
 use rusqlite::types::ValueRef;
 
-/// Computes a checksum over fields, each with its length, so that no byte can move from one field
-/// to the next unnoticed.
+/// Computes a checksum over a sequence of fields. It also covers the length of each field, so that
+/// it changes if a byte moves from one field to the next.
 #[derive(Default)]
 pub(crate) struct Fields {
     hasher: Hasher,
-    /// Bytes to hash next. They are collected because hashing many short pieces costs much more
-    /// than one long piece.
+    /// Bytes that are not hashed yet. They are collected because hashing many short pieces costs
+    /// much more than hashing one long piece.
     buffered: Vec<u8>,
 }
 
-/// Pieces of at least this many bytes are hashed directly instead of being collected.
+/// A field of at least this many bytes is hashed directly instead of being collected.
 const LONG: usize = 256;
 
 impl Fields {
@@ -50,7 +50,8 @@ impl Fields {
         self
     }
 
-    /// Adds a column of any type. Numbers and texts give the same sum as with the methods above.
+    /// Adds a column of any SQLite type. An integer gives the same sum as with [`Fields::number`],
+    /// and a text the same as with [`Fields::bytes`].
     pub(crate) fn value(mut self, value: ValueRef<'_>) -> Self {
         match value {
             ValueRef::Null => self.number(None),
@@ -75,13 +76,14 @@ impl Fields {
     }
 }
 
-/// Joins the sums of an event's columns and of its payload into one number. A reader that needs
-/// only positions and counts can check the columns without reading the payload.
+/// Joins two checksums into one number for storage: that of an event's columns and that of its
+/// payload. They are separate so that a reader that needs only positions and counts can check the
+/// columns without reading the payload.
 pub(crate) fn join(columns: u32, payload: u32) -> i64 {
     (i64::from(columns) << 32) | i64::from(payload)
 }
 
-/// Splits the number that [`join`] returned.
+/// Splits a number from [`join`] into the checksums of the columns and of the payload.
 pub(crate) fn split(sums: i64) -> (u32, u32) {
     ((sums >> 32) as u32, sums as u32)
 }

@@ -28,7 +28,8 @@ struct Inheritance {
     ancestry: Ancestry,
 }
 
-/// Creates the session. `staged` is the copy of the session's prefix, if the caller has begun one.
+/// Creates the session. `staged` is the copy of the session's prefix, if the caller has already
+/// begun that copy.
 pub(crate) fn create(
     tx: &WriteTx<'_>,
     new: &NewSession,
@@ -69,7 +70,8 @@ pub(crate) fn create(
     Ok(session.header)
 }
 
-/// Checks the id, the kind and the cut. Returns the parent, if there is one.
+/// Checks the id, the kind and the cut of a new session. Returns the new session's parent, or
+/// `None` for a root.
 pub(crate) fn check(conn: &Connection, new: &NewSession) -> Result<Option<Session>> {
     let exists = "SELECT 1 FROM session WHERE folded = ?";
     if conn.prepare_cached(exists)?.exists([new.id.fold()])? {
@@ -81,7 +83,8 @@ pub(crate) fn check(conn: &Connection, new: &NewSession) -> Result<Option<Sessio
     Ok(Some(parent))
 }
 
-/// Refuses a label that another living session of the family has.
+/// Checks that no other living session of the family has this label. The session `but` does not
+/// count as another.
 pub(crate) fn check_label(
     conn: &Connection,
     root: Segment,
@@ -136,15 +139,16 @@ fn inherit(
     Ok(Inheritance { counts, open, ancestry })
 }
 
-/// Returns the parent's spans plus one for its own events before position `to`. If the parent's row
-/// is full, its spans move to a page first.
+/// Returns the parent's spans, followed by one span for the parent's own events before position
+/// `to`. If the parent's ancestry row is full, its spans first move to a page.
 fn with_own(tx: &WriteTx<'_>, parent: &History<'_>, to: u64) -> Result<Ancestry> {
     let Session { sid, header, .. } = &*parent.session;
     let mut ancestry = parent.ancestry.clone();
     if ancestry.spans.len() >= WIDTH {
         let page = ancestry::add_page(tx, ancestry.page, &ancestry.spans, header.inherited)?;
         ancestry = Ancestry { page: Some(page), spans: Vec::new() };
-        // Save it on the parent's row, so that later children of the parent share the page.
+        // Save the link to the page in the parent's ancestry row, so that later children of the
+        // parent share the page.
         ancestry::save(tx, *sid, &ancestry)?;
     }
     ancestry.spans.push(Span { segment: sid.unsigned_abs(), to, base: header.inherited });

@@ -1,4 +1,4 @@
-//! Faults inside a transaction, and the store errors that they become.
+//! The faults that can end a transaction, and their conversion into errors of the store.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use forklore_store::Error;
 use forklore_store::disk::limits;
 use rusqlite::{ErrorCode, ffi};
 
-/// More files than one connection opens at once.
+/// Number of free file descriptors that suffice for one more connection.
 const FILES: usize = 4;
 
 pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
@@ -45,13 +45,14 @@ impl From<Error> for Fault {
 }
 
 impl Fault {
-    /// Returns damage at `location`, for a caller that knows neither session nor seq.
+    /// Returns a fault for damage at `location`. It names no session and no seq; [`Fault::of`] adds
+    /// them.
     pub(crate) fn damaged(location: impl Into<String>, message: &(impl ToString + ?Sized)) -> Self {
         let (position, message) = (location.into(), message.to_string());
         Self::Damaged(Damage { session: None, seq: None, location: position, message })
     }
 
-    /// Adds to damage the session and seq that were being read, if they are missing.
+    /// If the fault is damage that names no session or seq, adds those that were being read.
     pub(crate) fn of(mut self, session: &SessionId, seq: Option<u64>) -> Self {
         if let Self::Damaged(damage) = &mut self {
             damage.session.get_or_insert_with(|| session.clone());
@@ -60,7 +61,8 @@ impl Fault {
         self
     }
 
-    /// Checks whether the fault is in the row that was read, so that other rows are still readable.
+    /// Checks whether the fault concerns only the row that was read. Other rows are then still
+    /// readable.
     pub(crate) fn is_of_one_row(&self) -> bool {
         match self {
             Self::Damaged(_) | Self::Refused(Error::MissingAncestor { .. }) => true,
@@ -69,16 +71,16 @@ impl Fault {
         }
     }
 
-    /// Checks whether SQLite reports the file as damaged; reading it another way, e.g. through
-    /// another index, may still work.
+    /// Checks whether SQLite reports that the file is damaged. Another query, e.g. one that uses
+    /// another index, may still succeed.
     pub(crate) fn is_of_the_file(&self) -> bool {
         use ErrorCode::{DatabaseCorrupt, NotADatabase};
         matches!(self, Self::Sql(rusqlite::Error::SqliteFailure(error, _))
             if matches!(error.code, DatabaseCorrupt | NotADatabase))
     }
 
-    /// Checks whether the connection can no longer be trusted. After a failed write or sync it is
-    /// unknown what reached the disk, so the file is opened again before the next operation.
+    /// Checks whether the connection must be closed. After a failed write or sync it is unknown
+    /// which data reached the disk. The file is therefore opened again before the next operation.
     pub(crate) fn spoils(&self) -> bool {
         use ErrorCode::{
             CannotOpen, DatabaseCorrupt, DiskFull, NotADatabase, ReadOnly, SystemIoFailure,
@@ -87,8 +89,8 @@ impl Fault {
             DiskFull | SystemIoFailure | DatabaseCorrupt | NotADatabase | CannotOpen | ReadOnly))
     }
 
-    /// Checks whether a sync failed. The disk then holds an unknown part of what was written, and
-    /// the next sync may succeed nevertheless.
+    /// Checks whether a sync failed. It is then unknown which written data reached the disk, and a
+    /// later sync that succeeds does not prove that this data did.
     pub(crate) fn is_failed_sync(&self) -> bool {
         matches!(self, Self::Sql(rusqlite::Error::SqliteFailure(error, _)) if matches!(
             error.extended_code, ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC))
@@ -131,8 +133,8 @@ fn sql(source: rusqlite::Error, doing: &str, path: &Path) -> Error {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
             Error::Locked(format!("another program kept {at} locked"))
         }
-        // All statements are tested, so one that SQLite does not understand means that the tables
-        // are not ours.
+        // Tests run every SQL statement of this crate. If SQLite cannot prepare one (code
+        // `Unknown`), the tables of the file are not those of a store.
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown => {
             corrupt(source.to_string())
         }
@@ -143,7 +145,8 @@ fn sql(source: rusqlite::Error, doing: &str, path: &Path) -> Error {
             let full = std::io::Error::new(std::io::ErrorKind::StorageFull, source);
             Error::io(format!("{doing} {at}"), full)
         }
-        // SQLite does not give the reason; the operating system does.
+        // SQLite does not say why the write failed. The reason may be the operating system's limit
+        // for the size of a file.
         ErrorCode::SystemIoFailure if failure.extended_code == ffi::SQLITE_IOERR_WRITE => {
             let Some(limit) = limits::file_size() else {
                 return Error::io(format!("{doing} {at}"), source);

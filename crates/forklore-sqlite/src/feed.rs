@@ -1,10 +1,10 @@
-//! The feed: each transaction has a number, and each session stores the numbers of the last
-//! transactions that wrote to it.
+//! The feed: each write transaction has a number. Each session's row stores the numbers of the
+//! transactions that created it, last appended to it and last changed it.
 //!
-//! The numbers are columns of a row that every write changes anyway, so an append writes no further
-//! page. An index covers only `feed_until`, an upper bound of the numbers that moves ahead in
-//! steps, as `fresh_until` does. The reason is that SQLite writes an index whenever an update names
-//! its column.
+//! Every write to a session changes its row anyway, so the numbers in that row cost an append no
+//! further page. SQLite writes an index whenever an update names an indexed column. Therefore only
+//! `feed_until` has an index: an upper bound of the numbers that increases in steps, as
+//! `fresh_until` does.
 
 mod changes;
 mod numbers;
@@ -20,11 +20,11 @@ use crate::write_tx::WriteTx;
 pub(crate) use changes::{changes, check_there};
 pub(crate) use numbers::{Numbers, check};
 
-/// Maximum of `feed_until` minus the last number of the session.
+/// Maximum difference between `feed_until` and the session's last transaction number.
 const RESERVED: u64 = 1 << 10;
 
-/// The transactions that last wrote to a session, as its row stores them. All are empty if the last
-/// write was by a version without a feed.
+/// The numbers of the transactions that last wrote to a session, as its row stores them. All are
+/// empty if forklore last wrote the session in a version without a feed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) stamp: Stamp,
@@ -33,7 +33,7 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// Returns the value for a session that the transaction `number` creates.
+    /// Returns the value for a new session that the transaction `number` creates.
     pub(crate) fn created(number: u64) -> Self {
         let stamp = Stamp { created: number, ..Stamp::default() };
         Self { stamp, until: Some(number) }
@@ -42,14 +42,14 @@ impl Written {
     fn note(&mut self, what: What, number: u64) {
         self.stamp.note(what, number);
         if self.until.is_none_or(|until| until < number) {
-            // The bound grows in increasing steps, because most sessions are written to a few times
-            // only.
+            // The steps of the bound grow with the age of the session, because most sessions are
+            // written to only a few times.
             let age = number.saturating_sub(self.stamp.created.max(1));
             self.until = Some(number + age.min(RESERVED));
         }
     }
 
-    /// Returns the columns of a row, in their order.
+    /// Returns the values of the feed columns in the order in which a session's row has them.
     pub(crate) fn columns(&self) -> [Option<i64>; 4] {
         let Stamp { created, appended, changed } = self.stamp;
         let number = |number: u64| (number > 0).then(|| signed(number));
@@ -57,8 +57,9 @@ impl Written {
     }
 }
 
-/// Updates columns of a session and records the transaction in its feed numbers. `sql` names the
-/// columns, followed by `feed_appended` or `feed_changed`, `crc` and `sid`.
+/// Updates columns of a session's row, and records this transaction in its feed columns. `sql` is
+/// an `UPDATE` with the columns of `values`, then `feed_appended` or `feed_changed`, `crc` and
+/// `sid`.
 pub(crate) fn update(
     tx: &WriteTx<'_>,
     session: &mut Session,

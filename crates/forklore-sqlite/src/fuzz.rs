@@ -1,4 +1,5 @@
-//! Lets a fuzzer run the readers of rows on any values in any column, with matching checksums.
+//! Lets a fuzzer run the code that reads rows. The columns may have any values, and the checksums
+//! match them.
 
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, ToSql, params_from_iter};
@@ -28,7 +29,8 @@ impl Tables {
     pub fn new() -> rusqlite::Result<Self> {
         let conn = Connection::open_in_memory()?;
         for sql in migrate::STEPS {
-            // Only the order of the columns matters.
+            // The readers need only the tables and the order of the columns, so the constraints are
+            // removed.
             let sql = sql.replace("IS NOT NULL", "NOTNULL").replace("NOT NULL", "");
             conn.execute_batch(&sql)?;
         }
@@ -104,10 +106,10 @@ impl Tables {
         self.undone(read);
     }
 
-    /// Runs `read` and rolls its changes back.
+    /// Runs `read` in a transaction, and then rolls back all changes.
     fn undone(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<()>) {
         if let Ok(step) = self.0.unchecked_transaction() {
-            // A row that SQLite itself refuses is no test case.
+            // Ignore errors: a row that SQLite itself refuses is not a test case.
             let _ = read(&step);
         }
     }

@@ -1,4 +1,4 @@
-//! Checks the health of a store from outside, without creating, writing or repairing anything.
+//! Checks the health of a store without creating, writing or repairing anything.
 
 use std::path::Path;
 
@@ -13,11 +13,13 @@ use crate::fault::Fault;
 use crate::migrate::{self, VERSION};
 use crate::{Options, SqliteStore, store_path};
 
-/// Stores up to this many bytes have every page checked; a larger store takes too long.
+/// Maximum size in bytes of a store whose pages are all checked. For a larger store, the check
+/// takes too long.
 const LOOKED_THROUGH: u64 = 256 << 20;
-/// A WAL of more than this many bytes has not been written back for long.
+/// A WAL of more than this many bytes causes a warning: it has not been written back for a long
+/// time.
 const LONG_WAL: u64 = 128 << 20;
-/// Maximum number of headers to read.
+/// Maximum number of session headers that are read.
 const HEADERS: usize = 10_000;
 
 impl SqliteStore {
@@ -63,7 +65,8 @@ pub fn sqlite_version() -> &'static str {
     rusqlite::version()
 }
 
-/// Checks the nearest existing ancestor, in which a missing folder will be created.
+/// Checks the nearest existing ancestor of `folder` (or `folder` itself), in which the first
+/// command would create the missing folders.
 fn look_at_nearest(health: &mut Health, folder: &Path) {
     if let Some(there) = folder.ancestors().find(|folder| folder.is_dir()) {
         health.look_at_folder(there, Far::Refused);
@@ -75,9 +78,10 @@ fn look_at_nearest(health: &mut Health, folder: &Path) {
 enum Wal {
     /// The WAL is empty.
     Empty,
-    /// The WAL has changes, and the shared index for readers exists.
+    /// The WAL has changes, and its index, the `-shm` file, exists.
     Indexed,
-    /// The WAL has changes but no index; reading would have to create one.
+    /// The WAL has changes but no index. Reading would create the index, so the content is not
+    /// read.
     Bare,
 }
 
@@ -100,7 +104,7 @@ fn look_at_wal(health: &mut Health, path: &Path) -> Wal {
     if with_suffix(path, "-shm").exists() { Wal::Indexed } else { Wal::Bare }
 }
 
-/// Opens the store for reading, and reports its version and number of sessions.
+/// Opens the store for reading, and reports on its version and its sessions.
 fn look_inside(health: &mut Health, path: &Path, bytes: u64, wal: Wal) -> Result<()> {
     store_path::check(path)?;
     let lock = store_path::register_open(path)?;
@@ -148,7 +152,7 @@ fn look_at_headers(health: &mut Health, store: &SqliteStore) -> Result<()> {
     Ok(())
 }
 
-/// Has SQLite check every page.
+/// Runs SQLite's `quick_check`, which reads every page.
 fn look_through(conn: &Connection, path: &Path) -> Result<()> {
     let found = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
     let found = found.map_err(|error| Fault::Sql(error).about("looking at", path))?;

@@ -16,32 +16,33 @@ use crate::row::Row;
 use crate::segment::{self, Range, Segment};
 use crate::session::Session;
 
-/// Maximum number of pages cached per history: as many as a chain of 1,000 forks has.
+/// Maximum number of ancestry pages that a history caches. A chain of 1,000 forks has about as
+/// many.
 const PAGES: usize = 64;
 
-/// A session and the locations of its inherited events.
+/// A session and its ancestry, to find the segments and positions of its events.
 #[derive(Debug)]
 pub(crate) struct History<'s> {
     pub(crate) session: Cow<'s, Session>,
     pub(crate) ancestry: Ancestry,
-    /// Pages read so far, by their id.
+    /// The ancestry pages read so far, by their id.
     pages: RefCell<BTreeMap<i64, Page>>,
 }
 
-/// Consecutive events of a history that are in one segment.
+/// A range of consecutive events of a history that are stored in one segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {
-    /// Their positions in the segment.
+    /// The positions of the events in the segment.
     pub(crate) range: Range,
-    /// The counts of the history before them.
+    /// The counts of the history before the first of the events.
     pub(crate) base: Counts,
-    /// The counts of the history after them.
+    /// The counts of the history after the last of the events.
     pub(crate) end: Counts,
-    /// The seqs of the first and the last of them.
+    /// The seqs of the first and the last event, both inclusive.
     pub(crate) seqs: (u64, u64),
 }
 
-/// An inherited event, and the spans of the history up to it.
+/// The location of an inherited event, and the spans of the history up to that event.
 pub(crate) struct Inherited {
     pub(crate) spans: Ancestry,
     pub(crate) stretch: Stretch,
@@ -54,7 +55,8 @@ pub(crate) struct LastInheritable {
     pub(crate) stretch: Stretch,
     /// The event without its payload.
     pub(crate) row: Row,
-    /// The spans up to the event, if the parent inherited it itself.
+    /// The spans of the history up to the event, if the parent inherited the event. `None` if the
+    /// parent wrote it.
     pub(crate) spans: Option<Ancestry>,
 }
 
@@ -82,7 +84,8 @@ impl<'s> History<'s> {
         Ok(Some(found.stretch.base.inheritable + row.counts.inheritable))
     }
 
-    /// Finds, in one search, the last event that a child with `inheritable` inherited events takes over.
+    /// Finds the last event that a child inherits from this session if it inherits `inheritable`
+    /// events. Uses one search.
     pub(crate) fn last_inheritable(
         &self,
         conn: &Connection,
@@ -98,7 +101,8 @@ impl<'s> History<'s> {
         };
         let row = segment::at(conn, stretch.range.segment, position)
             .map_err(|fault| fault.of(&header.id, None))?;
-        // Wrong counts mislead a search, so check the result.
+        // If stored counts are wrong, the search finds another event. So check the event's own
+        // count.
         let row = row.filter(|row| row.counts.based_on(stretch.base).inheritable == inheritable);
         let row = row.ok_or_else(|| self.missing(&stretch, inheritable))?;
         let seq = match spans {
@@ -124,7 +128,7 @@ impl<'s> History<'s> {
             .map(|(list, at, end)| self.span(&list.spans, at, end))
     }
 
-    /// Returns the position in its segment of the event with this seq.
+    /// Returns the position of the event `seq` in its segment. `stretch` must contain the event.
     pub(crate) fn position(&self, conn: &Connection, stretch: &Stretch, seq: u64) -> Result<u64> {
         let header = &self.session.header;
         if stretch.range.inherited {
@@ -134,8 +138,8 @@ impl<'s> History<'s> {
         Ok(if child { seq.saturating_sub(header.inherited.inheritable) } else { seq })
     }
 
-    /// Returns the inherited event at which the count reaches `want`. The caller ensures that it
-    /// does.
+    /// Returns the inherited event at which the history's count of `unit` reaches `want`. The
+    /// caller ensures that there is such an event.
     pub(crate) fn inherited(&self, conn: &Connection, unit: Unit, want: u64) -> Result<Inherited> {
         let (list, at, end) = self.list_with(conn, unit, want)?;
         let stretch = self.span(&list.spans, at, end);
@@ -147,8 +151,8 @@ impl<'s> History<'s> {
         Ok(Inherited { spans, stretch, position })
     }
 
-    /// Returns the stretch of the session's own events; for a child, those after the inherited
-    /// ones.
+    /// Returns the stretch of the session's own events. For a child, it leaves out the
+    /// `session_fork` at position 0, which comes before the inherited events.
     pub(crate) fn own(&self) -> Stretch {
         let header = &self.session.header;
         let from = u64::from(header.parent_id.is_some());
@@ -162,8 +166,9 @@ impl<'s> History<'s> {
         }
     }
 
-    /// Returns the list of spans in which the count reaches `want`, the index of the span where it
-    /// does, and the counts after the whole list.
+    /// Finds the span with the event at which the count of `unit` reaches `want`. Returns the list
+    /// that contains this span, the index of the span in the list, and the counts after the whole
+    /// list.
     fn list_with(
         &self,
         conn: &Connection,
@@ -224,7 +229,7 @@ impl<'s> History<'s> {
         })
     }
 
-    /// Returns the event with this seq without its payload, and its stretch.
+    /// Returns the event `seq` without its payload, and the stretch that contains the event.
     pub(crate) fn row(&self, conn: &Connection, seq: u64) -> Result<(Stretch, Row)> {
         let stretch = self.stretch(conn, seq)?;
         let position = self.position(conn, &stretch, seq)?;

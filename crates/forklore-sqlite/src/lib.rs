@@ -1,7 +1,7 @@
 //! The default store of forklore: one SQLite file that several processes share.
 //!
-//! Use it unless people should read the sessions without forklore; then use `forklore-files`, which
-//! writes JSON lines. The crate `forklore` opens either one by its address, so only programs that
+//! If people should read the sessions without forklore, use `forklore-files` instead, which writes
+//! JSON lines. The crate `forklore` opens both kinds of store by their address. Only programs that
 //! build an engine themselves need this crate.
 //!
 //! [`SqliteStore`] implements [`Store`](forklore_store::Store). [`Options`] say how to open it;
@@ -37,13 +37,13 @@
 //!
 //! # How it stores
 //!
-//! The events that a session wrote itself form one segment. What it inherits is a list of spans
-//! (ranges) of its ancestors' segments, fixed at the fork; a fork copies no events. Each store
-//! operation runs in a transaction. Writers of all processes take turns through a lock file (the
-//! gate); readers never wait for a writer.
+//! The events that a session wrote itself form one segment. The events that it inherits are stored
+//! as a list of spans (ranges) of its ancestors' segments. This list is fixed at the fork, so a
+//! fork copies no events. Each store operation runs in a transaction. Writers of all processes take
+//! turns through a lock file (the gate). Readers never wait for a writer.
 //!
-//! The store does not open a file on a network file system. Its tables are no interface: read the
-//! sessions through [`Store`](forklore_store::Store).
+//! The store refuses a file on a network file system. Its tables are not a stable interface: read
+//! the sessions through [`Store`](forklore_store::Store).
 
 mod ancestry;
 mod append;

@@ -1,4 +1,4 @@
-//! Lists headers, most recently updated first, without reading many more than requested.
+//! Lists session headers, most recently updated first. It reads few headers more than requested.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ use crate::session::{self, Session};
 
 type Values = Vec<Box<dyn ToSql>>;
 
-/// Returns the headers that match `filter`, after the cursor `after`, and the faults of those that
-/// cannot be read. `limit` 0 means all.
+/// Returns the headers that match `filter` and come after the cursor `after`: at most `limit`, or
+/// all if `limit` is 0. Also returns the faults of the headers that cannot be read.
 pub(crate) fn list(
     conn: &Connection,
     filter: &Filter,
@@ -31,8 +31,8 @@ pub(crate) fn list(
     }
 }
 
-/// Does the same if the table or an index cannot be scanned: looks up each session that any of them
-/// still names.
+/// Does the same as [`list`] if SQLite cannot scan the table or an index completely. It collects
+/// the session numbers from partial scans of all of them, and reads each session by its number.
 fn one_by_one(
     conn: &Connection,
     filter: &Filter,
@@ -47,7 +47,7 @@ fn one_by_one(
     ];
     let mut sids = BTreeSet::new();
     for way in ways {
-        // Where this scan fails, another one may succeed.
+        // If this scan fails at some row, another one may reach the rows after it.
         let Ok(mut statement) = conn.prepare_cached(way) else { continue };
         let Ok(rows) = statement.query_map([], |row| row.get::<_, Segment>(0)) else { continue };
         sids.extend(rows.map_while(std::result::Result::ok));
@@ -75,7 +75,8 @@ fn scan(
     limit: usize,
 ) -> Result<(Vec<Header>, Vec<Fault>)> {
     let (sql, values) = query(filter, after);
-    // A family is small and not sorted; all other results come nearly in the order of the list.
+    // The query returns the sessions of a family unsorted, but a family is small. Other results are
+    // nearly in the order of the list.
     let ordered = filter.family.is_none() && filter.parent.is_none();
     let mut found = Found { headers: Vec::new(), limit };
     let mut damaged = Vec::new();
@@ -84,7 +85,8 @@ fn scan(
     while let Some(row) = rows.next()? {
         let session = match session::read(row, true) {
             Ok(session) => session,
-            // Some columns may have come from a damaged index; the row itself is authoritative.
+            // Some columns may come from a damaged index. Read the session again from its row,
+            // which is authoritative.
             Err(fault) if fault.is_of_one_row() => match session::numbered(conn, row.get(0)?) {
                 Ok(session) => session,
                 Err(_) => {
@@ -106,7 +108,8 @@ fn scan(
     Ok((found.headers, damaged))
 }
 
-/// The headers found so far, in the order of the list, at most `limit`.
+/// The headers found so far, in the order of the list. It contains at most `limit` headers, or any
+/// number if `limit` is 0.
 struct Found {
     headers: Vec<Header>,
     limit: usize,
@@ -122,15 +125,17 @@ impl Found {
         }
     }
 
-    /// Checks whether it is full and no header at or after `bound` comes before its last one.
+    /// Checks whether the scan may stop: there are `limit` headers, and no header at or after
+    /// `bound` would come before the last of them.
     fn ends_before(&self, bound: &Cursor) -> bool {
         let full = self.limit > 0 && self.headers.len() >= self.limit;
         full && self.headers.last().is_some_and(|last| !bound.is_before(last))
     }
 }
 
-/// Returns the conditions that an index or a column can answer, and their values. The caller checks
-/// the rest with [`Filter::matches`].
+/// Returns the end of the SQL query for `filter` and `after`, with its parameters. It contains only
+/// the conditions on indexed or stored columns. The caller checks the others with
+/// [`Filter::matches`].
 fn query(filter: &Filter, after: Option<&Cursor>) -> (String, Values) {
     let mut conditions = vec!["TRUE"];
     let mut values: Values = Vec::new();

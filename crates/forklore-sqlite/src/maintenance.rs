@@ -1,4 +1,5 @@
-//! Gives space back, so that no file contains deleted events.
+//! `gc`: erases events that no session needs, and shrinks the store's files so that none contains
+//! deleted events.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -16,11 +17,11 @@ use crate::store::SqliteStore;
 use crate::trim::trim;
 use crate::write_tx::WriteTx;
 
-/// How long to wait for another process's checkpoint, and the pause between two attempts.
+/// How long to wait for another process's checkpoint. [`AGAIN`] is the pause between two attempts.
 const WAIT: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(10);
 
-/// Erases what no session needs and gives the space back.
+/// Erases all events and pages that no session needs, and shrinks the store's files.
 pub(crate) fn gc(store: &SqliteStore) -> Result<Collected> {
     let before = store_bytes(store.path())?;
     let (mut collected, erased) = store.write("collecting garbage in", collect)?;
@@ -55,9 +56,10 @@ fn collect(tx: &WriteTx<'_>) -> Result<(Collected, bool), Fault> {
     Ok((collected, erased))
 }
 
-/// Empties the WAL, after rewriting the file with VACUUM if `anew` is set, i.e. if something was
-/// erased. Rewriting is necessary because pages in which a tree was rebalanced may contain copies
-/// of moved rows that `secure_delete` does not clear.
+/// Empties the WAL. If `anew` is set, i.e. if something was erased or much of the file is free,
+/// first rewrites the file with `VACUUM`. After an erasure this is necessary because SQLite moves
+/// rows when it rebalances a tree: a page may contain an old copy of a moved row, which
+/// `secure_delete` does not clear.
 pub(crate) fn compact(conn: &Connection, anew: bool) -> Result<(), Fault> {
     if anew {
         conn.execute_batch("VACUUM")?;
@@ -69,7 +71,7 @@ pub(crate) fn compact(conn: &Connection, anew: bool) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Writes the whole WAL back and truncates it.
+/// Writes the whole WAL back into the database file, and truncates the WAL.
 fn empty_wal(conn: &Connection) -> Result<(), Fault> {
     let begun = Instant::now();
     loop {
@@ -79,8 +81,8 @@ fn empty_wal(conn: &Connection) -> Result<(), Fault> {
         if !busy {
             return Ok(());
         }
-        // SQLite waits for readers, but not for another checkpoint, in which case it reports -1
-        // pages.
+        // SQLite itself waits for readers, but not for another checkpoint. If another checkpoint is
+        // running, SQLite reports -1 pages.
         if pages >= 0 || begun.elapsed() > WAIT {
             let message = "somebody still reads an older state of it; run gc again later";
             return Err(Error::Locked(message.into()).into());
@@ -89,7 +91,7 @@ fn empty_wal(conn: &Connection) -> Result<(), Fault> {
     }
 }
 
-/// Returns the total size of the store's files in bytes.
+/// Returns the total size of the database file, the WAL and the `-shm` file, in bytes.
 pub(crate) fn store_bytes(path: &Path) -> Result<u64> {
     let mut bytes = std::fs::metadata(path).map_err(os("measuring", path))?.len();
     for suffix in ["-wal", "-shm"] {

@@ -21,18 +21,19 @@ pub(crate) const STEPS: [&str; 4] = [
 /// The index of the migration that adds the feed's columns to the session table.
 const WRITTEN: usize = 3;
 
-/// The version that this program writes.
+/// The schema version that this program writes.
 pub(crate) const VERSION: usize = STEPS.len();
 
-/// Reads the version number in the store's file, without validating it.
+/// Reads the schema version from the store's file. Does not check that it is valid.
 pub(crate) fn stored_version(conn: &Connection) -> rusqlite::Result<i64> {
     conn.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get(0))
 }
 
-/// Returns the version of an open store.
+/// Returns the schema version of an open store.
 ///
 /// # Errors
-/// `Unsupported` if a newer version of forklore wrote it; `Corrupt` if the number is not valid.
+/// `Unsupported` if a newer version of forklore wrote the store; `Corrupt` if the number is not a
+/// valid version.
 pub(crate) fn version(conn: &Connection, path: &Path) -> Result<usize> {
     let found =
         stored_version(conn).map_err(|error| Fault::Sql(error).about("opening the store", path))?;
@@ -52,10 +53,11 @@ pub(crate) fn version(conn: &Connection, path: &Path) -> Result<usize> {
     }
 }
 
-/// Refuses to write to a store that a newer program has migrated since it was opened.
+/// Checks before a write that the store still has the current version. A newer program may have
+/// migrated it since it was opened.
 ///
 /// # Errors
-/// `Unsupported`.
+/// `Unsupported` if the store has a newer version.
 pub(crate) fn check(conn: &Connection, path: &Path) -> Result<(), Fault> {
     if usize::try_from(stored_version(conn)?) != Ok(VERSION) {
         version(conn, path)?;
@@ -63,8 +65,8 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Checks whether a store that a connection reads in its older version, by [`read_older`], has been
-/// migrated since.
+/// Checks whether another program has migrated the store since this connection called
+/// [`read_older`]. The connection's temporary tables are then out of date.
 pub(crate) fn is_outdated(conn: &Connection) -> rusqlite::Result<bool> {
     let is_older = "SELECT EXISTS (SELECT 1 FROM temp.sqlite_schema)";
     if !conn.prepare_cached(is_older)?.query_row([], |row| row.get::<_, bool>(0))? {
@@ -74,8 +76,9 @@ pub(crate) fn is_outdated(conn: &Connection) -> rusqlite::Result<bool> {
     Ok(read != stored_version(conn)?)
 }
 
-/// Lets a connection read a store of an older version without changing it: creates the tables and
-/// columns of later versions as temporary ones, empty and visible to this connection only.
+/// Lets a connection read a store of an older version without changing the store. For the tables
+/// and columns of later versions, it creates temporary tables, which are empty and visible only to
+/// this connection.
 pub(crate) fn read_older(conn: &Connection) -> rusqlite::Result<()> {
     let Some(version) = usize::try_from(stored_version(conn)?).ok().filter(|version| *version > 0)
     else {
@@ -98,14 +101,14 @@ pub(crate) fn read_older(conn: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Removes comments and line breaks. SQLite stores the text of a table as written, and parses it at
-/// each opening.
+/// Removes comments and line breaks from a migration. SQLite stores the text of each `CREATE TABLE`
+/// as written, and parses it whenever a connection reads the schema.
 fn without_comments(sql: &str) -> String {
     let lines = sql.lines().map(|line| line.split_once("--").map_or(line, |(code, _)| code).trim());
     lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs the missing migrations in one transaction.
+/// Runs all migrations from version `from` to the current version, in one transaction.
 pub(crate) fn migrate(conn: &mut Connection, from: usize) -> Result<(), Fault> {
     let step = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Exclusive)?;
     for sql in STEPS.iter().skip(from) {

@@ -1,9 +1,10 @@
-//! The stores that this process has open. The content of each is checked only before its first
-//! open.
+//! Registers the store files that this process has open. The content of a file is checked only
+//! while the process does not have it open.
 //!
-//! When a process closes a file, the operating system drops every lock that the process has on it,
-//! including SQLite's. Another program could then believe that the store is unused. So the content
-//! of a file is checked before SQLite opens it, and never while it is open.
+//! When a process closes any descriptor of a file, the operating system drops all locks of that
+//! process on the file, including SQLite's. Another program could then believe that the store is
+//! unused. The check of the content opens and closes the file. It therefore runs before SQLite
+//! opens the file, and never while the file is open.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -14,14 +15,15 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use forklore_store::Result;
 use forklore_store::disk::os;
 
-/// How many times each file is open, by device and inode.
+/// How many times this process has each file open, by device and inode.
 static OPEN: LazyLock<Mutex<HashMap<(u64, u64), usize>>> = LazyLock::new(Mutex::default);
 
 fn open() -> MutexGuard<'static, HashMap<(u64, u64), usize>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The registration of a file that is open in this process, or about to be; dropping it removes it.
+/// The registration of a file that this process has open or is about to open. Dropping the value
+/// removes the registration.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
     file: (u64, u64),
@@ -33,7 +35,8 @@ impl OpenFile {
         self.file
     }
 
-    /// Registers the file at `path`; calls `look` to check it unless it is already open.
+    /// Registers the file at `path`. If this process does not have the file open, first calls
+    /// `look`, which checks the file.
     pub(crate) fn of(path: &Path, look: impl FnOnce(&Metadata) -> Result<()>) -> Result<Self> {
         let found = std::fs::metadata(path).map_err(os("opening the store", path))?;
         let file = (found.dev(), found.ino());

@@ -1,8 +1,8 @@
-//! Packing: compresses rarely read events, and joins histories of many small pieces into one.
+//! Packing: compresses rarely read events, and joins histories that consist of many small spans.
 //!
-//! Everything is read in small batches outside the gate, and chunks are compressed there too. The
-//! short write transaction that replaces what was read skips whatever has changed meanwhile. Events
-//! in rows of their own, of which there are few, are compressed in that transaction.
+//! Packing reads events in small batches and compresses chunks without holding the gate. A short
+//! write transaction then replaces the old rows, and skips those that have changed meanwhile. Only
+//! the few events that have rows of their own are compressed inside that transaction.
 
 mod budget;
 mod compact;
@@ -20,14 +20,16 @@ use crate::fault::Fault;
 use crate::maintenance::{compact, store_bytes};
 use crate::store::SqliteStore;
 
-/// The file is rewritten if more than one part in this many is empty: a fourth.
+/// The file is rewritten if more than one page in this many is free: more than a fourth of the
+/// file.
 const EMPTY: i64 = 4;
 /// How long a family must be idle before it is packed in the background.
 const IDLE: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// Maximum number of events packed each time in the background.
+/// Maximum number of events that one run in the background packs.
 const SOME: u64 = 1 << 14;
 
-/// Packs the families of which no session was updated since `cold`, and joins histories.
+/// Compresses the events of the families in which no session was updated since `cold`. Also joins
+/// histories in all families.
 pub(crate) fn pack(store: &SqliteStore, cold: Timestamp) -> Result<Packed> {
     let before = store_bytes(store.path())?;
     let mut budget = Budget::all();
@@ -43,17 +45,19 @@ pub(crate) fn pack(store: &SqliteStore, cold: Timestamp) -> Result<Packed> {
     Ok(Packed { freed_bytes, events, histories })
 }
 
-/// Packs some idle families, until `ending` is set; the rest is packed another time. The file does
-/// not shrink: later writes use the space that became free.
+/// Packs some idle families in the background. It stops after [`SOME`] events or when `ending` is
+/// set; a later run packs the other families. The file does not shrink. Later writes use the space
+/// that became free.
 pub(crate) fn some(store: &SqliteStore, ending: &AtomicBool) -> Result<()> {
     let mut budget = Budget::of(SOME, ending);
     compact::join(store, &mut budget)?;
-    // Machine time, because the question is whether a user may return to a family.
+    // This is the system time and not the store's clock, because the question is whether a user is
+    // likely to return to the family.
     compress::compress(store, Timestamp::now() - IDLE, &mut budget)?;
     Ok(())
 }
 
-/// Checks whether much of the file is free.
+/// Checks whether more than a fourth of the file's pages are free.
 fn is_empty(conn: &Connection) -> Result<bool, Fault> {
     let count = |name| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     Ok(count("freelist_count")? > count("page_count")? / EMPTY)

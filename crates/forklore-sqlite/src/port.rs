@@ -1,4 +1,4 @@
-//! Implements [`Store`]; each method is one operation on the database.
+//! Implements [`Store`] for [`SqliteStore`]. Each method delegates to the module of its operation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,8 +19,8 @@ use jiff::Timestamp;
 use crate::store::SqliteStore;
 use crate::{fault, feed, list, maintenance, pack, read, session, sources, transaction, verify};
 
-/// Separates the result of one read among several from a fault of the connection, which fails them
-/// all.
+/// Splits the result of one read in a batch of reads. The outer error is a fault of the connection,
+/// which ends the batch. The inner error concerns only this read.
 fn apart<T>(read: fault::Result<T>) -> fault::Result<fault::Result<T>> {
     match read {
         Err(fault) if fault.spoils() => Err(fault),

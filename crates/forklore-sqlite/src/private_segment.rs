@@ -1,5 +1,6 @@
-//! Private segments, which belong to no session: copies of an assembled prefix. Their rows decide
-//! what is erased, so the checksum of each row is checked before it is used.
+//! Private segments: copies of an assembled prefix, which are not the segment of any session. Their
+//! rows in the table decide which events are erased. The checksum of each row is therefore checked
+//! before the row is used.
 
 use rusqlite::{Connection, Row, ToSql};
 
@@ -9,17 +10,17 @@ use crate::number::{signed, unsigned};
 use crate::segment::Segment;
 use crate::write_tx::WriteTx;
 
-/// A private segment.
+/// A row of the table of private segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Private {
     pub(crate) segment: Segment,
     pub(crate) root: Segment,
-    /// Number of events when complete.
+    /// Number of events that the segment has when the copy is complete.
     pub(crate) promised: u64,
-    /// The position up to which it is still needed.
+    /// The end of the positions that sessions still need, exclusive.
     pub(crate) inheritable_to: u64,
-    /// While it is being copied: the time of the last progress, in microseconds since 1970. `None`
-    /// when complete.
+    /// When the copying process last made progress, in microseconds since 1970. `None` if the copy
+    /// is complete.
     pub(crate) heartbeat: Option<i64>,
 }
 
@@ -50,7 +51,7 @@ impl Private {
         Ok(found)
     }
 
-    /// Updates its row.
+    /// Writes the changed fields and the new checksum to the segment's row.
     pub(crate) fn save(&self, tx: &WriteTx<'_>) -> Result<()> {
         tx.write(
             "UPDATE private_segment SET root = ?, kept_to = ?, heartbeat = ?, crc = ? WHERE id = ?",
@@ -66,7 +67,8 @@ impl Private {
     }
 }
 
-/// Begins a copy of `promised` events for a session in the family of `root`.
+/// Inserts the row of a new private segment, which will get `promised` events for a session in the
+/// family of `root`.
 pub(crate) fn begin(
     tx: &WriteTx<'_>,
     root: Segment,

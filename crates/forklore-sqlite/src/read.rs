@@ -16,8 +16,9 @@ use crate::segment::{self, Next, Range, Wanted};
 use crate::segment_writers::{Identities, Writers};
 use crate::session;
 
-/// Bytes of `data` after which a page is complete; its last event may exceed them. A reader of many
-/// pages then reuses the same memory, which stays in the processor's cache.
+/// Size of a page in bytes of `data`. The event that reaches this size is the last of its page and
+/// may exceed it. With this limit, a reader of many pages reuses the same memory, which stays in
+/// the processor's cache.
 const PAGE_BYTES: usize = 1 << 20;
 
 /// Reads the page that `query` requests.
@@ -72,17 +73,17 @@ pub(crate) fn open_calls(conn: &Connection, history: &History<'_>, seq: i64) -> 
     let at = At::Seq(start);
     let query = Query { at, direction: Direction::Backward, limit: usize::MAX, bare: true };
     let mut reader = Reader::new(conn, history, &query);
-    // Stop at an event after which no call is open: the events after it determine which calls are
-    // open.
+    // Reading goes backward and may stop at an event after which no call is open: the later events
+    // alone determine which calls are open.
     reader.until_closed = true;
     reader.from(start)?;
     let effects = reader.events.into_iter().rev().map(|stored| stored.event.effect);
     Ok(effects.collect())
 }
 
-/// Returns the inheritable events number `from + 1` to `to` of a session's history, as rows of a
-/// segment that begins where the history does. Their counts are those of the history, and each has
-/// its origin.
+/// Returns inheritable events of a session's history: the `from + 1`th to the `to`th, counted from
+/// 1. The rows have the counts of the history, as in a segment that contains the whole history.
+/// Each row names the origin of its event.
 pub(crate) fn inheritable(
     conn: &Connection,
     id: &SessionId,
@@ -159,7 +160,8 @@ impl<'a> Reader<'a> {
         self.history.seq_of(self.conn, unit, want)
     }
 
-    /// Checks that the first event is the requested one, because wrong counts mislead a search.
+    /// Checks that the first event is the requested one. If stored counts are wrong, the search
+    /// finds another event.
     fn check_first(&self) -> Result<()> {
         let Some(LogEntry { seq, counts, .. }) = self.events.first() else { return Ok(()) };
         let found = match self.query.at {
@@ -176,7 +178,7 @@ impl<'a> Reader<'a> {
         Err(Fault::damaged(location, "it leads to another event").of(id, Some(*seq)))
     }
 
-    /// Reads the stretches of the history, beginning with the event at seq `start`.
+    /// Reads the events of the history from the event `start` on, one stretch at a time.
     fn from(&mut self, start: u64) -> Result<()> {
         let head = self.history.session.header.head_seq().unsigned_abs();
         let mut seq = Some(start);

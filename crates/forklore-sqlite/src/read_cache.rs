@@ -1,4 +1,4 @@
-//! A reading connection's cache of sessions, valid until another connection commits.
+//! A reading connection's cache of sessions. It is valid until another connection commits.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,18 @@ use crate::history::History;
 /// Maximum number of sessions that a connection caches.
 const MOST: usize = 64;
 
-/// Sessions and the locations of their inherited events, as of one state of the store.
+/// Cached sessions with the locations of their inherited events. All of them are from one state of
+/// the store.
 #[derive(Debug, Default)]
 pub(crate) struct ReadCache {
-    /// SQLite's `data_version` of that state, as this connection sees it.
+    /// SQLite's `data_version` when the sessions were read, as this connection sees it.
     state: i64,
     histories: BTreeMap<SessionId, History<'static>>,
 }
 
 impl ReadCache {
-    /// Clears the cache if another connection has committed. Must be called first in a transaction,
-    /// which then sees the same state to its end.
+    /// Clears the cache if another connection has committed. It must be the first call in a read
+    /// transaction, because it fixes the state of the store that the transaction sees.
     pub(crate) fn look(&mut self, conn: &Connection) -> Result<()> {
         let mut statement = conn.prepare_cached("PRAGMA data_version")?;
         let state = statement.query_row([], |row| row.get(0))?;
@@ -32,8 +33,8 @@ impl ReadCache {
         Ok(())
     }
 
-    /// Removes a living session from the cache. The caller puts it back after a read without a
-    /// failure.
+    /// Removes a session from the cache and returns it. After a successful read, the caller inserts
+    /// it again.
     pub(crate) fn take(&mut self, id: &SessionId) -> Option<History<'static>> {
         self.histories.remove(id)
     }
@@ -74,7 +75,7 @@ mod tests {
         scene.fork("a", "b", 3, turns(1));
         let query = Query { at: At::Seq(0), direction: Direction::Forward, limit: 99, bare: false };
         let read = |session| reading.read(&id(session), &query).map(|page| page.events);
-        // Twice, so that the second read uses the cache.
+        // The second of these two reads uses the cache.
         assert_eq!(read("b").unwrap(), scene.log("b"));
         assert_eq!(read("b").unwrap(), scene.log("b"));
         scene.append("b", turns(1));

@@ -1,4 +1,4 @@
-//! Stores an event as a row: its columns, their checksum, and how to read it back.
+//! Stores an event as a row of its own: writes, checks and reads its columns.
 
 use forklore_core::{CallStep, Class, Counts, Data, Effect, Event};
 use forklore_store::port::Direction;
@@ -10,7 +10,8 @@ use crate::fault::{Fault, Result};
 use crate::number::{signed, timestamp, unsigned};
 use crate::write_tx::WriteTx;
 
-/// The columns that [`read`] expects, in this order. `payload` follows if it is requested.
+/// The columns that [`read`] expects, in this order. If the payload is requested, `payload` is the
+/// next column.
 pub(crate) const COLUMNS: &str = "k, id, ts, type, class, \
     (SELECT name FROM dialect WHERE number = event.dialect), kept, idx, turns, bytes, open, \
     starts_turn, calls, origin_session, origin_seq, crc";
@@ -22,12 +23,13 @@ pub(crate) struct Row {
     pub(crate) k: i64,
     /// The counts within the segment, up to and including the event.
     pub(crate) counts: Counts,
-    /// Where a copied event was first written: a session's number, and the seq there.
+    /// For a copied event: the number of the session that first wrote it, and its seq in that
+    /// session.
     pub(crate) origin: Option<(i64, u64)>,
     pub(crate) event: Event,
 }
 
-/// The columns in SQLite's types.
+/// The columns of an event row as SQLite stores them.
 struct Columns<'a> {
     k: i64,
     id: &'a [u8],
@@ -59,12 +61,13 @@ impl Columns<'_> {
     }
 }
 
-/// Returns the name of a row in error messages.
+/// Returns the text with which error messages name the event row whose key is `k`.
 pub(crate) fn location(k: i64) -> String {
     format!("event row {k} (segment {}, position {})", k >> 32, k & 0xffff_ffff)
 }
 
-/// Prepares a query for the rows between two keys; [`read`] reads its rows.
+/// Prepares a query for the event rows from one key to another, exclusive. [`read`] reads a row of
+/// its result.
 pub(crate) fn prepare(
     conn: &Connection,
     inherited: bool,
@@ -132,7 +135,7 @@ pub(crate) fn insert(tx: &WriteTx<'_>, row: &Row) -> Result<()> {
     Ok(())
 }
 
-/// Reads the rows between two keys, with their payloads.
+/// Reads the rows with keys from `from` to before `to`, with their payloads.
 pub(crate) fn between(conn: &Connection, from: i64, to: i64) -> Result<Vec<Row>> {
     let mut statement = prepare(conn, false, Direction::Forward, false)?;
     let mut rows = statement.query([from, to])?;
@@ -170,7 +173,7 @@ pub(crate) fn stored_counts(counts: &Counts) -> [i64; 5] {
     [stored, index, turns, bytes, open].map(signed)
 }
 
-/// Reads the counts in five columns, starting with column `first`.
+/// Reads counts from five consecutive columns; `first` is the index of the first one.
 pub(crate) fn counts(row: &rusqlite::Row<'_>, first: usize) -> Result<Counts> {
     let count = |at| unsigned(row.get(first + at)?);
     Ok(Counts {
@@ -182,7 +185,8 @@ pub(crate) fn counts(row: &rusqlite::Row<'_>, first: usize) -> Result<Counts> {
     })
 }
 
-/// Checks and reads a row of [`COLUMNS`], and the payload after them unless `bare`.
+/// Checks and reads a row with the columns of [`COLUMNS`]. Unless `bare` is set, also reads the
+/// payload, which must be the next column.
 pub(crate) fn read(row: &rusqlite::Row<'_>, bare: bool) -> Result<Row> {
     let k: i64 = row.get(0)?;
     let columns = columns(row, k)?;
@@ -206,7 +210,8 @@ pub(crate) fn read(row: &rusqlite::Row<'_>, bare: bool) -> Result<Row> {
     })
 }
 
-/// Computes the checksum that a row of [`COLUMNS`] and its payload should have.
+/// Computes the checksum that a row should have. The row must have the columns of [`COLUMNS`] and
+/// the payload.
 pub(crate) fn sums(row: &rusqlite::Row<'_>) -> Result<i64> {
     let payload = bytes(row, PAYLOAD)?.unwrap_or_default();
     Ok(crc::join(columns(row, row.get(0)?)?.sum(), crc::payload(payload)))

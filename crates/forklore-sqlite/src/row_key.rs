@@ -1,13 +1,15 @@
-//! The location of an event: a position in a segment, and the key of its row.
+//! Keys of event rows: one 64-bit integer contains the number of the segment and the position in
+//! it.
 
 use crate::number::signed;
 
-/// The number of a segment. For a session's own segment it is the session's `sid`.
+/// The number of a segment. The segment with a session's own events has the session's number, its
+/// `sid`.
 pub(crate) type Segment = i64;
 
 const POSITION_BITS: u32 = 32;
 
-/// The largest position that fits into a key.
+/// The highest position that fits into a key.
 pub(crate) const LAST_POSITION: u64 = (1 << POSITION_BITS) - 1;
 
 /// Returns the key of a position.
@@ -30,15 +32,16 @@ pub(crate) fn of(k: i64) -> Segment {
 pub(crate) struct Range {
     pub(crate) segment: Segment,
     pub(crate) from: u64,
-    /// The position after the last one.
+    /// The end of the range, exclusive.
     pub(crate) to: u64,
-    /// Whether to skip events that are not inheritable.
+    /// Whether the range contains only inheritable events. Other events at its positions are
+    /// skipped.
     pub(crate) inherited: bool,
 }
 
 /// Maximum number of positions that a chunk covers: one bit for each.
 pub(crate) const POSITIONS: u64 = 64;
 
-/// Maximum bytes of all payloads in a chunk of several events. Reading any one of them may read
-/// this much.
+/// Maximum total size of the payloads in a chunk of several events, in bytes. Reading one of these
+/// events may read that many bytes.
 pub(crate) const CHUNK_BYTES: usize = 256 << 10;

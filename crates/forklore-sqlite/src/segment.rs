@@ -1,7 +1,7 @@
-//! Segments: reads and erases events, whether in rows of their own or sealed in chunks.
+//! Reads and erases the events of a segment, which are in rows of their own or in chunks.
 //!
-//! A segment has, by position, the events that one session wrote, or a private copy of a prefix.
-//! Its positions may have gaps after a delete.
+//! A segment contains the events that one session wrote, or a private copy of a prefix. Each event
+//! has a position, from 0. After a delete, positions may be missing.
 
 use forklore_core::EventId;
 use forklore_core::lineage::Unit;
@@ -16,12 +16,13 @@ use crate::row::{self, Row};
 pub(crate) use crate::row_key::{LAST_POSITION, Range, Segment, key, of, position};
 use crate::write_tx::WriteTx;
 
-/// Which rows a visitor needs, and in what form.
+/// How many events the visitor in [`visit`] needs, and whether it needs their payloads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
-    /// The visitor stops after this many events. It is shown at least these, if there are so many.
+    /// The number of events after which the visitor stops. It gets at least this many if the range
+    /// has them.
     pub(crate) most: usize,
-    /// Whether payloads are left out.
+    /// Whether the events come without their payloads.
     pub(crate) bare: bool,
 }
 
@@ -32,18 +33,19 @@ impl Wanted {
     pub(crate) const BARE: Self = Self { most: usize::MAX, bare: true };
 }
 
-/// If fewer than this many events are needed, their payloads are read without the rest of the
-/// chunk.
+/// If a visitor needs fewer events than this, only their payloads are read from a chunk, not its
+/// whole body.
 const FEW: usize = 16;
 
-/// What a visitor needs next.
+/// A visitor's answer: continue with the next row, or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Row,
     Stop,
 }
 
-/// Shows `visit` the events of the range in the given direction, until it stops.
+/// Calls `visit` for each event of the range in the given direction, until `visit` returns
+/// [`Next::Stop`].
 pub(crate) fn visit(
     conn: &Connection,
     range: Range,
@@ -79,7 +81,7 @@ pub(crate) fn visit(
     single.before(None, &mut visit)
 }
 
-/// A cursor over events in rows of their own.
+/// A cursor over the events that have rows of their own.
 struct Single<'s> {
     rows: Rows<'s>,
     direction: Direction,
@@ -87,7 +89,8 @@ struct Single<'s> {
 }
 
 impl Single<'_> {
-    /// Shows `visit` the events that come before this key, or all of them without a key.
+    /// Calls `visit` for the remaining events that come before `key` in the cursor's direction, or
+    /// for all of them if `key` is `None`.
     fn before(
         &mut self,
         key: Option<i64>,
@@ -111,7 +114,7 @@ impl Single<'_> {
     }
 }
 
-/// Returns the events of the range that have this id, in order.
+/// Returns the events of the range that have this id, ordered by position.
 pub(crate) fn named(conn: &Connection, range: Range, id: &EventId, bare: bool) -> Result<Vec<Row>> {
     let mut positions = Vec::new();
     visit(conn, range, Direction::Forward, Wanted::BARE, |row| {
@@ -142,26 +145,29 @@ pub(crate) fn at(conn: &Connection, segment: Segment, position: u64) -> Result<O
     Ok(found)
 }
 
-/// Adjacent events as a search sees them: a chunk, or one event in a row of its own.
+/// The counts of adjacent events, for a search: those of a chunk, or of one event in a row of its
+/// own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
     /// The first position.
     pub(crate) from: u64,
-    /// The position after the last one.
+    /// The end of the positions, exclusive.
     to: u64,
-    /// The searched count before the first event.
+    /// The value of the searched count before the first event.
     before: u64,
-    /// Which events are counted: one bit per position; the lowest bit is for the first position.
+    /// The events that the searched count includes: one bit per position. The lowest bit is for the
+    /// first position.
     counted: u64,
 }
 
 impl Run {
-    /// Returns the count up to and including its last event.
+    /// Returns the value of the searched count after the last event of the run.
     fn count(&self) -> u64 {
         self.before + u64::from(self.counted.count_ones())
     }
 
-    /// Returns the position of the event at which the count reaches `want`.
+    /// Returns the position of the event at which the searched count reaches `want`, or `None` if
+    /// that event is not in this run.
     fn reaching(&self, want: u64) -> Option<u64> {
         let nth = want.checked_sub(self.before)?.checked_sub(1)?;
         let rest = (0..nth).fold(self.counted, |bits, _| bits & bits.wrapping_sub(1));
@@ -169,9 +175,9 @@ impl Run {
     }
 }
 
-/// Returns the position of the event at which the count of a segment reaches `want`. It
-/// interpolates between known counts, and halves the interval at every third step, so that even an
-/// uneven segment takes O(log n) steps.
+/// Returns the position of the event at which the segment's count of `unit` reaches `want`. The
+/// search interpolates between counts that it has already read. Every third step halves the
+/// interval instead, so that the search takes O(log n) steps even if the counts grow unevenly.
 pub(crate) fn search(
     conn: &Connection,
     range: Range,
@@ -207,7 +213,8 @@ pub(crate) fn search(
     Ok(found)
 }
 
-/// Returns the first events at or after `from` and before `to`, with only what a search needs.
+/// Returns the counts of the first events between the positions `from` (inclusive) and `to`
+/// (exclusive). Returns `None` if there are no events.
 pub(crate) fn probe(
     conn: &Connection,
     segment: Segment,
@@ -246,7 +253,8 @@ pub(crate) fn probe(
     Ok(Some(Run { from, to: from + 1, before: count.saturating_sub(counted), counted }))
 }
 
-/// Returns the ids of the events at `n` positions from `from` on, as far as they exist.
+/// Returns the ids of the events at the `n` positions from `from` on. Skips positions without an
+/// event.
 pub(crate) fn ids(
     conn: &Connection,
     segment: Segment,
@@ -270,7 +278,7 @@ pub(crate) fn end(conn: &Connection, segment: Segment) -> Result<u64> {
     Ok(last.map_or(0, |k| position(k) + 1).max(chunk::end(conn, segment)?))
 }
 
-/// Erases the events at or after a position. Returns their number.
+/// Erases the events of a segment from position `from` on. Returns how many it erased.
 pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Result<u64> {
     let erased = tx.write(
         "DELETE FROM event WHERE k >= ? AND k < ?",
@@ -279,7 +287,8 @@ pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Resul
     Ok(erased as u64 + chunk::erase_from(tx, segment, from)?)
 }
 
-/// Erases the events that are not inheritable: audit and lineage events. Returns their number.
+/// Erases the events of a segment that are not inheritable: audit and lineage events. Returns how
+/// many it erased.
 pub(crate) fn erase_own(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     let erased = tx.write(
         "DELETE FROM event WHERE k >= ? AND k < ? AND class >= 3",

@@ -1,4 +1,4 @@
-//! Looks up which session first wrote an event, which readers see as its origin.
+//! Looks up the origin of an event: the session that first wrote it, and its seq in that session.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -12,11 +12,12 @@ use crate::row::{self, Row};
 use crate::segment::{self, Segment};
 use crate::session::{self, Identity};
 
-/// Maximum number of sessions that a handle caches.
+/// Maximum number of sessions that a store handle caches.
 const MOST: usize = 1 << 16;
 
-/// A handle's cache of which session wrote which segment. An entry never becomes stale: the writer
-/// of a segment never changes, and its number is never reused.
+/// A store handle's cache: for each segment, the session that wrote it. An entry never becomes
+/// stale, because the writer of a segment never changes, and the number of a segment is never
+/// reused.
 #[derive(Debug, Default)]
 pub(crate) struct Identities(Mutex<BTreeMap<Segment, Identity>>);
 
@@ -34,7 +35,7 @@ impl Identities {
     }
 }
 
-/// Finds the writers of segments, and looks up each at most once.
+/// Finds the sessions that wrote segments. Looks up each segment at most once.
 #[derive(Default)]
 pub(crate) struct Writers<'k> {
     met: BTreeMap<Segment, Identity>,
@@ -42,7 +43,7 @@ pub(crate) struct Writers<'k> {
 }
 
 impl<'k> Writers<'k> {
-    /// Returns a lookup that also uses the cache of a handle.
+    /// Returns a lookup that also uses `identities`, the cache of a store handle.
     pub(crate) fn of(identities: &'k Identities) -> Self {
         Self { met: BTreeMap::new(), identities: Some(identities) }
     }
@@ -54,7 +55,7 @@ impl<'k> Writers<'k> {
         Ok(Origin { session_id, seq })
     }
 
-    /// Returns the same with the number of the session instead of its id.
+    /// Returns the origin of an event as the number of the session (instead of its id) and the seq.
     pub(crate) fn numbered(&mut self, conn: &Connection, row: &Row) -> Result<(Segment, u64)> {
         if let Some(origin) = row.origin {
             return Ok(origin);

@@ -1,4 +1,4 @@
-//! A session's row and the header in it.
+//! Reads and writes a session's row, which contains the session's header.
 
 mod stored;
 
@@ -40,35 +40,37 @@ const POLICIES: [ToolCallPolicy; 4] = [
     ToolCallPolicy::Verbatim,
 ];
 
-/// A session as a transaction sees it.
+/// A session as its row stores it.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     pub(crate) sid: Segment,
     pub(crate) root: Segment,
     pub(crate) parent: Option<Segment>,
-    /// An upper bound of the header's `updated`, at most a minute later.
+    /// An upper bound of the header's `updated`. It is at most a minute later.
     pub(crate) fresh_until: Timestamp,
-    /// For a deleted session: the position up to which its segment is still needed.
+    /// For a deleted session: the end of the positions in its segment that other sessions still
+    /// need, exclusive.
     pub(crate) inheritable_to: Option<u64>,
-    /// The checksum of its notes, if it has any.
+    /// The checksum of the session's notes (`metadata` and `config`), if it has any.
     pub(crate) note_sum: Option<u32>,
-    /// The transactions that last wrote to it, for the feed.
+    /// The numbers of the transactions that last wrote to the session, for the feed.
     pub(crate) written: Written,
-    /// Its `metadata` and `config` are set only if the notes were read, as by [`with_notes`].
+    /// The header. Its `metadata` and `config` are `None` unless the notes were read, for example
+    /// by [`with_notes`].
     pub(crate) header: Header,
 }
 
-/// The part of a session that a reader of its events needs.
+/// The part of a session's row that a reader of its events needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) id: SessionId,
     pub(crate) parent: Option<Segment>,
-    /// Number of inherited events.
+    /// Number of events that the session inherits.
     pub(crate) inherited: u64,
 }
 
-/// Returns a query for whole headers. `rest` follows the list of tables, where `s` is the session's
-/// row.
+/// Returns an SQL query for whole headers. `rest` is the end of the query, after the list of
+/// tables. In `rest`, `s` is the session's row.
 pub(crate) fn select(rest: &str) -> String {
     format!(
         "SELECT {}, note.metadata, note.config FROM {TABLES}
@@ -100,13 +102,13 @@ pub(crate) fn any(conn: &Connection, id: &SessionId) -> Result<Session> {
     one(conn, &SQL, id, false)
 }
 
-/// Reads the session with this id, deleted or not, with the application's notes.
+/// Reads the session with this id, deleted or not, with its notes: `metadata` and `config`.
 pub(crate) fn with_notes(conn: &Connection, id: &SessionId) -> Result<Session> {
     static SQL: LazyLock<String> = LazyLock::new(|| select("WHERE s.folded = ?"));
     one(conn, &SQL, id, true)
 }
 
-/// Reads the session with this number, with the application's notes.
+/// Reads the session with this number, deleted or not, with its notes: `metadata` and `config`.
 pub(crate) fn numbered(conn: &Connection, sid: Segment) -> Result<Session> {
     static SQL: LazyLock<String> = LazyLock::new(|| select("WHERE s.sid = ?"));
     let mut statement = conn.prepare_cached(&SQL)?;
@@ -115,7 +117,7 @@ pub(crate) fn numbered(conn: &Connection, sid: Segment) -> Result<Session> {
     session.ok_or_else(|| Fault::damaged(format!("session row {sid}"), "it is missing"))
 }
 
-/// Reads the session with this number, without the notes.
+/// Reads the session with this number, deleted or not, without its notes.
 pub(crate) fn bare(conn: &Connection, sid: Segment) -> Result<Session> {
     static SQL: LazyLock<String> =
         LazyLock::new(|| format!("SELECT {} FROM {TABLES} WHERE s.sid = ?", *SELECTED));
@@ -125,7 +127,7 @@ pub(crate) fn bare(conn: &Connection, sid: Segment) -> Result<Session> {
     session.ok_or_else(|| Fault::damaged(format!("session row {sid}"), "it is missing"))
 }
 
-/// Returns the number of the session after this one, if there is one.
+/// Returns the lowest session number that is greater than `last`, or `None` if there is none.
 pub(crate) fn next(conn: &Connection, last: Segment) -> Result<Option<Segment>> {
     let sql = "SELECT sid FROM session WHERE sid > ? ORDER BY sid LIMIT 1";
     let mut statement = conn.prepare_cached(sql)?;
@@ -152,7 +154,7 @@ fn one(conn: &Connection, sql: &str, id: &SessionId, notes: bool) -> Result<Sess
         .ok_or_else(|| Error::NotFound(id.clone()).into())
 }
 
-/// Reads the columns of a row in their order.
+/// Reads the columns of a row one after the other.
 struct Cells<'r, 's> {
     row: &'r Row<'s>,
     at: usize,
@@ -205,7 +207,8 @@ impl Cells<'_, '_> {
     }
 }
 
-/// Checks and reads a row of [`select`], or one without the notes if `notes` is false.
+/// Checks and reads a row that [`select`] queried. If `notes` is false, the row may lack the
+/// columns of the notes.
 pub(crate) fn read(row: &Row<'_>, notes: bool) -> Result<Session> {
     find_kin(row)?;
     check_identity(row).map_err(|fault| match duplicate_label(row) {
@@ -237,14 +240,16 @@ pub(crate) fn read(row: &Row<'_>, notes: bool) -> Result<Session> {
     read().map_err(|fault: Fault| fault.of(&id, None))
 }
 
-/// Returns the id in a damaged row if two columns agree on it, which suffices to name the session.
+/// Returns the session's id from a damaged row, for an error message. The columns `id` and `folded`
+/// must agree on it.
 fn duplicate_label(row: &Row<'_>) -> Option<SessionId> {
     let (id, folded): (String, String) =
         (row.get(IDENTITY_AT + 1).ok()?, row.get(IDENTITY_AT + 2).ok()?);
     id.parse().ok().filter(|id: &SessionId| id.fold() == folded)
 }
 
-/// Checks that the rows of the root and the parent exist, because they have the ids of both.
+/// Checks that the rows of the session's root and parent exist, because the header takes their ids
+/// from these rows.
 fn find_kin(row: &Row<'_>) -> Result<()> {
     let is_null = |at| row.get_ref(at).map(|value| value == ValueRef::Null);
     let whose = if is_null(KIN_AT)? {
@@ -264,7 +269,7 @@ fn header(row: &Row<'_>, id: SessionId) -> Result<Header> {
     let mut kin = Cells { row, at: KIN_AT };
     let mut identity = Cells { row, at: IDENTITY_AT + 5 };
     let cells = &mut Cells { row, at: STATE_AT };
-    // Fields are evaluated in the order written, which is that of the columns.
+    // Rust evaluates the fields in the order written, which must be the order of the columns.
     Ok(Header {
         id,
         root_id: kin.required()?,
@@ -303,7 +308,7 @@ fn header(row: &Row<'_>, id: SessionId) -> Result<Header> {
     })
 }
 
-/// Reads the application's notes, which are in a row of their own.
+/// Reads and checks the session's notes (`metadata` and `config`), which are in a row of their own.
 fn take_notes(row: &Row<'_>, session: &mut Session) -> Result<()> {
     let texts = [row.get_ref(NOTES_AT)?, row.get_ref(NOTES_AT + 1)?];
     let none = texts == [ValueRef::Null, ValueRef::Null];
@@ -317,8 +322,8 @@ fn take_notes(row: &Row<'_>, session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-/// Computes the checksums that a row of [`select`] should have: those of its identity, its state
-/// and its notes.
+/// Computes the three checksums that a row of [`select`] should have: for the identity columns, the
+/// state columns and the notes.
 pub(crate) fn sums(row: &Row<'_>) -> Result<(i64, i64, Option<i64>)> {
     let texts = [row.get_ref(NOTES_AT)?, row.get_ref(NOTES_AT + 1)?];
     let none = texts == [ValueRef::Null, ValueRef::Null];
@@ -328,12 +333,12 @@ pub(crate) fn sums(row: &Row<'_>) -> Result<(i64, i64, Option<i64>)> {
     Ok((identity, state, note))
 }
 
-/// Computes the checksum of the application's notes.
+/// Computes the checksum of a session's notes.
 fn note_sum(sid: Segment, [metadata, config]: [ValueRef<'_>; 2]) -> u32 {
     Fields::default().number(Some(sid)).value(metadata).value(config).sum()
 }
 
-/// Inserts the row of a new session and that of its notes.
+/// Inserts the row of a new session, and the row of its notes if it has any.
 pub(crate) fn insert(tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
     let Header { metadata, config, .. } = &session.header;
     let texts = [metadata, config].map(|note| note.as_ref().map(Data::get));
@@ -399,12 +404,12 @@ fn code<T: PartialEq>(all: &[T], one: &T) -> Option<i64> {
     all.iter().position(|other| other == one).and_then(|at| i64::try_from(at).ok())
 }
 
-/// Returns the number that represents a kind of session.
+/// Returns the number that a session's row stores for its kind.
 fn kind_code(kind: SessionKind) -> i64 {
     code(&KINDS, &kind).unwrap_or_default()
 }
 
-/// Returns the numbers that represent a strategy and a tool-call policy.
+/// Returns the numbers that a session's row stores for its strategy and its tool-call policy.
 fn choice_codes(header: &Header) -> (Option<i64>, Option<i64>) {
     let strategy = header.strategy.and_then(|strategy| code(&STRATEGIES, &strategy));
     (strategy, header.tool_calls.and_then(|policy| code(&POLICIES, &policy)))

@@ -1,4 +1,4 @@
-//! Files that sessions were imported from (docs/semantics.md, Sources).
+//! Stores sources: the files from which sessions were imported (docs/semantics.md, Sources).
 
 mod record_locations;
 mod row;
@@ -18,7 +18,7 @@ use crate::number::signed;
 use crate::segment::Segment;
 use crate::write_tx::WriteTx;
 
-/// Returns the location of the latest record with a key.
+/// Returns the location of the latest record of a source that has this key.
 pub(crate) fn locate(
     conn: &Connection,
     source: SourceId,
@@ -27,7 +27,7 @@ pub(crate) fn locate(
     record_locations::find(conn, signed(source.0), record)
 }
 
-/// Returns the locations of all records of a source.
+/// Returns the locations of all records of a source, by their key.
 pub(crate) fn locations(
     conn: &Connection,
     source: SourceId,
@@ -35,7 +35,7 @@ pub(crate) fn locations(
     record_locations::all(conn, signed(source.0))
 }
 
-/// Returns the ranges that one step wrote.
+/// Returns the byte ranges that one import step added to a source. `step` counts from 0.
 pub(crate) fn ranges_of(
     conn: &Connection,
     source: SourceId,
@@ -44,7 +44,7 @@ pub(crate) fn ranges_of(
     ranges(conn, step_key(signed(source.0), signed(step)))
 }
 
-/// Returns the matching sources, newest first.
+/// Returns the sources that match `by`, newest first.
 pub(crate) fn find(conn: &Connection, by: &FindSource) -> fault::Result<Vec<Source>> {
     let (sql, value): (&str, &dyn ToSql) = match by {
         FindSource::Path(path) => {
@@ -97,13 +97,13 @@ fn ranges(conn: &Connection, k: i64) -> fault::Result<Option<Vec<SourceSpan>>> {
     decode(&bytes).map(Some).map_err(|error| Fault::damaged(location(), &error))
 }
 
-/// Returns the number of the source after this one, if there is one.
+/// Returns the lowest source number that is greater than `last`, or `None` if there is none.
 pub(crate) fn next(conn: &Connection, last: i64) -> fault::Result<Option<i64>> {
     let sql = "SELECT id FROM source WHERE id > ? ORDER BY id LIMIT 1";
     Ok(conn.prepare_cached(sql)?.query_row([last], |row| row.get(0)).optional()?)
 }
 
-/// Reads and checks everything stored about a source.
+/// Reads and checks all rows of a source.
 pub(crate) fn check(conn: &Connection, source: i64) -> fault::Result<()> {
     row::whole(conn, source)?;
     let steps = row::find(conn, source)?.map_or(0, |stored| stored.steps);

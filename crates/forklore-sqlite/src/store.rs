@@ -1,4 +1,5 @@
-//! The store itself: one connection that writes, several that read, and how operations use them.
+//! The store handle: one connection that writes, several that read, and the methods with which
+//! operations use them.
 
 mod checkpoint;
 mod commit_queue;
@@ -58,23 +59,24 @@ pub struct SqliteStore {
     queue: Queue,
     tickets: Tickets,
     failed: Arc<FailedSync>,
-    // Fields are dropped in declaration order. The last connection to close writes the WAL back,
-    // which a reading connection cannot do; every later opening would then read the leftover WAL
-    // from end to end. So `writer` comes after `readers`.
+    // Rust drops fields in declaration order, so `writer` must come after `readers`. The last
+    // connection to close writes the WAL back, which a reading connection cannot do. A WAL that is
+    // not written back would be read from end to end at every later opening.
     checkpoints: checkpoint::Checkpoints,
     readers: Readers,
     writer: Mutex<Writer>,
     identities: Identities,
     attachments: Arc<AttachmentFolder>,
     pub(crate) clock: StoreClock,
-    // Dropped last: it must stay until all connections are closed.
+    // Must be the last field: the file must stay registered as open until all connections are
+    // closed.
     open_file: OpenFile,
 }
 
 /// When a write must be durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Durable {
-    /// When the call returns. Every write before it is then durable too.
+    /// When the call returns. All earlier writes are then durable too.
     #[default]
     Now,
     /// Together with the next write that uses `Now`.
@@ -82,18 +84,21 @@ pub(crate) enum Durable {
 }
 
 impl SqliteStore {
-    /// Opens the store in the file at `path`. If the file does not exist and `read_only` is not
-    /// set, creates it with mode 0600.
+    /// Opens the store in the file at `path`. If the file does not exist, creates it with mode
+    /// 0600, unless `read_only` is set.
     ///
     /// # Errors
-    /// `Denied` if the file or its folder belongs to another user or is writable by everybody;
-    /// `Unsupported` if the file is not a store, was written by a newer version of forklore, or is
-    /// on a network file system; `Io`, `Locked`.
+    /// - `Denied` if the file or its folder belongs to another user or is writable by everybody.
+    /// - `Unsupported` if the file is not a store, was written by a newer version of forklore, or
+    ///   is on a network file system.
+    /// - `Locked` if another process has the store locked for longer than [`Options::wait`].
+    /// - `Io` if reading or writing a file fails.
     pub fn open(path: &Path, options: Options) -> Result<Self> {
         Self::open_for(path, options, Arc::default())
     }
 
-    /// Opens the store and shares `failed`, the record of failed syncs, with another handle.
+    /// Opens the store. `failed` is the record of a failed sync, which may be shared with another
+    /// handle.
     fn open_for(path: &Path, options: Options, failed: Arc<FailedSync>) -> Result<Self> {
         let path = &crate::store_path::resolve(path)?;
         let gate = Gate::new(path);
@@ -118,8 +123,8 @@ impl SqliteStore {
         Ok(Self::over(path, options, gate, readers, failed, lock))
     }
 
-    /// Wraps an open `reader` as a read-only store at `path`, without creating or migrating
-    /// anything.
+    /// Returns a read-only store at `path` that uses the open connection `reader`. Creates and
+    /// migrates nothing.
     pub(crate) fn as_it_is(
         path: &Path,
         leased: OpenFile,
@@ -171,7 +176,7 @@ impl SqliteStore {
         }
     }
 
-    /// Returns this handle's cache of which session wrote which segment.
+    /// Returns this handle's cache of the sessions that wrote segments.
     pub(crate) fn identities(&self) -> &Identities {
         &self.identities
     }
@@ -182,8 +187,8 @@ impl SqliteStore {
         &self.path
     }
 
-    /// Returns the store's attachments: files in a folder next to the store's file, named like it
-    /// with `-attachments` appended.
+    /// Returns the store's attachments. They are files in a folder next to the store's file. The
+    /// folder has the name of that file with `-attachments` appended.
     #[must_use]
     pub fn attachments(&self) -> Arc<AttachmentFolder> {
         self.attachments.clone()
@@ -203,15 +208,15 @@ impl SqliteStore {
         Self { clock, ..self }
     }
 
-    /// Returns the total bytes of all values that this handle has bound in writes so far. For
-    /// measurements.
+    /// Returns how many bytes of values this handle has bound to the parameters of write statements
+    /// so far. For measurements.
     #[must_use]
     pub fn bound_bytes(&self) -> u64 {
         self.bound.load(Ordering::Relaxed)
     }
 
-    /// Runs `step` in one write transaction, all or nothing, and returns when the commit is
-    /// durable.
+    /// Runs `step` in one write transaction, and rolls it back if `step` fails. Returns when the
+    /// commit is durable.
     pub(crate) fn write<T>(
         &self,
         doing: &str,
@@ -220,8 +225,8 @@ impl SqliteStore {
         self.write_with(Durable::Now, doing, step)
     }
 
-    /// Runs `step` in one write transaction, all or nothing; `durable` says when it must be
-    /// durable.
+    /// Runs `step` in one write transaction, and rolls it back if `step` fails. `durable`
+    /// determines when the commit must be durable.
     pub(crate) fn write_with<T>(
         &self,
         durable: Durable,
@@ -236,9 +241,9 @@ impl SqliteStore {
         Ok(value)
     }
 
-    /// Runs a `step` that cannot run inside a transaction while it has the gate, so no other
-    /// process writes. Waits for a running checkpoint first, and returns when the result is
-    /// durable.
+    /// Runs `step` while it has the gate, so that no other process writes. Opens no transaction,
+    /// because SQLite refuses statements such as `VACUUM` inside one. First waits for a running
+    /// checkpoint. Returns when the result is durable.
     pub(crate) fn exclusive<T>(
         &self,
         doing: &str,
@@ -250,7 +255,8 @@ impl SqliteStore {
         Ok(value)
     }
 
-    /// Runs a `step` that commits while it has the writer connection and the gate.
+    /// Runs `step`, which commits by itself, with the writing connection and the gate. Returns its
+    /// value and a ticket for the sync that makes the commit durable.
     fn commit<T>(
         &self,
         doing: &str,
@@ -289,8 +295,9 @@ impl SqliteStore {
         Ok(value)
     }
 
-    /// Makes durable everything committed before the ticket was drawn. That includes what the step
-    /// found in the store: a process that was killed before its own sync may have committed it.
+    /// Makes everything durable that was committed before the ticket was drawn. That includes
+    /// commits of other processes that the step has read: such a process may have been killed
+    /// before its own sync.
     fn sync(&self, doing: &str, ticket: Ticket) -> Result<()> {
         let may = || self.failed.check(&self.path);
         self.tickets.wait(ticket, may, || {
@@ -304,7 +311,7 @@ impl SqliteStore {
         })
     }
 
-    /// Runs `step` in one read transaction, so it sees one state of the store.
+    /// Runs `step` in one read transaction, so that `step` sees one state of the store.
     pub(crate) fn read_with<T>(
         &self,
         doing: &str,
@@ -331,8 +338,8 @@ impl SqliteStore {
     }
 }
 
-/// Checks whether the store has the current version and uses a WAL. With `read_only`, an older
-/// store counts as current.
+/// Checks whether the store can be used without [`connect::upgrade`]: it has the current version
+/// and uses a WAL. With `read_only`, an older store is used as it is.
 fn is_current(conn: &Connection, path: &Path, options: Options) -> Result<bool> {
     let version = migrate::version(conn, path)?;
     Ok(options.read_only || (version == VERSION && connect::has_wal(conn, path)?))

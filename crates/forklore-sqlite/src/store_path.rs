@@ -1,5 +1,5 @@
-//! Checks whether a store may be at its path: no other owner, no other writers, no network file
-//! system.
+//! Checks whether a path is safe for a store. The folder and file must belong to this user, other
+//! users must not be able to replace them, and the file system must be local.
 
 use std::fs::Metadata;
 use std::io::Read;
@@ -11,11 +11,12 @@ use forklore_store::{Error, Result};
 use crate::migrate::APPLICATION_ID;
 use crate::open_files::OpenFile;
 
-/// Resolves `path` if it is a symbolic link, so that all processes that mean the same store use the
-/// same gate.
+/// Resolves `path` if it is a symbolic link. All processes that open the same store then use the
+/// same gate, which is named like the store's file.
 ///
 /// # Errors
-/// `Unsupported` for a dangling link: a new store in its place would hide the old one.
+/// `Unsupported` for a dangling link: a new store at that path would hide the store to which the
+/// link should lead.
 pub(crate) fn resolve(path: &Path) -> Result<PathBuf> {
     if !path.is_symlink() {
         return Ok(path.to_owned());
@@ -50,8 +51,8 @@ pub(crate) fn check(path: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// Registers that this process has the store at `path` open. Checks the file's content first,
-/// unless the process has it open already.
+/// Registers that this process has the store at `path` open. Unless the process has already opened
+/// it, first checks the content of the file.
 ///
 /// # Errors
 /// `Unsupported` if the file is not a store.
@@ -59,8 +60,8 @@ pub(crate) fn register_open(path: &Path) -> Result<OpenFile> {
     OpenFile::of(path, |found| check_content(path, found))
 }
 
-/// Refuses a folder of another user, one in which everybody may replace files, and one on a network
-/// file system, where SQLite's locks are not reliable.
+/// Checks the folder of a store. Refuses a folder of another user, a folder in which everybody may
+/// replace files, and a folder on a network file system, where SQLite's locks are not reliable.
 fn check_folder(folder: &Path) -> Result<()> {
     disk::check_folder(folder)?;
     disk::network(folder).map_or(Ok(()), |name| Err(refusal(folder, &name)))
@@ -93,13 +94,14 @@ fn check_content(path: &Path, found: &Metadata) -> Result<()> {
     Err(Error::Unsupported(format!("{} is not a store of forklore", path.display())))
 }
 
-/// Checks whether there is a WAL with content. The power may have failed while the WAL was written
-/// back; the start of the database file then does not matter, because SQLite reads it from the WAL.
+/// Checks whether there is a WAL with a valid first number. If there is, the start of the database
+/// file may be incomplete, because the power failed while the WAL was written back. SQLite then
+/// reads that start from the WAL.
 fn has_wal(path: &Path) -> Result<bool> {
     let wal = disk::with_suffix(path, "-wal");
     let mut start = [0; 4];
     match std::fs::File::open(&wal).and_then(|mut wal| wal.read_exact(&mut start)) {
-        // The lowest bit gives the byte order of the WAL's checksums.
+        // The lowest bit of a WAL's magic number gives the byte order of its checksums.
         Ok(()) => Ok(u32::from_be_bytes(start) & !1 == 0x377f_0682),
         Err(error) => match error.kind() {
             std::io::ErrorKind::NotFound | std::io::ErrorKind::UnexpectedEof => Ok(false),

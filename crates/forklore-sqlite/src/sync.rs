@@ -13,19 +13,20 @@ pub(crate) enum File {
     Wal,
 }
 
-/// Makes durable everything that any process has written to the file.
+/// Syncs a file of the database: everything that any process has written to the file becomes
+/// durable.
 ///
 /// # Errors
-/// `SqliteFailure` with the code of the VFS, or `SQLITE_MISUSE` if the file is not open. The WAL is
-/// not open before the connection's first read.
+/// `SqliteFailure` with the error code of the VFS, or with `SQLITE_MISUSE` if the file is not open.
+/// SQLite opens the WAL only at the connection's first read.
 pub(crate) fn sync(conn: &Connection, file: File) -> Result<()> {
     let pointer = match file {
         File::Database => ffi::SQLITE_FCNTL_FILE_POINTER,
         File::Wal => ffi::SQLITE_FCNTL_JOURNAL_POINTER,
     };
     let mut found: *mut ffi::sqlite3_file = std::ptr::null_mut();
-    // SAFETY: the handle belongs to an open connection and is not retained. Both operations write
-    // one pointer of this type to the address in the last argument.
+    // SAFETY: the handle belongs to an open connection and is not used after this call. Both
+    // operations write one pointer of this type to the address in the last argument.
     let code = unsafe {
         let out = (&raw mut found).cast::<c_void>();
         ffi::sqlite3_file_control(conn.handle(), c"main".as_ptr(), pointer, out)

@@ -1,8 +1,9 @@
 //! The end of a segment: counts the events added to it, writes them, and seals full blocks.
 //!
-//! Positions are divided into blocks of 64. The transaction that fills a block seals it: it writes
-//! the whole block as one row, a chunk. A reader therefore finds at most the last block of a
-//! segment in rows of their own, and events of a large batch are never written as single rows.
+//! The positions of a segment are divided into blocks of 64. The transaction that fills a block
+//! seals it: it writes the whole block as one row, a chunk. Apart from large payloads, only the
+//! events of the last block therefore have rows of their own. The events of a large batch are never
+//! written as single rows.
 
 use forklore_core::{Counts, Event, OpenCalls};
 use forklore_store::Error;
@@ -15,17 +16,18 @@ use crate::segment::{self, Segment};
 use crate::session::Session;
 use crate::write_tx::WriteTx;
 
-/// Payloads of at least this many bytes stay in rows of their own. A chunk saves little for them,
-/// while writing them twice costs much.
+/// An event whose payload has at least this many bytes stays in a row of its own. A chunk would
+/// save little space for it, and moving it would write the payload a second time.
 const LARGE: usize = 32 << 10;
 
-/// The calls open after the last event: which ones, or only their number if that is enough.
+/// The calls that are open after the last event: the calls themselves, or only their number if no
+/// append of this transaction changes them.
 pub(crate) enum Open {
     Calls(OpenCalls),
     Unchanged(u64),
 }
 
-/// The end of a session's own events, to which more are added.
+/// Appends events at the end of a session's segment: collects them as rows and updates the counts.
 pub(crate) struct Tail {
     segment: Segment,
     inherited: Counts,
@@ -38,8 +40,8 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    /// Returns the end of a session's own events. `counts` and `position` are those after the last
-    /// event.
+    /// Returns a `Tail` after the last event of an existing session. `counts` are the counts of its
+    /// history, and `position` is the position that the next event gets.
     pub(crate) fn new(segment: Segment, inherited: Counts, counts: Counts, position: u64) -> Self {
         let open = match counts.open {
             0 => Open::Calls(OpenCalls::default()),
@@ -48,7 +50,8 @@ impl Tail {
         Self { segment, inherited, counts, position, bytes: 0, open, rows: Vec::new() }
     }
 
-    /// Returns the end of a new child's inherited events, with these calls open.
+    /// Returns a `Tail` for a new child, which has no events of its own yet. `open` are the calls
+    /// that its inherited events leave open.
     pub(crate) fn after_inherited(segment: Segment, inherited: Counts, open: OpenCalls) -> Self {
         let open = Open::Calls(open);
         Self { open, ..Self::new(segment, inherited, inherited, 0) }
@@ -97,7 +100,8 @@ impl Tail {
         }
     }
 
-    /// Writes the added events, and updates the session's header with the new end.
+    /// Writes the added events, and updates the counts in `session.header`. Does not write the
+    /// header.
     pub(crate) fn end(&self, tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
         write(tx, &self.rows)?;
         session.header.counts = self.counts;
@@ -107,7 +111,7 @@ impl Tail {
     }
 }
 
-/// Appends consecutive events after the last one of their segment.
+/// Appends consecutive events at the end of their segment, and seals each block that they fill.
 pub(crate) fn write(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     let mut rest = rows;
     while let Some(first) = rest.first() {
@@ -126,7 +130,8 @@ pub(crate) fn write(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
 fn fill_block(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     let earlier = match unsealed(tx, rows) {
         Ok(earlier) => earlier,
-        // Events that cannot be read are not moved, and must not prevent writing others.
+        // The earlier events of the block cannot be read. They stay in their rows, and the new
+        // events get rows of their own.
         Err(fault) if fault.is_of_one_row() => {
             return rows.iter().try_for_each(|row| row::insert(tx, row));
         }

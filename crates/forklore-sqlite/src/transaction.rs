@@ -1,4 +1,4 @@
-//! Runs a transaction of the store's interface as one SQLite transaction.
+//! Runs a [`Transaction`] as one SQLite transaction.
 
 use forklore_core::{SessionId, SessionKind, Strategy};
 use forklore_store::Result as StoreResult;
@@ -13,7 +13,7 @@ use crate::store::{Durable, SqliteStore};
 use crate::write_tx::WriteTx;
 use crate::{append, change, create, detach, remove, session};
 
-/// Performs all writes of the transaction or none.
+/// Performs all writes of the transaction, or none if one of them fails.
 pub(crate) fn commit(store: &SqliteStore, transaction: Transaction) -> StoreResult<Committed> {
     let Transaction { mut writes, source, .. } = transaction;
     if source.is_none() && matches!(*writes, [Write::Append { .. }]) {
@@ -48,7 +48,7 @@ pub(crate) fn commit(store: &SqliteStore, transaction: Transaction) -> StoreResu
     done
 }
 
-/// Describes the operation, for an error about the file.
+/// Returns the name of the operation, for error messages.
 fn doing(writes: &[Write]) -> &'static str {
     match writes {
         [Write::Create(_)] => "making a session in",
@@ -86,8 +86,8 @@ fn is_copied(written: Option<&Written>) -> bool {
     }
 }
 
-/// Begins the long copies that the writes need, before the transaction, so that other writers do
-/// not wait for them.
+/// Begins the copies of long prefixes that the writes need. This happens before the transaction, so
+/// that other writers do not wait for the copies.
 fn stage(store: &SqliteStore, writes: &[Write]) -> StoreResult<Vec<Option<Staged>>> {
     let mut all: Vec<Option<Staged>> = Vec::with_capacity(writes.len());
     for write in writes {
@@ -108,9 +108,9 @@ fn stage(store: &SqliteStore, writes: &[Write]) -> StoreResult<Vec<Option<Staged
     Ok(all)
 }
 
-/// Returns the session whose history a write copies, and how many inheritable events of it. Returns
-/// `None` if the write will be refused, or if an earlier write of the transaction creates the
-/// session.
+/// Returns the session whose history a write copies, and the number of inheritable events to copy.
+/// Returns `None` if the write copies nothing or will be refused, or if an earlier write of the
+/// same transaction creates that session.
 fn copied(store: &SqliteStore, write: &Write) -> Option<(SessionId, u64)> {
     match write {
         Write::Create(new) => {

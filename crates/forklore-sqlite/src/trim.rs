@@ -1,4 +1,5 @@
-//! Cuts nameless segments back after the last event that a living session needs.
+//! Trims nameless segments (those of tombstones, and private copies): erases the events after the
+//! last one that a living session needs.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
@@ -16,16 +17,16 @@ use crate::write_tx::WriteTx;
 /// The result of a trim.
 #[derive(Debug, Default)]
 pub(crate) struct Trimmed {
-    /// Nameless segments that stay.
+    /// The nameless segments of which living sessions still need events.
     pub(crate) retained: Vec<Segment>,
-    /// Number of segments erased completely.
+    /// Number of nameless segments of which no event remains.
     pub(crate) segments: u64,
     /// Number of events erased.
     pub(crate) events: u64,
 }
 
-/// Reads and checks the sessions of a family. A damaged row could otherwise cause the erasure of
-/// events that its session needs.
+/// Reads and checks all sessions of a family. Without the check, a damaged row could cause the
+/// erasure of events that its session needs.
 fn family(conn: &Connection, root: Segment) -> Result<Vec<Session>> {
     static SQL: LazyLock<String> = LazyLock::new(|| session::select("WHERE s.root = ?"));
     let mut statement = conn.prepare_cached(&SQL)?;
@@ -37,7 +38,8 @@ fn family(conn: &Connection, root: Segment) -> Result<Vec<Session>> {
     Ok(found)
 }
 
-/// Returns how far the living sessions of a family need each segment. Reads each page once.
+/// Returns the end (exclusive) of the positions that the living sessions of a family need, for each
+/// segment. Reads each ancestry page once.
 fn needs(conn: &Connection, family: &[Session]) -> Result<BTreeMap<Segment, u64>> {
     let mut needs = BTreeMap::new();
     let mut pages = HashSet::new();
@@ -63,7 +65,7 @@ fn note(needs: &mut BTreeMap<Segment, u64>, ancestry: &Ancestry) {
     }
 }
 
-/// Trims the nameless segments in the family of this root.
+/// Trims the nameless segments in the family whose root is `root`.
 pub(crate) fn trim(tx: &WriteTx<'_>, root: Segment) -> Result<Trimmed> {
     let family = family(tx, root)?;
     let needs = needs(tx, &family)?;

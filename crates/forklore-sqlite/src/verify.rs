@@ -1,4 +1,4 @@
-//! Verifies a store: reads everything and reports the problems.
+//! Verifies a store: reads all its data and reports the problems.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -21,10 +21,11 @@ use crate::session::{self, Session};
 use crate::sources;
 use crate::store::SqliteStore;
 
-/// Number of positions read in one transaction, so that the WAL can be written back in between.
+/// Maximum number of positions that one read transaction covers. Between two transactions, a
+/// checkpoint can write the WAL back.
 const BATCH: u64 = 4_096;
 
-/// Verifies one session with everything that it inherits.
+/// Verifies one session with all events that it inherits.
 pub(crate) fn session(store: &SqliteStore, id: &SessionId) -> Result<Verification> {
     let mut check = Check::new(store);
     let found = store.read_with("reading", |conn| {
@@ -48,7 +49,8 @@ pub(crate) fn session(store: &SqliteStore, id: &SessionId) -> Result<Verificatio
     Ok(check.found)
 }
 
-/// Verifies the file and everything in it, shared events only once.
+/// Verifies the database file and all its content. Events that several sessions share are read
+/// once.
 pub(crate) fn all(store: &SqliteStore) -> Result<Verification> {
     let mut check = Check::new(store);
     check.file();
@@ -83,9 +85,9 @@ pub(crate) fn all(store: &SqliteStore) -> Result<Verification> {
 struct Check<'s> {
     store: &'s SqliteStore,
     found: Verification,
-    /// Pages of spans already checked.
+    /// The ids of the ancestry pages that were already checked.
     pages: HashSet<i64>,
-    /// Sessions whose path to the root was already checked.
+    /// The sessions whose ancestors were already checked up to the root.
     sound: HashSet<Segment>,
 }
 
@@ -134,7 +136,8 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Calls `look` for each row of a table, finding each by the number of the one before.
+    /// Calls `look` with the number of each row of a table, in ascending order. `next` returns the
+    /// number that follows a given one.
     fn each(
         &mut self,
         next: impl Fn(&Connection, i64) -> Result<Option<i64>, Fault>,
@@ -153,7 +156,8 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Checks what one session stores itself.
+    /// Checks one session: its row, its own events, its spans and its ancestors. For a tombstone,
+    /// checks only the events that remain.
     fn stored(&mut self, session: &Session) {
         let deleted = session.header.deleted.is_some();
         let own = Range {
@@ -204,8 +208,8 @@ impl<'s> Check<'s> {
         self.sound.extend(seen);
     }
 
-    /// Checks that the header includes its last event. Nothing else detects missing events, because
-    /// a history is read only as far as its header says.
+    /// Checks that the session's header counts all events of its segment. Only this check detects a
+    /// header with too few events, because a history is read only up to the head in its header.
     fn head(&mut self, session: &Session) {
         let header = &session.header;
         let checked = self.store.read_with("reading", |conn| {
@@ -219,8 +223,8 @@ impl<'s> Check<'s> {
             let last = header.own_events.checked_sub(1);
             let row = last.map(|last| segment::at(conn, session.sid, last)).transpose()?.flatten();
             let counts = row.map(|row| row.counts.based_on(header.inherited));
-            // Open calls are not compared: a fork's own first event does not say which calls its
-            // prefix left open.
+            // The numbers of open calls are not compared, because the first event of a fork does
+            // not record which calls its prefix left open.
             let recorded =
                 |counts: Counts| (counts.inheritable, counts.index, counts.turns, counts.bytes);
             match counts {
@@ -235,7 +239,8 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Checks that a nameless segment ends where it was cut: later events should have been erased.
+    /// Checks that a nameless segment has no events from position `to` on. They should have been
+    /// erased.
     fn nothing_behind(&mut self, segment: Segment, to: u64, owner: Option<&SessionId>) {
         let checked = self.store.read_with("reading", |conn| {
             let end = segment::end(conn, segment)?;
@@ -248,7 +253,8 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Checks the spans of a session's history. Pages that several sessions share are checked once.
+    /// Checks the spans of a session's history. An ancestry page that several sessions share is
+    /// checked once.
     fn ancestry(&mut self, session: &Session) {
         let mut seen = std::mem::take(&mut self.pages);
         let checked = self.store.read_with("reading", |conn| {
@@ -270,8 +276,8 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Returns the stretches of a session's history, and checks that each gives as many events as
-    /// it promises.
+    /// Returns the stretches of a session's history. Checks that the first and the last event of
+    /// each inherited stretch exist.
     fn stretches(&mut self, session: &Session) -> Vec<Stretch> {
         let header = &session.header;
         let mut stretches = Vec::new();
@@ -281,7 +287,8 @@ impl<'s> Check<'s> {
                 let history = History::of(conn, Cow::Borrowed(session))?;
                 let stretch = history.stretch(conn, seq)?;
                 if stretch.range.inherited {
-                    // Only both ends are checked here; the events between are read elsewhere.
+                    // Check only the first and the last event here. [`Check::range`] reads the
+                    // events between them.
                     history.row(conn, stretch.seqs.0)?;
                     history.row(conn, stretch.seqs.1)?;
                 }
@@ -301,8 +308,9 @@ impl<'s> Check<'s> {
         stretches
     }
 
-    /// Reads a range of a segment. `owner` is the session that shows it, if there is one;
-    /// `inherited` is the number of events inherited before the range.
+    /// Reads all events of a range of a segment, and reports damage and gaps. `owner` is the
+    /// session in whose history the range is, if there is one. `inherited` is the number of
+    /// inherited events before the range.
     fn range(&mut self, range: Range, owner: Option<&Header>, inherited: u64) {
         let living = owner.is_some_and(|header| header.deleted.is_none()) && !range.inherited;
         let seq = |position: u64| match owner {
@@ -342,7 +350,7 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Returns the first position in a range with an event at or after `from`.
+    /// Returns the first position in a range, from `from` on, that has an event.
     fn first(&self, range: Range, from: u64) -> Option<u64> {
         let probe = self.store.read_with("reading", |conn| {
             segment::probe(conn, range.segment, from, range.to, Unit::Inheritable)
@@ -361,8 +369,9 @@ impl<'s> Check<'s> {
     }
 }
 
-/// Checks whether a row directly follows what was read. `behind` is the position after that and the
-/// number of inheritable events in it, if known. Only a living session's own events have no gaps.
+/// Checks whether a row directly follows the row before it. `behind` is the position after that row
+/// and the number of inheritable events up to it, if known. Positions may be missing, except among
+/// a living session's own events.
 fn follows(behind: Option<(u64, u64)>, row: &Row, living: bool) -> bool {
     let Some((position, stored)) = behind else {
         return true;
@@ -371,8 +380,8 @@ fn follows(behind: Option<(u64, u64)>, row: &Row, living: bool) -> bool {
     row.counts.inheritable == stored + one && (!living || segment::position(row.k) == position)
 }
 
-/// Checks that each span ends with the counts at which the next one begins, and the last one with
-/// `end`.
+/// Checks the counts at the end of each span. They must be those at which the next span begins. For
+/// the last span they must be `end`.
 fn check_counts(conn: &Connection, spans: &[Span], end: Counts) -> Result<(), Fault> {
     let ends = spans.iter().skip(1).map(|span| span.base).chain([end]);
     for (span, end) in spans.iter().zip(ends) {

@@ -1,4 +1,4 @@
-//! An open write transaction, which counts the bytes bound in it.
+//! An open write transaction. It counts the bytes of the values that its statements bind.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,15 +9,16 @@ use rusqlite::{Connection, ToSql, Transaction};
 
 use crate::row_key::POSITIONS;
 
-/// A write transaction, rolled back unless committed. Reads inside it use it too.
+/// A write transaction. Dropping it without a commit rolls it back. It also serves as the
+/// connection for reads inside the transaction.
 pub(crate) struct WriteTx<'c> {
     transaction: Transaction<'c>,
     bound: &'c AtomicU64,
-    /// Number of events sealed into one row.
+    /// Number of events that are sealed into one chunk row.
     pub(crate) chunk_events: u64,
-    /// Its number in the feed.
+    /// The transaction's number in the feed.
     pub(crate) number: u64,
-    /// When it began, by the store's clock.
+    /// When the transaction began, by the store's clock.
     pub(crate) now: Timestamp,
 }
 
@@ -40,7 +41,8 @@ impl<'c> WriteTx<'c> {
         Self { transaction, bound, chunk_events, number, now }
     }
 
-    /// Runs a write statement, prepared once per connection. Returns the number of rows it changed.
+    /// Runs a write statement, which is prepared once per connection. Returns the number of rows
+    /// that it changed.
     pub(crate) fn write(&self, sql: &str, values: &[&dyn ToSql]) -> rusqlite::Result<usize> {
         let bytes = values.iter().map(|value| stored_bytes(*value)).sum::<u64>();
         self.bound.fetch_add(bytes, Ordering::Relaxed);

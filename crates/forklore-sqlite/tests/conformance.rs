@@ -1,4 +1,4 @@
-//! Runs the conformance suite on the store with all capabilities.
+//! Runs the conformance suite, with all capabilities, on the SQLite store.
 #![allow(clippy::unwrap_used, reason = "a store that cannot be opened ends the test")]
 
 use forklore_conformance::{Directory, Handle, suite};

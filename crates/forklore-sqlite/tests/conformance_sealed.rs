@@ -1,5 +1,5 @@
-//! Runs the conformance suite with almost every event sealed, because its cases are too short to
-//! fill chunks of 64.
+//! Runs the conformance suite with chunks of two events, so that almost every event is sealed. Its
+//! cases are too short to fill chunks of 64 events.
 #![allow(clippy::unwrap_used, reason = "a store that cannot be opened ends the test")]
 
 use forklore_conformance::{Directory, Handle, suite};

@@ -1,4 +1,4 @@
-//! An append is atomic, goes after the expected head, and is idempotent.
+//! Cases: an append is atomic, is refused if the head is not the expected one, and is idempotent.
 
 use forklore_core::Usage;
 

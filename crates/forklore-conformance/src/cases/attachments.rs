@@ -1,4 +1,5 @@
-//! The store stores each attachment once and completely, for as long as anything may reference it.
+//! Cases: the store stores each attachment once and completely, and does not remove it while an
+//! event may reference it.
 
 use std::io::{self, Read};
 
@@ -12,7 +13,7 @@ use forklore_store::error::Error;
 
 const NO_LIMIT: u64 = u64::MAX;
 
-/// Returns binary data that differs for each seed.
+/// Returns `len` bytes of binary data. Each seed gives other bytes.
 pub(super) fn bytes(seed: u64, len: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(2).wrapping_add(1);
     let mut next = || {
@@ -36,7 +37,7 @@ pub(super) fn read(scene: &Scene<'_>, id: &AttachmentId) -> Option<Vec<u8>> {
     Some(read)
 }
 
-/// Returns the ids and sizes of all attachments.
+/// Returns the ids and sizes in bytes of all attachments in the store.
 pub(super) fn listed(scene: &Scene<'_>) -> Vec<(AttachmentId, u64)> {
     let list = scene.attachments().list().unwrap();
     list.iter().map(|attachment| (attachment.id, attachment.bytes)).collect()
@@ -75,7 +76,7 @@ pub(super) fn the_same_bytes_are_stored_once(scene: &Scene<'_>) {
     assert_eq!(read(scene, &first.id).unwrap(), b"the same");
 }
 
-/// A reader that returns its bytes in pieces of varying length.
+/// A reader that returns the bytes of `rest` in pieces of varying length.
 struct InPieces<'a> {
     rest: &'a [u8],
     most: usize,
@@ -106,7 +107,7 @@ pub(super) fn one_byte_too_many_is_refused_and_leaves_nothing(scene: &Scene<'_>)
     assert_eq!(listed(scene), [(pin.id, 1_000)]);
 }
 
-/// A reader that fails after the given number of bytes.
+/// A reader that returns the given number of bytes and then fails.
 struct Failing(usize);
 
 impl Read for Failing {
@@ -180,7 +181,8 @@ pub(super) fn a_sweep_spares_what_was_put_again_since(scene: &Scene<'_>) {
     assert!(!put(scene, b"again").new);
     assert_eq!(sweep(scene, &before), Swept::default());
     assert_eq!(read(scene, &id).unwrap(), b"again");
-    // An attachment that was removed and stored again counts as a new one.
+    // An attachment that was removed and stored again counts as a new one, so a sweep of the old
+    // list does not remove it.
     let before = list(scene);
     sweep(scene, &before);
     assert!(put(scene, b"again").new);

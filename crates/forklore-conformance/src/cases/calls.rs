@@ -1,4 +1,5 @@
-//! The store counts open calls, and a fork inherits the count.
+//! Cases: the store counts open calls, and a fork inherits the number of calls that are open at its
+//! cut.
 
 use forklore_core::{CallStep, OpenCall};
 

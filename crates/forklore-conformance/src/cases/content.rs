@@ -1,4 +1,5 @@
-//! What a child inherits. A reader cannot tell how the child stores its prefix.
+//! Cases: the events that a child inherits. They are the same whether the child shares its prefix
+//! or copies it.
 
 use forklore_core::header::Strategy;
 use forklore_core::{Class, Header};
@@ -77,7 +78,8 @@ pub(super) fn dialect_and_type_come_back(scene: &Scene<'_>) {
     assert_eq!(texts, [("user_message", Some("claude")), ("file-history.snapshot", Some("pi"))]);
 }
 
-/// Removes from a header what may differ between two children of one parent.
+/// Removes the strategy from a header. Only this field may differ between a child that shares its
+/// prefix and a child that copies it.
 fn comparable(header: Header) -> Header {
     Header { strategy: None, ..header }
 }

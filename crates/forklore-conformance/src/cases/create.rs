@@ -1,4 +1,4 @@
-//! A session is created completely or not at all.
+//! Cases: a session is created completely or not at all.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! A child begins right after the inheritable event that its cut names.
+//! Cases: a child inherits its parent's inheritable events up to and including the event that its
+//! cut names.
 
 use forklore_core::header::Strategy;
 
@@ -7,7 +8,8 @@ use crate::scene::{Scene, forward, id, refused};
 use forklore_store::error::Error;
 use forklore_store::port::{At, LogEntry};
 
-/// Returns the inheritable events before a cut, renumbered, with their origins.
+/// Returns the first `inheritable` inheritable events of a log as a child inherits them: with seqs
+/// from 1 and with their original origins.
 fn prefix(log: &[LogEntry], inheritable: u64) -> Vec<LogEntry> {
     let inherited = log.iter().filter(|stored| stored.event.class.is_inherited());
     let renumbered = (1..).zip(inherited.take(usize::try_from(inheritable).unwrap()));

@@ -1,4 +1,4 @@
-//! A delete removes a session and leaves the history of every other session complete.
+//! Cases: a delete removes a session and leaves the history of every other session complete.
 
 use forklore_core::{Data, Tombstone};
 

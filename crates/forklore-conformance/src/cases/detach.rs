@@ -1,5 +1,4 @@
-//! A detached session has its own copy of its prefix. Readers see the difference only in its
-//! header.
+//! Cases: a detached session has its own copy of its prefix. Only its header shows the difference.
 
 use forklore_core::Header;
 

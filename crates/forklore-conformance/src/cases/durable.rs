@@ -1,4 +1,4 @@
-//! Acknowledged writes are still there when the store is reopened.
+//! Cases: a reopened store has all writes that it acknowledged before.
 
 use forklore_core::Strategy;
 

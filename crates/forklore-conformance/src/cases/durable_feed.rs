@@ -1,4 +1,4 @@
-//! The feed across restarts and several handles.
+//! Cases: the feed of a store that is reopened or has several handles.
 
 use forklore_store::Error;
 use forklore_store::port::{Change, Since};

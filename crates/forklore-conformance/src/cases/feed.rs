@@ -1,4 +1,4 @@
-//! The feed reports which sessions were written to after a mark.
+//! Cases: the feed reports the sessions that changed after a mark.
 
 use forklore_core::Strategy;
 use forklore_store::Error;
@@ -256,8 +256,8 @@ pub(super) fn eight_writers_are_seen_each_in_its_order(scene: &Scene<'_>) {
             done.count() == 8
         };
         while !all(&reader) {
-            // The read panics if a head goes back. An empty page means that commits were not
-            // reported.
+            // `read` panics if the reported head of a session decreases. An empty page means that
+            // the feed did not report a commit.
             reader.read(scene, 3, LONG);
             assert!(!reader.last.is_empty(), "{:?}", reader.heads);
         }

@@ -1,4 +1,4 @@
-//! A reader of the feed for the cases about the feed.
+//! A reader of the feed, which the cases about the feed use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -7,11 +7,12 @@ use forklore_store::port::{Filter, Mark, SessionChange, Since};
 
 use crate::scene::{Scene, id};
 
-/// A wait that ends immediately.
+/// A wait for changes that ends immediately.
 pub(super) const NO_TIME: Duration = Duration::ZERO;
-/// A wait that ends soon.
+/// A wait for changes that ends after a millisecond.
 pub(super) const SHORT: Duration = Duration::from_millis(1);
-/// A wait that times out only if the store does not wake its readers.
+/// A wait for changes that is long enough for any commit. It times out only if the store does not
+/// wake its readers.
 pub(super) const LONG: Duration = Duration::from_secs(60);
 
 /// A reader that reads the feed page by page and remembers what it has seen.
@@ -33,7 +34,7 @@ impl Follower {
         Self { since, heads, removed, last, more: false }
     }
 
-    /// Creates a reader that starts after everything already committed.
+    /// Creates a reader that starts after all commits so far.
     #[track_caller]
     pub(super) fn now(scene: &Scene<'_>) -> Self {
         let mut reader = Self::from(Since::Now);
@@ -47,19 +48,19 @@ impl Follower {
         self.since.clone()
     }
 
-    /// Returns the mark after the last page, in its stored form.
+    /// Returns the mark after the last page, as a string that a caller may store.
     pub(super) fn stored(&self) -> String {
         let Since::Mark(mark) = &self.since else { panic!("nothing was read") };
         mark.to_string()
     }
 
-    /// Creates a reader that starts at a stored mark.
+    /// Creates a reader that starts at a mark from [`Follower::stored`].
     pub(super) fn at(stored: &str) -> Self {
         Self::from(Since::Mark(stored.parse::<Mark>().unwrap()))
     }
 
-    /// Reads one page and checks it: no session twice, none after its removal, no head that goes
-    /// back.
+    /// Reads one page. Checks that it contains no session twice, no session that was already
+    /// reported as removed, and no head that is lower than the one reported before.
     #[track_caller]
     pub(super) fn read(&mut self, scene: &Scene<'_>, limit: usize, wait: Duration) {
         let page = scene.store().changes(&self.since, limit, wait).unwrap();
@@ -86,7 +87,7 @@ impl Follower {
         self.last.iter().map(|change| change.session.to_string()).collect()
     }
 
-    /// Reads pages until none is left.
+    /// Reads pages until the feed has no more changes.
     #[track_caller]
     pub(super) fn drain(&mut self, scene: &Scene<'_>, limit: usize) {
         loop {
@@ -97,7 +98,8 @@ impl Follower {
         }
     }
 
-    /// Asserts that the last reported state of each session is its current state.
+    /// Asserts that the last reported state of each session that the reader has seen is its current
+    /// state in the store.
     #[track_caller]
     pub(super) fn assert_up_to_date(&self, scene: &Scene<'_>) {
         for (session, head) in &self.heads {
@@ -108,7 +110,7 @@ impl Follower {
         }
     }
 
-    /// Asserts that the reader has seen every session of the store.
+    /// Asserts that the reader has seen the current head of every living session in the store.
     #[track_caller]
     pub(super) fn assert_complete(&self, scene: &Scene<'_>) {
         let all = scene.store().sessions(&Filter::default(), None, 0).unwrap().all().unwrap();

@@ -1,4 +1,4 @@
-//! Untrusted names and texts are treated as data, whatever they contain.
+//! Cases: the store treats untrusted names and texts as data, whatever they contain.
 
 use forklore_core::Data;
 use forklore_core::workspace::Workspace;

@@ -1,4 +1,5 @@
-//! Labels are unique in their family. Also covers titles and other descriptive header fields.
+//! Cases: labels are unique in their family. Other cases concern titles and other descriptive
+//! header fields.
 
 use forklore_core::header::{CopyOf, Strategy};
 

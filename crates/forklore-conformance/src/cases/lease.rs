@@ -1,4 +1,5 @@
-//! The owner of a session's lease may write to the session. Others get an error until it expires.
+//! Cases: only the owner of a session's lease may write to the session until the lease expires.
+//! Other writers get an error.
 
 use forklore_core::Lease;
 use forklore_core::header::{LONGEST_LEASE, Strategy};
@@ -21,7 +22,7 @@ fn by(scene: &Scene<'_>, owner: Option<&str>) -> Append {
     Append { owner: owner.map(str::to_owned), ..scene.appending(vec![user("more")]) }
 }
 
-/// Asserts that this owner has the lease and that it expires after the duration it was taken for.
+/// Asserts that `owner` has the lease, and that the lease expires about [`LONG`] from now.
 #[track_caller]
 fn assert_lease(scene: &Scene<'_>, lease: Option<&Lease>, owner: &str, began_at: i64) {
     let lease = lease.expect("a lease");
@@ -83,13 +84,13 @@ pub(super) fn a_writer_whose_clock_is_a_day_wrong_keeps_and_breaks_no_lease(scen
         scene.root(name, turns(1));
         let skewed = |owner: Option<&str>| Append { now, ..by(scene, owner) };
         let append = |owner: Option<&str>| scene.store().append(&id(name), skewed(owner));
-        // Another runtime's lease is active.
+        // The lease of `run1` is active, so other writers are refused.
         scene.hold(name, "run1", LONG).unwrap();
         let pin = Error::Leased { session: id(name), owner: "run1".into() };
         refused(append(None), &pin);
         refused(scene.remove_at(&[name], now), &pin);
         append(Some("run1")).unwrap();
-        // The lease has expired.
+        // The lease of `run1` has expired, so `run1` is refused and others may write.
         scene.hold(name, "run1", SignedDuration::ZERO).unwrap();
         let lost = Error::LeaseLost { session: id(name), owner: "run1".into() };
         refused(append(Some("run1")), &lost);

@@ -1,4 +1,4 @@
-//! Parent, root, depth and origin are correct over any number of generations.
+//! Cases: parent, root, depth and origin are correct over any number of generations.
 
 use forklore_core::SessionKind;
 use forklore_core::header::Strategy;

@@ -1,4 +1,5 @@
-//! Lists: most recently updated first, paginated, with filters that combine.
+//! Cases: a list of sessions has the most recently updated one first. It can be read in pages, and
+//! its filters can be combined.
 
 use forklore_core::SessionKind;
 use forklore_core::header::Strategy;
@@ -23,7 +24,7 @@ fn family(scene: &Scene<'_>) {
     scene.store().create(elsewhere).unwrap();
 }
 
-/// Creates sessions of which several were updated at the same time.
+/// Creates sessions, several of which have the same time of update.
 fn ties(scene: &Scene<'_>) {
     for (session, tick) in [("e", 3), ("b", 2), ("d", 2), ("a", 1), ("c", 2), ("B2", 2), ("_", 2)] {
         let new = NewSession { created: at_tick(tick), ..scene.draft(session, vec![]) };

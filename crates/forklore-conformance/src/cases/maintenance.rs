@@ -1,4 +1,4 @@
-//! Maintenance frees the space of data that nothing needs, and only that.
+//! Cases: `gc` frees the space of data that no session needs, and of no other data.
 
 use crate::events::{Draft, turns, user};
 use crate::scene::Scene;

@@ -1,4 +1,5 @@
-//! Several processes use one store. The first process starts the others, which run the same case.
+//! Cases in which several processes use one store. The first process starts the others, which run
+//! the same case.
 
 use forklore_core::Strategy;
 

@@ -1,4 +1,5 @@
-//! Two concurrent operations have one consistent outcome, and each caller learns which.
+//! Cases: two concurrent operations have one consistent outcome, and each caller gets the result
+//! that fits it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,7 +13,8 @@ use forklore_store::port::{Append, Change, Children};
 
 const ROUNDS: usize = 20;
 
-/// Returns the result of the winner and the error of the loser.
+/// Returns the result of the call that succeeded and the error of the one that failed. Panics
+/// unless exactly one succeeded.
 fn one_winner<T: std::fmt::Debug>(results: (Result<T>, Result<T>)) -> (T, Error) {
     match results {
         (Ok(won), Err(reported)) | (Err(reported), Ok(won)) => (won, reported),
@@ -199,8 +201,8 @@ pub(super) fn a_detach_and_a_delete_of_the_same(scene: &Scene<'_>) {
     scene.root("parent", turns(20));
     for round in 0..ROUNDS {
         let child = format!("child-{round}");
-        // A session with a copied prefix has nothing to copy, so only the commit itself can notice
-        // the delete.
+        // The child already has a copied prefix. Its detach therefore has nothing to copy, and only
+        // its commit can detect the delete.
         scene.copy("parent", &child, 40, vec![]);
         let (detached, deleted) = race(
             || scene.store().change(&id(&child), &Change::Detach),

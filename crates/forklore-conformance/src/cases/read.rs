@@ -1,5 +1,5 @@
-//! A page is found by seq, inheritable count, index, turn or id, and can be read in both
-//! directions.
+//! Cases: a page can begin at a seq, an inheritable count, an index, a turn or an event id, and can
+//! be read in both directions.
 
 use forklore_core::Data;
 
@@ -24,7 +24,7 @@ fn each_position(log: &[LogEntry]) -> Vec<At> {
     positions
 }
 
-/// Computes from the whole log what a query must return.
+/// Computes from the whole log the events that a query must return.
 fn expected(log: &[LogEntry], query: &Query) -> Vec<LogEntry> {
     let at = |found: &dyn Fn(&LogEntry) -> bool| log.iter().position(found);
     let class = |stored: &LogEntry| stored.event.class;

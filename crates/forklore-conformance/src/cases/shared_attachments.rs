@@ -1,4 +1,4 @@
-//! Attachments survive the program, and several processes share them.
+//! Cases: attachments persist when the program ends, and several processes share them.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
@@ -42,7 +42,8 @@ pub(super) fn processes_that_put_the_same_bytes_store_them_once(scene: &Scene<'_
     }
 }
 
-/// A reader that returns its bytes, prints `stuck` on standard output, and then blocks forever.
+/// A reader that returns all bytes of another one, then prints `stuck` on standard output and
+/// blocks forever.
 struct Stuck<R>(R);
 
 impl<R: Read> Read for Stuck<R> {
@@ -64,7 +65,8 @@ fn say(word: &str) {
     writeln!(out, "\n{word}").and_then(|()| out.flush()).unwrap();
 }
 
-/// Starts another process, waits until it prints `word`, runs `then`, and kills the process.
+/// Starts another process that runs `case`, waits until it prints `word`, runs `then`, and kills
+/// the process.
 fn with_other(scene: &Scene<'_>, case: &str, word: &str, then: impl FnOnce()) {
     let mut other = scene.start(super::number(case), word);
     let lines = BufReader::new(other.stdout.take().unwrap()).lines().map(Result::unwrap);
@@ -83,7 +85,7 @@ pub(super) fn a_put_that_is_killed_leaves_nothing_under_a_name(scene: &Scene<'_>
     let case = "a_put_that_is_killed_leaves_nothing_under_a_name";
     with_other(scene, case, "stuck", || {
         assert_eq!((listed(scene), read(scene, &named(&given))), (vec![], None));
-        // An attachment that is still being written is not a leftover.
+        // A sweep does not remove an attachment that another process is still writing.
         assert_eq!(scene.attachments().sweep(&[]).unwrap(), Swept::default());
     });
     assert_eq!((listed(scene), read(scene, &named(&given))), (vec![], None));

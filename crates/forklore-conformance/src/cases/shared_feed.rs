@@ -1,4 +1,4 @@
-//! The feed of a store that several processes write to.
+//! Cases: the feed of a store to which several processes write.
 
 use forklore_store::port::Since;
 
@@ -91,7 +91,7 @@ pub(super) fn a_killed_writer_leaves_no_gap(scene: &Scene<'_>) {
         }
         reader.drain(scene, 5);
         reader.assert_complete(scene);
-        // The next write is seen too, whichever process makes it.
+        // The feed also reports a write of this process, after those of the others.
         let appended = scene.append("all", turns(1));
         reader.drain(scene, 0);
         assert_eq!(reader.heads["all"], appended.head_seq);

@@ -1,4 +1,4 @@
-//! Many events, many turns and many children.
+//! Cases with many events, many turns and many children.
 
 use crate::events::{turns, user};
 use crate::scene::{Scene, forward, id};

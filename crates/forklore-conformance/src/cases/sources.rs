@@ -1,4 +1,5 @@
-//! Records about imported files, written in the same step as the events that were read from them.
+//! Cases: the store records the sources of imported sessions, in the same transaction as the events
+//! from them.
 
 use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
@@ -68,7 +69,7 @@ fn new() -> Target {
     Target::New { dialect: "test".into(), revision: 0, first_line: 7, latest: None }
 }
 
-/// The writes of an import step and the source that they were read from.
+/// The writes of an import step, and the step's record about the source from which they were read.
 struct Step {
     writes: Vec<Write>,
     of: SourceStep,
@@ -196,7 +197,7 @@ pub(super) fn what_a_step_writes_is_in_the_feed(scene: &Scene<'_>) {
     let writes = vec![create("a"), create("b"), append("a", -1, &["e1", "e2"])];
     let source = import(store, step(new(), "/f", 30, writes)).unwrap();
     let found = changes(&since);
-    // The changes are compared without order, because they are one commit.
+    // Both changes are from one commit, so their order is not defined.
     let made: BTreeSet<_> = found
         .sessions
         .iter()
@@ -250,7 +251,8 @@ pub(super) fn the_later_record_counts(scene: &Scene<'_>) {
 
 pub(super) fn records_of_many_steps_are_found(scene: &Scene<'_>) {
     let store = scene.store();
-    // Keys are spread like hashes, except for a cluster that an interpolation search would miss.
+    // Most keys are spread evenly, as hashes are. Every third key is in a cluster, which an
+    // interpolation search could miss.
     let key = |n: u64| {
         if n.is_multiple_of(3) { n } else { n.wrapping_mul(0x9e37_79b9_7f4a_7c15) }
     };
@@ -376,7 +378,7 @@ pub(super) fn a_delete_erases_sidecars(scene: &Scene<'_>) {
     import(store, step(new(), "/g", 10, vec![create("u")])).unwrap();
     let gone = import(store, sidecar("/f.d/a", "/f")).unwrap();
     let stays = import(store, sidecar("/g.d/a", "/g")).unwrap();
-    // The file gets a second path, and another file is imported next to that one too.
+    // The file gets a second path, and a sidecar of that path is imported too.
     let first = store.sources(&FindSource::Session(id("s"))).unwrap().remove(0).id;
     let state = Target::State { id: first, offset: 10 };
     import(store, step(state, "/h", 20, Vec::new())).unwrap();
@@ -398,7 +400,7 @@ pub(super) fn no_sidecar_is_stored_for_a_deleted_session(scene: &Scene<'_>) {
     refused(sidecar("/f.d/a", "/f"));
     let first = import(store, step(new(), "/f", 10, vec![create("s"), create("t")])).unwrap();
     import(store, sidecar("/f.d/a", "/f")).unwrap();
-    // A file without a session cannot have files next to it.
+    // A source without a session cannot have sidecars.
     refused(sidecar("/f.d/a.d/b", "/f.d/a"));
     store.remove(&[id("t")], Children::Refuse, Timestamp::UNIX_EPOCH).unwrap();
     refused(sidecar("/f.d/b", "/f"));
@@ -409,14 +411,15 @@ pub(super) fn no_sidecar_is_stored_for_a_deleted_session(scene: &Scene<'_>) {
     import(store, sidecar("/f.d/b", "/f")).unwrap();
 }
 
-/// Closes and opens a durable store; leaves another one unchanged.
+/// Closes and opens the store if it is durable. Does nothing otherwise.
 fn reopen_durable(scene: &mut Scene<'_>) {
     if scene.store().capabilities().durable {
         scene.reopen();
     }
 }
 
-/// Spans that refer to a session of an earlier revision, with each line end.
+/// Returns source spans that refer to events of a session of an earlier revision: two for each kind
+/// of line end.
 fn shared_spans(session: &str) -> Vec<SourceSpan> {
     let ends = [LineEnd::None, LineEnd::Lf, LineEnd::CrLf];
     let spans = (0..).zip(ends).flat_map(|(seq, end)| {
@@ -428,8 +431,8 @@ fn shared_spans(session: &str) -> Vec<SourceSpan> {
     spans.collect()
 }
 
-/// Imports a file with the session `s`, and a later revision of it with the session `t`, which
-/// shares events of `s`. Returns both sources.
+/// Imports a file with the session `s`, and a later revision of that file with the session `t` and
+/// the source spans `ranges`. Returns both sources.
 fn import_revision(store: &dyn Store, ranges: Vec<SourceSpan>) -> (SourceId, SourceId) {
     let writes = vec![create("s"), append("s", -1, &["a", "b", "c"])];
     let first = import(store, step(new(), "/f", 10, writes)).unwrap();
@@ -443,7 +446,7 @@ fn import_revision(store: &dyn Store, ranges: Vec<SourceSpan>) -> (SourceId, Sou
 pub(super) fn spans_of_an_earlier_revision_come_back(scene: &mut Scene<'_>) {
     let (mut one, mut two) = (shared_spans("s"), shared_spans("s"));
     one.push(SourceSpan::Other(b"\n".to_vec()));
-    // The store records the session as it was named, whether or not it exists.
+    // The store records the session id in a span unchanged, even if no such session exists.
     two.extend(shared_spans("another.Session-1"));
     let (_, source) = import_revision(scene.store(), one.clone());
     let mut next = step(Target::State { id: source, offset: 20 }, "/f", 30, Vec::new());
@@ -466,7 +469,7 @@ pub(super) fn a_delete_leaves_spans_that_refer_to_the_session(scene: &mut Scene<
     };
     remove(scene.store(), "s");
     let spans = |scene: &Scene<'_>, source| scene.store().source_spans(source, 0).unwrap().unwrap();
-    // The spans contain no bytes of the deleted session, and they name what is gone.
+    // The source spans contain no bytes of the deleted session. They show how many bytes are gone.
     assert_eq!(spans(scene, first), [SourceSpan::Gone(4)]);
     assert_eq!(spans(scene, revision)[..shared.len()], shared);
     remove(scene.store(), "t");

@@ -1,4 +1,4 @@
-//! Writes of one transaction are applied in one step, or none of them is.
+//! Cases: the writes of one transaction are all applied in one step, or none of them is.
 
 use forklore_core::header::Strategy;
 
@@ -32,7 +32,7 @@ fn remove(scene: &Scene<'_>, sessions: &[&str]) -> Write {
     Write::Remove(Removal { sessions, children: Children::Refuse, now: scene.clock.now() })
 }
 
-/// Returns everything that a reader can see.
+/// Returns the headers of all sessions, and the texts of the living ones.
 fn everything(scene: &Scene<'_>) -> Vec<(forklore_core::Header, Option<Vec<String>>)> {
     let filter = Filter { deleted: true, ..Filter::default() };
     let headers = scene.store().sessions(&filter, None, 0).unwrap().all().unwrap();

@@ -1,4 +1,4 @@
-//! The attachments that a transaction names must exist.
+//! Cases: a transaction is refused unless all attachments that it names exist.
 
 use crate::events::turns;
 use crate::scene::{Scene, id};

@@ -1,12 +1,12 @@
-//! A payload is returned byte for byte, and a timestamp with microsecond precision.
+//! Cases: the store returns a payload byte for byte, and a timestamp with microsecond precision.
 
 use jiff::Timestamp;
 
 use crate::events::{Draft, turns, user};
 use crate::scene::Scene;
 
-/// Stores the payloads and reads them from the session, from a sharing child and from a copying
-/// one.
+/// Stores the payloads as events of a session. Checks that they are unchanged in that session, in a
+/// child that shares its events and in a child that copies them.
 fn comes_back(scene: &Scene<'_>, payloads: &[String]) {
     let drafts = payloads.iter().map(|data| {
         let class = forklore_core::Class::Evidence;

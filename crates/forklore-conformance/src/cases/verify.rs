@@ -1,4 +1,4 @@
-//! Verification reads everything and counts what it read.
+//! Cases: a verification reads all sessions and returns how many sessions and events it has read.
 
 use crate::events::{rich, turns};
 use crate::scene::{Scene, id, refused};

@@ -1,4 +1,4 @@
-//! A call of the store port that both the store and the model execute, and its answer.
+//! A call of a [`Store`] method that both the store and the model execute, and the answer to it.
 
 use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
@@ -32,7 +32,8 @@ impl Answer {
     }
 }
 
-/// Returns the header with the lease's expiry time cleared, because the store's own clock sets it.
+/// Returns the header with the expiry time of its lease set to a constant. The model cannot predict
+/// that time, because the store's own clock sets it.
 pub(super) fn timeless(mut header: Header) -> Header {
     if let Some(lease) = &mut header.lease {
         lease.expires = Timestamp::UNIX_EPOCH;
@@ -41,7 +42,7 @@ pub(super) fn timeless(mut header: Header) -> Header {
 }
 
 impl Call {
-    /// Returns the logs that the call may have changed.
+    /// Returns the session logs that the call may have changed.
     pub(super) fn touched(&self) -> Logs<'_> {
         match self {
             Self::Create(new) => Logs::Of(&new.id),
@@ -71,8 +72,8 @@ pub(super) fn answer<T>(result: Result<T>, to_answer: impl FnOnce(T) -> Answer) 
     result.map_or_else(|error| Answer::Refused(refusal(error)), to_answer)
 }
 
-/// Formats an error as the model can predict it: all fields, but no message texts that differ by
-/// store.
+/// Formats an error so that the model can predict it: with all fields, except messages that differ
+/// from store to store.
 fn refusal(error: Error) -> String {
     match error {
         Error::Invalid(_) => "Invalid".into(),

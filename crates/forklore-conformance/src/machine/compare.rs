@@ -1,4 +1,4 @@
-//! Compares the state of a store with the model.
+//! Compares the state of a store with that of the model.
 
 use forklore_core::{Header, SessionId};
 
@@ -7,7 +7,7 @@ use super::model::{Model, Session};
 use crate::scene::{Scene, forward};
 use forklore_store::port::{At, Filter, Headers, LogEntry};
 
-/// Which logs to compare. Headers are always compared.
+/// The session logs to compare. Headers are always compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Logs<'a> {
     All,
@@ -17,7 +17,7 @@ pub(super) enum Logs<'a> {
 /// Finds the first difference between the store and the model.
 ///
 /// # Errors
-/// The difference, as text.
+/// A description of the difference.
 pub(super) fn compare(scene: &Scene<'_>, model: &Model, logs: Logs<'_>) -> Result<(), String> {
     let all = Filter { deleted: true, ..Filter::default() };
     let listed = scene
@@ -61,7 +61,7 @@ fn log(scene: &Scene<'_>, session: &Session) -> Result<Vec<LogEntry>, String> {
     }
 }
 
-/// Returns the fields that a tombstone must retain.
+/// Returns the header fields that a tombstone must retain.
 fn identity(header: Header) -> impl PartialEq + std::fmt::Debug {
     let Header {
         id, root_id, parent_id, kind, label, cut, usage, depth, deleted, inherited, ..

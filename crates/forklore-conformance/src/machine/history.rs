@@ -1,4 +1,5 @@
-//! One history: each step becomes a call that both the store and the model execute.
+//! Performs one random history: turns each step into a call, and executes the call on both the
+//! store and the model.
 
 use forklore_core::header::Strategy;
 use forklore_core::{SessionId, SessionKind};
@@ -20,9 +21,10 @@ pub(super) struct History<'f> {
     /// All appends so far, so that a step can repeat one.
     appends: Vec<(SessionId, Append)>,
     made: usize,
-    /// Set when the outcome of two concurrent calls agrees with both orders, but the orders differ
-    /// in which session's stored events a history refers to. No answer shows this yet, so later
-    /// answers that depend on it cannot be predicted.
+    /// Set if two concurrent calls leave the state of the store unclear. Their answers agree with
+    /// both orders of the calls, but in each order a history refers to stored events of other
+    /// sessions. No answer shows yet which state the store has, so the model cannot predict later
+    /// answers that depend on it.
     unsure: bool,
 }
 
@@ -41,8 +43,8 @@ impl<'f> History<'f> {
         Ok(history)
     }
 
-    /// Executes one step. Compares the logs that the step may have changed. After a step that moves
-    /// stored data and in [`History::finish`], compares all logs.
+    /// Executes one step, and compares the logs that the step may have changed. After a step that
+    /// moves stored data, compares all logs.
     pub(super) fn take(&mut self, step: &Step) -> Result<(), String> {
         if self.unsure {
             return Ok(());
@@ -64,13 +66,13 @@ impl<'f> History<'f> {
         self.finish()
     }
 
-    /// Compares all headers and logs.
+    /// Compares all headers and logs at the end of the history.
     pub(super) fn finish(&self) -> Result<(), String> {
         compare(&self.scene, &self.model, Logs::All)
     }
 
-    /// Executes both calls at the same time. The store must match the model in one of the two
-    /// orders.
+    /// Executes both steps at the same time. The result must be that of the model for one of the
+    /// two orders.
     fn race(&mut self, one: &Step, two: &Step) -> Result<(), String> {
         let (Some(one), Some(two)) = (self.call(one), self.call(two)) else {
             return Ok(());
@@ -103,7 +105,8 @@ impl<'f> History<'f> {
         Err(format!("{one:?}\nand {two:?}\nagree with neither order:\n{}", differences.join("\n")))
     }
 
-    /// Picks a session by number: usually a living one, rarely a deleted one or none.
+    /// Picks a session by number. It is usually a living session. For one number in 16, it may be a
+    /// deleted one or none.
     fn pick(&self, number: u8) -> Option<&Session> {
         let any = number.is_multiple_of(16);
         let nth = usize::from(number / 16 * 13 + number % 16);
@@ -152,7 +155,7 @@ impl<'f> History<'f> {
     fn change(&self, step: &Step) -> Option<(u8, Change)> {
         match step {
             Step::Detach { session } => {
-                // The contract does not define a detach of a root.
+                // Skip roots, because the contract does not define a detach of a root.
                 self.pick(*session).filter(|reported| reported.header().parent_id.is_some())?;
                 Some((*session, Change::Detach))
             }
@@ -164,7 +167,7 @@ impl<'f> History<'f> {
             }
             Step::Hold { session, owner, millis } => {
                 // The lease expires either at once or after the end of the history, so that no case
-                // waits.
+                // has to wait.
                 let lasts = if millis.is_multiple_of(2) { LONG } else { SignedDuration::ZERO };
                 Some((*session, Change::Hold { owner: run(*owner), lasts }))
             }
@@ -198,7 +201,7 @@ impl<'f> History<'f> {
         self.made += 1;
         let parent = self.session(from.0);
         let most = self.pick(from.0).map_or(0, Session::inheritable_count);
-        // Rarely picks a position after the end, which the store must reject.
+        // In a few cases the cut is after the end of the parent, which the store must reject.
         let inheritable =
             if from.1 < 8 { most + 1 + u64::from(from.1) } else { u64::from(from.1) % (most + 1) };
         let strategy =

@@ -1,4 +1,5 @@
-//! The simple model: complete logs in lists. It computes everything else from them on demand.
+//! The simple model of a store: it stores the complete log of each session in a list, and computes
+//! all answers from these lists.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use forklore_store::port::{
     Append, Appended, Change, Changed, Children, LogEntry, NewSession, Removed,
 };
 
-/// Expiry time of the leases that outlast the history.
+/// Expiry time in the model of leases that do not expire during the history.
 const NEVER: Timestamp = Timestamp::MAX;
 
 /// All sessions ever created, in the order of creation.
@@ -23,10 +24,11 @@ pub(super) struct Model {
     pub(super) sessions: Vec<Session>,
 }
 
-/// What the model knows about one session.
+/// One session in the model: its header and its complete log.
 #[derive(Clone, Debug)]
 pub(super) struct Session {
-    /// The header as written. Fields that can be computed from the log are not updated.
+    /// The header as it was written. Fields that the model can compute from the log are not
+    /// updated.
     header: Header,
     prefix: Vec<Line>,
     own: Vec<Line>,
@@ -36,12 +38,13 @@ pub(super) struct Session {
 struct Line {
     origin: Origin,
     event: Event,
-    /// The session whose segment stores the event in a store that shares prefixes.
+    /// The session in whose segment a store that shares prefixes would store the event.
     needed_by: SessionId,
 }
 
 impl Model {
-    /// Returns, for each session, whose stored events its prefix refers to in a sharing store.
+    /// Returns for each session the sessions whose stored events its prefix would refer to in a
+    /// store that shares prefixes.
     pub(super) fn references(&self) -> BTreeMap<&SessionId, Vec<&SessionId>> {
         let all = self.sessions.iter();
         all.map(|reported| {
@@ -51,7 +54,7 @@ impl Model {
     }
 }
 
-/// Returns the counts after each line.
+/// Returns the running counts after each event.
 fn running<'a>(lines: impl Iterator<Item = &'a Line>) -> impl Iterator<Item = Counts> {
     let mut open = OpenCalls::default();
     let mut sum = Counts::default();
@@ -87,7 +90,8 @@ impl Session {
         self.lines().filter(|line| line.event.class.is_inherited())
     }
 
-    /// Returns how many inheritable events a fork can include.
+    /// Returns the number of inheritable events in the session's history, which is the highest
+    /// possible cut.
     pub(super) fn inheritable_count(&self) -> u64 {
         self.inheritable().count() as u64
     }
@@ -194,7 +198,7 @@ impl Model {
         }
         self.label_is_free(&header.root_id, &header)?;
         let mut session = Session { header, prefix, own: Vec::new() };
-        // `session_fork` comes first. The prefix goes between it and the tail.
+        // `session_fork` is the first event of the child. The prefix follows it, and then the tail.
         let prefix = std::mem::take(&mut session.prefix);
         let (fork, tail) = new.events.split_at(usize::from(new.from.is_some()));
         session.write(fork);

@@ -1,4 +1,5 @@
-//! The possible steps of a history. Numbers pick from what exists, so that a step fits any state.
+//! The possible steps of a random history. A step names sessions and positions by small numbers,
+//! each of which picks an existing one, so that the step is possible in any state.
 
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof};
 
@@ -7,7 +8,7 @@ use crate::events::{
 };
 use forklore_core::Class;
 
-/// One step of a history. A `u8` picks an existing session, position, owner or name. Some values
+/// One step of a history. Each `u8` picks an existing session, position, owner or name. Some values
 /// pick one that does not exist.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
@@ -27,7 +28,7 @@ pub(super) enum Step {
     Race(Box<Step>, Box<Step>),
 }
 
-/// An event in short form.
+/// The kind of an event that a step writes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Say {
     User,
@@ -51,7 +52,7 @@ pub(super) enum Expect {
     Absent,
 }
 
-/// How a child is created.
+/// The kind of child that a step creates.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum How {
     Share,
@@ -161,7 +162,7 @@ pub(super) fn plain_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Generates the steps of one caller, and often two concurrent steps.
+/// Generates the steps of one caller. On average, one of three steps is a pair of concurrent steps.
 pub(super) fn racing_step() -> impl Strategy<Value = Step> {
     let pair = (plain_step(), plain_step());
     prop_oneof![
@@ -170,7 +171,7 @@ pub(super) fn racing_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Generates the steps of one caller, and sometimes reopens the store.
+/// Generates the steps of one caller. On average, one of ten steps reopens the store.
 pub(super) fn reopening_step() -> impl Strategy<Value = Step> {
     prop_oneof![9 => plain_step(), 1 => Just(Step::Reopen)]
 }

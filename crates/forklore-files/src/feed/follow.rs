@@ -1,4 +1,4 @@
-//! Follows the feed of a store.
+//! Reads the feed of a store and waits for changes.
 
 use std::ffi::OsString;
 use std::fs::{OpenOptions, TryLockError};
@@ -17,13 +17,15 @@ use super::{LONG, boot};
 use crate::name::Name;
 use crate::store::FilesStore;
 
-/// The two lists of all sessions: one for a reader that begins, which has living sessions only, and
-/// one for a reader that must look at all sessions again, including deleted ones that it may know.
+/// The names of the two session lists that the feed can return. A new reader gets `LIVING`, the
+/// living sessions. A reader that may have missed changes gets `ALL`, which includes deleted
+/// sessions because the reader may have seen them alive.
 const LIVING: &str = "living ";
 const ALL: &str = "all ";
 
 impl FilesStore {
-    /// Returns the changes after `since`. If there are none, waits up to `wait` for one.
+    /// Returns at most `limit` changes after `since`. If there are none, waits up to `wait` for the
+    /// first one.
     pub(crate) fn follow(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
         let feed = &self.folder().feed;
         if !wait.is_zero() {
@@ -38,8 +40,9 @@ impl FilesStore {
         })
     }
 
-    /// Restarts the log if it is too long or from before the machine's last boot, in which case its
-    /// end may be lost. A failure is ignored; the next opening tries again.
+    /// Replaces the log by an empty one if it is too long, or if it is from before the machine's
+    /// last boot. The end of such an old log may be lost. Ignores a failure, because the next
+    /// opening of the store tries again.
     pub(crate) fn renew_feed(&self) {
         let feed = &self.folder().feed;
         let is_old = |log: &Log| log.first.boot != boot() || log.len > LONG;
@@ -103,8 +106,8 @@ impl FilesStore {
         }
     }
 
-    /// Returns the position up to which all announced writes are over, because the writer said so
-    /// or was killed.
+    /// Returns the offset in the log up to which all announced writes have ended: the writer
+    /// recorded the end, or was killed.
     fn settled(&self, scan: &Scan) -> Result<u64> {
         let mut settled = scan.end;
         for (at, session) in &scan.open {
@@ -112,7 +115,8 @@ impl FilesStore {
                 settled = *at;
                 break;
             }
-            // Recover what a killed writer left, and make it durable, before a reader sees it.
+            // The writer was killed. Recover its session and make it durable before the reader of
+            // the feed sees it.
             if !self.is_read_only()
                 && let Ok((_turns, folder)) = self.with(session)
             {
@@ -123,7 +127,8 @@ impl FilesStore {
         Ok(settled)
     }
 
-    /// Checks whether a process has a lock under which the session is written to.
+    /// Checks whether a process has one of the two locks that a write to this session needs: the
+    /// store's exclusive lock, or the session's own.
     fn is_being_written(&self, session: &SessionId) -> bool {
         let layout = &self.folder().layout;
         let claim = layout.claim(Name::of_session(session).as_str());
@@ -144,9 +149,11 @@ impl FilesStore {
             }
             let (head, removed) = match self.folder().any(session) {
                 Ok(session) => (session.header.head_seq(), session.header.deleted.is_some()),
-                // The process that was to create it failed or was killed.
+                // The process that announced this session failed or was killed before it created
+                // the session.
                 Err(Error::NotFound(_)) => continue,
-                // A caller that reads the session gets the error.
+                // The session is damaged. The feed reports it anyway, and a caller that then reads
+                // it gets the error.
                 Err(Error::Corrupt { .. } | Error::MissingAncestor { .. }) => (-1, false),
                 Err(error) => return Err(error),
             };
@@ -155,8 +162,8 @@ impl FilesStore {
         Ok(found)
     }
 
-    /// Returns a page of one of the lists of all sessions, after `key`, which begins with the
-    /// list's name.
+    /// Returns a page of the list [`LIVING`] or [`ALL`]. `key` is the name of the list, followed by
+    /// the id after which the page begins.
     fn list_of_feed(
         &self,
         position: &Position,
@@ -186,7 +193,7 @@ impl FilesStore {
     }
 }
 
-/// Checks whether a process has locked the file exclusively.
+/// Checks whether any process has an exclusive lock on the file.
 fn is_locked(path: &Path) -> bool {
     let nofollow = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
     let file = OpenOptions::new().read(true).custom_flags(nofollow).open(path);

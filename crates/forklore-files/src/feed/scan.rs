@@ -1,4 +1,4 @@
-//! Reads the log of a feed.
+//! Reads the log of the feed.
 
 use std::collections::BTreeMap;
 
@@ -12,31 +12,32 @@ use crate::fs::{Disk, File, Fs, Open};
 use crate::line;
 use crate::lines::Lines;
 
-/// An open log.
+/// The feed's log, opened for reading.
 pub(super) struct Log {
     pub(super) first: First,
     file: Box<dyn File>,
-    /// The offset after the first line.
+    /// The offset after the first line, in bytes.
     start: u64,
     pub(super) len: u64,
 }
 
-/// The content of a log after a position.
+/// The content of the log from some offset on. All offsets are in bytes.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// The writes that began, with the offset after their line.
+    /// The announced writes. Each has the offset after the line that announces it.
     begun: Vec<(u64, What, SessionId)>,
-    /// The writes that are not over, with the offset of their line.
+    /// The announced writes whose end is not recorded. Each has the offset of the line that
+    /// announces it.
     pub(super) open: Vec<(u64, SessionId)>,
-    /// The offset after the last line that means that any session may have changed; 0 if there is
-    /// none.
+    /// The offset after the last line that says that any session may have changed; 0 if there is no
+    /// such line.
     pub(super) everything: u64,
-    /// How far the log was read.
+    /// The offset up to which the log was read.
     pub(super) end: u64,
 }
 
 impl Feed {
-    /// Opens the log. Returns `None` if it does not exist.
+    /// Opens the feed's log. Returns `None` if it does not exist.
     pub(super) fn log(&self) -> Result<Option<Log>> {
         let file = match Disk.open(&self.path, Open::Read) {
             Ok(file) => file,
@@ -53,7 +54,7 @@ impl Feed {
         Ok(Some(Log { first, file, start, len }))
     }
 
-    /// Reads the log from an offset.
+    /// Reads the log from the offset `from` on.
     pub(super) fn scan(&self, log: &Log, from: u64) -> Result<Scan> {
         let mut scan = Scan { end: from.max(log.start), ..Scan::default() };
         let mut lines = Lines::of(&*log.file);
@@ -74,7 +75,7 @@ impl Feed {
                 Some(Sealed { entry: Entry::Done(done) }) => {
                     scan.open.retain(|(_, session)| *session != done);
                 }
-                // The content of the line is unknown.
+                // A line that cannot be read may have announced any session.
                 Some(Sealed { entry: Entry::Everything(_) }) | None => scan.everything = scan.end,
             }
         }
@@ -82,7 +83,7 @@ impl Feed {
     }
 }
 
-/// A line with its checksum.
+/// A line of the log, parsed without its checksum, which was checked before.
 #[derive(serde::Deserialize)]
 struct Sealed {
     #[serde(flatten)]
@@ -90,7 +91,8 @@ struct Sealed {
 }
 
 impl Scan {
-    /// Returns the stamps of the sessions that were written to, up to a position.
+    /// Returns the stamps of the sessions with a write that was announced at or before the offset
+    /// `to`.
     pub(super) fn stamps(&self, to: u64) -> BTreeMap<&SessionId, Stamp> {
         let mut stamps = BTreeMap::<_, Stamp>::new();
         for (at, what, session) in self.begun.iter().filter(|(at, ..)| *at <= to) {

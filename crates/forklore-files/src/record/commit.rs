@@ -1,4 +1,4 @@
-//! The line that ends a step.
+//! The commit line, which ends a step.
 
 use forklore_core::Usage;
 use forklore_core::header::CopyOf;
@@ -6,15 +6,15 @@ use forklore_core::{Counts, Header, Label, Lease, SessionId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The end of a step.
+/// A commit line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Commit {
     /// The state of the session after the step.
     #[serde(rename = "commit")]
     pub(crate) state: State,
-    /// The offset where the step begins, in bytes.
+    /// The offset in the file at which the step begins, in bytes.
     pub(crate) from: u64,
-    /// The checksum of the step's bytes before this line.
+    /// The checksum of the step's event lines, i.e. of the bytes from `from` to this line.
     pub(crate) step: String,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct State {
     pub(crate) deleted: Option<Timestamp>,
 }
 
-/// The encoding of a lease in a line.
+/// A lease as a commit line stores it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LeaseRecord {
     owner: String,
@@ -56,7 +56,7 @@ impl From<LeaseRecord> for Lease {
 }
 
 impl State {
-    /// Returns the changeable part of a header.
+    /// Returns the fields of a header that can change.
     pub(crate) fn of(header: &Header) -> Self {
         let lease = header.lease.clone();
         Self {

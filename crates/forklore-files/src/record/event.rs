@@ -1,5 +1,5 @@
-//! The line of an event: its envelope (docs/semantics.md, Envelope), the counts and effects
-//! determined when it was written, and its unchanged payload.
+//! The line of an event. It contains the envelope (docs/semantics.md, Envelope), the counts and
+//! effects that were determined when the event was written, and the unchanged payload.
 
 use forklore_core::{
     CallStep, Class, Counts, Data, Effect, Event, EventId, EventType, Origin, SessionId,
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::line;
 
-/// All fields before the payload, which is appended unchanged.
+/// All fields of an event's line before the payload. The payload follows them unchanged.
 #[derive(Serialize)]
 struct Head<'a> {
     id: &'a EventId,
@@ -33,19 +33,19 @@ struct Head<'a> {
     calls: &'a [CallStep],
 }
 
-/// An event as it is in a file.
+/// An event as its line in a file stores it.
 #[derive(Debug)]
 pub(crate) struct EventLine {
-    /// Its seq in the session that owns the file.
+    /// The event's seq in the session that owns the file.
     pub(crate) seq: u64,
-    /// Where it was first written.
+    /// The session and seq where the event was first written.
     pub(crate) origin: Origin,
-    /// The counts up to and including it.
+    /// The counts of the history up to and including the event.
     pub(crate) counts: Counts,
     pub(crate) event: Event,
 }
 
-/// The session that wrote an event: the ids that each line of its file contains.
+/// The session that owns a file of events: the three ids that each event line of the file contains.
 #[derive(Clone, Copy)]
 pub(crate) struct Writer<'a> {
     pub(crate) session_id: &'a SessionId,
@@ -63,7 +63,7 @@ impl<'a> From<&'a forklore_core::Header> for Writer<'a> {
     }
 }
 
-/// Appends the line of an event to `out`; `origin` is given for copied events only.
+/// Appends the line of an event to `out`. `origin` is `None` unless the event is a copy.
 pub(crate) fn write_event<'a>(
     out: &mut String,
     writer: impl Into<Writer<'a>>,
@@ -98,7 +98,8 @@ pub(crate) fn write_event<'a>(
     Ok(())
 }
 
-/// A parsed line. Texts may be escaped, so only the payload is borrowed.
+/// A parsed event line. Only the payload is borrowed from the line, because strings in JSON may be
+/// escaped.
 #[derive(Deserialize)]
 struct Parsed<'a> {
     id: EventId,
@@ -120,12 +121,13 @@ struct Parsed<'a> {
 }
 
 impl EventLine {
-    /// Checks whether the line is that of an event and not a commit.
+    /// Checks whether the line is an event line and not a commit line.
     pub(crate) fn is_one(line: &[u8]) -> bool {
         line.starts_with(b"{\"id\":")
     }
 
-    /// Parses the event of a checked line. With `bare` its payload is `null`.
+    /// Parses an event line whose checksum was checked. With `bare`, the payload of the result is
+    /// `null`.
     pub(crate) fn parse(line: &str, bare: bool) -> serde_json::Result<Self> {
         let parsed: Parsed<'_> = serde_json::from_str(line)?;
         let [stored, index, turns, bytes, open] = parsed.at;

@@ -1,4 +1,4 @@
-//! The first line of a file.
+//! The first line of a session's file or of a copied prefix.
 
 use std::collections::BTreeSet;
 
@@ -17,15 +17,16 @@ use crate::layout::Segment;
 pub(crate) struct SessionLine {
     pub(crate) forklore: u32,
     pub(crate) session: Facts,
-    /// The spans of what it inherits, unless it has its own copy.
+    /// The spans of the events that the session inherits. They are not used once the session has
+    /// its own copy.
     pub(crate) ancestry: Ancestry,
-    /// For a deleted session whose events were erased: the number of the last inheritable event
-    /// that was not.
+    /// For a deleted session whose events were erased: the history's count of inheritable events up
+    /// to the last event that remains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) trimmed: Option<u64>,
 }
 
-/// The first line of a copied prefix.
+/// The first line of the file of a copied prefix.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PrefixLine {
     pub(crate) forklore: u32,
@@ -41,7 +42,7 @@ impl PrefixLine {
     }
 }
 
-/// What never changes about a session.
+/// The fields of a session's header that never change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Facts {
     id: SessionId,
@@ -53,7 +54,7 @@ pub(crate) struct Facts {
     workspace: Workspace,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    /// `inheritable` of the cut, which the serialized cut leaves out.
+    /// The field `inheritable` of the cut, which the JSON form of a cut does not contain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "cut_kept")]
     cut_inheritable: Option<u64>,
@@ -74,26 +75,29 @@ pub(crate) struct Facts {
     dialect: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     source: Option<String>,
-    /// Only in files of an earlier version; now it is in [`State`], because it may be found later.
+    /// Only in files from earlier versions of forklore. Now this field is in [`State`], because an
+    /// import may find later that the session is a copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     copy_of: Option<CopyOf>,
 }
 
-/// The spans of what a session inherits: those of `before`, then `spans`.
+/// The spans of the events that a session inherits: first the spans of `before`, then `spans`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ancestry {
-    /// The session whose first line has the older spans; all of its ancestry belongs to this one.
+    /// The file whose first line contains the older spans. All spans of that line come before
+    /// `spans`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<Segment>,
     pub(crate) spans: Vec<Span>,
 }
 
-/// A range of a segment: its inheritable events after `base`, up to where the next span or the
-/// session's own part begins. Counts are the same for every reader of an event.
+/// A range of a segment: its inheritable events after the counts `base`. The range ends where the
+/// next span begins, or where the session's own events begin. The counts of an event are the same
+/// in every history that contains it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Span {
     pub(crate) segment: Segment,
-    /// The counts of the history before it.
+    /// The counts of the history before the span.
     #[serde(with = "short")]
     pub(crate) base: Counts,
 }
@@ -103,8 +107,8 @@ impl SessionLine {
         Self { forklore: VERSION, session: Facts::of(header), ancestry, trimmed: None }
     }
 
-    /// Returns the line of a deleted session once its events after the inheritable one `inheritable` are
-    /// erased.
+    /// Returns the first line for the file of a deleted session after trimming: only its
+    /// inheritable events up to number `inheritable` remain.
     pub(crate) fn trimmed_to(mut self, inheritable: u64) -> Self {
         self.session.metadata = None;
         self.session.config = None;
@@ -147,7 +151,7 @@ impl Facts {
         &self.workspace
     }
 
-    /// Returns the session for which the lines of its file are written.
+    /// Returns the ids that the event lines of the session's file contain.
     pub(crate) fn writer(&self) -> Writer<'_> {
         Writer { session_id: &self.id, parent_id: self.parent_id.as_ref(), root_id: &self.root_id }
     }
@@ -156,7 +160,7 @@ impl Facts {
         self.inherited
     }
 
-    /// Returns the header of the session in this state.
+    /// Returns the session's header, whose changeable fields have the values in `state`.
     pub(crate) fn header(self, state: State) -> Header {
         let cut = self
             .cut
@@ -200,7 +204,8 @@ impl Facts {
     }
 }
 
-/// Encodes counts as five numbers, because a line may have many of them.
+/// Encodes counts as an array of five numbers, without names, because a line may contain many
+/// counts.
 mod short {
     use forklore_core::Counts;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

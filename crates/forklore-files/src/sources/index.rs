@@ -1,4 +1,5 @@
-//! A handle's index of the log of imports: read once, then only what was added.
+//! A store handle's index of the import log. It reads the log once, and later only the lines that
+//! were added.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,11 +16,11 @@ use crate::line;
 use crate::lines::Lines;
 use crate::log::damage;
 
-/// The sources of a store, as far as their log was read.
+/// The sources of a store, from the part of the import log that was read.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     generation: Option<u64>,
-    /// How far the log was read, in bytes.
+    /// The offset up to which the log was read, in bytes.
     end: u64,
     sources: Vec<Entry>,
     paths: HashMap<String, Vec<u64>>,
@@ -31,15 +32,16 @@ pub(crate) struct Index {
 #[derive(Debug)]
 struct Entry {
     source: Source,
-    /// The offsets and lengths of the lines of its steps that have ranges.
+    /// The log lines of the source's steps that have byte ranges: offset and length in bytes.
     steps: Vec<(u64, u64)>,
-    /// For how many of these steps the stored bytes are removed from view.
+    /// The number of these steps, counted from the first, whose stored bytes are hidden.
     forgotten: usize,
     locations: HashMap<RecordKey, RecordLocation>,
 }
 
 impl Index {
-    /// Reads what was added since the last time, or everything if the log was rewritten.
+    /// Reads the lines that were added to the log since the last call, or the whole log if it was
+    /// rewritten.
     pub(crate) fn refresh(&mut self, folder: &Folder) -> Result<()> {
         let path = folder.layout.sources();
         let durable = durable(folder)?;
@@ -65,7 +67,7 @@ impl Index {
             let next = self.end + line.len() as u64;
             match line::checked(line) {
                 Ok(text) => self.add(text, (self.end, line.len() as u64)),
-                // Another process is writing it.
+                // Another process is still writing this line.
                 Err(_) if next > durable && next == len => return Ok(()),
                 Err(wrong) => Err(wrong.to_owned()),
             }
@@ -159,7 +161,7 @@ impl Index {
         self.entry(number).map(|leased| &leased.source)
     }
 
-    /// Returns the numbers of the matching sources, in ascending order.
+    /// Returns the numbers of the sources that match `by`, in ascending order.
     pub(super) fn numbers(&self, by: &FindSource) -> &[u64] {
         let found = match by {
             FindSource::Path(path) => self.paths.get(path),
@@ -175,19 +177,19 @@ impl Index {
         found.map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the location of the latest record with a native id.
+    /// Returns the location of the latest record of a source that has this key.
     pub(crate) fn locate(&self, number: u64, record: RecordKey) -> Option<RecordLocation> {
         self.entry(number)?.locations.get(&record).copied()
     }
 
-    /// Returns the locations of all records of a source.
+    /// Returns the locations of all records of a source, by their key, unordered.
     pub(crate) fn locations(&self, number: u64) -> Option<Vec<(RecordKey, RecordLocation)>> {
         let locations = &self.entry(number)?.locations;
         Some(locations.iter().map(|(key, location)| (*key, *location)).collect())
     }
 
-    /// Returns the offset and length of the line of a step with ranges, and whether its stored
-    /// bytes are removed from view.
+    /// Returns the log line of a step with byte ranges: its offset, its length in bytes, and
+    /// whether its stored bytes are hidden.
     pub(super) fn step(&self, number: u64, step: u64) -> Option<(u64, u64, bool)> {
         let entry = self.entry(number)?;
         let step = usize::try_from(step).ok()?;
@@ -202,14 +204,14 @@ impl Index {
         self.sources.iter().any(|leased| leased.forgotten > 0)
     }
 
-    /// Returns the offsets of the lines whose stored bytes are removed from view.
+    /// Returns the offsets of the log lines whose stored bytes are hidden.
     pub(super) fn forgotten(&self) -> HashSet<u64> {
         let steps =
             self.sources.iter().flat_map(|leased| leased.steps.iter().take(leased.forgotten));
         steps.map(|(at, _)| *at).collect()
     }
 
-    /// Calls `show` for every line after the first, with its offset.
+    /// Calls `show` for every line of the log after the first one, with the line's offset.
     pub(super) fn lines(
         &self,
         folder: &Folder,
@@ -230,7 +232,7 @@ impl Index {
     }
 }
 
-/// Returns how many bytes of the log are durable; 0 if that is unknown.
+/// Returns how many bytes of the import log are durable; 0 if that is unknown.
 fn durable(folder: &Folder) -> Result<u64> {
     let bytes = folder.read(&folder.layout.sources_mark())?.unwrap_or_default();
     let mark = line::checked(&bytes).ok().and_then(|text| serde_json::from_str(text).ok());

@@ -1,4 +1,4 @@
-//! The lines of the log of imports.
+//! The lines of the import log.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::{VERSION, hex, unhex};
 
-/// The first line.
+/// The first line of the log.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct First {
     pub(super) forklore: u32,
-    /// Increases when the file is rewritten.
+    /// How many times the log was rewritten.
     pub(super) sources: u64,
 }
 
@@ -25,7 +25,8 @@ impl First {
     }
 }
 
-/// How much of the log is durable, as 20 digits, so that it is overwritten in place.
+/// How many bytes of the log are durable. The number has 20 decimal digits, so that a write does
+/// not change the length of the file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct DurableTo {
     durable: String,
@@ -41,17 +42,17 @@ impl DurableTo {
     }
 }
 
-/// Removes from view the stored bytes of a source, as far as they are in steps before this line.
+/// A line that hides the stored bytes of a source in all steps before this line.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Forgotten {
     pub(super) forgotten: u64,
 }
 
-/// One step of an import.
+/// The line of one import step.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StepLine {
     pub(super) source: u64,
-    /// The source, if this step creates it.
+    /// The properties of the source, if this step creates the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) new: Option<NewSource>,
     pub(super) native_id: String,
@@ -61,14 +62,16 @@ pub(super) struct StepLine {
     offset: u64,
     sha256: String,
     state: String,
-    /// The sessions that the step created or appended to: index in the source, id, number of events
-    /// from the file.
+    /// The sessions that the step created or appended to. Each has its index among the source's
+    /// sessions, its id, and the number of its events from the file.
     pub(super) sessions: Vec<(usize, forklore_core::SessionId, u64)>,
     ranges: Vec<RangeRecord>,
-    /// Locations of records: key, index of the session, position.
+    /// The locations of records whose event a session wrote itself: key, index of the session,
+    /// position in the session's file.
     #[serde(rename = "places")]
     locations: Vec<(RecordKey, u32, u64)>,
-    /// Locations of inherited records: key, index of the session, seq in its history.
+    /// The locations of records whose event a session inherits: key, index of the session, seq in
+    /// that session's history.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     inherited: Vec<(RecordKey, u32, u64)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -82,7 +85,8 @@ pub(super) struct NewSource {
     pub(super) first_line: RecordKey,
 }
 
-/// The encoding of a range in a line. Bytes that are UTF-8 are shown as text.
+/// A byte range as a line stores it. Bytes that are UTF-8 are stored as a string, other bytes as
+/// hexadecimal digits.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum RangeRecord {
@@ -216,8 +220,9 @@ impl StepLine {
         })
     }
 
-    /// Returns the locations of records. A key in both lists counts as the session's own, because
-    /// copied records are at the beginning of a file.
+    /// Returns the locations of all records of the step, the inherited ones first. If a key is in
+    /// both lists, the later location counts, which is the session's own: copied records are at the
+    /// beginning of a file.
     pub(super) fn locations(&self) -> impl Iterator<Item = (RecordKey, RecordLocation)> {
         placed(&self.inherited, true).chain(placed(&self.locations, false))
     }
@@ -230,7 +235,7 @@ impl StepLine {
         self.ranges.iter().map(|range| range.range().ok_or("a range of it is none")).collect()
     }
 
-    /// Replaces the stored bytes of the file by their number.
+    /// Replaces the stored bytes in the step's ranges by the number of bytes.
     pub(super) fn forget(&mut self) {
         for range in &mut self.ranges {
             let bytes = match &range {

@@ -1,4 +1,5 @@
-//! Tests who may open a store, and what is refused without being touched.
+//! Tests of permissions and locks. A store that this user must not open, or that another process
+//! has locked, is refused, and its files do not change.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -84,7 +85,7 @@ fn a_newer_version_is_refused_by_name() {
     let scratch = Scratch::new();
     drop(scratch.open());
     let marker = scratch.root().join("forklore.json");
-    // {"forklore":"files","version":7} with its checksum.
+    // The marker of a store of version 7: {"forklore":"files","version":7} with its checksum.
     let line = "{\"forklore\":\"files\",\"version\":7";
     let sum = crc32fast::hash(line.as_bytes());
     fs::write(&marker, format!("{line},\"crc\":\"{sum:08x}\"}}\n")).unwrap();
@@ -136,7 +137,7 @@ fn a_wait_that_is_too_long_is_reported() {
     let scene = Scene::new(&make);
     scene.root("a", vec![]);
     scene.root("b", vec![]);
-    // A session's own lock makes writers of this session wait, but no others.
+    // A session's own lock blocks writers of this session only.
     let own = fs::File::open(scratch.root().join("ids/a")).unwrap();
     own.lock().unwrap();
     let error = scene.store().append(&"a".parse().unwrap(), scene.appending(turns(1))).unwrap_err();

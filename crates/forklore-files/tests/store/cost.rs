@@ -1,5 +1,6 @@
-//! Tests what an operation writes: one write and one sync for an append, a few hundred bytes for a
-//! fork, whatever the length of the history and the depth (docs/semantics.md, Fork).
+//! Tests how much an operation writes: an append is one write and one sync, and a fork writes a few
+//! hundred bytes. Neither depends on the length of the history or its depth (docs/semantics.md,
+//! Fork).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use crate::scratch::{Scratch, handle};
 
 type Seen = Arc<Mutex<Vec<String>>>;
 
-/// The disk, with a record of what is written where.
+/// The file system of the disk. It records every write and sync with its path.
 #[derive(Debug)]
 struct Noted {
     seen: Seen,
@@ -102,7 +103,8 @@ fn an_append_is_one_write_and_one_sync() {
         seen.lock().unwrap().clear();
         scene.append("a", turns(batch));
         let file = "workspaces/demo-3152370b54f6/a.jsonl";
-        // Then the mark, which is not synced.
+        // The third operation writes the durable length into the session's claim, which is not
+        // synced.
         let expected = [format!("write {file}"), format!("sync {file}"), "write ids/a".into()];
         assert_eq!(*seen.lock().unwrap(), expected);
     }
@@ -153,7 +155,8 @@ fn a_fork_is_as_small_in_a_deep_family_as_in_a_young_one() {
     let size = |name: &str| std::fs::metadata(scratch.file(name)).unwrap().len();
     let largest = (1..100).map(|depth| size(&format!("s{depth}"))).max().unwrap();
     assert!(largest < 4_000, "{largest} bytes");
-    // Cuts at the end, in the middle, and far back, where an ancestor's first line has the spans.
+    // Cuts at the end, in the middle, and far back. For the last ones, the spans are in an
+    // ancestor's first line.
     for (child, at) in [("end", stored), ("middle", 90), ("far", 45), ("first", 1), ("start", 0)] {
         scene.fork("s99", child, at, vec![]);
         assert!(size(child) < 4_000, "{child}: {} bytes", size(child));

@@ -1,5 +1,5 @@
-//! Tests that after a delete and a gc no file of the store contains the bytes (docs/semantics.md,
-//! Delete, detach).
+//! Tests that after a delete and a `gc` no file of the store contains bytes of deleted events
+//! (docs/semantics.md, Delete, detach).
 
 use std::fs;
 
@@ -13,7 +13,7 @@ use crate::scratch::{Scratch, handle};
 
 const SECRET: &str = "the launch code is 0451";
 
-/// Returns the files that contain the secret.
+/// Returns the names of the store's files that contain the secret.
 fn found(scratch: &Scratch) -> Vec<String> {
     let holds = |bytes: &[u8]| bytes.windows(SECRET.len()).any(|at| at == SECRET.as_bytes());
     let files = scratch.files().into_iter().filter(|(_, bytes)| holds(bytes));
@@ -34,7 +34,7 @@ fn what_was_deleted_is_in_no_file() {
     scene.fork("a", "kept", 2, turns(1));
     scene.copy("a", "copy", 40, vec![]);
     scene.fork("copy", "of-copy", 3, vec![]);
-    // A torn tail of it, which the next writer sets aside.
+    // A torn tail with the secret, which the next writer moves to the folder `aside`.
     let file = scratch.file("a");
     let mut torn = fs::read(&file).unwrap();
     torn.extend_from_slice(format!("{{\"id\":\"torn\",\"{SECRET}").as_bytes());

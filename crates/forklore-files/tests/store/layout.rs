@@ -1,5 +1,5 @@
-//! Tests that any tool can read the files: one JSON object per line, and events with their
-//! envelope.
+//! Tests that any tool can read the files: each line is one JSON object, and event lines contain
+//! the event's envelope.
 
 use std::fs;
 
@@ -33,7 +33,8 @@ fn a_session_is_a_file_of_json_lines_in_the_folder_of_its_workspace() {
         })
         .collect();
     assert_eq!(shape, ["session a", "0 q1", "1 a1", "commit 2", "2 more", "commit 3"]);
-    // The file of a sharing fork has only what the fork wrote itself.
+    // The file of a fork that shares its prefix contains only the events that the fork wrote
+    // itself.
     let b = lines(&fs::read(scratch.file("b")).unwrap());
     let events: Vec<_> = b.iter().filter(|line| line["type"].is_string()).collect();
     assert_eq!(events.len(), 2);

@@ -1,4 +1,5 @@
-//! Tests of what is specific to this store. The conformance suite tests what all stores promise.
+//! Tests of properties that only this store has. The conformance suite tests those that all stores
+//! share.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -24,12 +24,12 @@ impl Scratch {
         Arc::new(FilesStore::open(&self.root(), Options::default()).unwrap())
     }
 
-    /// Returns the path of a session's file in the scenes' workspace.
+    /// Returns the path of a session's file, in the workspace that all sessions of a scene have.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.root().join("workspaces/demo-3152370b54f6").join(format!("{name}.jsonl"))
     }
 
-    /// Reads every file in the store's folder.
+    /// Returns the path and content of every file in the store's folder, sorted by path.
     pub(crate) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut files = Vec::new();
         collect(&self.root(), &mut files);
@@ -50,7 +50,7 @@ fn collect(folder: &Path, into: &mut Vec<(PathBuf, Vec<u8>)>) {
     }
 }
 
-/// Wraps the store in a handle for a scene.
+/// Returns a handle with which a scene uses the store.
 pub(crate) fn handle(store: &Arc<FilesStore>) -> Handle {
     Handle::shared(store.clone())
 }

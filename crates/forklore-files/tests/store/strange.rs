@@ -1,4 +1,4 @@
-//! Tests files that people and other tools leave in the folder, and files that are lost from it.
+//! Tests of a store's folder in which people or other tools added, changed or removed files.
 
 use std::fs;
 
@@ -55,7 +55,7 @@ fn a_folder_instead_of_a_file_damages_only_that_session() {
         assert_eq!(scene.store().verify(None).unwrap().problems.len(), 4);
         scene.append("a", turns(1));
         scene.delete("c");
-        // It is unknown what they would need.
+        // It is unknown which events the unreadable sessions need, so `gc` must not erase any.
         assert_eq!(maintenance.gc().unwrap_err().kind(), ErrorKind::Corrupt);
     });
 }
@@ -91,7 +91,7 @@ fn damage_of_one_session_keeps_nobody_from_deleting_another() {
         fs::write(scratch.file("b"), whole.replace("\"own_bytes\"", "\"own_Bytes\"")).unwrap();
         scene.delete("c");
         maintenance.gc().unwrap();
-        // What the damaged session may need stays.
+        // `gc` must not erase events that the damaged session may need.
         scene.delete("a");
         maintenance.gc().unwrap();
         fs::write(scratch.file("b"), whole).unwrap();

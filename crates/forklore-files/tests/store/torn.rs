@@ -1,4 +1,5 @@
-//! Tests that a torn tail is no event, and that the loss of acknowledged data is an error.
+//! Tests that a torn tail is not read as an event, and that the loss of acknowledged data is an
+//! error.
 
 use std::fs;
 
@@ -13,7 +14,8 @@ fn everything() -> Query {
     Query { at: At::Seq(0), direction: Direction::Forward, limit: 100, bare: false }
 }
 
-/// Destroys the records of how much of the files is durable, as a machine crash may.
+/// Destroys the claims of all sessions, which record the durable length of each file. A machine
+/// crash may do the same.
 fn forget_marks(scratch: &Scratch) {
     for entry in fs::read_dir(scratch.root().join("ids")).unwrap() {
         fs::write(entry.unwrap().path(), "{\"id\":").unwrap();
@@ -57,7 +59,7 @@ fn half_a_batch_never_happened() {
     let (before, whole) = (scene.log("a"), fs::read(scratch.file("a")).unwrap());
     scene.append("a", vec![user("one"), user(&"two".repeat(400)), user("three")]);
     let longer = fs::read(scratch.file("a")).unwrap();
-    // The disk wrote the end of the batch but not its middle.
+    // The crash happened after the disk wrote the end of the batch, but not its middle.
     for hole in (whole.len()..longer.len() - 512).step_by(64) {
         forget_marks(&scratch);
         let mut torn = longer.clone();
@@ -83,7 +85,7 @@ fn acknowledged_lines_never_count_as_torn() {
         let error = scene.store().read(&"a".parse().unwrap(), &everything()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "cut at {cut}: {error}");
         assert!(error.to_string().contains("a.jsonl"), "{error}");
-        // Nothing is written over it.
+        // An append is refused and does not overwrite the damage.
         let append = scene.appending(turns(1));
         assert!(scene.store().append(&"a".parse().unwrap(), append).is_err());
         assert_eq!(fs::read(scratch.file("a")).unwrap(), whole[..cut]);
@@ -107,7 +109,7 @@ fn an_event_removed_from_the_middle_is_missed() {
     for outcome in 1..=8 {
         let location_of = lines[..outcome].iter().map(|line| line.len() + 1).sum::<usize>();
         let mut left = lines.clone();
-        // The file keeps its length, so that only the event shows that something is missing.
+        // The length of the file does not change, so only the missing event itself shows the loss.
         let filler = " ".repeat(left[outcome].len());
         left[outcome] = &filler;
         fs::write(scratch.file("a"), left.join("\n") + "\n").unwrap();

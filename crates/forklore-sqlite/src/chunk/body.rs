@@ -17,12 +17,12 @@ use crate::row::Row;
 pub(crate) enum Codec {
     /// Uncompressed: reading is as fast as reading the file.
     Plain,
-    /// Compressed to about a third of the space, for events that are rarely read.
+    /// Compressed with zstd to about a third of the size, for events that are rarely read.
     Zstd,
 }
 
-/// SQLite's limit for a row in bytes, and therefore for any chunk or payload. Reading one that
-/// claims to be longer would exhaust the memory.
+/// SQLite's limit for the size of a row, in bytes, and therefore of any chunk or payload. A damaged
+/// chunk may claim a larger length; reading it could exhaust the memory.
 const LONGEST: usize = 1_000_000_000;
 /// The zstd level. Higher levels take much longer and save few bytes.
 const LEVEL: i32 = 3;
@@ -55,7 +55,7 @@ pub(super) fn write(codec: Codec, rows: &[&Row]) -> std::io::Result<Vec<u8>> {
 
 /// The part of a body that was read.
 pub(super) struct Body {
-    /// The offset in the body at which this part begins.
+    /// The offset of this part in the body, in bytes.
     from: usize,
     bytes: Bytes,
 }
@@ -67,7 +67,7 @@ enum Bytes {
 }
 
 impl Body {
-    /// Decodes a whole body, whose payloads take `len` bytes.
+    /// Decodes a whole body. Its payloads have `len` bytes in total, uncompressed.
     pub(super) fn of(codec: Codec, stored: &[u8], len: usize) -> Result<Self, String> {
         Ok(Self::from(
             0,
@@ -78,7 +78,8 @@ impl Body {
         ))
     }
 
-    /// Reads the body of the chunk at `k`. Of an uncompressed body it reads `range` only.
+    /// Reads the body of the chunk whose key is `k`. If the body is uncompressed, reads only the
+    /// bytes in `range`.
     pub(super) fn read(
         bodies: &mut Bodies<'_>,
         k: i64,
@@ -117,8 +118,8 @@ impl Body {
         Some((range.clone(), bytes.get(range)?))
     }
 
-    /// Returns a payload unchecked, for callers that only move it. In damaged text, `?` replaces
-    /// each byte that is not ASCII.
+    /// Returns a payload without checking it, for callers that only move it. If the payload is not
+    /// UTF-8, `?` replaces each of its bytes that is not ASCII.
     pub(super) fn unchecked(&self, at: usize, len: usize) -> Option<Data> {
         let (_, bytes) = self.part(at, len)?;
         let shown = |byte: &u8| if byte.is_ascii() { char::from(*byte) } else { '?' };
@@ -128,7 +129,7 @@ impl Body {
         })
     }
 
-    /// Returns a payload, which must match its checksum.
+    /// Returns the payload at offset `at`. Fails if the payload does not match the checksum `sum`.
     pub(super) fn payload(&self, at: usize, len: usize, sum: u32) -> Result<Data, String> {
         let (range, bytes) = self.part(at, len).ok_or("its payload is not there")?;
         if crc::payload(bytes) != sum {
@@ -144,7 +145,7 @@ impl Body {
     }
 }
 
-/// Opens bodies of chunks to read parts of them.
+/// Reads parts of chunk bodies through one SQLite blob handle, which moves from chunk to chunk.
 pub(crate) struct Bodies<'c> {
     conn: &'c Connection,
     open: Option<Blob<'c>>,
@@ -155,7 +156,7 @@ impl<'c> Bodies<'c> {
         Self { conn, open: None }
     }
 
-    /// Opens the body of the chunk at `k`.
+    /// Opens the body of the chunk whose key is `k`.
     fn at(&mut self, k: i64) -> rusqlite::Result<&Blob<'c>> {
         let blob = match self.open.take() {
             Some(mut blob) => {

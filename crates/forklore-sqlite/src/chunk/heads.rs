@@ -1,4 +1,4 @@
-//! The heads of a chunk: everything about its events except their payloads.
+//! The heads of a chunk: all fields of its events except their payloads.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::number::timestamp;
 use crate::row::Row;
 use crate::row_key::CHUNK_BYTES;
 
-/// The stored form of heads, in the wire format of postcard.
+/// The stored form of a chunk's heads. It is encoded with postcard.
 #[derive(Serialize)]
 struct Stored<'a> {
-    /// Names of types and dialects, each once.
+    /// The names of event types and dialects, each once. Heads refer to a name by its index.
     names: Vec<&'a str>,
     events: Vec<Head<'a>>,
 }
@@ -24,12 +24,13 @@ struct Stored<'a> {
 struct Head<'a> {
     #[serde(borrow)]
     id: Id<'a>,
-    /// Microseconds since the event before; for the first event, since 1970.
+    /// Time of the event in microseconds since the event before it. For the first event: since
+    /// 1970.
     after: i64,
     class: u8,
     kind: u32,
     dialect: Option<u32>,
-    /// Number of calls open after it.
+    /// Number of calls that are open after the event.
     open: u64,
     calls: Cow<'a, [CallStep]>,
     origin: Option<(i64, u64)>,
@@ -52,9 +53,9 @@ pub(super) struct Placed {
     pub(super) sum: u32,
 }
 
-/// Encodes the heads of these rows. `sums` are payload checksums to store as they are, even if a
-/// payload is damaged; missing ones are computed. Returns `None` if a payload is too long for a
-/// chunk.
+/// Encodes the heads of these rows. `sums` are the checksums of the first payloads; they are stored
+/// unchanged, even if a payload is damaged. The other checksums are computed. Returns `None` if a
+/// payload is too long for a chunk.
 pub(super) fn write(rows: &[&Row], sums: &[u32]) -> Option<Vec<u8>> {
     let mut names = Vec::new();
     let mut name = |text| {
@@ -89,17 +90,17 @@ pub(super) fn write(rows: &[&Row], sums: &[u32]) -> Option<Vec<u8>> {
     postcard::to_allocvec(&Stored { names, events }).ok()
 }
 
-/// Which payloads of a chunk the returned length covers.
+/// The payloads whose total length [`read`] returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
     /// All payloads of the chunk.
     Whole,
-    /// Those up to the last requested event. The heads after it are not read.
+    /// The payloads up to the last requested event. The heads of later events are not read.
     UpToRequested,
 }
 
-/// Reads the events of a chunk whose bits are set in `requested`. Also returns the length of the
-/// payloads in the extent.
+/// Reads those events of a chunk whose bits are set in `requested`. Also returns the total length
+/// in bytes of the payloads that `extent` covers.
 pub(super) fn read(
     outline: &Outline,
     bytes: &[u8],
@@ -139,7 +140,8 @@ struct Requested<'a> {
     head: Head<'a>,
 }
 
-/// Decodes the heads in order, because each one depends on those before it.
+/// Decodes the heads from the first one on, because time, offset and counts of an event add up from
+/// the events before it.
 fn requested_heads<'a>(
     outline: &Outline,
     bytes: &'a [u8],
@@ -173,12 +175,12 @@ fn requested_heads<'a>(
     Ok((Names::of(&names), heads, at))
 }
 
-/// Decodes the value at the beginning, and returns it with the remaining bytes.
+/// Decodes one value at the beginning of `bytes`. Returns the value and the bytes after it.
 fn next<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<(T, &'a [u8]), String> {
     postcard::take_from_bytes(bytes).map_err(|error| error.to_string())
 }
 
-/// Returns the ids in their order. Those that are UUIDs share one string.
+/// Returns the event ids in the order of `heads`. All ids that are UUIDs share one allocation.
 fn ids(heads: &[Requested<'_>]) -> Result<Vec<EventId>, String> {
     let uuid = |requested: &Requested<'_>| match requested.head.id {
         Id::Uuid(bytes) => bytes.try_into().ok(),

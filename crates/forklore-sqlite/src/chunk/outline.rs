@@ -1,4 +1,5 @@
-//! The outline of a chunk: the positions of its events and their counts, without reading them.
+//! The outline of a chunk: the positions and counts of its events. It is stored in columns of the
+//! row, so that a search need not decode the events.
 
 use forklore_core::Counts;
 use forklore_core::lineage::Unit;
@@ -10,7 +11,7 @@ use crate::row_key::{POSITIONS, Range, position};
 /// The positions and counts of a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outline {
-    /// The key of its first position.
+    /// The key of the chunk's first position.
     pub(crate) k: i64,
     pub(crate) positions: u64,
     /// The counts of the segment before the chunk, without open calls.
@@ -21,7 +22,8 @@ pub(crate) struct Outline {
 /// One bit per position; the lowest bit is for the first position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bits {
-    /// Which positions have an event. The other bit sets still count erased events.
+    /// The positions that have an event. An erased event has no bit here, but its bits in the other
+    /// sets remain, so that it still counts.
     pub(crate) there: u64,
     pub(crate) inherited: u64,
     pub(crate) indexed: u64,
@@ -61,19 +63,19 @@ impl Outline {
         position(self.k)
     }
 
-    /// Returns the position after the last one.
+    /// Returns the end of the chunk in its segment: the position after the last one.
     pub(crate) fn end(&self) -> u64 {
         self.first() + self.positions
     }
 
-    /// Returns the positions of its events, relative to its first position.
+    /// Returns the positions of the chunk's events, relative to the chunk's first position.
     pub(crate) fn positions(&self) -> impl DoubleEndedIterator<Item = u64> + use<> {
         let there = self.bits.there;
         (0..self.positions.min(POSITIONS)).filter(move |location| there >> location & 1 == 1)
     }
 
-    /// Returns the bits of the events in a range: at most `most` of them, in the order of
-    /// `direction`.
+    /// Returns the bits of the chunk's events that are in a range. Of more than `most` events,
+    /// returns the first `most` in the order of `direction`.
     pub(crate) fn requested(&self, range: Range, direction: Direction, most: usize) -> u64 {
         let stays = |index: &u64| {
             let inherited = !range.inherited || self.bits.inherited >> index & 1 == 1;
@@ -87,8 +89,9 @@ impl Outline {
         }
     }
 
-    /// Returns the counts up to and including the event at a relative position. The caller supplies
-    /// `bytes` and `open`, which the bits do not give.
+    /// Returns the counts up to and including the event at `position`, which is relative to the
+    /// chunk's first position. The caller supplies `bytes` and `open`, because the bits do not
+    /// contain them.
     pub(crate) fn counts(&self, position: u64, bytes: u64, open: u64) -> Counts {
         let up_to = u64::MAX >> (POSITIONS - 1).saturating_sub(position);
         let ones = |bits: u64| u64::from((bits & up_to).count_ones());
@@ -110,7 +113,8 @@ impl Outline {
         }
     }
 
-    /// Returns the outline cut off at the position `to`.
+    /// Returns the outline of the events before the position `to`, which is a position in the
+    /// segment.
     pub(crate) fn up_to(mut self, to: u64) -> Self {
         self.positions = self.positions.min(to.saturating_sub(self.first()));
         let stay = u64::MAX.checked_shr(u32::try_from(POSITIONS - self.positions).unwrap_or(64));
@@ -123,7 +127,8 @@ impl Outline {
     }
 }
 
-/// Returns the counts of the segment before a row, without open calls.
+/// Returns the counts of the segment before the event of a row, without open calls. Returns `None`
+/// if the counts of the row are too small to contain the event.
 fn before(row: &Row) -> Option<Counts> {
     let Row { counts, event, .. } = row;
     let inheritable = u64::from(event.class.is_inherited());

@@ -6,8 +6,8 @@ use crate::row::{self, Row};
 use crate::row_key::{CHUNK_BYTES, POSITIONS};
 use crate::write_tx::WriteTx;
 
-/// Divides rows into runs that fit into one chunk. A payload of `large` bytes or more forms a run
-/// alone.
+/// Divides rows into runs, each of which fits into one chunk. An event whose payload has `large`
+/// bytes or more forms a run of its own.
 pub(crate) fn runs<'r, 's>(
     rows: &'s [&'r Row],
     large: usize,
@@ -28,8 +28,8 @@ pub(crate) fn runs<'r, 's>(
     })
 }
 
-/// Writes the events of a run as one chunk, and erases their rows. Returns how many it wrote: 0 if
-/// they cannot be sealed.
+/// Writes the events of a run as one chunk, and erases their rows. Returns the number of events, or
+/// 0 if they cannot form a chunk.
 pub(crate) fn write_run(tx: &WriteTx<'_>, run: &[&Row], codec: Codec) -> Result<u64> {
     let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(0) };
     let Some(sealed) = Sealed::of(run, codec) else { return Ok(0) };

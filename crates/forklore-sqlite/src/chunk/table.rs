@@ -1,4 +1,4 @@
-//! The table of chunks.
+//! Reads, writes and erases rows of the `chunk` table.
 
 use forklore_core::Counts;
 use forklore_store::port::Direction;
@@ -22,11 +22,11 @@ const SUM: usize = 11;
 const HEADS: usize = 12;
 const BODY: usize = 13;
 
-/// The condition for chunks that overlap a range. [`overlap`] gives its values.
+/// The SQL condition for chunks that overlap a range. [`overlap`] returns its parameters.
 const OVERLAP: &str = "k >= ?1 AND k < ?3 AND k + positions > ?2";
 
-/// Prepares a query for the chunks that overlap a range. [`overlap`] gives its values; [`read`]
-/// reads its rows.
+/// Prepares a query for the chunks that overlap a range. [`overlap`] returns its parameters, and
+/// [`read`] reads a row of its result.
 pub(crate) fn prepare(
     conn: &Connection,
     direction: Direction,
@@ -39,14 +39,15 @@ pub(crate) fn prepare(
     ))
 }
 
-/// Returns the values for the condition that a chunk overlaps a range.
+/// Returns the parameters of the condition that a chunk overlaps a range.
 pub(crate) fn overlap(range: Range) -> [i64; 3] {
     let Range { segment, from, to, .. } = range;
     let first = from.saturating_sub(POSITIONS - 1);
     [key(segment, first), key(segment, from), key(segment, to)]
 }
 
-/// Returns the first chunk that overlaps the range, unchecked, because its heads are not read.
+/// Returns the outline of the first chunk that overlaps the range. Does not check its checksum,
+/// which also covers the heads, because the heads are not read.
 pub(crate) fn first(conn: &Connection, range: Range) -> Result<Option<Outline>> {
     let sql = format!("SELECT {OUTLINE} FROM chunk WHERE {OVERLAP} ORDER BY k LIMIT 1");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -54,7 +55,7 @@ pub(crate) fn first(conn: &Connection, range: Range) -> Result<Option<Outline>> 
     rows.next()?.map(outline).transpose()
 }
 
-/// Returns the position after the last chunk of a segment.
+/// Returns the position after the last chunk of a segment, or 0 if the segment has no chunk.
 pub(crate) fn end(conn: &Connection, segment: Segment) -> Result<u64> {
     let sql = format!("SELECT {OUTLINE} FROM chunk WHERE k >= ? AND k < ? ORDER BY k DESC LIMIT 1");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -84,8 +85,8 @@ fn outline(row: &SqlRow<'_>) -> Result<Outline> {
     })
 }
 
-/// Checks a row of [`prepare`] and reads the events whose bits `requested` returns, without their
-/// payloads.
+/// Checks a row that [`prepare`] selected, and reads its events without their payloads. `requested`
+/// gets the outline and returns the bits of the events to read.
 pub(crate) fn read(row: &SqlRow<'_>, requested: impl FnOnce(&Outline) -> u64) -> Result<Chunk> {
     let outline = outline(row)?;
     let damaged = |message: String| damaged(outline.k, &message);
@@ -105,7 +106,7 @@ pub(crate) fn read(row: &SqlRow<'_>, requested: impl FnOnce(&Outline) -> u64) ->
     Ok(Chunk { outline, codec, sum, events, len, body: None })
 }
 
-/// Checks a row of [`prepare`] and reads it with its body.
+/// Does the same as [`read`], and also reads the body, which the query must have selected.
 pub(crate) fn read_whole(
     row: &SqlRow<'_>,
     requested: impl FnOnce(&Outline) -> u64,
@@ -118,7 +119,7 @@ pub(crate) fn read_whole(
     Ok(chunk)
 }
 
-/// Computes the checksum that a row of [`prepare`] should have.
+/// Computes the checksum that a row selected by [`prepare`] should have.
 pub(crate) fn sum_of(row: &SqlRow<'_>) -> Result<u32> {
     let heads = row.get_ref(HEADS)?.as_bytes().unwrap_or_default();
     Ok(sum(&outline(row)?, row.get(CODEC)?, heads))
@@ -138,7 +139,7 @@ fn numbers(outline: &Outline) -> [i64; 10] {
     [*k, signed(*positions), stored, index, turns, bytes, there, inherited, indexed, started]
 }
 
-/// Returns damage at the chunk `k`.
+/// Returns the fault for damage in the chunk whose key is `k`.
 pub(super) fn damaged(k: i64, message: &str) -> Fault {
     let (segment, position) = (row_key::of(k), row_key::position(k));
     Fault::damaged(format!("chunk row {k} (segment {segment}, from position {position})"), message)
@@ -153,20 +154,21 @@ pub(crate) struct Sealed {
 }
 
 impl Sealed {
-    /// Builds the chunk of these consecutive rows. Returns `None` if their counts are not
-    /// consecutive, because bits could then not represent them.
+    /// Builds a chunk from consecutive rows. Returns `None` if their counts are not consecutive,
+    /// because the outline stores counts as one bit per event.
     pub(crate) fn of(rows: &[&Row], codec: Codec) -> Option<Self> {
         Self::with(Outline::of(rows)?, rows, &[], codec)
     }
 
-    /// Builds a chunk with this outline from the rows that remain in it.
+    /// Builds a chunk with this outline from `rows`, the events that the outline still contains.
+    /// `sums` are the payload checksums to store; missing ones are computed.
     fn with(outline: Outline, rows: &[&Row], sums: &[u32], codec: Codec) -> Option<Self> {
         let (heads, body) = (heads::write(rows, sums)?, body::write(codec, rows).ok()?);
         Some(Self { outline, codec, heads, body })
     }
 
-    /// Replaces the chunk at the same key, if that still has the checksum `earlier`. Returns the
-    /// number of events in the new chunk, or 0 if nothing was written.
+    /// Replaces the stored chunk that has the same key, if its checksum is still `earlier`. Returns
+    /// the number of events in the new chunk, or 0 if nothing was written.
     pub(crate) fn replace(&self, tx: &WriteTx<'_>, earlier: u32) -> Result<u64> {
         let k = self.outline.k;
         let sql = "SELECT 1 FROM chunk WHERE k = ? AND crc = ?";
@@ -208,11 +210,12 @@ impl Sealed {
     }
 }
 
-/// Erases the events in chunks at or after a position. Returns their number.
+/// Erases the events of a segment that are in chunks, from position `from` on. Returns how many it
+/// erased.
 pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Result<u64> {
     let (first, behind) = (key(segment, from), key(segment + 1, 0));
-    // A chunk that begins earlier may reach beyond `from`. Its number of positions is not yet
-    // checked, so it is not used here.
+    // A chunk that begins before `from` may extend beyond it. The query does not use the stored
+    // number of positions to find such a chunk, because that number is not checked yet.
     let near = key(segment, from.saturating_sub(POSITIONS - 1));
     let (mut erased, mut before) = (0, Vec::new());
     {
@@ -224,7 +227,7 @@ pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Resul
             if k < first {
                 before.push(k);
             } else {
-                // A chunk that is erased as a whole need not be sound.
+                // A chunk that is erased as a whole need not be intact, so it is not read.
                 erased += u64::from(there.cast_unsigned().count_ones());
             }
         }
@@ -239,7 +242,8 @@ pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Resul
     Ok(erased)
 }
 
-/// Erases the events in chunks that no other session can inherit. Returns their number.
+/// Erases the events of a segment that are in chunks and are not inheritable. Returns how many it
+/// erased.
 pub(crate) fn erase_own(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     let sql =
         format!("SELECT {OUTLINE} FROM chunk WHERE k >= ? AND k < ? AND there & ~inherited <> 0");
@@ -259,12 +263,14 @@ pub(crate) fn erase_own(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     Ok(erased)
 }
 
-/// Removes from the chunk at `k` all events that are not in `outline`. Returns how many those were.
+/// Removes all events that are not in `outline` from the chunk whose key is `k`. Returns how many
+/// it removed.
 fn store(tx: &WriteTx<'_>, k: i64, outline: Outline) -> Result<u64> {
     let chunk = one(tx, k, outline.bits.there)?.ok_or_else(|| damaged(k, "it is missing"))?;
     let before = chunk.outline.bits.there.count_ones();
     let codec = chunk.codec;
-    // A damaged payload must not prevent erasing others; it is written back with its old checksum.
+    // A damaged payload must not prevent the erasure of other events. It is written back with its
+    // old checksum, so that it still counts as damaged.
     let (rows, sums): (Vec<_>, Vec<_>) =
         chunk.unchecked().collect::<Result<Vec<_>>>()?.into_iter().unzip();
     let rows: Vec<_> = rows.iter().collect();
@@ -278,7 +284,8 @@ fn store(tx: &WriteTx<'_>, k: i64, outline: Outline) -> Result<u64> {
     Ok(u64::from(before.saturating_sub(after)))
 }
 
-/// Returns the keys of at most `most` uncompressed chunks between two keys.
+/// Returns the keys of the first `most` uncompressed chunks whose key is at least `from` and less
+/// than `to`.
 pub(crate) fn plain(conn: &Connection, from: i64, to: i64, most: usize) -> Result<Vec<i64>> {
     let sql = "SELECT k FROM chunk WHERE k >= ? AND k < ? AND codec = 0 ORDER BY k LIMIT ?";
     let mut statement = conn.prepare_cached(sql)?;
@@ -287,8 +294,8 @@ pub(crate) fn plain(conn: &Connection, from: i64, to: i64, most: usize) -> Resul
 }
 
 impl Chunk {
-    /// Encodes the chunk with another codec. Also returns the present checksum, which shows later
-    /// whether the stored chunk is unchanged.
+    /// Encodes the chunk with another codec. Also returns the chunk's current checksum, for
+    /// [`Sealed::replace`].
     pub(crate) fn recoded(self, codec: Codec) -> Result<Option<(u32, Sealed)>> {
         let (outline, sum) = (self.outline, self.sum);
         let rows = self.rows(Direction::Forward).collect::<Result<Vec<_>>>()?;
@@ -297,7 +304,7 @@ impl Chunk {
     }
 }
 
-/// Reads the chunk at `k`, with the events whose bits are set in `requested`.
+/// Reads the chunk whose key is `k`, with those events whose bits are set in `requested`.
 pub(crate) fn one(conn: &Connection, k: i64, requested: u64) -> Result<Option<Chunk>> {
     let mut statement = prepare(conn, Direction::Forward, true)?;
     let mut rows = statement.query([k, k, k + 1])?;

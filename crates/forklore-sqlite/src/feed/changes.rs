@@ -1,5 +1,5 @@
-//! Reads the feed: finds what was committed after a position, through the bounds in the sessions'
-//! rows.
+//! Reads the feed: finds the sessions that changed after a position, through the index on
+//! `feed_until`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,7 +18,8 @@ use crate::segment::Segment;
 use crate::session;
 use crate::store::SqliteStore;
 
-/// Returns the changes after `since`. If there are none, waits up to `wait` for one.
+/// Returns at most `limit` changes after `since`. If there are none, waits up to `wait` for the
+/// first one.
 pub(crate) fn changes(
     store: &SqliteStore,
     since: &Since,
@@ -33,8 +34,8 @@ pub(crate) fn changes(
         store.check_there()?;
         let page = store.read_with("reading the feed of", |conn| page(conn, &since, limit))?;
         if !page.sessions.is_empty() {
-            // Otherwise a power failure could undo a change that a reader has seen, and its number
-            // would be used again.
+            // Without this, a power failure could undo a change that a reader has already seen, and
+            // a later change would get the same number.
             store.make_durable("reading the feed of")?;
         }
         since = Since::Mark(page.mark.clone());
@@ -83,7 +84,7 @@ fn page(conn: &Connection, since: &Since, limit: usize) -> Result<Changes, Fault
     }
 }
 
-/// Returns the number of the last transaction that wrote to a session.
+/// Returns the highest number of a transaction that any session's row stores.
 fn last(conn: &Connection) -> fault::Result<u64> {
     let sql = "SELECT feed_created, feed_appended, feed_changed, feed_until FROM session
         WHERE feed_until IS NOT NULL ORDER BY feed_until DESC";
@@ -108,8 +109,9 @@ fn stamp(row: &rusqlite::Row<'_>, at: usize) -> fault::Result<Stamp> {
     })
 }
 
-/// Returns the stamps after a position, ordered by transaction and session. Returns at most `limit`
-/// + 1 of them, or all if `limit` is 0.
+/// Returns the stamps of the sessions that changed after a position, ordered by transaction and
+/// session. Returns at most `limit` + 1 stamps, so that the caller sees whether more follow; all if
+/// `limit` is 0.
 fn behind(
     conn: &Connection,
     position: (u64, u64),
@@ -122,7 +124,8 @@ fn behind(
     let mut found = BTreeMap::new();
     let mut complete = position.0;
     while let Some(row) = rows.next()? {
-        // No later row has a last number below this.
+        // Rows are ordered by `feed_until`, so the last number of this row and of each later one is
+        // at least this.
         let until = unsigned(row.get(4)?)?.saturating_sub(RESERVED);
         if limit > 0 && until > complete && found.len() > limit {
             complete = until;
@@ -145,7 +148,8 @@ fn behind(
     })
 }
 
-/// Returns what happened to the session with this number, or `None` if its id cannot be read.
+/// Returns the feed's entry for the session whose number is `sid`, or `None` if its id cannot be
+/// read.
 fn change(
     conn: &Connection,
     sid: u64,
@@ -156,7 +160,8 @@ fn change(
         Ok(session) => {
             (session.header.head_seq(), session.header.deleted.is_some(), session.header.id)
         }
-        // A caller that reads the session gets the error.
+        // The rest of the row is damaged. The feed reports the session anyway, and a caller that
+        // then reads the session gets the error.
         Err(fault) if fault.is_of_one_row() => match session_id(conn, signed(sid))? {
             Some(id) => (-1, false, id),
             None => return Ok(None),
@@ -167,14 +172,14 @@ fn change(
     Ok(Some(stamp.behind(base, id, head, removed)))
 }
 
-/// Returns the id of a session whose other columns may be damaged.
+/// Returns the id of a session. Reads and checks no other column, because those may be damaged.
 fn session_id(conn: &Connection, sid: Segment) -> fault::Result<Option<SessionId>> {
     let sql = "SELECT id FROM session WHERE sid = ?";
     let id = conn.prepare_cached(sql)?.query_row([sid], |row| row.get::<_, String>(0));
     Ok(id.optional()?.and_then(|id| id.parse().ok()))
 }
 
-/// Returns the living sessions whose number is larger than `behind`, in order.
+/// Returns the living sessions whose number is larger than `behind`, ordered by number.
 fn list(
     conn: &Connection,
     behind: i64,
@@ -202,7 +207,10 @@ fn list(
     Ok(all)
 }
 
-/// Checks that the file at `path` is still the one that was opened.
+/// Checks that the file at `path` still has the device and inode `opened`.
+///
+/// # Errors
+/// `StoreGone` if the file is missing or is another file.
 pub(crate) fn check_there(path: &Path, opened: (u64, u64)) -> Result<()> {
     use std::os::unix::fs::MetadataExt;
     match std::fs::metadata(path) {

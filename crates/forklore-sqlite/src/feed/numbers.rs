@@ -1,5 +1,5 @@
-//! The numbers of transactions. Each is larger than those of all transactions that any process
-//! committed before.
+//! Assigns a feed number to each write transaction. It is larger than the numbers of all
+//! transactions that any process committed before.
 
 use rusqlite::Connection;
 
@@ -14,17 +14,18 @@ const FIRST_VERSION: i64 = 4;
 /// Maximum number of transaction numbers that a connection reserves at once.
 const MOST: u64 = 1 << 10;
 
-/// Numbers that the writing connection has reserved. They stay valid until another connection
-/// commits, which SQLite's `data_version` shows, so the row with the counter is rarely written.
+/// Transaction numbers that the writing connection has reserved, so that it rarely writes the row
+/// with the counter. They become invalid when another connection commits, which changes SQLite's
+/// `data_version`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Numbers {
-    /// SQLite's `data_version` when they were reserved; `None` on a new connection.
+    /// SQLite's `data_version` when the numbers were reserved; `None` on a new connection.
     version: Option<i64>,
     next: u64,
     end: u64,
 }
 
-/// The feed columns in the only row of `upkeep`.
+/// The feed columns of the table `upkeep`, which has one row.
 struct Row {
     store: String,
     next: u64,
@@ -50,18 +51,19 @@ fn row(conn: &Connection) -> Result<Row> {
     Ok(Row { store, next })
 }
 
-/// Checks whether the store has a feed. A store of an older version that is opened for reading only
-/// has none.
+/// Checks whether the store has a feed. A store of an older version has none; such a store can only
+/// be open for reading.
 pub(super) fn is_there(conn: &Connection) -> Result<bool> {
     Ok(migrate::stored_version(conn)? >= FIRST_VERSION)
 }
 
-/// Returns the name of the feed, and the first number that no transaction can have used yet.
+/// Returns the store's id in its feed, and the lowest transaction number that no connection has
+/// reserved yet.
 pub(super) fn of(conn: &Connection) -> Result<(String, u64)> {
     row(conn).map(|row| (row.store, row.next))
 }
 
-/// Checks the checksum of the row.
+/// Checks the checksum of the feed columns in `upkeep`.
 pub(crate) fn check(conn: &Connection) -> Result<()> {
     if !is_there(conn)? {
         return Ok(());
@@ -70,9 +72,9 @@ pub(crate) fn check(conn: &Connection) -> Result<()> {
 }
 
 impl Numbers {
-    /// Returns the number for a transaction that begins on the connection, and the numbers that
-    /// remain once it is committed. Calls `check` first if another connection may have committed
-    /// meanwhile.
+    /// Returns the number for the transaction `tx`, and the numbers that stay reserved after its
+    /// commit. If another connection may have committed since the last call, it first calls
+    /// `check`.
     pub(crate) fn take(
         self,
         tx: &Connection,

@@ -1,8 +1,8 @@
-//! Limits how much is packed at once.
+//! Limits how many events one run of packing handles.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The amount that may still be packed.
+/// The number of events that may still be packed.
 pub(super) struct Budget<'a> {
     events: u64,
     ending: Option<&'a AtomicBool>,

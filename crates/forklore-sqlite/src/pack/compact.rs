@@ -1,8 +1,9 @@
 //! Joins histories that consist of very many small spans.
 //!
-//! Reading a chain of a thousand forks with five events each takes a thousand reads. Its events are
-//! copied once into a nameless segment, and every page of the chain then refers to a prefix of that
-//! copy. Any session built on such a page then reads it in one piece.
+//! Reading the history of a chain of a thousand forks with five events each takes a thousand reads.
+//! Packing copies the events of that history once into a private segment. Every ancestry page of
+//! the chain then refers to a prefix of the copy. A session whose history uses such a page then
+//! reads that prefix as one range.
 
 use forklore_core::lineage::Span;
 use forklore_core::{Counts, SessionId};
@@ -18,12 +19,14 @@ use crate::segment::Segment;
 use crate::session;
 use crate::store::SqliteStore;
 
-/// Minimum number of spans worth joining.
+/// Minimum number of spans of a history that is worth joining.
 const SPANS: u64 = 64;
-/// Histories whose spans average at least this many events are fast to read as they are.
+/// A history whose spans have on average at least this many events is not joined, because it is
+/// already fast to read.
 const EVENTS: u64 = 64;
 
-/// A chain of pages, each with the counts after it; the last page of the history comes first.
+/// The ancestry pages of a history, each with the counts after its last span. The last page of the
+/// history comes first.
 struct Chain {
     session: SessionId,
     root: Segment,
@@ -31,13 +34,13 @@ struct Chain {
     retained: u64,
 }
 
-/// Joins the histories that are worth it. Returns how many it joined.
+/// Joins the histories that consist of many small spans. Returns how many it joined.
 pub(super) fn join(store: &SqliteStore, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut joined = 0;
     for (page, sid) in store.read_with("reading", candidates)? {
         joined += match one(store, page, sid, budget) {
             Ok(done) => u64::from(done),
-            // A damaged history, or one that is gone meanwhile, is skipped.
+            // A history that is damaged, or that was deleted meanwhile, is skipped.
             Err(
                 Error::Corrupt { .. }
                 | Error::MissingAncestor { .. }
@@ -50,15 +53,16 @@ pub(super) fn join(store: &SqliteStore, budget: &mut Budget<'_>) -> StoreResult<
     Ok(joined)
 }
 
-/// Joins the history that ends with `page`, if that is worth it and the history has not changed
-/// since it was copied.
+/// Joins the history that ends with `page`, if that is worth it. Returns false if it is not, if the
+/// budget does not allow it, or if the history changed while it was copied.
 fn one(store: &SqliteStore, page: i64, sid: Segment, budget: &mut Budget<'_>) -> StoreResult<bool> {
     let found = store.read_with("reading", |conn| chain(conn, page, sid))?;
     let Some(found) = found.filter(|found| budget.allows(found.retained)) else {
         return Ok(false);
     };
     budget.spend(found.retained);
-    // Read everything first; otherwise a damaged history would be copied and erased each time.
+    // Read all events before copying them. Otherwise each run would copy a damaged history up to
+    // the damage and then erase the copy.
     let mut from = 0;
     while from < found.retained {
         let to = found.retained.min(from + copy::BATCH);
@@ -87,7 +91,8 @@ fn one(store: &SqliteStore, page: i64, sid: Segment, budget: &mut Budget<'_>) ->
     done
 }
 
-/// Returns the last pages of long histories, longest first, each with a session that uses it.
+/// Returns the last page of each long history, with the number of a session that uses the page. The
+/// longest history comes first.
 fn candidates(conn: &Connection) -> Result<Vec<(i64, Segment)>> {
     let least = SPANS / ancestry::WIDTH as u64;
     let mut statement = conn.prepare(

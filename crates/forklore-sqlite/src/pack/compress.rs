@@ -13,13 +13,13 @@ use crate::segment::{Segment, key};
 use crate::store::{Durable, SqliteStore};
 use crate::write_tx::WriteTx;
 
-/// Bytes of payload after which a batch of rows for one transaction is complete.
+/// A batch of rows for one transaction is complete when its payloads reach this many bytes.
 const BATCH_BYTES: usize = 1 << 20;
 /// Number of chunks rewritten in one transaction.
 const BATCH_CHUNKS: usize = 16;
 
-/// Selects the segments of families of which no session was updated since a time, if they have
-/// events that are not compressed.
+/// Selects segments with uncompressed events, from families in which no session was updated since
+/// the time in the parameter.
 const COLD: &str = "
     WITH family (root) AS (SELECT root FROM session GROUP BY root HAVING max(updated) < ?),
          segment (sid) AS (
@@ -30,7 +30,8 @@ const COLD: &str = "
         OR EXISTS (SELECT 1 FROM chunk
                    WHERE k >= sid << 32 AND k < (sid + 1) << 32 AND codec = 0)";
 
-/// Compresses the events of these families. Returns how many events it compressed.
+/// Compresses the events of the families in which no session was updated since `cold`, as far as
+/// `budget` allows. Returns how many events it compressed.
 pub(super) fn compress(
     store: &SqliteStore,
     cold: Timestamp,
@@ -48,7 +49,8 @@ pub(super) fn compress(
     Ok(events)
 }
 
-/// A batch to write: the key after the last row read, and what replaces the rows.
+/// One batch of rows. `behind` is the key after the last row that was read, or `None` if there were
+/// no rows. `found` is what will be written.
 struct Batch<T> {
     behind: Option<i64>,
     found: Vec<T>,
@@ -74,8 +76,9 @@ fn chunks(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> Sto
     Ok(events)
 }
 
-/// Reads some uncompressed chunks between two keys and compresses them. Each comes with its old
-/// checksum, which shows later whether it is unchanged. Damaged chunks are skipped.
+/// Reads at most [`BATCH_CHUNKS`] uncompressed chunks with keys from `first` to before `to`, and
+/// compresses them. Returns each with its old checksum, which shows later whether the stored chunk
+/// is unchanged. Skips damaged chunks.
 fn plain(conn: &Connection, first: i64, to: i64) -> Result<Batch<(u32, Sealed)>> {
     let mut batch = Batch { behind: None, found: Vec::new() };
     for k in chunk::plain(conn, first, to, BATCH_CHUNKS)? {
@@ -116,7 +119,8 @@ fn rows(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> Store
     Ok(events)
 }
 
-/// Moves a run of rows into a chunk, unless some of them were erased since they were read.
+/// Moves a run of rows into a chunk. Moves none of them and returns 0 if some were erased since
+/// they were read.
 fn move_unchanged(tx: &WriteTx<'_>, run: &[&Row]) -> Result<u64> {
     let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(0) };
     if row::count(tx, first.k, last.k)? != run.len() {
@@ -125,7 +129,7 @@ fn move_unchanged(tx: &WriteTx<'_>, run: &[&Row]) -> Result<u64> {
     chunk::write_run(tx, run, Codec::Zstd)
 }
 
-/// Reads some rows between two keys.
+/// Reads rows with keys from `first` to before `to`, until their payloads reach [`BATCH_BYTES`].
 fn single(conn: &Connection, first: i64, to: i64) -> Result<Batch<Row>> {
     let mut batch = Batch { behind: None, found: Vec::new() };
     let mut statement = row::prepare(conn, false, Direction::Forward, false)?;

@@ -1,7 +1,8 @@
-//! A session's row in SQLite: its columns, their two checksums, and how they are written.
+//! The columns of a session's row, and their two checksums: one for the columns that identify the
+//! session, one for all others.
 //!
-//! The columns that identify a session have a checksum of their own because descendants need them
-//! too: a damaged title must not hide a child.
+//! Reading a child also needs the identifying columns of its ancestors. They have a checksum of
+//! their own, so that a damaged title of a parent does not make its children unreadable.
 
 use std::sync::LazyLock;
 
@@ -32,8 +33,8 @@ const IDENTITY: [&str; 12] = [
     "inherited_open",
 ];
 
-/// All other columns.
-#[rustfmt::skip] // Grouped by topic.
+/// All other columns of a session's row.
+#[rustfmt::skip] // The columns are grouped by topic.
 const STATE: [&str; 43] = [
     "label", "title",
     "kept", "idx", "turns", "bytes", "open", "own_events", "own_bytes",
@@ -48,36 +49,38 @@ const STATE: [&str; 43] = [
     "fresh_until", "kept_to", "note_crc",
 ];
 
-/// The column numbers of a query that starts with [`SELECTED`]: where each part begins.
+/// The `..._AT` constants are column indexes, from 0, in the result of a query that starts with
+/// [`SELECTED`]. Each is the index at which a group of columns begins.
 pub(super) const IDENTITY_AT: usize = 0;
-/// The ids of the root and the parent.
+/// The ids of the root and the parent begin here.
 pub(super) const KIN_AT: usize = IDENTITY_AT + IDENTITY.len();
 const IDENTITY_SUM_AT: usize = KIN_AT + 2;
 /// The columns of [`IDENTIFIED`] end here.
 pub(super) const STATE_AT: usize = IDENTITY_SUM_AT + 1;
-/// The columns of the state that are not in the header.
+/// The columns of the state that are not in the header begin here.
 pub(super) const MORE_AT: usize = STATE_AT + STATE.len() - 3;
-/// The feed columns. They are NULL in rows written before the feed existed, and then add nothing to
-/// the checksum.
+/// The feed columns begin here. In rows that were written before the feed existed, they are NULL
+/// and add nothing to the checksum.
 pub(super) const WRITTEN_AT: usize = MORE_AT - 4;
 const STATE_SUM_AT: usize = STATE_AT + STATE.len();
-/// The application's notes, if a query selects them.
+/// The session's notes begin here, if a query selects them.
 pub(super) const NOTES_AT: usize = STATE_SUM_AT + 1;
 
 /// The tables that [`SELECTED`] refers to.
 pub(super) const TABLES: &str = "session s";
 
-/// The ids of the root and the parent. SQLite prepares two subqueries in fewer steps than two
-/// joins.
+/// The SQL expressions for the ids of the root and the parent. They are subqueries because SQLite
+/// prepares two subqueries in fewer steps than two joins.
 const KIN: &str = "(SELECT id FROM session WHERE sid = s.root),
     (SELECT id FROM session WHERE sid = s.parent)";
 
-/// The columns that identify a session, with the ids of its root and parent.
+/// The select list for a session's identity: the identifying columns, the ids of its root and
+/// parent, and the checksum.
 pub(super) static IDENTIFIED: LazyLock<String> = LazyLock::new(|| {
     format!("{}, {KIN}, identity_crc", IDENTITY.map(|column| format!("s.{column}")).join(", "))
 });
 
-/// All columns.
+/// The select list for all columns of a session's row, with the ids of its root and parent.
 pub(super) static SELECTED: LazyLock<String> =
     LazyLock::new(|| format!("{}, {}, crc", *IDENTIFIED, STATE.join(", ")));
 
@@ -90,7 +93,7 @@ static INSERT: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Inserts the row.
+/// Inserts the row of a new session.
 pub(crate) fn insert(tx: &WriteTx<'_>, session: &Session) -> Result<()> {
     let folded = session.header.id.fold();
     let permissions = permissions(session)?;
@@ -104,7 +107,8 @@ pub(crate) fn insert(tx: &WriteTx<'_>, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Writes changed columns of a session. `sql` names them, followed by `crc` and `sid`.
+/// Writes changed columns of a session's row. `sql` is an `UPDATE` with the columns of `values`,
+/// then `crc` and `sid`.
 pub(crate) fn update(
     tx: &WriteTx<'_>,
     session: &Session,
@@ -119,20 +123,21 @@ pub(crate) fn update(
     Ok(())
 }
 
-/// Checks the identity of a session in a row of [`IDENTIFIED`] or [`SELECTED`].
+/// Checks the checksum of the identifying columns in a row of [`IDENTIFIED`] or [`SELECTED`].
 pub(super) fn check_identity(row: &Row<'_>) -> Result<()> {
     let sum = sum_of(row, Fields::default(), IDENTITY_AT..IDENTITY_SUM_AT)?;
     check(row, sum, IDENTITY_SUM_AT, "the fields that tell who it is")
 }
 
-/// Checks everything else in a row of [`SELECTED`].
+/// Checks the checksum of all other columns in a row of [`SELECTED`].
 pub(super) fn check_state(row: &Row<'_>) -> Result<()> {
     let sid = Fields::default().value(row.get_ref(IDENTITY_AT)?);
     let sum = sum_of(row, sid, STATE_AT..STATE_SUM_AT)?;
     check(row, sum, STATE_SUM_AT, "its fields")
 }
 
-/// Computes the checksums that a row of [`SELECTED`] should have, if that of its notes is `note`.
+/// Computes the two checksums that a row of [`SELECTED`] should have. `note` is the checksum of the
+/// session's notes, if it has any.
 pub(super) fn sums(row: &Row<'_>, note: Option<i64>) -> Result<(i64, i64)> {
     let identity = sum_of(row, Fields::default(), IDENTITY_AT..IDENTITY_SUM_AT)?;
     let mut state = Fields::default().value(row.get_ref(IDENTITY_AT)?);
@@ -150,7 +155,7 @@ fn sum_of(row: &Row<'_>, fields: Fields, columns: std::ops::Range<usize>) -> Res
     Ok(fields.sum())
 }
 
-/// Adds a column to a checksum.
+/// Adds a column to a checksum. Skips feed columns that are NULL.
 fn add(fields: Fields, column: usize, value: ValueRef<'_>) -> Fields {
     let is_unwritten = value == ValueRef::Null && (WRITTEN_AT..MORE_AT).contains(&column);
     if is_unwritten { fields } else { fields.value(value) }
@@ -164,7 +169,7 @@ fn check(row: &Row<'_>, sum: u32, at: usize, what: &str) -> Result<()> {
     Err(Fault::damaged(location(row), &message))
 }
 
-/// Returns the name of the row in error messages.
+/// Returns the text with which error messages name the session's row.
 pub(super) fn location(row: &Row<'_>) -> String {
     match row.get::<_, i64>(IDENTITY_AT) {
         Ok(sid) => format!("session row {sid}"),
@@ -199,7 +204,7 @@ fn permissions(session: &Session) -> Result<Option<Data>> {
     permissions.map_err(|error| Fault::damaged("permissions", &error))
 }
 
-#[rustfmt::skip] // The values are laid out like the columns.
+#[rustfmt::skip] // The values have the layout of `STATE`.
 fn state<'s>(
     session: &'s Session,
     permissions: Option<&'s Data>,

@@ -1,8 +1,10 @@
-//! The locations of a source's records, found by native id without a row for each record.
+//! Finds the location of a source's record by a hash of its native id. The table has one row for
+//! many records.
 //!
-//! Each step adds one run of entries, sorted by key and divided into chunks. A run that is still
-//! small is merged with the next one. Keys are hashes, so the chunk of a key can be guessed almost
-//! exactly, and a lookup reads one or two chunks of each run, the latest run first.
+//! Each import step adds a run: a list of entries that is sorted by key and divided into chunks. A
+//! small run is merged with the next one. Keys are hashes and therefore evenly distributed, so the
+//! chunk that contains a key can be guessed almost exactly. A lookup searches the latest run first,
+//! and reads one or two chunks of each run.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +18,7 @@ use crate::write_tx::WriteTx;
 
 const ENTRY: usize = 16;
 const CHUNK: usize = 256;
-/// Runs with fewer entries than this are merged with the next one.
+/// A run with fewer entries than this is merged with the next one.
 const SMALL: i64 = 1_024;
 
 pub(super) fn add(
@@ -67,8 +69,8 @@ pub(super) fn find(
     Ok(None)
 }
 
-/// Returns the locations of all records of a source. If two have the same key, the later one
-/// counts.
+/// Returns the locations of all records of a source, sorted by key. If two records have the same
+/// key, returns the later one.
 pub(super) fn all(conn: &Connection, source: i64) -> Result<Vec<(RecordKey, RecordLocation)>> {
     let mut found = BTreeMap::new();
     let mut runs = runs(conn, source, -1)?;
@@ -96,7 +98,8 @@ pub(super) fn check(conn: &Connection, source: i64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the latest runs of a source, newest first, each with its number of entries.
+/// Returns the numbers of the latest `limit` runs of a source, newest first, each with its number
+/// of entries. A negative `limit` means all runs.
 fn runs(conn: &Connection, source: i64, limit: i64) -> Result<Vec<(i64, i64)>> {
     let sql = "SELECT run, entries, crc FROM source_run WHERE source = ? ORDER BY run DESC LIMIT ?";
     let mut statement = conn.prepare_cached(sql)?;
@@ -175,10 +178,12 @@ fn read(conn: &Connection, run: i64, chunk: i64) -> Result<Vec<(RecordKey, Recor
     Ok(entries.iter().map(from_bytes).collect())
 }
 
-/// Marks the location of an inherited event, in the highest bit of the session's number.
+/// The highest bit of the session's number in an entry. It is set if the event at the location is
+/// inherited.
 const INHERITED: u32 = 1 << 31;
 
-/// Encodes an entry in big-endian: key, session, position. No segment has more than 2^32 events.
+/// Encodes an entry: the key (8 bytes), the session (4) and the position (4), all big-endian. Four
+/// bytes suffice because no segment has more than 2^32 events.
 fn to_bytes((key, location): (RecordKey, RecordLocation)) -> [u8; ENTRY] {
     let position = u128::from(location.position & u64::from(u32::MAX));
     let inherited = if location.inherited { INHERITED } else { 0 };

@@ -1,4 +1,4 @@
-//! The rows of a source, each with a checksum of its fields.
+//! Reads and writes the rows of a source, each with a checksum of its fields.
 
 use forklore_store::sources::{Progress, RecordKey, SeenFile, Source, SourceId, SourceSession};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -9,7 +9,8 @@ use crate::number::{signed, unsigned};
 use crate::segment::Segment;
 use crate::write_tx::WriteTx;
 
-/// A source without its names, paths and sessions, and the number of steps written for it.
+/// The main row of a source. Its names, paths and sessions are in other tables, so they are empty
+/// in `source`. `steps` is the number of import steps with byte ranges.
 #[derive(Clone, Debug)]
 pub(super) struct Stored {
     pub(super) source: Source,
@@ -46,7 +47,7 @@ impl Stored {
     }
 }
 
-/// Inserts a source of which nothing is read yet. Returns its number.
+/// Inserts a source from which no byte has been read yet. Returns the number of the source.
 pub(super) fn insert(
     tx: &WriteTx<'_>,
     dialect: &str,
@@ -167,7 +168,7 @@ fn paths(conn: &Connection, source: i64) -> Result<Vec<SeenFile>> {
     Ok(found)
 }
 
-/// Records the size and modification time of a file that was examined.
+/// Records the path, size and modification time that a file of the source had when it was read.
 pub(super) fn saw(tx: &WriteTx<'_>, source: i64, seen: &SeenFile) -> Result<()> {
     tx.write(
         "INSERT INTO source_path (source, path, size, modified, crc) VALUES (?, ?, ?, ?, ?)
@@ -201,7 +202,8 @@ fn sessions(conn: &Connection, source: i64) -> Result<Vec<SourceSession>> {
     Ok(found)
 }
 
-/// Adds the session with this number to its source.
+/// Records that the session `sid` was imported from a source. `number` is the index of the session
+/// among those of the source, and `events` the number of its events from the file.
 pub(super) fn add_session(
     tx: &WriteTx<'_>,
     source: i64,
@@ -217,7 +219,8 @@ pub(super) fn add_session(
     Ok(())
 }
 
-/// Adds to the number of events that the session has from the file.
+/// Adds `more` to the number of events that the session `sid` has from its source. Does nothing if
+/// the session has no source.
 pub(super) fn add_events(tx: &WriteTx<'_>, sid: Segment, more: u64) -> Result<()> {
     let sql = "SELECT source, number, events, crc FROM source_session WHERE sid = ?";
     let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?, row.get(3)?));
@@ -246,7 +249,7 @@ fn check(row: &Row<'_>, at: usize, sum: i64, table: &str, id: i64) -> Result<()>
     Err(Fault::damaged(format!("{table} row {id}"), "its fields do not fit their checksum"))
 }
 
-/// Returns the same damage with the row it is in.
+/// Adds the table and row to a fault that is damage.
 fn placed(fault: Fault, table: &str, id: i64) -> Fault {
     match fault {
         Fault::Damaged(damage) => Fault::damaged(format!("{table} row {id}"), &damage.message),

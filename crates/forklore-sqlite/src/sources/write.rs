@@ -1,4 +1,5 @@
-//! One step of an import: stores the state of the source together with the events read from it.
+//! One step of an import: stores how much of the source has been read, in the same transaction as
+//! the events from it.
 
 use forklore_store::Error;
 use forklore_store::port::Write;
@@ -13,16 +14,17 @@ use crate::number::signed;
 use crate::session;
 use crate::write_tx::WriteTx;
 
-/// A step in progress.
+/// An import step whose transaction is open.
 pub(crate) struct Import<'t> {
     step: &'t SourceStep,
     source: i64,
-    /// Number of sessions that the source has.
+    /// Number of sessions that were imported from the source so far.
     sessions: i64,
 }
 
 impl<'t> Import<'t> {
-    /// Checks that the source is in the state that the step expects.
+    /// Begins a step. Finds or inserts its source, and checks that the source is in the state that
+    /// the step expects.
     pub(crate) fn begin(tx: &WriteTx<'_>, step: &'t SourceStep) -> Result<Self> {
         if let Some(path) = &step.sidecar_of {
             let latest = super::find(tx, &FindSource::Latest(path.clone()))?;
@@ -34,7 +36,8 @@ impl<'t> Import<'t> {
         Ok(Self { step, source, sessions: count(tx, source)? })
     }
 
-    /// Records the source's session that a write creates, or the events it appends to one.
+    /// Records a write of the step with its source: the session that it creates, or the number of
+    /// events that it appends.
     pub(crate) fn note(&mut self, tx: &WriteTx<'_>, write: &Write) -> Result<()> {
         match write {
             Write::Create(new) => {
@@ -52,7 +55,8 @@ impl<'t> Import<'t> {
         }
     }
 
-    /// Records how far the file is read.
+    /// Records how much of the file has been read, and the locations and names that the step found.
+    /// Returns the id of the source.
     pub(crate) fn finish(self, tx: &WriteTx<'_>) -> Result<SourceId> {
         let Self { step, source, .. } = self;
         record(tx, source, step)?;
@@ -68,7 +72,10 @@ fn count(conn: &Connection, source: i64) -> Result<i64> {
     Ok(conn.prepare_cached(sql)?.query_row([source], |row| row.get(0))?)
 }
 
-/// Returns the source of the step, and inserts it if it is new.
+/// Returns the number of the step's source. Inserts the source if the step begins it.
+///
+/// # Errors
+/// `Stale` if another import has read the file meanwhile.
 fn target(tx: &WriteTx<'_>, step: &SourceStep) -> Result<i64> {
     let stale = |message: String| Fault::Refused(Error::Stale { what: "the source", message });
     match &step.target {

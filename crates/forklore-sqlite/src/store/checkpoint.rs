@@ -1,9 +1,10 @@
-//! Checkpoints: writes the WAL back into the database file while other operations go on.
+//! Checkpoints: writes the WAL back into the database file while other operations continue.
 //!
-//! A checkpoint that runs during appends never reaches the end of the WAL, so SQLite never restarts
-//! the WAL and it grows forever. Therefore most pages are written back and synced without the gate,
-//! and only the few pages added meanwhile while the gate is locked. The next writer then
-//! overwrites the WAL from its beginning, in a file that is already long enough.
+//! If appends continue during a whole checkpoint, it never reaches the end of the WAL. SQLite then
+//! never restarts the WAL from its beginning, and the WAL grows without limit. Therefore a
+//! checkpoint writes back and syncs most pages without the gate. Then it locks the gate and writes
+//! back the few pages that were added meanwhile. The next writer overwrites the WAL from its
+//! beginning, in a file that is already long enough.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -25,17 +26,17 @@ use crate::pack;
 /// Maximum number of passes that a checkpoint makes without holding the gate. After that, it takes
 /// the gate.
 const ROUNDS: usize = 4;
-/// The divisor of `every_pages` that gives the number of pages few enough to write back while the
+/// `every_pages` divided by this is the number of pages that are few enough to write back while the
 /// gate is locked.
 const FEW: u32 = 32;
-/// How long a checkpoint waits for the gate, and then for readers of the WAL.
+/// How long a checkpoint waits for the gate. It then waits as long again for readers of the WAL.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Runs the checkpoints of a handle, one at a time.
+/// Runs the checkpoints of a store handle, one at a time.
 #[derive(Debug)]
 pub(super) struct Checkpoints {
     work: Arc<Work>,
-    /// Pages in the WAL after the last commit.
+    /// The number of pages in the WAL after the last commit.
     pages: Arc<AtomicU32>,
     /// The number of pages in the WAL at which the next checkpoint is due.
     due: AtomicU32,
@@ -49,7 +50,8 @@ struct Work {
     gate: Gate,
     failed: Arc<FailedSync>,
     ending: AtomicBool,
-    /// When this handle last packed, or when it was opened.
+    /// When this handle last packed idle sessions. Before the first time, when the handle was
+    /// opened.
     packed: Mutex<Instant>,
 }
 
@@ -77,13 +79,14 @@ impl Checkpoints {
         }
     }
 
-    /// Starts a checkpoint if one is due. Pages that it cannot write back stay in the WAL, where
-    /// they are durable, until the next one.
+    /// Starts a checkpoint if one is due. Pages that it cannot write back stay in the WAL until the
+    /// next checkpoint; they are durable there.
     pub(super) fn look(&self) {
         let every = self.work.options.checkpoints.every_pages;
         let pages = self.pages.load(Ordering::Relaxed);
         if pages < every {
-            // The WAL was restarted.
+            // The WAL was restarted from its beginning, so the next checkpoint is due at `every`
+            // pages again.
             self.due.store(every, Ordering::Relaxed);
         }
         if pages < self.due.load(Ordering::Relaxed) {
@@ -97,8 +100,9 @@ impl Checkpoints {
         if thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
             return;
         }
-        // The checkpoint may achieve nothing, because a reader uses an old snapshot for long or
-        // another process runs a checkpoint. The next one is then not due immediately.
+        // The checkpoint may write nothing back, because a reader uses an old snapshot for a long
+        // time or another process runs a checkpoint. So the next checkpoint is due only after some
+        // more pages.
         self.due.store(pages.saturating_add(every / 4), Ordering::Relaxed);
         let work = Arc::clone(&self.work);
         if self.work.options.checkpoints.in_step {
@@ -112,7 +116,7 @@ impl Checkpoints {
     /// Waits for a running checkpoint.
     pub(super) fn settle(&self) {
         if let Some(thread) = lock(&self.thread).take() {
-            // A panic in that thread need not spread to this one: the WAL has all data.
+            // Ignore a panic in that thread: the WAL still has all data.
             let _ = thread.join();
         }
     }
@@ -136,8 +140,8 @@ impl Work {
         }
         self.failed.close(conn);
         if done.is_ok() && !self.options.checkpoints.in_step && self.is_time_to_pack() {
-            // A failure means that another process is in the way, or that the disk has failed; in
-            // that case the next operation reports it.
+            // Packing fails if another process has the store locked, which is harmless, or if the
+            // disk has failed, which the next operation reports.
             if let Err(error) = self.pack() {
                 tracing::debug!(%error, "did not pack idle sessions");
             }
@@ -174,13 +178,15 @@ impl Work {
             self.failed.check(&self.path)?;
             let Some(back) = checkpoint(conn, "PASSIVE")? else { return Ok(()) };
             if back.pages < every {
-                // Another process ran a checkpoint.
+                // Another process ran a checkpoint, and the WAL is short again.
                 return Ok(());
             }
-            // Sync now: otherwise the sync under the gate would cover all of these pages too.
+            // Sync these pages now. Otherwise the sync that runs with the gate locked would have to
+            // write all of them to the disk.
             crate::sync::sync(conn, crate::sync::File::Database)?;
             if back.pages - back.written > few {
-                // A reader uses an old snapshot, which writing back the rest would overwrite.
+                // A reader uses an old snapshot. Writing back the remaining pages would overwrite
+                // it.
                 return Ok(());
             }
             if back.written.saturating_sub(before) <= few {
@@ -198,11 +204,11 @@ impl Work {
 struct Back {
     /// Pages in the WAL.
     pages: u32,
-    /// How many of them are in the database file.
+    /// The number of these pages that have been written back into the database file.
     written: u32,
 }
 
-/// Runs a checkpoint, which writes back as many pages as it can. Returns `None` if another
+/// Runs SQLite's checkpoint in this mode. Returns the number of pages, or `None` if another
 /// checkpoint is running.
 fn checkpoint(conn: &Connection, mode: &str) -> Result<Option<Back>, Fault> {
     Ok(conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {

@@ -1,8 +1,9 @@
 //! The commit queue: concurrent appends are written in one transaction; each succeeds or fails
 //! separately.
 //!
-//! Handing a lock from thread to thread costs more than an append. So a thread that finds no writer
-//! active writes for all threads that wait, then wakes one of those that arrived meanwhile.
+//! Passing a lock from thread to thread costs more than an append. Therefore a thread that finds no
+//! active writer writes the appends of all waiting threads. Then it wakes one of the threads that
+//! arrived meanwhile, which becomes the next writer.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -22,8 +23,8 @@ const DOING: &str = "appending to";
 
 /// Maximum number of appends in one transaction.
 const MOST: usize = 256;
-/// Maximum bytes of payload in one transaction. The append that reaches the limit is still
-/// included, whatever its size.
+/// Bytes of payload after which a transaction takes no further append. The append that reaches this
+/// limit is still included, whatever its size.
 const BYTES: usize = 8 << 20;
 
 /// The queue of appends that wait to be written.
@@ -33,7 +34,7 @@ pub(super) struct Queue(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     waiting: VecDeque<Waiting>,
-    /// Whether a thread writes, or has been woken to write.
+    /// Whether a thread is writing or has been woken to write.
     busy: bool,
 }
 
@@ -45,7 +46,7 @@ struct Waiting {
     slot: Arc<Slot>,
 }
 
-/// Where the thread of one append waits for its next message.
+/// The mailbox of one append: its thread waits here for the next message.
 #[derive(Debug, Default)]
 struct Slot {
     message: Mutex<Option<Message>>,
@@ -55,17 +56,18 @@ struct Slot {
 /// A message to a waiting thread.
 #[derive(Debug)]
 enum Message {
-    /// The thread must write the next batch.
+    /// The thread must write the next batch of appends.
     Write,
     /// The result of the thread's append, with the ticket of the sync that makes it durable.
     Done(Result<(Appended, Ticket)>),
-    /// The transaction failed as a whole: the thread must retry alone to get its own error.
+    /// The transaction failed as a whole. The thread must retry its append alone, to get its own
+    /// error.
     Retry,
 }
 
 impl SqliteStore {
-    /// Appends events after the head of a session, in one transaction with the appends of other
-    /// threads. Returns when they are durable.
+    /// Appends events to a session, in one transaction with the appends of other threads. Returns
+    /// when the events are durable.
     pub(crate) fn append_queued(&self, session: &SessionId, append: Append) -> Result<Appended> {
         let append = Arc::new(append);
         let slot = self.queue.join(session, &append);
@@ -96,21 +98,23 @@ impl SqliteStore {
         batch.pass_on();
         match committed {
             Ok((done, ticket)) => {
-                // If the sync fails, each thread gets the error from its own attempt.
+                // Ignore a failure here: each thread tries to sync too, and gets the error from its
+                // own attempt.
                 let _ = self.sync(DOING, ticket);
                 let explained = |fault: Fault| fault.about(DOING, &self.path);
                 let done = done.into_iter().map(|done| Ok((done.map_err(explained)?, ticket)));
                 batch.send(done.collect());
             }
             Err(error) if batch.appends.len() == 1 => batch.send(vec![Err(error)]),
-            // Nothing was written; each thread gets the error when it retries alone.
+            // Nothing was written. Dropping the batch makes each thread retry alone, and the retry
+            // returns the error.
             Err(_) => {}
         }
     }
 }
 
-/// Writes one append in a savepoint. The inner error means that this append was refused and left
-/// nothing behind; the outer one fails the whole transaction.
+/// Writes one append in a savepoint. The inner error means that this append was refused and rolled
+/// back. The outer error means that the whole transaction failed.
 fn append_one(tx: &WriteTx<'_>, one: &Waiting) -> Result<Result<Appended, Fault>, Fault> {
     tx.prepare_cached("SAVEPOINT one")?.execute([])?;
     let done = append::append(tx, &one.session, &one.append);
@@ -139,8 +143,8 @@ impl Queue {
         slot
     }
 
-    /// Takes the next appends from the front of the queue, for the thread that received
-    /// [`Message::Write`]. Its own append is the first of them.
+    /// Takes the next appends from the front of the queue. The thread that received
+    /// [`Message::Write`] calls this; its own append is the first of them.
     fn batch(&self) -> Batch<'_> {
         let mut state = lock(&self.0);
         let mut bytes = 0;
@@ -154,7 +158,8 @@ impl Queue {
         Batch { queue: self, appends: state.waiting.drain(..some).collect(), passed_on: false }
     }
 
-    /// Wakes the first waiting thread to write, or marks the queue as idle if none waits.
+    /// Wakes the first waiting thread, which then writes. If no thread waits, marks the queue as
+    /// idle.
     fn pass_on(&self) {
         let mut state = lock(&self.0);
         match state.waiting.front() {
@@ -184,8 +189,8 @@ impl Slot {
     }
 }
 
-/// Appends that are written together. However the write ends, even by a panic, each waiting thread
-/// gets a message and the next writer is woken.
+/// Appends that one transaction writes. Dropping a batch sends a message to each thread that still
+/// waits for its result, and wakes the next writer. This holds even if the write panics.
 #[derive(Debug)]
 struct Batch<'q> {
     queue: &'q Queue,
@@ -194,7 +199,7 @@ struct Batch<'q> {
 }
 
 impl Batch<'_> {
-    /// Wakes the next writer, so that it writes while this batch is made durable.
+    /// Wakes the next writer. It can then write while this thread makes this batch durable.
     fn pass_on(&mut self) {
         self.passed_on = true;
         self.queue.pass_on();

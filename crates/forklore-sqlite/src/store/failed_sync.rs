@@ -1,4 +1,4 @@
-//! The record of a failed sync. After one, a handle writes nothing more.
+//! The record of a failed sync. After a failed sync, a store handle writes nothing more.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -9,13 +9,14 @@ use rusqlite::config::DbConfig;
 
 use crate::fault::Fault;
 
-/// The error of the first failed sync, if there was one. What the disk holds is then unknown, and a
-/// later sync may succeed nevertheless. Every thread that writes through the handle checks this.
+/// The error of the first failed sync, if a sync has failed. It is then unknown which data reached
+/// the disk, and a later sync that succeeds does not change that. Every thread that writes through
+/// the handle therefore checks this record first.
 #[derive(Debug, Default)]
 pub(super) struct FailedSync(OnceLock<String>);
 
 impl FailedSync {
-    /// Records the fault if it is a failed sync and the first one.
+    /// Records `fault` if it is a failed sync and none is recorded yet.
     pub(super) fn note(&self, fault: &Fault) {
         if let Fault::Sql(failure) = fault
             && fault.is_failed_sync()
@@ -27,8 +28,11 @@ impl FailedSync {
         }
     }
 
-    /// Refuses any attempt to write to the store at `path`, or to confirm a write as durable, after
-    /// a failed sync.
+    /// Fails after a failed sync. Each operation calls this before it writes to the store at `path`
+    /// and before it confirms a write as durable.
+    ///
+    /// # Errors
+    /// `Poisoned` with the first failure.
     pub(super) fn check(&self, path: &Path) -> Result<()> {
         match self.0.get().cloned() {
             Some(failure) => Err(Error::Poisoned { location: path.display().to_string(), failure }),
@@ -36,12 +40,13 @@ impl FailedSync {
         }
     }
 
-    /// Closes a read-write connection. After a failed sync, it leaves the WAL in place.
+    /// Closes a read-write connection. After a failed sync, the WAL file remains on the disk.
     pub(super) fn close(&self, conn: Connection) {
         if self.0.get().is_some() {
-            // Closing would write the WAL back and then delete it. After a failed sync the WAL is
-            // the only reliable evidence, so it must stay for the next program that opens the
-            // store. SQLite offers this setting only for the close of a connection.
+            // Without this setting, closing the connection would write the WAL back and then delete
+            // it. After a failed sync, only the WAL is reliable. It must remain for the next
+            // program that opens the store. SQLite has this setting only for the close of a
+            // connection.
             let _ = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
         }
         drop(conn);

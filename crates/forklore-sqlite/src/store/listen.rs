@@ -1,4 +1,4 @@
-//! What a reader of the feed needs from the store's files and handles.
+//! The methods with which a reader of the feed waits for commits and makes them durable.
 
 use std::ffi::OsString;
 
@@ -10,13 +10,13 @@ use super::SqliteStore;
 use crate::feed;
 
 impl SqliteStore {
-    /// Returns the bell, which rings after each commit.
+    /// Returns the bell, which wakes readers of the feed after each commit.
     pub(crate) fn bell(&self) -> &Bell {
         &self.bell
     }
 
-    /// Makes the bell ring for the commits of other processes too, by watching the database file
-    /// and its WAL.
+    /// Watches the database file and its WAL, so that the bell also rings for the commits of other
+    /// processes.
     pub(crate) fn listen(&self) {
         let names = [self.path.clone(), with_suffix(&self.path, "-wal")];
         let names = names.iter().filter_map(|path| path.file_name());
@@ -29,8 +29,8 @@ impl SqliteStore {
         feed::check_there(&self.path, self.open_file.file())
     }
 
-    /// Makes durable what this handle has read, because another process may have committed it
-    /// without a sync yet.
+    /// Makes everything durable that this handle has read. Another process may have committed it
+    /// and not synced it yet. A read-only handle does nothing.
     pub(crate) fn make_durable(&self, doing: &str) -> Result<()> {
         if self.options.read_only {
             return Ok(());

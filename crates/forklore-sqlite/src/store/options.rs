@@ -2,24 +2,25 @@
 
 use std::time::Duration;
 
-/// How to open a store.
+/// The options with which to open a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How long an operation waits for a lock that another process has.
+    /// How long an operation waits for a lock that another process has. Then it fails with
+    /// `Locked`.
     pub wait: Duration,
     /// Whether to open an existing store for reading only.
     pub read_only: bool,
-    /// The registered name of the VFS that SQLite uses; `None` means SQLite's default. While the
-    /// store creates a new file, it bypasses this VFS for its own file operations, such as the
-    /// rename into place.
+    /// The name under which the SQLite VFS to use is registered; `None` means SQLite's default.
+    /// When a new store is created, its own file operations, such as the final rename, do not go
+    /// through this VFS.
     pub vfs: Option<&'static str>,
-    /// Number of events sealed into one row, 1 to 64. Smaller values make the store slower; they
-    /// let tests seal small sessions.
+    /// Number of events that are sealed into one chunk row, from 1 to 64. Smaller values make the
+    /// store slower. Tests use them to get chunks from small sessions.
     pub chunk_events: u8,
     /// When the WAL is written back into the database file, and by which thread.
     pub checkpoints: Checkpoints,
-    /// How long a handle must be open before it packs some idle sessions after a checkpoint, and
-    /// the interval until it does so again. The delay spares short-lived programs the work.
+    /// How often a handle packs some idle sessions. It does so after a checkpoint, if it has been
+    /// open this long or last packed this long ago. Short-lived programs therefore do not pack.
     pub pack_every: Duration,
 }
 
@@ -39,18 +40,18 @@ impl Default for Options {
 /// When the WAL is written back into the database file, and by which thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoints {
-    /// Number of pages in the WAL that makes a checkpoint due.
+    /// A checkpoint is due when the WAL has this many pages.
     pub every_pages: u32,
-    /// Whether the operation that reaches that number runs the checkpoint before it returns, which
-    /// makes the sequence of file operations reproducible. If false, a background thread runs it
-    /// while other operations go on.
+    /// Which thread runs the checkpoint. If true, the operation that makes the checkpoint due runs
+    /// it before it returns; the sequence of file operations is then reproducible. If false, a
+    /// background thread runs it while other operations continue.
     pub in_step: bool,
 }
 
 impl Default for Checkpoints {
     fn default() -> Self {
-        // While the WAL still grows, each sync also writes the file's newly allocated blocks and
-        // takes half as long again. A short WAL is soon overwritten in place.
+        // While the WAL file grows, each sync must also write its newly allocated blocks and takes
+        // half as long again. A short WAL soon restarts from its beginning and no longer grows.
         Self { every_pages: 1_000, in_step: false }
     }
 }

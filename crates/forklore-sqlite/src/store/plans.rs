@@ -1,5 +1,5 @@
-//! Tests that no statement of a fork or an append scans a table: their cost does not grow with the
-//! store (docs/semantics.md, Fork).
+//! Tests that no SQL statement of a fork or an append scans a table. The cost of a fork or an
+//! append therefore does not grow with the store (docs/semantics.md, Fork).
 
 use std::sync::{Arc, Mutex};
 
@@ -12,8 +12,8 @@ use rusqlite::trace::{StmtRef, TraceEvent, TraceEventCodes};
 use super::lock::lock;
 use super::{Options, SqliteStore};
 
-/// A statement that ran: its SQL, and how many rows it scanned, sorted and put into an automatic
-/// index.
+/// A statement that ran: its SQL and three counters of SQLite. They count the steps of full scans,
+/// the sorts, and the rows put into an automatic index.
 type Ran = (String, [i32; 3]);
 
 fn cost(statement: &StmtRef<'_>) -> Ran {
@@ -21,7 +21,8 @@ fn cost(statement: &StmtRef<'_>) -> Ran {
     (statement.sql().into_owned(), status.map(|status| statement.get_status(status)))
 }
 
-/// Records the statements that run on a connection from now on.
+/// Starts to record the statements that run on a connection. Returns the list to which they are
+/// added.
 fn watch(conn: &mut rusqlite::Connection) -> Arc<Mutex<Vec<Ran>>> {
     let ran = Arc::new(Mutex::new(Vec::new()));
     let notes = ran.clone();
@@ -47,7 +48,8 @@ fn a_fork_and_an_append_scan_nothing() {
         scene.fork(&format!("s{}", depth - 1), &format!("s{depth}"), 3 + depth, turns(1));
     }
     let ran = watch(lock(&store.writer).connection().unwrap());
-    // Cuts at the end, inside its own events, in a page far back, and at the start.
+    // Cuts at the end of the parent, inside its own events, in an ancestry page far back, and at
+    // the start.
     for (child, stored) in [("end", 62), ("own", 61), ("far", 5), ("start", 0)] {
         scene.fork("s59", child, stored, turns(1));
     }

@@ -1,5 +1,5 @@
-//! After a failed write the file is opened again before the next operation; the failed write is not
-//! retried.
+//! Tests of failed writes and syncs. After a failed write, the store opens the file again before
+//! the next operation, and does not retry the failed write.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ fn a_full_disk_refuses_the_append_and_the_next_one_works() {
     assert!(text.contains("full"), "{text}");
     assert!(lock(&store.writer).connection().is_none(), "the connection is still trusted");
     assert_eq!(scene.log("a"), before);
-    // The new connection has no limit.
+    // The new connection has no limit on the size of the file.
     scene.append("a", much);
     assert_eq!(scene.log("a").len(), before.len() + 1);
     scene.assert_sound();

@@ -1,4 +1,4 @@
-//! The pool of connections that read.
+//! The pool of reading connections.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -16,7 +16,7 @@ use crate::read_cache::ReadCache;
 /// Maximum number of idle connections in the pool.
 const MAX_IDLE: usize = 8;
 
-/// A connection that reads, with its cache of sessions.
+/// A reading connection with its cache of sessions.
 #[derive(Debug)]
 pub(super) struct Reader {
     pub(super) conn: Connection,
@@ -40,8 +40,8 @@ impl Readers {
         Self { access, idle: Mutex::new(vec![Reader::of(first)]) }
     }
 
-    /// Opens the first connection. With `read_only`, falls back to [`Access::Frozen`] if normal
-    /// reading fails.
+    /// Opens the pool's first connection. If that fails and `read_only` is set, tries
+    /// [`Access::Frozen`].
     pub(super) fn open(path: &Path, options: Options) -> Result<Self> {
         let readable = |access| Ok(Self::new(begun(path, access, options)?, access));
         match readable(Access::Read) {
@@ -55,21 +55,21 @@ impl Readers {
         self.access
     }
 
-    /// Takes a connection from the pool or opens one. It has already read, so all its files are
-    /// open.
+    /// Takes a connection from the pool, or opens a new one. Every connection has already read
+    /// once, so that all its files are open.
     pub(super) fn take(&self, path: &Path, options: Options) -> Result<Reader> {
         loop {
             let Some(reader) = lock(&self.idle).pop() else {
                 return begun(path, self.access, options).map(Reader::of);
             };
-            // If the version cannot be read, the next use of the connection reports why.
+            // If this check fails, use the connection anyway: its next use reports the reason.
             if !options.read_only || !migrate::is_outdated(&reader.conn).unwrap_or_default() {
                 return Ok(reader);
             }
         }
     }
 
-    /// Returns a healthy connection to the pool, or drops it if the pool is full.
+    /// Puts a connection that had no failure back into the pool. Drops it if the pool is full.
     pub(super) fn give_back(&self, reader: Reader) {
         let mut idle = lock(&self.idle);
         if idle.len() < MAX_IDLE {
@@ -84,8 +84,8 @@ impl Readers {
 }
 
 /// Opens a connection and reads once through it, because SQLite opens its files only at the first
-/// read. This read needs no table; the schema is therefore parsed only once, when the connection is
-/// used.
+/// read. This read uses no table, so that SQLite does not parse the schema yet. It parses the
+/// schema only once, at the first real use.
 fn begun(path: &Path, access: Access, options: Options) -> Result<Connection> {
     let conn = connect::open(path, access, options)?;
     migrate::stored_version(&conn)

@@ -1,8 +1,8 @@
 //! Group commit: one sync makes many commits durable.
 //!
-//! Each committing thread draws a ticket. If no sync runs, the thread starts one, which covers
-//! every ticket drawn so far. Other threads wait for it; a thread whose ticket it does not cover
-//! starts or waits for the next sync.
+//! Each committing thread draws a ticket. If no sync is running, the thread starts a sync, which
+//! covers every ticket drawn so far. Otherwise the thread waits for the end of the running sync. If
+//! that sync does not cover its ticket, the thread starts the next sync or waits for it.
 
 use std::sync::{Condvar, Mutex};
 
@@ -10,12 +10,12 @@ use forklore_store::Result;
 
 use super::lock::lock;
 
-/// The sequence number of a commit among all commits of this handle.
+/// The sequence number of a commit among all commits of this store handle, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[must_use]
 pub(super) struct Ticket(u64);
 
-/// Counts the tickets drawn and records which of them are durable.
+/// Counts the tickets drawn, and records up to which ticket the commits are durable.
 #[derive(Debug, Default)]
 pub(super) struct Tickets {
     state: Mutex<State>,
@@ -37,12 +37,13 @@ impl Tickets {
         Ticket(state.drawn)
     }
 
-    /// Waits until everything committed before the ticket was drawn is durable, through the `sync`
-    /// of this thread or of another one. Calls `may` before each attempt, to check whether syncing
-    /// still makes sense.
+    /// Waits until all commits before this ticket are durable. If no other thread syncs, calls
+    /// `sync`. Before each attempt to sync or wait, calls `may`, which fails if syncing makes no
+    /// sense any more.
     ///
     /// # Errors
-    /// Those of `may`, and those of this thread's own `sync`; the other threads then try theirs.
+    /// The errors of `may` and of `sync`. If `sync` fails in this thread, the waiting threads call
+    /// their own.
     pub(super) fn wait(
         &self,
         Ticket(mine): Ticket,
@@ -54,8 +55,8 @@ impl Tickets {
             may()?;
             if !state.syncing {
                 state.syncing = true;
-                // The sync may or may not cover a commit made while it runs, so only these tickets
-                // count.
+                // A sync need not cover commits that are made while it runs. So it counts only for
+                // the tickets drawn before it starts.
                 let serves = state.drawn;
                 drop(state);
                 let synced = Syncing(self).run(serves, sync);
@@ -67,7 +68,7 @@ impl Tickets {
     }
 }
 
-/// A running sync. When it is dropped, on success or failure, the next one may start.
+/// A running sync. Dropping this value, after success or failure, lets the next sync start.
 struct Syncing<'t>(&'t Tickets);
 
 impl Syncing<'_> {

@@ -15,15 +15,15 @@ use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::feed::Numbers;
 
-/// The connection that writes. The first write opens it, and so does the first write after a
-/// failure that leaves it unknown what reached the disk.
+/// The writing connection. The first write opens it. After a failure that leaves unknown which data
+/// reached the disk, it is closed, and the next write opens a new one.
 #[derive(Debug)]
 pub(super) struct Writer {
     conn: Option<Connection>,
     failed: Arc<FailedSync>,
     /// The feed numbers that the connection has reserved.
     numbers: Arc<Mutex<Numbers>>,
-    /// Pages in the WAL after the last commit.
+    /// The number of pages in the WAL after the last commit.
     pages: Arc<AtomicU32>,
 }
 
@@ -64,8 +64,8 @@ impl Writer {
         Ok(conn)
     }
 
-    /// Closes the connection if `fault` leaves it unknown what reached the disk. After a failed
-    /// sync no new connection is opened.
+    /// Closes the connection if `fault` leaves unknown which data reached the disk, or if a
+    /// transaction is still open. After a failed sync, no new connection is opened.
     pub(super) fn distrust(&mut self, fault: &Fault) {
         self.failed.note(fault);
         if fault.spoils() || self.conn.as_ref().is_some_and(|conn| !conn.is_autocommit()) {

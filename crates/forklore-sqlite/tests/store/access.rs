@@ -1,4 +1,5 @@
-//! Tests who may open a store, and what is refused without being touched.
+//! Tests of permissions and locks. A store that this user must not open, or that another process
+//! has locked, is refused, and its files do not change.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -51,7 +52,8 @@ fn sec_s10_a_store_that_everybody_may_write_is_refused() {
     fs::set_permissions(scratch.file(), Permissions::from_mode(0o600)).unwrap();
     fs::set_permissions(scratch.dir(), Permissions::from_mode(0o777)).unwrap();
     assert_eq!(refused(&scratch).kind(), ErrorKind::PermissionDenied);
-    // With the sticky bit only owners can replace their files, although others may create new ones.
+    // In a folder with the sticky bit, everybody may create files, but only the owner of a file can
+    // replace it.
     fs::set_permissions(scratch.dir(), Permissions::from_mode(0o1777)).unwrap();
     SqliteStore::open(&scratch.file(), Options::default()).unwrap();
 }
@@ -60,7 +62,8 @@ fn sec_s10_a_store_that_everybody_may_write_is_refused() {
 fn sec_s10_a_store_of_another_user_is_refused() {
     let scratch = Scratch::new();
     drop(scratch.open());
-    // Only the superuser can give a file away; for other users /etc/passwd is another user's file.
+    // Only the superuser can change the owner of a file. Otherwise use /etc/passwd, which belongs
+    // to another user.
     let file = match std::os::unix::fs::chown(scratch.file(), Some(4321), None) {
         Ok(()) => scratch.file(),
         Err(_) => "/etc/passwd".into(),
@@ -138,7 +141,7 @@ fn a_wait_that_is_too_long_is_reported() {
     assert!(error.to_string().contains("store.db-lock"), "{error}");
     lock.unlock().unwrap();
     scene.root("a", vec![]);
-    // The store also waits for a tool that does not use the gate.
+    // The store also waits for another program that locks the database without the gate.
     let tool = scratch.sqlite();
     tool.execute_batch("BEGIN IMMEDIATE").unwrap();
     let error = scene.store().create(scene.draft("b", vec![])).unwrap_err();

@@ -1,4 +1,4 @@
-//! Tests what a closed store leaves for the next program that opens it.
+//! Tests of closing a store: which files and locks remain.
 
 use forklore_conformance::Scene;
 use forklore_conformance::events::turns;
@@ -10,7 +10,7 @@ fn nothing_is_left_to_write_back() {
     let scratch = Scratch::new();
     let store = scratch.open();
     let make = || handle(&store);
-    // There are reading connections too, which must not be the last to close.
+    // The scene also opens reading connections. They must be closed before the writing one.
     Scene::new(&make).root("a", turns(3));
     let wal = scratch.file().with_file_name("store.db-wal");
     assert!(wal.metadata().unwrap().len() > 0);
@@ -18,8 +18,9 @@ fn nothing_is_left_to_write_back() {
     assert!(!wal.exists());
 }
 
-/// Closing a file drops the locks that the process has on it. A program that does not use the
-/// store's gate then believes that it is the only one, and removes the WAL that others write to.
+/// When a process closes a file, it loses all its locks on that file. Another program that does not
+/// use the store's gate would then believe that nobody else uses the store, and would remove the
+/// WAL that is in use.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_second_handle_keeps_the_locks_of_the_first() {

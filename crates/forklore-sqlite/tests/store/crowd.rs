@@ -1,5 +1,5 @@
-//! Tests that concurrent appends of several threads are written together and each gets its own
-//! result.
+//! Tests that concurrent appends of several threads share a transaction, and that each append gets
+//! its own result.
 
 use forklore_conformance::Scene;
 use forklore_conformance::events::user;
@@ -19,7 +19,8 @@ fn what_is_refused_leaves_what_is_written_with_it() {
     let scene = Scene::new(&make);
     scene.root("a", vec![]);
     let session: SessionId = "a".parse().unwrap();
-    // Two events, so that a refusal after the first would show.
+    // Each append has two events, so that the test detects an append that is refused after its
+    // first event.
     let request = |thread: usize, n: usize, expect| {
         let texts = ["x", "y"].map(|half| user(&format!("{thread} {n} {half}")));
         Append { expect, ..scene.appending(texts.to_vec()) }

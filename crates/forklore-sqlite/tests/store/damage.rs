@@ -1,5 +1,5 @@
-//! Tests that damage is detected, its location is reported, and everything that does not need the
-//! damaged bytes still works.
+//! Tests that the store detects damage and reports its location, and that all operations that do
+//! not need the damaged bytes still work.
 
 use forklore_conformance::Scene;
 use forklore_conformance::events::turns;
@@ -17,8 +17,8 @@ fn id(text: &str) -> SessionId {
     text.parse().unwrap()
 }
 
-/// Runs `sql` to damage a store that has a root `a` (6 events), its fork `b` at 4, and another root
-/// `c`; then runs `check`.
+/// Creates a store with a root `a` (6 events), its fork `b` (cut after 4 events) and another root
+/// `c`. Runs `sql` to damage the store, and then `check`.
 fn damaged(sql: &str, check: impl FnOnce(&Scene<'_>)) {
     let scratch = Scratch::new();
     let store = scratch.open();
@@ -69,7 +69,7 @@ fn a_changed_field_of_an_event_is_noticed() {
             assert_corrupt(&error, "a", Some(2), "event row 4294967298 (segment 1, position 2)");
             let error = scene.store().read(&id("b"), &everything(0)).unwrap_err();
             assert_corrupt(&error, "b", Some(3), "segment 1, position 2");
-            // Reads that do not need these bytes succeed.
+            // Reads that do not need the damaged bytes succeed.
             assert_eq!(scene.store().read(&id("a"), &everything(3)).unwrap().events.len(), 3);
             let problems = scene.store().verify(None).unwrap().problems;
             let found: Vec<_> =
@@ -144,7 +144,7 @@ fn a_page_of_rubbish_is_an_error_that_names_the_file() {
     assert!(error.to_string().contains("store.db"), "{error}");
 }
 
-/// Returns SQL that changes a column of a row to another value of its type.
+/// Returns an SQL assignment that changes a column to another value of the same type.
 fn change_of(column: &str) -> String {
     format!(
         "{column} = CASE typeof({column}) WHEN 'integer' THEN {column} + 1
@@ -198,7 +198,8 @@ fn a_family_is_not_trimmed_by_a_row_that_lies() {
     }
 }
 
-/// The power fails while the WAL is written back, and destroys the file's first page.
+/// Simulates a power failure that destroys the first page of the database file while the WAL is
+/// written back.
 #[test]
 fn a_first_page_that_is_still_in_the_wal_is_read_from_there() {
     let scratch = Scratch::new();

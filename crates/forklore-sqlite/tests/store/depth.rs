@@ -1,4 +1,4 @@
-//! Tests deep histories: pages of spans and their jumps, and what a fork writes.
+//! Tests of deep histories: ancestry pages and their jumps, and how much a fork writes.
 
 use std::sync::Arc;
 
@@ -13,13 +13,15 @@ use crate::scratch::{Scratch, handle};
 
 const DEPTH: usize = 1_000;
 
-/// The expected origins of the inheritable events in a history, and the whole log at its end.
+/// The expected history of the last fork in a chain: the origins of its inheritable events, and its
+/// whole log.
 struct Plain {
     inheritable: Vec<Origin>,
     log: Vec<LogEntry>,
 }
 
-/// Creates a chain of forks, each at its parent's end and with some events of its own.
+/// Creates a chain of forks. Each has its cut at the end of its parent. Most have events of their
+/// own.
 fn chain(scene: &Scene<'_>) -> Plain {
     let own = |n: usize| match n % 4 {
         0 => turns(1),
@@ -66,7 +68,7 @@ fn a_chain_of_a_thousand_forks_reads_like_a_plain_list() {
     let Plain { inheritable, log } = chain(&scene);
     let pages = "SELECT count(*) FROM ancestry_page";
     let pages: i64 = scratch.sqlite().query_row(pages, [], |row| row.get(0)).unwrap();
-    // Forks that wrote only their session_fork add no span, so there are 750 spans.
+    // A fork that wrote only its `session_fork` adds no span, so the history has 750 spans.
     assert_eq!(pages, 46);
     let name = format!("s{DEPTH}");
     assert!(log.iter().map(|one| one.seq).eq(0..log.len() as u64));
@@ -98,7 +100,7 @@ fn a_chain_of_a_thousand_forks_reads_like_a_plain_list() {
 #[test]
 fn a_chain_that_was_joined_is_one_piece_for_all_that_build_on_it() {
     let scratch = Scratch::new();
-    // Disables packing in the background.
+    // With `in_step`, the store does not pack in the background.
     let checkpoints = Checkpoints { in_step: true, ..Checkpoints::default() };
     let options = Options { checkpoints, ..Options::default() };
     let store = Arc::new(SqliteStore::open(&scratch.file(), options).unwrap());
@@ -108,7 +110,7 @@ fn a_chain_that_was_joined_is_one_piece_for_all_that_build_on_it() {
     let names = [DEPTH, 700, 40, 3].map(|depth| format!("s{depth}"));
     let before = names.each_ref().map(|name| scene.log(name));
     assert_eq!(before[0], log);
-    // A branch that leaves the chain in its middle, deep enough to have pages of its own.
+    // A branch of the chain's middle, deep enough to have ancestry pages of its own.
     scene.fork("s500", "b0", 600, turns(1));
     for n in 1..40 {
         scene.fork(&format!("b{}", n - 1), &format!("b{n}"), 600 + 2 * n, turns(1));
@@ -123,8 +125,8 @@ fn a_chain_that_was_joined_is_one_piece_for_all_that_build_on_it() {
     let joined: i64 = scratch.sqlite().query_row(joined, [], |row| row.get(0)).unwrap();
     assert_eq!(joined, 46);
     scene.assert_sound();
-    // Forks made after the joining, also from far back, and the state after the original sessions
-    // are deleted.
+    // Check forks that are created after the joining, one of them with a cut far back. Then delete
+    // the original sessions and check again.
     for (child, stored) in [("far", 5), ("near", inheritable.len() as u64)] {
         scene.fork(&names[0], child, stored, turns(1));
         let inherited = scene.log(child).split_off(1);

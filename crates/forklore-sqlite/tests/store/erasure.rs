@@ -1,5 +1,5 @@
-//! Tests that after a delete and a gc no file of the store contains the bytes (docs/semantics.md,
-//! Delete, detach).
+//! Tests that after a delete and a `gc` no file of the store contains bytes of deleted events
+//! (docs/semantics.md, Delete, detach).
 
 use std::fs;
 

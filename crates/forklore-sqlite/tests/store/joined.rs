@@ -1,5 +1,5 @@
-//! Tests joined histories: damaged ones are skipped, and pages that only a jump leads to are
-//! checked.
+//! Tests of joining histories: a damaged history is skipped, and ancestry pages that only a jump
+//! leads to are checked.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use forklore_store::port::{At, Children, Direction, Query, Store};
 
 use crate::scratch::{Scratch, handle};
 
-/// Opens a store without packing in the background.
+/// Opens a store that does not pack in the background.
 fn open(scratch: &Scratch) -> Arc<SqliteStore> {
     let checkpoints = Checkpoints { in_step: true, ..Checkpoints::default() };
     Arc::new(
@@ -19,7 +19,9 @@ fn open(scratch: &Scratch) -> Arc<SqliteStore> {
     )
 }
 
-/// Creates a chain of forks, each at the end of the one before; the first is a fork of `parent`.
+/// Creates a chain of `forks` forks. The first is a fork of `parent`, and each later one a fork of
+/// the one before. Every cut is at the end of the parent, and every fork has `own` turns of its
+/// own.
 fn chain(scene: &Scene<'_>, parent: &str, name: &str, forks: usize, own: usize) {
     let mut parent = parent.to_owned();
     for n in 0..forks {
@@ -45,7 +47,8 @@ fn a_history_with_a_damaged_event_is_not_joined_and_hinders_no_other() {
     scene.root("t", turns(1));
     chain(&scene, "t", "t", 90, 1);
     let log = scene.log("t89");
-    // Damages the second event of a fork in the middle, after more events than one batch copies.
+    // Damages the second event of a fork in the middle of the chain. More events come before it
+    // than one batch copies.
     let sql = "UPDATE event SET ts = ts + 1 WHERE k =
                    (SELECT sid << 32 | 1 FROM session WHERE id = 's40')";
     assert_eq!(scratch.sqlite().execute(sql, []).unwrap(), 1);
@@ -53,7 +56,8 @@ fn a_history_with_a_damaged_event_is_not_joined_and_hinders_no_other() {
     assert_eq!(packed.histories, 1);
     assert!(packed.events > 300, "{packed:?}");
     assert_eq!(number(&scratch, "SELECT count(*) FROM private_segment"), 1, "a copy was left");
-    // No useless copy was started; background packing would start it again each time.
+    // Only one copy was ever started: none for the damaged history. Otherwise background packing
+    // would start that copy again each time.
     let copies = "SELECT seq - (1 << 30) FROM sqlite_sequence WHERE name = 'private_segment'";
     assert_eq!(number(&scratch, copies), 1);
     assert_eq!(scene.log("t89"), log);

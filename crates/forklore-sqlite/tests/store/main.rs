@@ -1,5 +1,5 @@
-//! Tests of what is specific to SQLite. The conformance suite tests everything that all stores
-//! promise.
+//! Tests of properties that only the SQLite store has. The conformance suite tests those that all
+//! stores share.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

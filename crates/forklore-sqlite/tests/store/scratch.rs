@@ -32,13 +32,13 @@ impl Scratch {
         Arc::new(SqliteStore::open(&self.file(), options).unwrap())
     }
 
-    /// Opens the file as any other SQLite tool does.
+    /// Opens the store's file directly with SQLite, as any other program can.
     pub(crate) fn sqlite(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.file()).unwrap()
     }
 }
 
-/// Wraps the store in a handle for a scene.
+/// Returns a handle with which a scene uses the store.
 pub(crate) fn handle(store: &Arc<SqliteStore>) -> Handle {
     Handle::shared(store.clone())
 }

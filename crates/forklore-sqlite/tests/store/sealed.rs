@@ -1,5 +1,5 @@
-//! Tests chunks: damage in a chunk, events that stay out of chunks, and stores of versions without
-//! chunks.
+//! Tests of chunks: damage in a chunk, events that are never sealed, and stores from versions
+//! without chunks.
 
 use std::fs;
 use std::path::Path;
@@ -24,8 +24,8 @@ fn id(text: &str) -> SessionId {
     text.parse().unwrap()
 }
 
-/// Applies `damage` to a store that has a root `a` of 140 events, 128 of them sealed; then runs
-/// `check`.
+/// Creates a store with a root `a` of 140 events, 128 of which are sealed. Runs `damage` on the
+/// database, and then `check`.
 fn damaged(damage: impl FnOnce(&rusqlite::Connection), check: impl FnOnce(&Scene<'_>)) {
     let scratch = Scratch::new();
     let store = scratch.open();
@@ -68,7 +68,7 @@ fn a_changed_field_of_a_chunk_is_noticed() {
             let error = scene.store().read(&id("a"), &query(0, 100)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Corrupt, "{flip}: {error}");
             assert!(error.to_string().contains("segment 1"), "{flip}: {error}");
-            // Reads that do not need these bytes succeed.
+            // Reads that do not need the damaged bytes succeed.
             assert_eq!(scene.store().read(&id("a"), &query(64, 100)).unwrap().events.len(), 76);
             let problems = scene.store().verify(None).unwrap().problems;
             assert!(problems.iter().all(|one| one.session_id == Some(id("a"))), "{flip}");
@@ -84,7 +84,8 @@ fn a_changed_payload_in_a_chunk_costs_that_event_alone() {
         let damage = |conn: &rusqlite::Connection| {
             let sql = "SELECT body FROM chunk WHERE k = 4294967296";
             let mut body: Vec<u8> = conn.query_row(sql, [], |row| row.get(0)).unwrap();
-            // All payloads here have the same length.
+            // All payloads of this test have the same length, so that this is a byte in the payload
+            // of the event at position 5.
             let at = body.len() / 64 * 5 + 3;
             body[at] = byte;
             let sql = "UPDATE chunk SET body = ? WHERE k = 4294967296";
@@ -154,7 +155,7 @@ fn idle_rows_are_packed_after_the_steps() {
     let store = Arc::new(SqliteStore::open(&scratch.file(), options).unwrap());
     let make = || handle(&store);
     let scene = Scene::new(&make);
-    // The scene's clock is far earlier than the machine's.
+    // The scene's clock shows a far earlier time than the system, so this family counts as idle.
     scene.root("idle", turns(200));
     let log = scene.log("idle");
     scene.root("busy", turns(1));
@@ -173,7 +174,7 @@ fn idle_rows_are_packed_after_the_steps() {
     scene.assert_sound();
 }
 
-/// Copies a store that the first version wrote.
+/// Copies a store that the first version of forklore wrote.
 fn first_version(scratch: &Scratch) {
     let golden =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/stores/sqlite-v1/store");

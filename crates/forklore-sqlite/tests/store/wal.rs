@@ -1,4 +1,5 @@
-//! Tests that the WAL is written back while operations go on, and then restarted.
+//! Tests that the WAL is written back while operations continue, and then restarts from its
+//! beginning.
 
 use forklore_conformance::Scene;
 use forklore_conformance::events::turns;
@@ -8,7 +9,7 @@ use rusqlite::Connection;
 use crate::scratch::{Scratch, handle};
 
 const PAGES: u32 = 64;
-/// Size of a page in the WAL in bytes.
+/// Size of a database page in bytes.
 const PAGE: u64 = 8 << 10;
 
 fn options(in_step: bool) -> Options {
@@ -53,14 +54,14 @@ fn a_long_reader_keeps_it_and_only_for_as_long() {
     let stored = wal(&scratch);
     assert!(stored > 2 * u64::from(PAGES) * PAGE, "{stored}");
     reader.execute_batch("COMMIT").unwrap();
-    // After a few appends the WAL is restarted, and later pages fit into it.
+    // After a few appends the WAL restarts from its beginning, so that new pages reuse its file.
     while pages(&scratch) >= PAGES {
         scene.append("a", turns(1));
     }
     scene.assert_sound();
 }
 
-/// Returns the number of valid pages in the WAL, as another program sees it.
+/// Returns the number of valid pages in the WAL, as another SQLite connection reports it.
 fn pages(scratch: &Scratch) -> u32 {
     let conn = Connection::open(scratch.file()).unwrap();
     conn.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get(1)).unwrap()
