@@ -144,7 +144,7 @@ pub trait AgentFormat: Send + Sync {
         None
     }
 
-    /// Parses the content of a [`AgentFormat::metadata_file`].
+    /// Parses the content of the document at [`AgentFormat::metadata_file`].
     fn read_metadata(&self, document: &str) -> FileFacts {
         let _ = document;
         FileFacts::default()
