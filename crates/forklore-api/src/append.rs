@@ -13,9 +13,10 @@ pub struct NewEvent {
     /// The event type.
     #[serde(rename = "type")]
     pub kind: EventType,
-    /// The payload.
+    /// The payload of the event. Its required fields depend on the type.
     pub data: Data,
-    /// The event id. `null` generates one. With explicit ids a repeated append is idempotent.
+    /// The event id. `null` generates an id. If the events have explicit ids and the request has
+    /// `expect`, repeating the append is harmless.
     pub id: Option<EventId>,
     /// When the event happened. `null` means the time of the append.
     pub ts: Option<Timestamp>,
@@ -67,7 +68,7 @@ pub struct AppendRequest {
     /// head, the append fails with `conflict`, unless exactly these events already follow `expect`.
     /// `null` appends after the current head, whatever it is.
     pub expect: Option<i64>,
-    /// The name under which the caller has leased the session; `null` if it has no lease.
+    /// The name under which the caller has leased the session; `null` if the caller has no lease.
     pub owner: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Types of `attach`: attachments, whose bytes are stored next to the log, and the messages that
+//! Types of `attach`: attachments, whose bytes are stored outside the log, and the messages that
 //! reference them.
 
 use std::path::PathBuf;
@@ -17,14 +17,14 @@ pub struct Attach {
     pub name: Option<String>,
     /// The media type, for example `image/png`. Default: `application/octet-stream`.
     pub media_type: String,
-    /// Text of the message that references the attachment.
+    /// The text of the message that references the attachment. `null` writes no text.
     pub text: Option<String>,
     /// The largest accepted size in bytes. Default: 4 GiB.
     pub limit: u64,
     /// The head `seq` that the writer last read (-1 for an empty log). If the session has another
     /// head, the call fails with `conflict`. `null` appends after the current head, whatever it is.
     pub expect: Option<i64>,
-    /// The name under which the caller has leased the session; `null` if it has no lease.
+    /// The name under which the caller has leased the session; `null` if the caller has no lease.
     pub owner: Option<String>,
 }
 
@@ -53,11 +53,11 @@ pub struct Attached {
     /// The file name or display name of the attachment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The media type.
+    /// The media type of the attachment.
     pub media_type: String,
-    /// The size in bytes.
+    /// The size of the attachment in bytes.
     pub bytes: u64,
-    /// Whether the store did not have these bytes before.
+    /// Whether this call stored the bytes. `false` if the store already had them.
     pub new: bool,
     /// The log position (`seq`) of the message.
     pub seq: u64,
@@ -74,15 +74,15 @@ pub struct NamedAttachment {
     /// The reference: `sha256:` and the digest of the bytes.
     #[serde(rename = "ref")]
     pub id: AttachmentId,
-    /// The attachment's name in that message.
+    /// The name of the attachment, as the message states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The media type in that message.
+    /// The media type of the attachment, as the message states it.
     pub media_type: String,
-    /// The size in bytes. Absent if the bytes are missing.
+    /// The size of the attachment in bytes. Absent if its bytes are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Whether the store lacks the bytes or has a damaged copy of them.
+    /// Whether the attachment's bytes are missing from the store or damaged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missing: bool,
 }
@@ -91,7 +91,7 @@ pub struct NamedAttachment {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attachments {
-    /// The session.
+    /// The id of the session.
     pub session_id: SessionId,
     /// The attachments in log order, including those of inherited messages.
     pub attachments: Vec<NamedAttachment>,
@@ -106,6 +106,6 @@ pub struct AttachmentFile {
     /// The reference of the attachment: `sha256:` and the digest of the bytes.
     #[serde(rename = "ref")]
     pub id: AttachmentId,
-    /// The size in bytes.
+    /// The size of the attachment in bytes.
     pub bytes: u64,
 }

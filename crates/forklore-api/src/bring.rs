@@ -1,4 +1,4 @@
-//! Types of `bring`: records a summary of one branch in another branch.
+//! Types of `bring`, which records a summary of one branch in another session.
 
 use std::ops::Range;
 
@@ -6,26 +6,27 @@ use forklore_core::summary::STRATEGY;
 use forklore_core::{Data, EventId, Label, SessionId};
 use serde::{Deserialize, Serialize};
 
-/// Who writes a summary.
+/// How a summary is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Summarize {
-    /// forklore writes it from the log, without a model.
+    /// forklore makes the summary from the log, without a model.
     Deterministic,
-    /// A model wrote it; the application called the model.
+    /// A model wrote the summary. The application called the model.
     ByModel {
         /// The text of the summary.
         text: String,
         /// The name of the model.
         model: String,
-        /// Usage of the model call, as `provider_usage` payloads. Recorded after the summary.
+        /// Usage of the model call, as `provider_usage` payloads. They are recorded after the
+        /// summary.
         #[serde(default)]
         usage: Vec<Data>,
     },
-    /// forklore writes it, because a model was requested but returned no summary.
+    /// forklore makes the summary without a model, because the requested model returned none.
     Fallback {
-        /// Why the model returned no summary. Recorded in the summary.
+        /// Why the model returned no summary. The reason is recorded in the summary.
         why: String,
         /// Usage of the failed model call, as `provider_usage` payloads.
         #[serde(default)]
@@ -46,7 +47,7 @@ impl Summarize {
         }
     }
 
-    /// Creates a deterministic summary that replaces one by a model that was not called.
+    /// Creates a [`Summarize::Fallback`] without usage, for a requested model that was not called.
     #[must_use]
     pub fn fallback(why: impl Into<String>) -> Self {
         Self::Fallback { why: why.into(), usage: Vec::new() }
@@ -62,7 +63,7 @@ impl Summarize {
     }
 }
 
-/// The request of `bring`: which branch to summarize, and which session records the summary.
+/// The request of `bring`: the branch to summarize, and the session that records the summary.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -73,15 +74,17 @@ pub struct Bring {
     /// The session that records the summary.
     #[serde(rename = "into_session_id")]
     pub into: SessionId,
-    /// Who writes the summary.
+    /// How the summary is made.
     #[serde(default = "deterministic")]
     pub summarize: Summarize,
-    /// The range of conversation indexes to summarize, as returned by a dry run. Set it if the
-    /// branch may have grown since the dry run. `null` means everything that is new.
+    /// The range of conversation indexes to summarize. Set it to the range that a dry run returned
+    /// if the branch may have grown since. `null` summarizes everything that is new since the two
+    /// sessions parted, or since the last summary.
     pub part: Option<Range<u64>>,
-    /// The name under which the caller has leased `into_session_id`; `null` if it has no lease.
+    /// The name under which the caller has leased `into_session_id`; `null` if the caller has no
+    /// lease.
     pub owner: Option<String>,
-    /// Whether to return the plan only and write nothing.
+    /// Whether to return only the plan, and write nothing.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -103,7 +106,7 @@ impl Bring {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Brought {
-    /// Whether this call recorded the summary. `false` for dry runs and repetitions.
+    /// Whether this call recorded the summary. `false` for dry runs and repeated calls.
     pub recorded: bool,
     /// Whether the same summary was already recorded earlier.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -116,17 +119,18 @@ pub struct Brought {
     pub from_session_id: SessionId,
     /// The label of the summarized branch.
     pub label: Label,
-    /// The strategy that made the summary.
+    /// The name of the strategy that made the summary.
     pub strategy: String,
-    /// The first conversation index of the summarized part.
+    /// The conversation index of the first summarized event.
     pub from_index: u64,
-    /// The conversation index after the last one of the summarized part.
+    /// The end of the summarized part (exclusive): the conversation index after the last summarized
+    /// event.
     pub to_index: u64,
-    /// The last answer of the model in the branch. `null` if there is none.
+    /// The last answer of the model in the branch. `null` if the branch has no answer.
     pub answer: Option<String>,
     /// The id of the event that contains the summary.
     pub event_id: EventId,
-    /// The log position (`seq`) of that event.
+    /// The log position (`seq`) of the event that contains the summary.
     pub seq: u64,
     /// The last log position of the session that records the summary.
     pub head_seq: i64,

@@ -1,25 +1,27 @@
-//! The object in which a verb prints its answer.
+//! The JSON object in which a verb prints its answer.
 
 use forklore_core::{Data, SessionId};
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The object that a successful verb prints: `ok`, the fields of its answer, and `also`.
+/// The JSON object that a successful verb prints: `ok`, the fields of the verb's answer, and
+/// `also`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Envelope"))]
 pub struct Envelope<T> {
     /// Always `true`.
     pub ok: bool,
-    /// The answer.
+    /// The answer of the verb.
     #[serde(flatten)]
     pub answer: T,
-    /// The other sessions of the file, if a session file was named instead of a session.
+    /// If the caller named a session file instead of a session: the other sessions of that file.
+    /// Absent otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<SessionId>,
 }
 
-// Derived code reads flattened fields into a buffer, which cannot hold the verbatim JSON of a
-// `Data`. So this reads the text twice.
+// Serde's derived code reads flattened fields into a buffer, which cannot contain the verbatim JSON
+// of a `Data`. This implementation therefore reads the text twice.
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Envelope<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]

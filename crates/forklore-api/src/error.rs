@@ -1,4 +1,4 @@
-//! Why a verb failed, as every front end reports it.
+//! The error of a verb, as every front end reports it.
 
 use forklore_core::ErrorKind;
 use serde::{Deserialize, Serialize};
@@ -21,10 +21,11 @@ pub struct Refusal {
 pub struct ErrorObject {
     /// The error kind. It is stable, so scripts may rely on it.
     pub kind: ErrorKind,
-    /// What is wrong, in one sentence.
+    /// A description of the error, in one sentence.
     pub message: String,
     /// Machine-readable facts about the error.
     pub details: Facts,
-    /// What the user may do next: commands of the front end that answers, or sentences.
+    /// Suggestions for what to do next. Each is a command of the front end that reported the error,
+    /// or a sentence.
     pub next_actions: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Types of `explore`: runs several continuations of one session and compares them.
+//! Types of `explore`, which runs several continuations of one session and compares them.
 
 use forklore_core::{Cut, Label, SessionId};
 use serde::{Deserialize, Serialize};
@@ -11,39 +11,40 @@ use crate::event::TurnUsage;
 pub struct Exploration {
     /// The session that was continued.
     pub session_id: SessionId,
-    /// The root of its family.
+    /// The root of the session's family.
     pub root_session_id: SessionId,
     /// The cut at which the continuations begin.
     pub at: Cut,
-    /// The continuations, in order.
+    /// The continuations, in the order in which they were requested.
     pub tries: Vec<Continuation>,
-    /// The label of the continuation with the highest score. `null` without a score.
+    /// The label of the continuation with the highest score. `null` if no continuation has a score.
     pub best: Option<String>,
 }
 
-/// The state of a continuation, while it runs and when it is done.
+/// One continuation of a session: a fork with a prompt, and the answer to it. Also reports a
+/// continuation that still runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Continuation {
-    /// The fork. `null` if it could not be created.
+    /// The id of the fork. `null` if the fork could not be created.
     pub session_id: Option<SessionId>,
-    /// The label of the fork. `null` if it could not be created.
+    /// The label of the fork. `null` if the fork could not be created.
     pub label: Option<Label>,
     /// The model that answers, by its name in the configuration.
     pub model: String,
-    /// The prompt.
+    /// The prompt that the model answers.
     pub prompt: String,
-    /// The answer so far.
+    /// The answer, as far as it has arrived.
     pub answer: String,
-    /// The progress or the outcome.
+    /// The progress or the outcome of the continuation.
     pub state: ContinuationState,
-    /// The tokens and the cost.
+    /// The tokens and the cost of the continuation's model calls.
     pub usage: TurnUsage,
     /// The duration of the turn in seconds.
     pub seconds: f64,
-    /// The judge's score. `null` without a judge.
+    /// The score that the judge gave the answer. `null` if the judge gave none.
     pub score: Option<f64>,
-    /// The error of the continuation or of its judge. `null` without an error.
+    /// The error of the continuation or of its judge. `null` if neither failed.
     pub error: Option<String>,
 }
 
@@ -52,7 +53,8 @@ pub struct Continuation {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ContinuationState {
-    /// Waits for the first one to warm the cache, or for a free job.
+    /// The continuation waits for a free job, or for the first continuation to fill the provider's
+    /// prompt cache.
     #[default]
     Waiting,
     /// The request was sent to the model.
@@ -60,13 +62,13 @@ pub enum ContinuationState {
     Requested,
     /// The answer is arriving.
     Answering,
-    /// The judge scores the answer.
+    /// The judge is scoring the answer.
     #[serde(rename = "judged")]
     Judging,
     /// The answer is complete.
     Done,
-    /// Interrupted or cut short. It can be resumed.
+    /// The turn was interrupted or ended early. The fork can be resumed.
     Interrupted,
-    /// Failed. It can be resumed.
+    /// The turn failed. The fork can be resumed.
     Failed,
 }

@@ -1,34 +1,36 @@
-//! Types of `export` and `resume-in`: a session written in a plain format or in an agent's own.
+//! Types of `export` and `resume-in`, which write a session in a plain format or in the format of
+//! an agent.
 
 use std::path::PathBuf;
 
 use forklore_core::Selector;
 use serde::{Deserialize, Serialize};
 
-/// The request of `export`: the target format, and how much of the session to write.
+/// The request to write a session in the format of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ExportTo {
     /// The name of the agent whose format is written.
     pub dialect: String,
-    /// Where the export ends. `null` exports up to the end of the session.
+    /// The position in the session at which the export ends. `null` exports the whole session.
     pub at: Option<Selector>,
     /// The directory that the agent will run in. `null` uses the session's workspace.
     pub cwd: Option<String>,
 }
 
-/// What an export wrote, and what the target format cannot express.
+/// The counts of an export: what it wrote, and what the target format cannot express.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exported {
     /// The number of lines written.
     pub events: u64,
-    /// The event types that the target format cannot express, with counts.
+    /// The types of events that were left out because the target format cannot express them, with
+    /// counts.
     pub lossy: Vec<LeftOut>,
 }
 
-/// Events of one type that were left out.
+/// The number of events of one type that an export left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOut {
@@ -47,12 +49,13 @@ pub struct ExportedFile {
     pub path: PathBuf,
     /// The number of lines written.
     pub events: u64,
-    /// The event types that the target format cannot express, with counts.
+    /// The types of events that were left out because the target format cannot express them, with
+    /// counts.
     pub lossy: Vec<LeftOut>,
 }
 
-/// The answer of `resume-in`: the agent's session file, and the command that starts the agent on
-/// it.
+/// The answer of `resume-in`: the agent's session file, and the commands that start the agent with
+/// this file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResumeIn {
@@ -66,6 +69,7 @@ pub struct ResumeIn {
     pub start: Vec<String>,
     /// The number of lines written.
     pub events: u64,
-    /// The event types that the agent's format cannot express, with counts.
+    /// The types of events that were left out because the agent's format cannot express them, with
+    /// counts.
     pub lossy: Vec<LeftOut>,
 }

@@ -1,17 +1,17 @@
-//! The facts of an error: machine-readable details besides its kind.
+//! The facts of an error: machine-readable details in addition to its kind.
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{AttachmentId, Label, OpenCall, Selector, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A session that was found, but in another workspace than the one searched.
+/// A session that matches a reference, but belongs to another workspace than the one searched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Elsewhere {
     /// The label of the session.
     pub label: Label,
-    /// The id of the session. It finds the session from every workspace.
+    /// The id of the session. A reference by id works from every workspace.
     pub session_id: SessionId,
     /// The workspace of the session.
     pub workspace: Workspace,
@@ -32,90 +32,92 @@ pub enum Facts {
     },
     /// A selector names no position in the session.
     OutOfRange {
-        /// The selector.
+        /// The selector that the caller requested.
         #[serde(rename = "asked")]
         requested: Selector,
         /// Always `out_of_range`.
         reason: String,
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
         /// The valid range, as text.
         valid: String,
     },
-    /// The event id of a selector matches several events.
+    /// The selector has an event id that several events of the session have.
     ManyEvents {
         /// The number of matching events.
         count: usize,
         /// Always `ambiguous_event`.
         reason: String,
-        /// The log positions of the first 20 matches.
+        /// The log positions of the first 20 matching events.
         seqs: Vec<u64>,
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
     },
-    /// The cut of a fork would include no event.
+    /// The fork would inherit no event, and the selector is not `start` or `index:0`.
     NothingToFork {
-        /// The selector.
+        /// The selector that the caller requested.
         #[serde(rename = "asked")]
         requested: Selector,
         /// Always `nothing_to_fork`.
         reason: String,
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
     },
-    /// The cut leaves tool calls open.
+    /// The cut leaves tool calls open, and the tool-call policy of the fork is `error`.
     OpenCalls {
         /// The first 20 open calls.
         calls: Vec<OpenCall>,
         /// The number of open calls.
         count: usize,
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
     },
-    /// The session has branch children that still need it.
+    /// The session has branch children that were not detached, so it cannot be deleted.
     HasChildren {
-        /// The first 20 children.
+        /// The ids of the first 20 of these children.
         children: Vec<SessionId>,
-        /// The number of children.
+        /// The number of these children.
         count: usize,
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
     },
     /// Another writer appended to the session first.
     Conflict {
-        /// The head `seq` that the caller expected.
+        /// The head `seq` that the caller expected; -1 for an empty log.
         expected: i64,
-        /// The actual head `seq`.
+        /// The actual head `seq` of the session.
         head_seq: i64,
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
     },
-    /// Another runtime has leased the session; reported with the remaining time of the lease.
+    /// Another runtime has leased the session. This variant reports the remaining time of the
+    /// lease.
     Running {
-        /// Seconds until the lease expires, rounded up, unless its owner renews it.
+        /// The number of seconds until the lease expires, rounded up. The owner may renew the
+        /// lease.
         free_in_seconds: u64,
-        /// The owner of the lease.
+        /// The name of the runtime that has the lease.
         owner: Option<String>,
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
     },
-    /// A runtime has leased the session, or the caller lost its lease.
+    /// Another runtime has leased the session, or the caller has lost its own lease.
     Leased {
-        /// The owner of the lease.
+        /// The name of the runtime that has the lease, or of the caller that lost it.
         owner: String,
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
     },
     /// Another session of the family already has the label.
     LabelInUse {
-        /// The label.
+        /// The label that is in use.
         label: Label,
-        /// The session that has the label.
+        /// The id of the session that has the label.
         session_id: SessionId,
     },
-    /// The store at this location is gone or cannot be written.
+    /// The store was deleted or replaced, or can no longer be written.
     Unwritable {
-        /// The location.
+        /// The path of the store.
         #[serde(rename = "place")]
         location: String,
     },
@@ -124,43 +126,42 @@ pub enum Facts {
         /// The location of the damaged bytes.
         #[serde(rename = "place")]
         location: String,
-        /// The log position. `null` if unknown.
+        /// The log position of the damaged event. `null` if unknown.
         seq: Option<u64>,
-        /// The session. `null` if unknown.
+        /// The id of the session that the bytes belong to. `null` if unknown.
         session_id: Option<SessionId>,
     },
-    /// Inherited events are missing.
+    /// The store no longer has events that the session inherits.
     MissingAncestor {
-        /// What is missing.
+        /// A description of the missing events.
         missing: String,
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
     },
-    /// A session with the requested child id exists, but it is another child than the requested
-    /// one.
+    /// A session with the requested child id already exists, and differs from the requested child.
     OtherChild {
-        /// What differs.
+        /// What differs between the existing session and the requested child.
         differs: String,
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
     },
     /// The fork would exceed the depth limit.
     TooDeep {
-        /// The number of links above the parent.
+        /// The number of parent links above the parent session.
         links: u64,
-        /// The largest number of links allowed.
+        /// The largest number of links that the limit allows.
         max_fork_depth: u64,
-        /// The parent.
+        /// The id of the parent session.
         session_id: SessionId,
     },
-    /// Sessions that were imported from the file were deleted.
+    /// Sessions that were imported from the file were deleted, so the file cannot be restored.
     SourceGone {
         /// The number of deleted sessions.
         count: usize,
-        /// The first 20 deleted sessions.
+        /// The ids of the first 20 deleted sessions.
         deleted: Vec<SessionId>,
     },
-    /// A reference matches several sessions or events.
+    /// A reference by the caller matches several sessions or events.
     Ambiguous {
         /// The first 10 matches.
         candidates: Vec<String>,
@@ -172,67 +173,67 @@ pub enum Facts {
         /// The first 10 matching sessions.
         elsewhere: Vec<Elsewhere>,
     },
-    /// The text of a query is invalid.
+    /// The text of a query has a syntax error.
     Syntax {
-        /// The column number, from 1.
+        /// The column number of the error in its line, from 1.
         column: u64,
-        /// The line number, from 1.
+        /// The line number of the error, from 1.
         line: u64,
-        /// The invalid line.
+        /// The text of the line with the error.
         text: String,
     },
     /// A hook denied the operation.
     Denied {
         /// The name of the hook.
         by: String,
-        /// Why the hook denied it.
+        /// Why the hook denied the operation.
         reason: String,
-        /// What was denied.
+        /// The operation that was denied.
         what: String,
     },
     /// The model did not answer.
     NoAnswer {
-        /// The number of attempts.
+        /// The number of attempts to call the model.
         attempts: u32,
-        /// The provider.
+        /// The provider of the model.
         provider: String,
     },
     /// The model is not ready to be called.
     Provider {
-        /// The provider.
+        /// The provider of the model.
         provider: String,
     },
     /// An event of a batch is invalid.
     Line {
-        /// The number of the event, from 1.
+        /// The number of the event in the batch, from 1.
         line: usize,
     },
-    /// An argument is invalid.
+    /// An argument is invalid, for the reason given.
     Reason {
         /// The reason, as an identifier for scripts.
         reason: String,
     },
-    /// The parent lacks a permission.
+    /// The parent session lacks a permission that the child requests.
     Permission {
         /// The name of the permission.
         permission: String,
     },
-    /// The store does not have an attachment.
+    /// The store does not have the attachment.
     Attachment {
         /// The reference of the attachment.
         r#ref: AttachmentId,
     },
-    /// Something changed while the caller worked with it.
+    /// The stored state changed since the caller read it.
     What {
-        /// What changed.
+        /// The name of what changed.
         what: String,
     },
-    /// The error is about one session.
+    /// The error concerns one session.
     Session {
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
     },
-    /// Facts without a variant of their own. May be empty.
+    /// Any other facts. The object may be empty.
     Other(Map<String, Value>),
 }
 

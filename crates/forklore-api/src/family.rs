@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lineage {
-    /// The session.
+    /// The id of the session.
     pub session_id: SessionId,
     /// The root of the session's family.
     pub root_session_id: SessionId,
@@ -18,10 +18,10 @@ pub struct Lineage {
     pub ancestors: Vec<Relative>,
     /// The children, ordered by cut, then creation time, then id.
     pub children: Vec<Relative>,
-    /// The last child of this page, to continue from. Absent on the last page.
+    /// The last child of this page; the next page begins after it. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<SessionId>,
-    /// Children whose header cannot be read.
+    /// The problems of children whose header cannot be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
@@ -30,13 +30,13 @@ pub struct Lineage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Relative {
-    /// The session.
+    /// The id of the session.
     pub session_id: SessionId,
-    /// The session's label. `null` if its header is missing.
+    /// The session's label. `null` if the store does not have the session.
     pub label: Option<Label>,
     /// The session's kind: root, branch or delegate.
     pub kind: Option<SessionKind>,
-    /// The position in its parent's log at which the session begins.
+    /// The position in the parent's log at which the session begins. `null` for a root.
     pub cut: Option<Cut>,
     /// Whether the session was deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -54,10 +54,10 @@ pub struct Branches {
     pub root_session_id: SessionId,
     /// The root and its branches in tree order, without delegates.
     pub branches: Vec<Branch>,
-    /// The last branch of this page, to continue from. Absent on the last page.
+    /// The last branch of this page; the next page begins after it. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<SessionId>,
-    /// Sessions whose header cannot be read.
+    /// The problems of sessions whose header cannot be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
@@ -68,7 +68,7 @@ pub struct Branches {
 pub struct Branch {
     /// The branch's label.
     pub label: Label,
-    /// The branch's session.
+    /// The id of the branch's session.
     pub session_id: SessionId,
     /// The session that the branch was forked from. `null` for the root.
     pub parent_session_id: Option<SessionId>,
@@ -76,7 +76,7 @@ pub struct Branch {
     pub cut: Option<Cut>,
     /// The branch's last log position.
     pub head_seq: i64,
-    /// The number of conversation events in the branch's history.
+    /// The number of conversation events in the branch's history, including inherited events.
     pub head_index: u64,
     /// The number of events that the branch wrote itself.
     pub own_events: u64,

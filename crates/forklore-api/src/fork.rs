@@ -1,4 +1,5 @@
-//! Types of `fork`: creates another continuation of a session, or a sub-agent of it.
+//! Types of `fork`, which creates a child of a session: another continuation (branch) or a
+//! sub-agent (delegate).
 
 use std::collections::BTreeSet;
 
@@ -16,12 +17,13 @@ pub struct Fork {
     /// The session to fork.
     #[serde(rename = "parent_session_id")]
     pub parent: SessionId,
-    /// Where to cut the parent. `null` cuts at the end, or at the end of the last closed turn while
-    /// a turn runs.
+    /// The position in the parent's log at which the child begins. `null` means the end; while a
+    /// turn runs, it means the end of the last closed turn.
     pub at: Option<Selector>,
-    /// The child's id. `null` generates one. With an explicit id the fork is idempotent.
+    /// The child's id. `null` generates an id. With an explicit id, repeating the fork returns the
+    /// existing child.
     pub id: Option<SessionId>,
-    /// The child's label. `null` derives one from the id.
+    /// The child's label. `null` derives a label from the child's id.
     pub label: Option<Label>,
     /// The child's title.
     pub title: Option<String>,
@@ -34,7 +36,7 @@ pub struct Fork {
     /// What happens to tool calls that the cut leaves open.
     #[serde(default)]
     pub tool_calls: ToolCallPolicy,
-    /// The summary to record after the prefix. `null` records none.
+    /// The summary to record after the inherited events. `null` records no summary.
     pub summarize: Option<Summarize>,
     /// The principal for whom the child acts. `null` inherits the parent's.
     pub principal: Option<String>,
@@ -46,7 +48,7 @@ pub struct Fork {
     pub metadata: Option<Data>,
     /// Configuration of the child, set by the application. forklore does not interpret it.
     pub config: Option<Data>,
-    /// Whether to return the plan only and write nothing.
+    /// Whether to return only the plan, and write nothing.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -78,7 +80,7 @@ impl Fork {
         }
     }
 
-    /// Returns the same request with another cut.
+    /// Returns this request with `at` as its cut.
     #[must_use]
     pub fn at(mut self, at: Selector) -> Self {
         self.at = Some(at);
@@ -86,7 +88,7 @@ impl Fork {
     }
 }
 
-/// The answer of `fork`: the child, or the plan for it.
+/// The answer of `fork`: the child, or in a dry run, the plan for the child.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Forked {
@@ -97,8 +99,8 @@ pub struct Forked {
     pub existing: bool,
     /// Whether this answer is only a plan.
     pub dry_run: bool,
-    /// The command line that creates exactly this child. Only in dry runs of the command-line
-    /// program.
+    /// The command line that creates exactly this child. Present only in dry runs of the
+    /// command-line program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apply: Option<String>,
     /// The parent session.
@@ -115,21 +117,22 @@ pub struct Forked {
     pub strategy: Strategy,
     /// The position in the parent's log at which the child begins.
     pub cut: Cut,
-    /// The original cut, if a running turn or open calls moved it.
+    /// The original cut. Present only if a running turn or open tool calls moved the cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjusted_from: Option<Cut>,
-    /// The original cut, if open calls moved it. Not part of the JSON.
+    /// The requested cut, if open tool calls moved it. Not part of the JSON.
     #[serde(skip)]
     pub requested: Option<Cut>,
     /// The number of inherited events.
     pub event_count: u64,
-    /// The number of open calls that got a synthetic result.
+    /// The number of open tool calls that got a synthetic result in the child.
     pub synthetic_results: usize,
-    /// Whether a summary is recorded after the prefix.
+    /// Whether a summary is recorded after the inherited events.
     pub would_record_branch_summary: bool,
     /// The child's last log position.
     pub head_seq: i64,
-    /// The command line that continues in the child. Only set by the command-line program.
+    /// The command line that continues the conversation in the child. Present only in answers of
+    /// the command-line program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume_command: Option<String>,
 }

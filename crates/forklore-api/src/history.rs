@@ -8,14 +8,14 @@ use forklore_core::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The range of a `log` request: which events to return.
+/// The events that a `log` request returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct LogRange {
-    /// The first log position to return.
+    /// The first log position to return, from 0.
     pub from: u64,
-    /// The last log position to return. `null` returns up to the end.
+    /// The last log position to return (inclusive). `null` returns the events up to the end.
     pub to: Option<u64>,
     /// Whether to return only events that the session wrote itself.
     pub own: bool,
@@ -29,11 +29,11 @@ pub struct EventLine {
     pub id: EventId,
     /// The session that was read.
     pub session_id: SessionId,
-    /// The parent of that session. `null` for a root.
+    /// The parent of the session that was read. `null` for a root.
     pub parent_id: Option<SessionId>,
     /// The root of the session's family.
     pub root_id: SessionId,
-    /// The log position.
+    /// The log position of the event in the session that was read.
     pub seq: u64,
     /// When the event happened.
     pub ts: Timestamp,
@@ -43,10 +43,11 @@ pub struct EventLine {
     /// The event class. Absent if it is the default class of the type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
-    /// Where the event was first written. Only on inherited events.
+    /// The session and log position where the event was first written. Present only on inherited
+    /// events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// The agent in whose format the event is stored. Only on imported events.
+    /// The name of the agent in whose format the event is stored. Present only on imported events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
     /// The payload, with strings and numbers as they were written.
@@ -63,21 +64,21 @@ pub struct Record {
     pub seq: u64,
     /// The role of the message.
     pub role: Role,
-    /// The content: a string or a list of parts.
+    /// The content of the message: a string or a list of parts.
     pub content: Content,
     /// Whether the message was interrupted, so that `content` is incomplete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
     /// The current label of the session that wrote the event.
     pub branch: Option<Label>,
-    /// Where the event was first written.
+    /// The session and log position where the event was first written, and its id.
     pub origin: RecordOrigin,
     /// When the event happened. Not part of the JSON.
     #[serde(skip)]
     pub ts: Timestamp,
 }
 
-/// Where a record was first written.
+/// The session and log position where an event was first written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordOrigin {
@@ -91,45 +92,49 @@ pub struct RecordOrigin {
 
 /// The answer of `inspect`: the session as the model would receive it.
 ///
-/// `Sent` is a list, or an iterator if the messages are read one by one.
+/// In JSON, `messages` is always a list. A program may use an iterator instead, to read the
+/// messages one by one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Inspection<Sent = Vec<Message>> {
-    /// The messages, in order.
+    /// The messages that the model would receive, in order.
     pub messages: Sent,
-    /// Whether every call had a result in the log, so that the view added none.
+    /// Whether every tool call has a result in the log, so that `inspect` added no results.
     pub balanced: bool,
-    /// The number of open calls for which the view added a result.
+    /// The number of tool calls without a result in the log. `inspect` adds a synthetic result for
+    /// each.
     pub open_results: usize,
-    /// The number of synthetic results, in the log and in the view.
+    /// The number of synthetic results: those in the log and those that `inspect` added.
     pub synthetic_results: usize,
-    /// The number of items left out of the view, by type.
+    /// The number of items that the model would not receive, by type.
     pub excluded: BTreeMap<String, u64>,
 }
 
-/// The answer of `diff`: a comparison of two histories, by conversation events.
+/// The answer of `diff`: a comparison of the conversation events of two sessions.
 ///
-/// `Alone` is a list, or an iterator if the records are read one by one.
+/// In JSON, `only_a` and `only_b` are always lists. A program may use iterators instead, to read
+/// the records one by one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference<Alone = Vec<Record>> {
-    /// The last common event. `null` if the histories have none.
+    /// The last common event. `null` if the sessions have no event in common.
     pub ancestor: Option<Ancestor>,
-    /// The number of common events.
+    /// The number of common conversation events from the beginning.
     pub common: u64,
-    /// The records that only the first session has.
+    /// The records of the first session after the common events.
     pub only_a: Alone,
-    /// The records that only the second session has.
+    /// The records of the second session after the common events.
     pub only_b: Alone,
 }
 
-/// The last common event, by where it was first written.
+/// The last common event of two sessions, with the session and log position where it was first
+/// written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ancestor {
     /// The session that wrote the event.
     pub session_id: SessionId,
-    /// The conversation index of the event, the same in both histories.
+    /// The conversation index of the event, which is the same in both sessions.
     pub index: u64,
     /// The log position of the event in the session that wrote it.
     pub seq: u64,

@@ -1,4 +1,4 @@
-//! Types of `import`: reads session files of other agents.
+//! Types of `import`, which reads session files of other agents.
 
 use std::path::PathBuf;
 
@@ -12,29 +12,29 @@ use serde::{Deserialize, Serialize};
 pub struct Imported {
     /// The number of files with sessions.
     pub files: u64,
-    /// The sessions of these files, grouped by file.
+    /// The sessions of the imported files, grouped by file.
     pub sessions: Vec<ImportedSession>,
-    /// The number of these files that have not changed since the last import.
+    /// The number of files with sessions that have not changed since the last import.
     pub unchanged: u64,
     /// The number of files from which no session was imported.
     pub skipped: u64,
-    /// Totals of the sidecar files: files without a session that agents store next to session
+    /// Totals of the sidecar files: files without a session that agents store together with session
     /// files.
     #[serde(rename = "beside")]
     pub sidecars: SidecarTotals,
-    /// Problems of files and lines. No data was lost because of them.
+    /// The problems of files and lines. No data was lost because of these problems.
     pub problems: Vec<ImportProblem>,
 }
 
-/// Totals of the sidecar files.
+/// Totals of the sidecar files of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SidecarTotals {
     /// The number of sidecar files stored.
     pub files: u64,
-    /// The number of these files that have not changed since the last import.
+    /// The number of sidecar files that have not changed since the last import.
     pub unchanged: u64,
-    /// The number of bytes read by this import.
+    /// The number of bytes of sidecar files that this import read.
     pub bytes: u64,
 }
 
@@ -42,39 +42,39 @@ pub struct SidecarTotals {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportedSession {
-    /// The session.
+    /// The id of the session.
     pub session_id: SessionId,
-    /// The dialect of its records.
+    /// The dialect of the session's records.
     pub dialect: String,
-    /// The number of its own events that came from the file, without its `session_fork`.
+    /// The number of the session's own events that came from the file, not counting `session_fork`.
     pub events: u64,
-    /// The number of these events that this import added.
+    /// The number of events that this import added to the session.
     pub appended: u64,
-    /// The size of the payloads in its history that are stored with other sessions, in bytes.
+    /// The size of the inherited payloads that are stored with other sessions, in bytes.
     pub shared_bytes: u64,
-    /// The session from which it branches, or whose delegate it is.
+    /// The parent session. Absent for a root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_session_id: Option<SessionId>,
-    /// The cut in the parent at which it begins.
+    /// The position in the parent's log at which the session begins. Absent for a root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
 }
 
-/// A problem of a file or of a line in it.
+/// A problem of an imported file, or of one line of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportProblem {
     /// The path of the file.
     pub path: String,
-    /// The line number, from 1.
+    /// The number of the line in the file, from 1. Absent if the problem is not about one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// The byte offset in the file, from 0.
+    /// The byte offset in the file, from 0. Absent if the problem has no position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
     /// The kind of problem.
     pub kind: ImportProblemKind,
-    /// What is wrong, in words.
+    /// A description of the problem.
     pub message: String,
 }
 
@@ -86,38 +86,40 @@ pub struct ImportProblem {
 pub enum ImportProblemKind {
     /// Bytes that are not a record. They are stored with the source.
     Damage,
-    /// Several records in one line. Each was read.
+    /// Several records in one line. All of these records were read.
     Splice,
     /// A record whose bytes are not UTF-8. It was read with replacement characters, and its bytes
     /// are stored with the source.
     NotUtf8,
     /// A line longer than the limit. Its bytes are stored with the source.
     LineTooLong,
-    /// A record whose parent does not precede it. It begins a branch at the start.
+    /// A record whose parent is missing or comes later in the file. The record begins a branch at
+    /// `start`.
     MissingParent,
-    /// The session that this one continues does not exist, so the file was not imported; or the
-    /// session that called this one does not exist, so this one is a root.
+    /// A session that the file refers to does not exist in the store. If the file continues that
+    /// session, the file was not imported. If that session called the file's session as a
+    /// sub-agent, the file's session became a root.
     MissingBase,
-    /// Data that the agent does not normally write, or that this version does not know. Everything
-    /// readable was read.
+    /// Data that the agent does not normally write, or that this version does not support. The
+    /// readable rest was imported.
     Irregular,
-    /// A document larger than the limit, of which nothing was read, or compressed content that is
-    /// too large for its file, which was read only up to the limit.
+    /// A file beyond a size limit. Nothing was read of a document larger than the limit. Compressed
+    /// content that expands too far for the size of its file was read only up to the limit.
     TooLarge,
-    /// The last line is incomplete. It is read once it is complete.
+    /// The last line of the file is incomplete. A later import reads the line once it is complete.
     Incomplete,
     /// The file cannot be read.
     Unreadable,
     /// The file has no records of a known agent.
     UnknownFormat,
-    /// The file no longer begins with the bytes that were read before. It was read as a new
-    /// revision.
+    /// The file no longer begins with the bytes that an earlier import read. The file was read as a
+    /// new revision.
     Rewritten,
     /// Records of a deleted session were skipped.
     Deleted,
     /// The store refused the file.
     Refused,
-    /// The file has more problems than are listed.
+    /// The file has more problems than the answer lists.
     More,
 }
 
@@ -127,7 +129,7 @@ pub enum ImportProblemKind {
 pub struct Discovery {
     /// The agents that have sessions on this machine.
     pub agents: Vec<FoundAgent>,
-    /// The command that imports everything that is not imported yet. Absent if everything is
+    /// The command that imports all sessions that are not imported yet. Absent if everything is
     /// imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
@@ -139,19 +141,20 @@ pub struct Discovery {
 pub struct FoundAgent {
     /// The name of the agent.
     pub agent: String,
-    /// The dialect of its records.
+    /// The dialect of the agent's records.
     pub dialect: String,
-    /// The folders in which it stores its sessions.
+    /// The folders in which the agent stores its sessions.
     #[serde(rename = "places")]
     pub paths: Vec<PathBuf>,
-    /// Its session files, and how many of them are imported.
+    /// The counts of the agent's session files.
     #[serde(flatten)]
     pub survey: Survey,
-    /// The command that imports its sessions.
+    /// The command that imports the agent's sessions.
     pub command: String,
 }
 
-/// The session files at some paths, recognized by their names.
+/// Counts of the session files and sidecar files at some paths. The files are recognized by their
+/// names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Survey {
@@ -160,12 +163,12 @@ pub struct Survey {
     /// The number of sidecar files.
     #[serde(rename = "beside")]
     pub sidecars: u64,
-    /// The size of all files together, in bytes.
+    /// The total size of all these files, in bytes.
     pub bytes: u64,
-    /// The time of the last change of a session file. `null` if there is no file.
+    /// The time at which a session file was last changed. `null` if there is no session file.
     pub newest: Option<Timestamp>,
-    /// The number of session files that were imported before.
+    /// The number of session files that were already imported.
     pub imported: u64,
-    /// The number of files, including sidecar files, with content that was not imported.
+    /// The number of files with content that was not imported yet, including sidecar files.
     pub to_read: u64,
 }

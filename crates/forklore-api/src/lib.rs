@@ -1,17 +1,18 @@
 //! The forklore contract: the request and the answer of every verb, as JSON and as Rust types.
 //!
-//! Use it to read or write what the program's `--json` prints, or to build a server, a language
-//! binding or a protocol that accepts and returns the same types. To run the verbs in Rust, use
-//! `forklore` or `forklore-engine`, which re-export these types.
+//! Use this crate to read or write the JSON that the program prints with `--json`. Also use it to
+//! build a server, a language binding or a protocol that accepts and returns the same types. To run
+//! the verbs in Rust, use `forklore` or `forklore-engine`, which re-export these types.
 //!
-//! - [`Request`] is any verb with its arguments; [`Create`], [`AppendRequest`], [`Fork`] and others
-//!   are the arguments of one.
-//! - [`SessionAnswer`], [`Forked`], [`Difference`] and others are the answers.
-//! - [`Refusal`] and [`ErrorObject`] say why a verb failed, and [`Facts`] are the details.
+//! - [`Request`] is any verb with its arguments. [`Create`], [`AppendRequest`], [`Fork`] and others
+//!   are the arguments of one verb.
+//! - [`SessionAnswer`], [`Forked`], [`Difference`] and others are the answers of verbs.
+//! - [`Refusal`] and [`ErrorObject`] report why a verb failed; [`Facts`] are the details of the
+//!   error.
 //! - [`event`] has the notifications of a running agent.
 //!
-//! [`read`] parses a request from JSON: it rejects unknown fields, and its error names the path of
-//! the invalid value.
+//! [`read`] parses a request from JSON and rejects unknown fields. Its error names the path of the
+//! invalid value.
 //!
 //! ```
 //! use forklore_api::{Fork, read};
@@ -31,7 +32,7 @@
 //! # }
 //! ```
 //!
-//! The crate contains only data types: it uses no file, no clock and no store, and it runs no verb.
+//! The crate contains only data types. It uses no file, no clock and no store, and it runs no verb.
 //! `docs/semantics.md` specifies each verb. `docs/reference/json.md` and
 //! `docs/reference/forklore.schema.json` are generated from this crate. Answers may gain fields, so
 //! readers must ignore fields that they do not know.

@@ -1,4 +1,4 @@
-//! Types of `inspect --request`: the request that a model would receive.
+//! Types of `inspect --request`, which shows the request that a model would receive.
 
 use forklore_core::{Cut, Data};
 use serde::{Deserialize, Serialize};
@@ -17,14 +17,15 @@ pub struct RequestPreview {
     pub bytes: usize,
     /// The number of tokens in the request.
     pub tokens: TokenCount,
-    /// What the request of a fork shares with the request of its parent. Only with `--fork`.
+    /// The part of a fork's request that is identical to the parent's request. Present only with
+    /// `--fork`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<SharedPrefix>,
     /// The body of the request, byte for byte.
     pub body: Data,
 }
 
-/// Identifies a model.
+/// The provider and the name that identify a model.
 ///
 /// Reasoning is sent back only to the model that wrote it (docs/semantics.md, Model requests).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,8 @@
 
 use serde::de::DeserializeOwned;
 
-/// JSON that does not match the expected type, with the location of the error.
+/// The error for JSON that does not match the expected type. It contains the location of the
+/// invalid value.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{source}", at(path, *line))]
 pub struct Malformed {
@@ -12,14 +13,14 @@ pub struct Malformed {
 }
 
 impl Malformed {
-    /// Returns the path of the invalid value, for example `batch.events[1].type`. `.` stands for
-    /// the whole text.
+    /// Returns the path of the invalid value, for example `batch.events[1].type`. The path `.`
+    /// means the whole text.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Returns the number of the invalid line, from 1, if the value was one line of many.
+    /// Returns the line number that was passed to [`read_line`]; `None` for an error of [`read`].
     #[must_use]
     pub fn line(&self) -> Option<usize> {
         self.line
@@ -31,13 +32,13 @@ fn at(path: &str, line: Option<usize>) -> String {
     if path == "." { line } else { format!("{line}{path}: ") }
 }
 
-/// Parses one value of the contract from JSON text.
+/// Parses one value, such as a request or an answer, from JSON text.
 ///
 /// # Errors
 /// If the text is not JSON or does not match the type. The error names the path of the invalid
 /// value.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Malformed> {
-    // If the text ends too early, serde reports no path.
+    // If the text ends too early, the reported path is `?`.
     let failed = |path: String, source| {
         let path = if path == "?" { ".".to_owned() } else { path };
         Malformed { path, line: None, source }
@@ -49,10 +50,10 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Malformed> {
     Ok(value)
 }
 
-/// Parses one line of a text with many; `line` is its number, from 1.
+/// Parses one value from one line of a longer text. `line` is the number of this line, from 1.
 ///
 /// # Errors
-/// As for [`read`]. The error also names the line.
+/// The errors of [`read`]. The error also contains the line number.
 pub fn read_line<T: DeserializeOwned>(line: usize, text: &str) -> Result<T, Malformed> {
     read(text).map_err(|error| Malformed { line: Some(line), ..error })
 }

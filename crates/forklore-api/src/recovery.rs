@@ -1,9 +1,10 @@
-//! Types of `verify --repair`: copies what is readable of a damaged store into a new store.
+//! Types of `verify --repair`, which copies the readable data of a damaged store into a new store.
 
 use forklore_core::SessionId;
 use serde::{Deserialize, Serialize};
 
-/// What a recovery copied into the new store, and what it could not read.
+/// Counts of the data that a recovery copied into the new store, and the list of what it could not
+/// read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recovery {
@@ -15,37 +16,38 @@ pub struct Recovery {
     pub sources: u64,
     /// The number of recovered attachments.
     pub attachments: u64,
-    /// What could not be read.
+    /// The pieces that could not be read.
     pub lost: Vec<LostPiece>,
 }
 
-/// Something that a recovery could not read.
+/// A piece of a store that a recovery could not read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LostPiece {
-    /// The session. `null` if unknown.
+    /// The id of the session. `null` if unknown.
     pub session_id: Option<SessionId>,
-    /// The log position of the event, if the loss concerns an event.
+    /// The log position of the lost event. Absent if the lost piece is not an event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// What was lost.
+    /// The kind of the lost piece.
     pub what: LostKind,
-    /// Why it could not be read.
+    /// Why the piece could not be read.
     pub reason: String,
 }
 
-/// What a recovery can lose.
+/// The kinds of pieces that a recovery can lose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LostKind {
     /// A session, or the data in its header.
     Header,
-    /// An event. A marker event of type `x.lost` takes its log position.
+    /// An event. In the new store, a marker event of type `x.lost` has its log position.
     Event,
-    /// The `data` of an event. The marker event has the lost event's id, timestamp and class.
+    /// The `data` of an event. In the new store, a marker event has the event's id, timestamp and
+    /// class.
     Data,
-    /// An imported file. It can no longer be restored.
+    /// An imported file, which can no longer be restored.
     Source,
     /// The bytes of an attachment. The messages that reference it remain.
     Attachment,
@@ -55,9 +57,9 @@ pub enum LostKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recovered {
-    /// The new store.
+    /// The location of the new store.
     pub store: String,
-    /// What the new store contains, and what was lost.
+    /// The recovered and the lost data.
     #[serde(flatten)]
     pub recovery: Recovery,
 }

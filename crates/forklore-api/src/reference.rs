@@ -1,6 +1,7 @@
 //! The contract's JSON Schema, and the reference page in Markdown that is generated from it.
 //!
-//! Both files are stored in `docs/reference`. A test regenerates and compares them.
+//! The schema and the page are stored in `docs/reference`. A test generates both again and compares
+//! them with the files.
 
 use std::fmt::Write;
 
@@ -19,7 +20,7 @@ use crate::{
     SessionPage, StatsAnswer, Tree, TurnAnswer, Verification, Vocabulary, WatchLine,
 };
 
-/// The fields of an answer, of which the envelope says nothing.
+/// The fields of the verb's answer.
 #[derive(JsonSchema)]
 struct AnyAnswer {}
 
@@ -77,7 +78,7 @@ pub fn page() -> String {
     page
 }
 
-/// What a failed verb prints.
+/// The table row for a verb that fails: its description, and the type of its answer.
 const FAILURE: (&str, &str) = ("any verb that fails", "Refusal");
 
 const HEAD: &str = "\
@@ -136,7 +137,7 @@ fn fields(page: &mut String, definition: &Value) {
     }
 }
 
-/// Describes one variant of a type.
+/// Describes one variant of a type in a few words.
 fn one_of(variant: &Value) -> String {
     if let Some(word) = variant.get("const") {
         return format!("`{word}`");

@@ -3,17 +3,17 @@
 use forklore_core::SessionId;
 use serde::{Deserialize, Serialize};
 
-/// What `delete` does about the descendants of the session.
+/// How `delete` treats the descendants of the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DeleteMode {
-    /// Refuse if the session has branch children that were not detached.
+    /// The delete is refused if the session has branch children that were not detached.
     #[default]
     Refuse,
-    /// Delete the descendants too.
+    /// The descendants are deleted too.
     Cascade,
-    /// The children retain the events that they inherit. Nothing is copied.
+    /// The children remain and retain the events that they inherit. No event is copied.
     DetachChildren,
 }
 
@@ -25,10 +25,10 @@ pub struct Delete {
     /// The session to delete.
     #[serde(rename = "session_id")]
     pub session: SessionId,
-    /// What to do about the session's descendants.
+    /// How to treat the session's descendants.
     #[serde(default)]
     pub mode: DeleteMode,
-    /// Whether to report only what would be deleted.
+    /// Whether to return only the plan, and delete nothing.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -39,8 +39,8 @@ pub struct Delete {
 pub struct Deleted {
     /// The deleted sessions, in the order of their deletion.
     pub deleted: Vec<SessionId>,
-    /// The number of deleted sessions whose segment stays because other sessions still read it.
-    /// Unknown in a dry run.
+    /// The number of deleted sessions whose events remain stored, because other sessions still need
+    /// them. Always 0 in a dry run.
     #[serde(rename = "kept_segments")]
     pub retained_segments: u64,
     /// Whether this answer is only a plan.
@@ -51,7 +51,7 @@ pub struct Deleted {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Detached {
-    /// The session.
+    /// The id of the session.
     pub session_id: SessionId,
     /// The number of copied events. 0 if the session was already detached.
     pub copied_events: u64,

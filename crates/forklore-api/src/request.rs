@@ -1,4 +1,4 @@
-//! Every verb with its request, for front ends that receive verbs as JSON.
+//! The verbs with their requests, for front ends that receive verbs as JSON.
 
 use forklore_core::{Label, Selector, SessionId};
 use serde::{Deserialize, Serialize};
@@ -18,34 +18,34 @@ pub enum Request {
     List(ListRequest),
     /// Shows a session. The answer is [`SessionAnswer`](crate::SessionAnswer).
     Show {
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
     },
     /// Changes the label of a branch. The answer is [`SessionAnswer`](crate::SessionAnswer).
     Label {
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
         /// The new label.
         label: Label,
     },
     /// Prints events. The answer is one [`EventLine`](crate::EventLine) per event.
     Log {
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
-        /// The range of events.
+        /// The range of events to print.
         #[serde(default)]
         range: LogRange,
     },
     /// Reads a conversation. The answer is one [`Record`](crate::Record) per event.
     Replay {
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
-        /// Where to stop. `null` reads to the end.
+        /// The position up to which to read. `null` reads to the end.
         up_to: Option<Selector>,
     },
     /// Returns what the model would receive. The answer is [`Inspection`](crate::Inspection).
     Inspect {
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
     },
     /// Creates a child session. The answer is [`Forked`](crate::Forked).
@@ -54,31 +54,31 @@ pub enum Request {
     Tree(TreeRequest),
     /// Lists the branches of a family. The answer is [`Branches`](crate::Branches).
     Branches {
-        /// Any session of the family.
+        /// The id of any session of the family.
         session_id: SessionId,
     },
     /// Shows ancestors and children. The answer is [`Lineage`](crate::Lineage).
     Lineage {
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
     },
     /// Compares two sessions. The answer is [`Difference`](crate::Difference).
     Diff {
-        /// The first session.
+        /// The id of the first session.
         a: SessionId,
-        /// The second session.
+        /// The id of the second session.
         b: SessionId,
     },
     /// Records a summary of one branch in another. The answer is [`Brought`](crate::Brought).
     Bring(Bring),
     /// Lists the attachments of a session. The answer is [`Attachments`](crate::Attachments).
     Attachments {
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
     },
     /// Copies the prefix that a session inherits. The answer is [`Detached`](crate::Detached).
     Detach {
-        /// The session.
+        /// The id of the session.
         session_id: SessionId,
     },
     /// Deletes a session. The answer is [`Deleted`](crate::Deleted).
@@ -87,8 +87,8 @@ pub enum Request {
     Stats {
         /// The sessions to count.
         scope: UsageScope,
-        /// Whether to read all records of the whole store for the usage by model. For a session or
-        /// a family, they are always read.
+        /// Whether to include the usage by model if the scope is the whole store. This reads all
+        /// records of the store. For a session or a family, the usage by model is always included.
         #[serde(default)]
         models: bool,
     },
@@ -101,7 +101,7 @@ pub enum Request {
     Gc {},
     /// Compresses sessions that are not in use. The answer is [`Packed`](crate::Packed).
     Pack {
-        /// For how many days a family must not have been written to.
+        /// Compresses only families that were not written to for at least this number of days.
         idle_days: u32,
     },
 }

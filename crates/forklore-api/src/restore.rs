@@ -1,4 +1,4 @@
-//! Types of `restore`: writes the files of an imported session back, byte for byte.
+//! Types of `restore`, which writes the files of an imported session back, byte for byte.
 
 use std::path::PathBuf;
 
@@ -10,11 +10,12 @@ use serde::{Deserialize, Serialize};
 pub struct RestoredFile {
     /// The path of the written file.
     pub path: PathBuf,
-    /// The size in bytes.
+    /// The size of the file in bytes.
     pub bytes: u64,
     /// The path from which the file was imported.
     pub source: String,
-    /// The revision of the file: how often it had been rewritten in place.
+    /// The revision of the file: how often the file had been rewritten in place before. The first
+    /// revision is 0.
     pub revision: u64,
 }
 
@@ -26,12 +27,12 @@ pub struct RestoredFiles {
     pub path: PathBuf,
     /// The written files.
     pub files: Vec<WrittenFile>,
-    /// The total size in bytes.
+    /// The total size of the written files in bytes.
     pub bytes: u64,
-    /// Files whose bytes were deleted with a session.
+    /// The names of files that were not written because their bytes were deleted with a session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<String>,
-    /// Files whose bytes are damaged.
+    /// The files that were not written because their bytes are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<DamagedFile>,
 }
@@ -44,31 +45,32 @@ pub struct WrittenFile {
     pub name: String,
     /// The path of the written file.
     pub path: PathBuf,
-    /// The size in bytes.
+    /// The size of the file in bytes.
     pub bytes: u64,
-    /// The revision of the file: how often it had been rewritten in place.
+    /// The revision of the file: how often the file had been rewritten in place before. The first
+    /// revision is 0.
     pub revision: u64,
 }
 
-/// A file that could not be restored.
+/// A file that `restore --all` could not write because its stored bytes are damaged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DamagedFile {
     /// The path relative to the session's own file.
     pub name: String,
-    /// What is wrong, in words.
+    /// A description of the damage.
     pub message: String,
 }
 
-/// The answer of `restore --list`: the files of a session, the one it was imported from first.
+/// The answer of `restore --list`: the stored files of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionFiles {
-    /// The files.
+    /// The files. The file that the session was imported from comes first.
     pub files: Vec<SessionFile>,
 }
 
-/// A file that belongs to a session, as the store retains it.
+/// A file of a session, whose bytes the store contains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionFile {
@@ -76,18 +78,20 @@ pub struct SessionFile {
     /// `/`; none is `..`. A path that is not UTF-8 begins with `bytes://`, and each byte that is
     /// not UTF-8, and `%` itself, is encoded as `%` and two hexadecimal digits.
     pub name: String,
-    /// The path at which the file was seen.
+    /// The path at which the import found the file.
     pub path: String,
-    /// The size in bytes.
+    /// The size of the file in bytes.
     pub bytes: u64,
     /// The sha256 of the bytes, in hex.
     pub sha256: String,
-    /// The revision of the file: how often it had been rewritten in place.
+    /// The revision of the file: how often the file had been rewritten in place before. The first
+    /// revision is 0.
     pub revision: u64,
-    /// Whether this is the latest revision, the one restored by name.
+    /// Whether this is the latest revision of the file, which `restore` writes if it is given the
+    /// name.
     pub latest: bool,
     /// Whether this is the file that the session was imported from.
     pub own: bool,
-    /// Whether the bytes were erased because a session was deleted.
+    /// Whether the stored bytes were erased because a session was deleted.
     pub gone: bool,
 }

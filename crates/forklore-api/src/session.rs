@@ -9,15 +9,15 @@ use forklore_core::{Cut, Data, Header, Label, SessionId, SessionKind, Strategy};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// A session's metadata and counts, without its events.
+/// The header of a session: its lineage, settings and counts, without its events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Session {
     /// The session's id.
     pub id: SessionId,
-    /// The id of the family's root.
+    /// The id of the root of the session's family.
     pub root_id: SessionId,
-    /// The session that it was forked from. `null` for a root.
+    /// The id of the parent session. `null` for a root.
     pub parent_id: Option<SessionId>,
     /// The session's kind: root, branch or delegate.
     pub kind: SessionKind,
@@ -53,10 +53,10 @@ pub struct Session {
     pub depth: u64,
     /// Whether a runtime has leased the session.
     pub status: Status,
-    /// Whether the session has its own copy of its prefix.
+    /// Whether the session was detached, so that it has its own copy of its inherited events.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub detached: bool,
-    /// Of an imported file with several branches, the session that its agent would resume.
+    /// If the imported file has several branches, the session that the file's agent would resume.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leaf: Option<SessionId>,
     /// The file from which the session was imported.
@@ -71,7 +71,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Creates the value from a header. `now` decides whether a lease is still active.
+    /// Creates the value from a stored header. `now` decides whether the session's lease is still
+    /// valid.
     #[must_use]
     pub fn of(header: &Header, now: Timestamp) -> Self {
         let running = header.leased_by_other(None, now).is_some();
@@ -125,7 +126,8 @@ pub struct SessionAnswer {
 }
 
 impl SessionAnswer {
-    /// Creates the answer from a header. `now` decides whether a lease is still active.
+    /// Creates the answer from a stored header. `now` decides whether the session's lease is still
+    /// valid.
     #[must_use]
     pub fn of(header: &Header, now: Timestamp) -> Self {
         Self { session: Session::of(header, now) }
@@ -137,7 +139,7 @@ impl SessionAnswer {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Create {
-    /// The session's id. `null` generates one.
+    /// The session's id. `null` generates an id.
     pub id: Option<SessionId>,
     /// The session's title.
     pub title: Option<String>,
@@ -176,18 +178,18 @@ impl Create {
     }
 }
 
-/// The request of `list`: which sessions to list.
+/// The request of `list`: conditions that the listed sessions must match.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ListRequest {
     /// Lists only sessions of this workspace. `null` lists all workspaces.
     pub workspace: Option<Workspace>,
-    /// Lists only sessions of this kind. `null` lists all but delegates.
+    /// Lists only sessions of this kind. `null` lists roots and branches.
     pub kind: Option<SessionKind>,
-    /// Lists only sessions updated since this time.
+    /// Lists only sessions updated at or after this time.
     pub since: Option<Timestamp>,
-    /// The largest number of sessions to return. 0 means no limit.
+    /// The maximum number of sessions to return. 0 means no limit.
     pub limit: usize,
     /// The position to continue from: the `next` of an earlier answer.
     pub after: Option<String>,
@@ -202,7 +204,7 @@ pub struct SessionPage {
     /// The position of the next page. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
-    /// Sessions whose header cannot be read.
+    /// The problems of sessions whose header cannot be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }

@@ -5,7 +5,8 @@ use forklore_core::report::Problem;
 use forklore_core::{Label, SessionId};
 use serde::{Deserialize, Serialize};
 
-/// Sums over sessions. Shared history counts once, in the session that wrote it.
+/// Sums over sessions. An event that several sessions share counts once, in the session that wrote
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stats {
@@ -15,16 +16,18 @@ pub struct Stats {
     pub own_events: u64,
     /// The number of events that these sessions inherit.
     pub inherited_events: u64,
-    /// The payload bytes that these sessions wrote themselves.
+    /// The total size of the payloads that these sessions wrote themselves, in bytes.
     pub bytes: u64,
-    /// The payload bytes that these sessions inherit without storing them again.
+    /// The total size of the payloads that these sessions inherit without storing them again, in
+    /// bytes.
     pub saved_bytes: u64,
-    /// Usage of the model calls of these sessions, including deleted sessions.
+    /// Usage of the model calls of these sessions and of deleted sessions.
     pub usage: Usage,
-    /// The size of the store's files in bytes. Only for the whole store.
+    /// The total size of the store's files in bytes. Present only for the whole store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store_bytes: Option<u64>,
-    /// Sessions whose header cannot be read. They are not part of any sum.
+    /// The problems of sessions whose header cannot be read. These sessions are not part of any
+    /// sum.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
@@ -34,7 +37,7 @@ pub struct Stats {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum UsageScope {
-    /// What one session wrote itself.
+    /// One session. Only what this session wrote itself counts.
     Session(SessionId),
     /// All sessions in the family of this session.
     Family(SessionId),
@@ -50,10 +53,10 @@ pub struct UsageReport {
     pub usage: Usage,
     /// Usage by model, the most expensive first.
     pub models: Vec<ModelUsage>,
-    /// Usage by session: originals before copies, then the oldest first. Sessions without usage are
-    /// left out.
+    /// Usage by session. Originals come before copies, and older sessions before newer ones.
+    /// Sessions without usage are left out.
     pub by_session: Vec<SessionUsage>,
-    /// Sessions that could not be read completely.
+    /// The problems of sessions that could not be read completely.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
@@ -62,9 +65,9 @@ pub struct UsageReport {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelUsage {
-    /// The model. `null` if the records do not name it.
+    /// The name of the model. `null` if the records do not name it.
     pub model: Option<String>,
-    /// The number of calls.
+    /// The number of calls of this model.
     pub calls: u64,
     /// Usage of these calls.
     #[serde(flatten)]
@@ -75,7 +78,7 @@ pub struct ModelUsage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionUsage {
-    /// The session.
+    /// The id of the session.
     pub session_id: SessionId,
     /// The session's label.
     pub label: Label,
@@ -93,8 +96,8 @@ pub struct StatsAnswer {
     /// The sums.
     #[serde(flatten)]
     pub stats: Stats,
-    /// Usage recorded in the history that the session inherits. Not contained in `usage`. Only for
-    /// a single session.
+    /// Usage recorded in the history that the session inherits. `usage` does not include it.
+    /// Present only for a single session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inherited_usage: Option<Usage>,
     /// Usage by model and by session, if requested.
@@ -108,7 +111,7 @@ pub struct StatsAnswer {
 pub struct UsageByModel {
     /// Usage by model, the most expensive first.
     pub models: Vec<ModelUsage>,
-    /// Usage by session: originals before copies, then the oldest first. Sessions without usage are
-    /// left out.
+    /// Usage by session. Originals come before copies, and older sessions before newer ones.
+    /// Sessions without usage are left out.
     pub by_session: Vec<SessionUsage>,
 }

@@ -7,28 +7,28 @@ use forklore_core::{Cut, Label, SessionId, SessionKind};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The request of `tree`: which families to show.
+/// The request of `tree`: the families to show.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct TreeRequest {
-    /// Shows only the family of this session. `null` shows every family of the workspace.
+    /// The id of any session of the family to show. `null` shows all families of `workspace`.
     #[serde(rename = "session_id")]
     pub session: Option<SessionId>,
-    /// The workspace. `null` shows all workspaces.
+    /// The workspace whose families to show. `null` shows the families of all workspaces.
     pub workspace: Option<Workspace>,
     /// The position to continue from: the `next` of an earlier answer.
     pub after: Option<String>,
 }
 
-/// Trees as a flat list: each node precedes its children.
+/// Trees of sessions as a flat list, in which each node precedes its children.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trees {
     /// The nodes. Roots have depth 0.
     pub nodes: Vec<TreeNode>,
     /// The position of the next page. `None` on the last page.
     pub next: Option<String>,
-    /// Sessions whose header cannot be read.
+    /// The problems of sessions whose header cannot be read.
     pub problems: Vec<Problem>,
 }
 
@@ -36,7 +36,7 @@ pub struct Trees {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TreeNode {
-    /// The session.
+    /// The id of the session.
     pub session_id: SessionId,
     /// The fields of the session's header. Absent if the header is missing.
     #[serde(flatten)]
@@ -53,10 +53,11 @@ pub struct TreeNode {
     /// Whether the session's parent links form a cycle.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cycle: bool,
-    /// The branches of which this session recorded a summary.
+    /// The summaries of other branches that this session recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub brought: Vec<BroughtMark>,
-    /// The number of links below the root of its tree. Not part of the JSON.
+    /// The number of parent links between the session and the root of its tree. Not part of the
+    /// JSON.
     #[serde(skip)]
     pub depth: usize,
 }
@@ -65,7 +66,7 @@ pub struct TreeNode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NodeHeader {
-    /// The parent session. Not part of the JSON.
+    /// The id of the parent session. Not part of the JSON.
     #[serde(skip)]
     pub parent: Option<SessionId>,
     /// The session's label.
@@ -83,9 +84,9 @@ pub struct NodeHeader {
     pub own_events: u64,
     /// The session's last log position.
     pub head_seq: i64,
-    /// The number of conversation events, including inherited ones.
+    /// The number of conversation events in the session's history, including inherited events.
     pub head_index: u64,
-    /// The payload bytes that the session wrote itself.
+    /// The total size of the payloads that the session wrote itself, in bytes.
     pub own_bytes: u64,
     /// When the session was created.
     pub created: Timestamp,
@@ -96,28 +97,28 @@ pub struct NodeHeader {
     pub copy_of: Option<CopyOf>,
 }
 
-/// A branch of which a session recorded a summary.
+/// A summary of one branch that another session recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BroughtMark {
-    /// The log position of the summary.
+    /// The log position of the event that contains the summary.
     pub seq: u64,
-    /// The summarized branch.
+    /// The id of the summarized branch.
     pub session_id: SessionId,
     /// The label that the branch had when it was summarized.
     pub label: String,
 }
 
-/// The answer of `tree`: nested nodes, down to the deepest level shown.
+/// The answer of `tree`: the families as nested nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tree {
-    /// The roots.
+    /// The root nodes.
     pub trees: Vec<NestedNode>,
     /// The position of the next page. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
-    /// Sessions whose header cannot be read.
+    /// The problems of sessions whose header cannot be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
@@ -126,7 +127,7 @@ pub struct Tree {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NestedNode {
-    /// The session.
+    /// The session of the node.
     #[serde(flatten)]
     pub node: TreeNode,
     /// The children that are shown.
@@ -143,11 +144,11 @@ pub struct NestedNode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlatNode {
-    /// The session.
+    /// The session of the node.
     #[serde(flatten)]
     pub node: TreeNode,
-    /// The number of links below the root of its tree.
+    /// The number of parent links between the session and the root of its tree.
     pub depth: usize,
-    /// The parent session.
+    /// The id of the parent session. `null` for a root.
     pub parent_session_id: Option<SessionId>,
 }

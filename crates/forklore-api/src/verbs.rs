@@ -1,11 +1,11 @@
-//! The list of the program's verbs with the types of their answers.
+//! The list of the program's verbs, with the types of their answers.
 
 /// How a verb prints its answer under `--json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// One object: `{"ok": true, ...}` with the fields of the type.
+    /// One object: `{"ok": true, ...}` with the fields of the answer's type.
     Object,
-    /// A line for each item, without `ok`.
+    /// One line for each item, without `ok`.
     Lines,
 }
 
@@ -20,7 +20,8 @@ pub struct VerbAnswer {
     pub form: Form,
 }
 
-/// Calls a macro with the list of answers: the command line, the type and the form.
+/// Calls a macro with the list of verbs. Each entry has a command line, the type of its answer, and
+/// the form in which the answer is printed.
 macro_rules! with_answers {
     ($with:ident) => {
         $with! {
@@ -84,6 +85,7 @@ macro_rules! names {
 
 /// What each verb of the program prints under `--json`.
 ///
-/// A verb that fails prints a [`Refusal`](crate::Refusal). `export`, `restore` and `graph` without
-/// `-o` write the bytes of a file, and `attach SESSION --get REF` those of an attachment.
+/// A verb that fails prints a [`Refusal`](crate::Refusal). Some commands print no JSON and are not
+/// listed: without `-o`, `export`, `restore` and `graph` write the bytes of a file, and `attach
+/// SESSION --get REF` writes the bytes of an attachment.
 pub const ANSWERS: &[VerbAnswer] = with_answers!(names);

@@ -1,4 +1,4 @@
-//! Types of `import --watch`: a line for each change.
+//! Types of `import --watch`, which prints one line for each change.
 
 use std::path::PathBuf;
 
@@ -23,15 +23,16 @@ pub enum WatchLine {
     Imported {
         /// The path of the file.
         path: String,
-        /// The dialect of its records.
+        /// The dialect of the file's records.
         dialect: String,
         /// How the file changed.
         change: FileChange,
         /// The number of bytes read.
         bytes: u64,
-        /// The number of events added.
+        /// The number of events that this import added.
         events: u64,
-        /// The sessions to which events were added. If there are none, all sessions of the file.
+        /// The sessions to which events were added. If no event was added, all sessions of the
+        /// file.
         sessions: Vec<SessionId>,
     },
     /// A sidecar file was stored.
@@ -39,18 +40,18 @@ pub enum WatchLine {
     Sidecar {
         /// The path of the file.
         path: String,
-        /// The dialect of its agent.
+        /// The dialect of the agent that wrote the file.
         dialect: String,
         /// The number of bytes read.
         bytes: u64,
-        /// The first session of the file to which it belongs.
+        /// The first session of the session file that the sidecar belongs to.
         session: SessionId,
     },
     /// A file was deleted.
     Gone {
         /// The path of the file.
         path: PathBuf,
-        /// The sessions that were imported from the file. They stay stored.
+        /// The sessions that were imported from the file. They remain in the store.
         #[serde(rename = "kept")]
         stored: Vec<SessionId>,
     },
@@ -60,14 +61,14 @@ pub enum WatchLine {
     Refused {
         /// The error kind.
         kind: ErrorKind,
-        /// What is wrong, in one sentence.
+        /// A description of the error, in one sentence.
         message: String,
     },
     /// The watch ended.
     Stopped {
-        /// The number of imported changes of files.
+        /// The number of file changes that were imported.
         files: u64,
-        /// The number of added events.
+        /// The number of events that were added.
         events: u64,
     },
 }
@@ -81,7 +82,7 @@ pub enum FileChange {
     New,
     /// Records were appended to the file.
     Grown,
-    /// The file no longer begins with the bytes that were read before.
+    /// The file no longer begins with the bytes that an earlier import read.
     Rewritten,
 }
 

@@ -1,8 +1,8 @@
 //! The interface that reads the session files of one agent (docs/semantics.md, Sources).
 //!
-//! A record is stored byte for byte. Its format classifies the record when it is imported, and
-//! renders it as a message when it is read. A later version of a format may render a record
-//! differently, but never changes what was fixed when the record was stored.
+//! A store holds each record byte for byte. The agent's format classifies a record at import, and
+//! renders it as a message at each read. A later version of the format may render a record
+//! differently. The type, class and position of a stored record never change.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -24,17 +24,19 @@ pub trait AgentFormat: Send + Sync {
     /// Returns the format's name, which is stored with each event, such as `claude`.
     fn name(&self) -> &'static str;
 
-    /// Checks whether a file with this path and first bytes looks like one of the agent's.
+    /// Checks whether a file with this path and these first bytes looks like one of the agent's
+    /// session files. `head` is those first bytes.
     fn detect(&self, path: &Path, head: &[u8]) -> bool;
 
-    /// Returns the name of the other agent that wrote a file with this path and first bytes, if its
-    /// files look like this agent's but cannot be read.
+    /// Returns the name of another agent if a file with this path and these first bytes belongs to
+    /// it. Some agents write files that look like this agent's but that forklore cannot read.
     fn lookalike(&self, path: &Path, head: &[u8]) -> Option<&'static str> {
         let _ = (path, head);
         None
     }
 
-    /// Checks by the name alone whether a file in a folder may be one of the agent's.
+    /// Checks by the path alone whether a file in a folder may be one of the agent's session files.
+    /// The default accepts the extension `jsonl`, in any case.
     fn may_own(&self, path: &Path) -> bool {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
     }
@@ -46,23 +48,24 @@ pub trait AgentFormat: Send + Sync {
         false
     }
 
-    /// Returns a reader for one file. It starts at the file's beginning, or, given `memory`, where
-    /// an earlier reader stopped that returned this [`LineReader::memory`].
+    /// Returns a reader for one file. Without `memory`, the reader starts at the beginning of the
+    /// file. With `memory`, it continues after the lines of an earlier reader; `memory` is that
+    /// reader's [`LineReader::memory`].
     fn reader(&self, path: &Path, memory: Option<&str>) -> Box<dyn LineReader>;
 
-    /// Renders a stored record as a message; `None` if it is not part of the conversation. A
-    /// compaction and a branch summary render as what the model sees at their position.
+    /// Renders a stored record as a message; `None` if the record is not part of the conversation.
+    /// A compaction or a branch summary renders as the message that the model sees at its position.
     fn view(&self, kind: &EventType, data: &Data) -> Option<Message>;
 
-    /// Returns the usage of a model call from a stored record, if [`Record::usage`] did not give it
-    /// when the record was imported.
+    /// Returns the usage of a model call that a stored record reports; `None` if the record reports
+    /// none, or if [`Record::usage`] already gave the usage at import.
     fn call_usage(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
         let _ = (kind, data);
         None
     }
 
-    /// Returns the model that a stored record selects for the calls after it, if calls do not name
-    /// their own.
+    /// Returns the model that a stored record selects for the model calls after it. Only agents
+    /// whose calls do not name their model need this.
     fn model_of_turn(&self, kind: &EventType, data: &Data) -> Option<String> {
         let _ = (kind, data);
         None
@@ -75,8 +78,8 @@ pub trait AgentFormat: Send + Sync {
         None
     }
 
-    /// Returns the number of a stored record in its file, if compactions refer to records by
-    /// number.
+    /// Returns the number of a stored record in its file, as [`Covers::Through`] uses it; `None` if
+    /// the agent's compactions do not refer to records by number.
     fn number(&self, data: &Data) -> Option<u64> {
         let _ = data;
         None
@@ -88,46 +91,48 @@ pub trait AgentFormat: Send + Sync {
         self.view(&EventType::HISTORY_COMPACTION, data).into_iter().collect()
     }
 
-    /// Returns the change that a stored record makes to how an earlier record is sent. If several
-    /// records change the same one, the last one counts.
+    /// Returns the [`Edit`] that a stored record makes: a change to how an earlier record is sent
+    /// to the model. If several records edit the same record, the last edit counts.
     fn edit(&self, kind: &EventType, data: &Data) -> Option<Edit> {
         let _ = (kind, data);
         None
     }
 
-    /// Returns where the agent stores the titles of its sessions, if not in the session files: the
-    /// list file for the session file at `path`, and the id of that session in the list.
+    /// Returns the file that lists session titles, and the id under which the list names the
+    /// session of the file at `path`; `None` if the agent stores titles in its session files.
     fn names(&self, path: &Path) -> Option<(PathBuf, String)> {
         let _ = path;
         None
     }
 
-    /// Parses one line of such a list: a session id, and the title of that session from this line
-    /// on.
+    /// Parses one line of the title list that [`AgentFormat::names`] returns. The result is a
+    /// session id and the new title of that session, which replaces the title of any earlier line.
     fn named(&self, line: &str) -> Option<(String, String)> {
         let _ = line;
         None
     }
 
-    /// Checks whether the agent gives a copied record an id different from the original's, or none.
+    /// Checks whether the agent, when it copies a record to another file, changes or omits the
+    /// record's id.
     fn renames_copies(&self) -> bool {
         false
     }
 
-    /// Checks whether two records of one type have the same meaning, so that one may be a copy of
-    /// the other. The caller has already checked that they differ in few bytes only.
+    /// Checks whether two records of one type have the same meaning. If they do, one record may be
+    /// a copy of the other. The caller has already checked that the two differ in few bytes only.
     fn says_the_same(&self, kind: &EventType, a: &Data, b: &Data) -> bool {
         self.view(kind, a) == self.view(kind, b)
     }
 
-    /// Returns folders outside the file's own whose session files the file at `path` may continue
-    /// ([`FileFacts::base`]).
+    /// Returns other folders with session files that the file at `path` may continue
+    /// ([`FileFacts::base`]). The file's own folder is not among them.
     fn base_folders(&self, path: &Path) -> Vec<PathBuf> {
         let _ = path;
         Vec::new()
     }
 
-    /// Returns the native id that the name of a session file in such a folder contains.
+    /// Returns the native session id in the file name of `path`, a session file in one of the
+    /// [`AgentFormat::base_folders`].
     fn id_in_name<'p>(&self, path: &'p Path) -> Option<&'p str> {
         let _ = path;
         None
@@ -139,21 +144,21 @@ pub trait AgentFormat: Send + Sync {
         None
     }
 
-    /// Parses such a document.
+    /// Parses the content of the document at [`AgentFormat::metadata_file`].
     fn read_metadata(&self, document: &str) -> FileFacts {
         let _ = document;
         FileFacts::default()
     }
 
-    /// Returns the session file that a file without its own session belongs to, derived from its
-    /// path: for example, of the output of a tool. Such a sidecar file is stored byte for byte with
-    /// that session file.
+    /// Returns the session file that the sidecar at `path` belongs to; `None` if `path` is not a
+    /// sidecar. A sidecar is a file without a session of its own, for example the output of a tool.
+    /// It is stored byte for byte with that session file.
     fn belongs_to(&self, path: &Path) -> Option<PathBuf> {
         let _ = path;
         None
     }
 
-    /// Returns the folder with the files that belong to the session file at `path`.
+    /// Returns the folder with the sidecars of the session file at `path`.
     fn belongings(&self, path: &Path) -> Option<PathBuf> {
         let _ = path;
         None
@@ -172,34 +177,38 @@ pub enum Covers {
     AllBefore,
     /// Everything before the record with this native id.
     Before(String),
-    /// Everything before the record that has this many records before it in its file.
+    /// Everything before the record with this 0-based position in its file.
     BeforeIndex(u64),
     /// Everything up to and including the record with this [number](AgentFormat::number).
     Through(u64),
 }
 
-/// A change to how an earlier record is sent from this position on.
+/// A change to how an earlier record is sent to the model. It applies to the requests after the
+/// record that makes the change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
-    /// The native id of that record.
+    /// The native id of the earlier record.
     pub target: String,
-    /// Its new content, with the same role; `None` if it is no longer sent.
+    /// The new content, under the same role; `None` if the earlier record is no longer sent.
     pub instead: Option<Content>,
 }
 
-/// Reads the lines of one file in order, and remembers what earlier lines say about later ones.
+/// Reads the lines of one file in order. The reader remembers facts in earlier lines that later
+/// lines depend on.
 pub trait LineReader: Send {
-    /// Classifies one line. `line` begins with `{`, is UTF-8 and has no line break; bytes that were
-    /// not UTF-8 have been replaced. A document is passed as one line, whatever it contains.
+    /// Classifies one line. `line` begins with `{` and has no line break; bytes of the file that
+    /// were not UTF-8 have been replaced. A document ([`AgentFormat::is_document`]) is passed whole
+    /// as one line, whatever it contains.
     fn read(&mut self, line: &str) -> Line;
 
-    /// Returns the state that a reader of the remaining lines needs; it is stored with the source.
+    /// Returns the state that a reader of the remaining lines needs. The state is stored with the
+    /// source.
     fn memory(&self) -> Option<String> {
         None
     }
 
-    /// Returns [`LineReader::memory`] as it was before the last line, in case that line is read
-    /// again.
+    /// Returns [`LineReader::memory`] as it was before the last line. A reader that must read the
+    /// last line again starts with this state.
     fn memory_before(&self) -> Option<String> {
         self.memory()
     }
@@ -215,49 +224,53 @@ pub enum Line {
     /// A record about the file or about other records. It is stored with the source and is not an
     /// event.
     Side(FileFacts),
-    /// Text that is not one JSON object. It is stored with the source and reported with this
-    /// reason.
+    /// Text that is not one JSON object. The text is stored with the source and reported; the
+    /// string is the reason.
     Damage(String),
 }
 
-/// A text that contains records. The bytes between them are stored with the source.
+/// The records in one line or document. The bytes between the records are stored with the source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Several {
-    /// The records with their byte ranges, in the order in which to import them, which may differ
-    /// from their order in the text. The ranges must not overlap.
+    /// The records and their byte ranges in the line. The order is the import order, which may
+    /// differ from the order in the line. The ranges must not overlap.
     pub records: Vec<(Range<usize>, Record)>,
-    /// What the text outside the records says about the session.
+    /// Facts about the session in the text outside the records.
     pub facts: FileFacts,
-    /// The byte offset from which the text cannot be read, and the reason.
+    /// The byte offset in the line from which the line cannot be read, and the reason; `None` if
+    /// the whole line was read.
     pub damage: Option<(usize, String)>,
 }
 
-/// What a line says about its session as a whole.
+/// Facts about a session as a whole, from one line or merged from several lines of its file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileFacts {
-    /// The session's native id, if the file name does not contain it. The first value counts.
+    /// The session's native id, if the file name does not contain it. If several lines give one,
+    /// the first counts.
     pub native_id: Option<String>,
-    /// The working directory of the agent. The first value counts.
+    /// The working directory of the agent. If several lines give one, the first counts.
     pub cwd: Option<String>,
-    /// The session's title; empty removes the title. The last value counts. It is not serialized
-    /// with the other fields, because it is text of the session and is deleted with it
-    /// (docs/semantics.md, Delete, detach).
+    /// The session's title; an empty string removes the title. If several lines give one, the last
+    /// counts. The title is not serialized, because it is text of the session and must be deleted
+    /// with the session (docs/semantics.md, Delete, detach).
     #[serde(skip)]
     pub title: Option<String>,
-    /// When the session was created. The first value counts.
+    /// When the session was created. If several lines give a time, the first counts.
     pub created: Option<Timestamp>,
-    /// The path or native id of the session whose first records the file repeats. If the file names
-    /// several, the first one counts.
+    /// The path or native id of another session, whose first records this file repeats. If several
+    /// lines name one, the first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copied_from: Option<String>,
-    /// The native id of the session that called it as a sub-agent. The first value counts.
+    /// The native id of the session that called this session as a sub-agent. If several lines name
+    /// one, the first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
-    /// Where it branches off the session of another file. The first value counts.
+    /// The beginning that this file omits and another file contains. If several lines give one, the
+    /// first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
-    /// A description of something that the agent does not write this way, or of a kind that this
-    /// version does not know. It is reported; the readable rest is imported nevertheless.
+    /// A description of an irregularity: the agent normally writes it differently, or this version
+    /// does not know its kind. The import reports it and still imports the readable rest.
     #[serde(skip)]
     pub irregular: Option<String>,
 }
@@ -267,16 +280,16 @@ pub struct FileFacts {
 pub struct Base {
     /// The native id of the session in that file.
     pub native_id: String,
-    /// The number after that of the last record that belongs to the beginning. Records of such
-    /// files have their number as [`Record::key`].
+    /// The end of the beginning (exclusive): one more than the number of its last record. Records
+    /// of such files have their number as [`Record::key`].
     pub end: u64,
-    /// The length of the beginning in that file, in bytes, if the line gives it.
+    /// The length of the beginning in the other file, in bytes, if the line states it.
     pub bytes: Option<u64>,
 }
 
 impl FileFacts {
-    /// Merges the facts of a later line: the first value counts, except for the title, where the
-    /// last one does. `irregular` is not merged.
+    /// Merges the facts of a later line into these facts. A title replaces the earlier title; any
+    /// other field is set only if it is still empty. `irregular` is not merged.
     pub fn learn(&mut self, later: Self) {
         fn first<T>(current: &mut Option<T>, later: Option<T>) {
             if current.is_none() {
@@ -300,35 +313,36 @@ impl FileFacts {
 pub struct Record {
     /// The record's native id.
     pub native_id: Option<String>,
-    /// The key by which other records refer to it, if that is not its native id.
+    /// The key by which other records refer to this record, if it differs from the native id.
     pub key: Option<String>,
-    /// Which record it continues.
+    /// The record that this record continues.
     pub parent: Parent,
-    /// When it was written, if the record says so.
+    /// When the record was written, if the record contains a time.
     pub ts: Option<Timestamp>,
     /// The type of the event.
     pub kind: EventType,
     /// The class, which decides what forks do with the event.
     pub class: Class,
-    /// How it changes open calls and turns.
+    /// How the event changes open calls and turns.
     pub effect: Effect,
-    /// Whether it contains only results of calls. Such a record joins the session that made the
-    /// calls, whatever the record's parent is (parallel calls).
+    /// Whether the record contains only results of tool calls. Such a record joins the session that
+    /// made the calls, whatever the record's parent is. Parallel calls need this.
     pub only_results: bool,
-    /// Whether it belongs to a sub-agent whose records are in the same file.
+    /// Whether the record belongs to a sub-agent whose records are in the same file.
     pub sidechain: bool,
-    /// Whether the agent would resume at it, unless a later record is a leaf too.
+    /// Whether the agent would resume at this record. If several records are leaves, the agent
+    /// resumes at the last one.
     pub leaf: bool,
-    /// The usage that it reports, if it has no other purpose (docs/semantics.md, Types, classes,
-    /// inheritance).
+    /// The usage that the record reports, if reporting usage is its only purpose
+    /// (docs/semantics.md, Types, classes, inheritance).
     pub usage: Usage,
-    /// What it says about the session as a whole.
+    /// Facts in the record about its session as a whole.
     pub facts: FileFacts,
 }
 
 impl Record {
-    /// Creates a record of this type that continues the record before it, with all other fields at
-    /// their defaults.
+    /// Creates a record of this type with the type's default class and [`Parent::Previous`]. `leaf`
+    /// is true; all other fields are empty.
     #[must_use]
     pub fn of(kind: EventType) -> Self {
         Self {
@@ -351,9 +365,9 @@ impl Record {
 /// The parent of a record in the tree of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parent {
-    /// The record before it: the file has no tree.
+    /// The previous record of the file. Files without a tree use this.
     Previous,
-    /// No parent: it is a root of the file's tree.
+    /// No parent: the record is a root of the file's tree.
     None,
     /// The latest record with this native id or this [key](Record::key).
     Id(String),
@@ -376,15 +390,17 @@ impl<'a> AgentFormats<'a> {
         self.0.iter().copied().find(|dialect| dialect.detect(path, head))
     }
 
-    /// Returns the agent that wrote the file, if its files are recognised but cannot be read.
+    /// Returns the name of the agent that wrote the file, if the file is recognised as that agent's
+    /// but forklore cannot read it.
     #[must_use]
     pub fn unsupported(&self, path: &Path, head: &[u8]) -> Option<&'static str> {
         self.0.iter().find_map(|dialect| dialect.lookalike(path, head))
     }
 }
 
-/// Returns the `attempt`-th candidate for the id of an imported session, without checking whether
-/// the id is free. Attempt 0 is the native id; `None` if that is not a valid session id.
+/// Returns a candidate for the id of an imported session, without checking whether the id is free.
+/// Attempt 0 gives the native id, or `None` if the native id is not a valid session id. Each
+/// further attempt gives another id derived from the format, the native id and `attempt`.
 #[must_use]
 pub fn session_id(dialect: &str, native_id: &str, attempt: usize) -> Option<SessionId> {
     if attempt == 0 {

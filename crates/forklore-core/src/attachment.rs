@@ -1,5 +1,5 @@
-//! Attachments: bytes stored next to the log, which events name by digest (docs/semantics.md,
-//! Attachments).
+//! Names of attachments. An attachment is bytes stored outside the log; events name it by its
+//! digest (docs/semantics.md, Attachments).
 
 mod mention;
 
@@ -17,7 +17,7 @@ const SCHEME: &str = "sha256:";
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AttachmentId([u8; 32]);
 
-/// The error of a text that is not an attachment name.
+/// The error for a string that is not an attachment name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an attachment is named by sha256: and 64 hex digits")]
 pub struct NoAttachmentId;
@@ -35,7 +35,8 @@ impl AttachmentId {
         crate::id::hex(&self.0)
     }
 
-    /// Checks whether a `ref` is meant to name an attachment of a store, even if it is malformed.
+    /// Checks whether a `ref` begins with `sha256:`, and so is meant to name an attachment of a
+    /// store. The rest of the `ref` may be malformed.
     #[must_use]
     pub fn is_meant_by(reference: &str) -> bool {
         reference.starts_with(SCHEME)
@@ -44,7 +45,7 @@ impl AttachmentId {
     /// Parses the 64 hex digits, without `sha256:`.
     ///
     /// # Errors
-    /// `NoAttachmentId` if the text is not exactly 64 hex digits.
+    /// `NoAttachmentId` if `hex` is not exactly 64 hex digits, in either case.
     pub fn from_hex(hex: &str) -> Result<Self, NoAttachmentId> {
         let mut digest = [0; 32];
         let mut digits = hex.bytes().map(|digit| char::from(digit).to_digit(16));

@@ -1,25 +1,25 @@
-//! Tool calls: how an event changes them, and which are open.
+//! Tool calls: how events open and close them, and which calls are open at a position.
 
 use serde::{Deserialize, Serialize};
 
-/// How an event changes open calls and turns. It is computed once, when the event is written, and
-/// stored.
+/// How an event changes the open tool calls and the turns. The effect is computed once, when the
+/// event is written, and is stored with the event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Effect {
-    /// Whether the event is a real user message: it starts a turn and abandons calls that are still
-    /// open (docs/semantics.md, Fork).
+    /// Whether the event is a real user message. Such a message starts a turn, and calls that still
+    /// have no result stop being open (docs/semantics.md, Fork).
     pub starts_turn: bool,
-    /// The calls that it opens and closes, in order.
+    /// The calls that the event opens and closes, in order.
     pub calls: Vec<CallStep>,
 }
 
-/// A tool call that is opened or closed.
+/// The opening or closing of a tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallStep {
     /// The assistant calls a tool.
     Open(OpenCall),
-    /// The result of the call with this id.
+    /// A tool returns the result of the call with this id.
     Close(String),
 }
 
@@ -38,7 +38,8 @@ pub struct OpenCall {
 pub struct OpenCalls(Vec<OpenCall>);
 
 impl OpenCalls {
-    /// Applies one event. Opening a call that is already open changes nothing.
+    /// Applies the effect of the next event. Opening a call that is already open changes nothing,
+    /// and neither does closing one that is not open.
     pub fn step(&mut self, effect: &Effect) {
         if effect.starts_turn {
             self.0.clear();
@@ -67,7 +68,7 @@ impl OpenCalls {
         self.0.len() as u64
     }
 
-    /// Checks whether every call has its result.
+    /// Checks whether no call is open.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

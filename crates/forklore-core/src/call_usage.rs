@@ -5,18 +5,18 @@ use crate::usage::Usage;
 /// The usage of one model call, as a record reports it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CallUsage {
-    /// The provider's or the agent's id of the call. Several records may report one call, and
-    /// copies of a record report the same one: of all records with one id, only the last one
+    /// The id of the call, from the provider or the agent. Several records may report the same
+    /// call, and a copied record repeats its id. Of all records with the same id, only the last one
     /// counts.
     pub call: Option<String>,
-    /// The model called.
+    /// The name of the model that was called.
     pub model: Option<String>,
-    /// The tokens and cost. `input` includes the tokens of `cached`.
+    /// The tokens and cost of the call. `input` includes the `cached` tokens.
     pub usage: Usage,
 }
 
 impl CallUsage {
-    /// Returns `self`, or `None` if it reports no usage.
+    /// Returns `self`, or `None` if all numbers of its usage are 0.
     #[must_use]
     pub fn some(self) -> Option<Self> {
         (self.usage != Usage::default()).then_some(self)

@@ -1,32 +1,34 @@
 //! Running counts, which let a fork find any position without reading the log.
 //!
-//! Each stored event carries the counts of everything up to and including itself. All counts but
-//! `open` grow with the position. So one binary search finds the event at a cut, and its counts
-//! give all coordinates of that cut.
+//! Each stored event has the counts of all events up to and including itself. All counts but `open`
+//! never decrease from one event to the next. One binary search therefore finds the event at a cut,
+//! and the counts of that event give all coordinates of the cut.
 
 use serde::{Deserialize, Serialize};
 
 use crate::call::OpenCalls;
 use crate::event::Event;
 
-/// The number of things of each kind up to and including an event.
+/// Totals over a history, up to and including one event. Events of classes that forks do not
+/// inherit add nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Counts {
-    /// Inheritable events: what a fork after this event would inherit.
+    /// The number of inheritable events: those that a fork after this event inherits.
     #[serde(rename = "kept")]
     pub inheritable: u64,
-    /// Conversation events, which is also the index of the next one.
+    /// The number of conversation events, which is also the index of the next conversation event.
     pub index: u64,
-    /// Turns started.
+    /// The number of turns that have started.
     pub turns: u64,
-    /// Bytes of `data` in the inheritable events.
+    /// The total size of `data` in the inheritable events, in bytes.
     pub bytes: u64,
-    /// Tool calls without a result.
+    /// The number of open tool calls, those without a result.
     pub open: u64,
 }
 
 impl Counts {
-    /// Returns the counts after one more event. `open` are the calls that are open after it.
+    /// Returns the counts after one more event. `open` contains the calls that are open after that
+    /// event.
     #[must_use]
     pub fn after(self, event: &Event, open: &OpenCalls) -> Self {
         let inheritable = u64::from(event.class.is_inherited());

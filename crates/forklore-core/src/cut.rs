@@ -1,4 +1,4 @@
-//! Cuts, the positions at which children begin, and the selectors that name them
+//! Cuts (the positions at which children begin) and selectors (the ways to name a cut)
 //! (docs/semantics.md, Where to cut).
 
 use std::fmt;
@@ -9,40 +9,45 @@ use serde::{Deserialize, Serialize};
 use crate::counts::Counts;
 use crate::id::EventId;
 
-/// A position in a session's log, as a person or program names it.
+/// A position in a session's log, as a person or a program writes it. The cut is directly after the
+/// events that the selector includes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Selector {
-    /// `start`: before everything; no event is inherited.
+    /// `start`: before the first event. A fork there inherits nothing.
     Start,
-    /// `end`: after everything; all inheritable events are inherited.
+    /// `end`: after the last event. A fork there inherits every inheritable event.
     End,
-    /// `seq:N`: after log position N; a negative N counts from the end.
+    /// `seq:N`: after the event at log position N, counted from 0. A negative N counts from the
+    /// end: -1 is the last event.
     Seq(i64),
-    /// `message:N`: after conversation event N, from 0; a negative N counts from the end.
+    /// `message:N`: after conversation event N, counted from 0. A negative N counts from the end:
+    /// -1 is the last one.
     Message(i64),
-    /// `index:N`: after exactly N conversation events.
+    /// `index:N`: after the first N conversation events.
     Index(u64),
-    /// `turn:N`: after turn N, from 1; a negative N counts from the end.
+    /// `turn:N`: after the whole turn N, counted from 1. A negative N counts from the end: -1 is
+    /// the last turn.
     Turn(i64),
     /// `event:ID`: after the event with this id.
     Event(EventId),
 }
 
-/// Why a selector names no position.
+/// The reason why a selector gives no cut.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CutError {
-    /// The text is not a selector.
+    /// The string is not a selector.
     #[error(
         "a cut is start, end, seq:N, message:N, index:N, turn:N or event:ID; this is none of them"
     )]
     Syntax,
-    /// An index is a number of conversation events, so it cannot be negative.
+    /// The number of an `index:N` is negative. N is a count of conversation events and cannot be
+    /// negative.
     #[error(
         "an index counts the messages kept, from 0 on; for a place from the end say message:-N"
     )]
     NegativeIndex,
-    /// The number lies outside the session.
+    /// The number of the selector is outside the session's valid range.
     #[error("{requested} is out of range: {valid}")]
     OutOfRange {
         /// The selector as requested.
@@ -69,35 +74,36 @@ pub enum CutError {
     },
 }
 
-/// The length of a session, as far as cuts need it.
+/// The length of a session, in the units that selectors use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// The last log position, -1 if the log is empty.
+    /// The log position of the last event; -1 if the log is empty.
     pub head_seq: i64,
     /// The counts after the last event.
     pub counts: Counts,
 }
 
-/// A selector whose numbers have been checked against an [`Extent`]: the position left to look up.
+/// The position that a store must look up for a selector. The numbers have been checked against an
+/// [`Extent`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CutPoint {
-    /// After this many inheritable events.
+    /// After this number of inheritable events; 0 is the start.
     Inheritable(u64),
     /// After the last inheritable event at or before this log position.
     Seq(u64),
-    /// After the conversation event with this index, from 0.
+    /// After the conversation event with this index, counted from 0.
     Index(u64),
-    /// Before the event that starts this turn, from 1.
+    /// Before the event that starts this turn. Turns count from 1.
     BeforeTurn(u64),
     /// After the event with this id.
     Event(EventId),
 }
 
 impl Selector {
-    /// Checks the numbers against `extent` and returns the position to look up.
+    /// Checks the selector's number against `extent` and returns the position to look up.
     ///
     /// # Errors
-    /// `OutOfRange` with the valid range; numbers are never clipped.
+    /// `OutOfRange`, with the valid range, if the number is outside it. A number is never clipped.
     pub fn resolve(&self, extent: &Extent) -> Result<CutPoint, CutError> {
         let out = |valid: String| CutError::OutOfRange { requested: self.clone(), valid };
         let Counts { inheritable: stored, index, turns, .. } = extent.counts;
@@ -125,8 +131,8 @@ impl Selector {
         }
     }
 
-    /// Checks whether the selector explicitly requests an empty history (docs/semantics.md, Where
-    /// to cut).
+    /// Checks whether the selector is `start` or `index:0`, the two that explicitly request an
+    /// empty history (docs/semantics.md, Where to cut).
     #[must_use]
     pub fn allows_empty(&self) -> bool {
         matches!(self, Self::Start | Self::Index(0))
@@ -150,29 +156,32 @@ fn range(unit: &str, first: i64, last: i64) -> String {
     }
 }
 
-/// A position in a parent's log, in every unit that names it exactly (docs/semantics.md, Where
-/// to cut).
+/// The position in a parent's log at which a child begins. Each coordinate gives the position in
+/// another unit (docs/semantics.md, Where to cut).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cut {
-    /// The log position of the last inherited event; null at the start.
+    /// The log position of the last inherited event, from 0; null if the cut is at the start.
     pub seq: Option<u64>,
     /// The number of inherited conversation events.
     pub index: u64,
-    /// The number of the last inherited conversation event; null if it would name another cut.
+    /// The index of the last inherited conversation event, from 0. Null if the selector `message:N`
+    /// with that number would give another cut.
     pub message: Option<u64>,
-    /// The last inherited turn; null inside a turn.
+    /// The number of the last inherited turn, from 1. Null if the cut is inside a turn or before
+    /// the first turn.
     pub turn: Option<u64>,
-    /// The id of the last inherited event.
+    /// The id of the last inherited event; null if the cut is at the start.
     pub event_id: Option<EventId>,
-    /// The number of inherited events, which identifies the position.
+    /// The number of inherited events. It alone identifies the cut.
     #[serde(skip)]
     pub inheritable: u64,
 }
 
 impl Cut {
-    /// Builds the cut after the inheritable event with `counts`, `seq` and `id`. `next_is_turn` is
-    /// true if the next inheritable event starts a turn, or if there is none.
+    /// Builds the cut directly after an inheritable event. `counts`, `seq` and `id` are those of
+    /// that event, and `is_conversation` is true if it is a conversation event. `next_is_turn` is
+    /// true if the next inheritable event starts a turn, or if no inheritable event follows.
     #[must_use]
     pub fn behind(
         counts: Counts,
@@ -191,7 +200,8 @@ impl Cut {
         }
     }
 
-    /// Returns a selector that resolves to this cut again, whatever is appended to the parent.
+    /// Returns a selector that resolves to this cut, even after more events are appended to the
+    /// parent.
     #[must_use]
     pub fn selector(&self) -> Selector {
         self.seq.map_or(Selector::Start, |seq| Selector::Seq(signed(seq)))
@@ -215,7 +225,8 @@ impl fmt::Display for Selector {
 impl FromStr for Selector {
     type Err = CutError;
     fn from_str(text: &str) -> Result<Self, CutError> {
-        // A number too large for any log is still a number: out of range, not a syntax error.
+        // A number too large for the integer type becomes the limit of that type. `resolve` then
+        // reports it as out of range, instead of a syntax error here.
         fn number<T: FromStr>(n: &str, min: T, max: T) -> Result<T, CutError> {
             let digits = n.strip_prefix('-').unwrap_or(n);
             if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {

@@ -1,4 +1,5 @@
-//! Verbatim JSON: the payload of an event as it was written (docs/semantics.md, Envelope).
+//! Verbatim JSON: the payload of an event, exactly as its writer wrote it (docs/semantics.md,
+//! Envelope).
 
 use std::borrow::Cow;
 
@@ -6,24 +7,25 @@ use bytestring::ByteString;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// A JSON text on one line that is stored verbatim: unknown fields, key order and the digits of
-/// numbers survive every read and write.
+/// One JSON value as a string without line breaks, stored verbatim. Unknown fields, the order of
+/// keys and the digits of numbers survive every read and write.
 ///
-/// Cloning is cheap: several values may share one text that a store read at once.
+/// Cloning is cheap: several values may share one buffer that a store read at once.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Data(ByteString);
 
-/// The error of a text that is not one JSON value.
+/// The error for a string that is not one JSON value, or for a value that cannot be serialized as
+/// JSON.
 #[derive(Debug, thiserror::Error)]
 #[error("not valid JSON: {0}")]
 pub struct NotJson(#[from] serde_json::Error);
 
 impl Data {
-    /// Checks that `text` is one JSON value and stores it; line breaks between tokens become
-    /// spaces.
+    /// Checks that `text` is one JSON value and copies it. White space around the value is removed,
+    /// and line breaks between tokens become spaces.
     ///
     /// # Errors
-    /// If the text is not one JSON value.
+    /// If `text` is not one JSON value.
     pub fn parse(text: &str) -> Result<Self, NotJson> {
         let _: &RawValue = serde_json::from_str(text)?;
         let text = text.trim_matches([' ', '\t', '\r', '\n']);
@@ -34,7 +36,8 @@ impl Data {
         Ok(Self(text.into()))
     }
 
-    /// Wraps text that a store or an agent format has already checked.
+    /// Wraps a JSON string that a store or an agent format has already checked. This function
+    /// checks nothing.
     #[must_use]
     pub fn from_checked(text: impl Into<ByteString>) -> Self {
         Self(text.into())
@@ -60,7 +63,8 @@ impl Data {
         &self.0
     }
 
-    /// Returns the text in a form whose strings can be decoded, see [`without_lone_surrogates`].
+    /// Returns the JSON text with all its strings decodable: [`without_lone_surrogates`] replaces
+    /// what is not Unicode.
     #[must_use]
     pub fn readable(&self) -> Cow<'_, Self> {
         match without_lone_surrogates(&self.0) {
@@ -69,17 +73,18 @@ impl Data {
         }
     }
 
-    /// Deserializes a `T` from the text.
+    /// Deserializes a `T` from the JSON text.
     ///
     /// # Errors
-    /// If the text does not match `T`, for instance because a field is missing.
+    /// If the JSON text does not match `T`, for instance because a field is missing.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
         serde_json::from_str(&self.0)
     }
 }
 
-/// Replaces each escaped half of a surrogate pair by the replacement character. Such a half is
-/// valid JSON but not Unicode. Agents that truncate texts in the middle of an emoji write them.
+/// Replaces each lone surrogate escape, such as `\ud83d` without its second half, by the escape
+/// `\ufffd`. A lone surrogate is valid JSON but not Unicode. Agents that truncate a string in the
+/// middle of an emoji write them.
 #[must_use]
 pub fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
     if !json.contains("\\ud") && !json.contains("\\uD") {
@@ -104,7 +109,8 @@ pub fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Parses the `\uXXXX` escape at the beginning of `text` as a UTF-16 code unit.
+/// Parses the `\uXXXX` escape at the beginning of `text` as a UTF-16 code unit; `None` if `text`
+/// does not begin with one.
 fn unit(text: &str) -> Option<u16> {
     u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
 }

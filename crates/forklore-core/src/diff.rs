@@ -1,19 +1,19 @@
-//! The common beginning of two histories, compared by the origin of their events
+//! Finds the common beginning of two histories, by comparing the origins of their events
 //! (docs/semantics.md, Reading).
 
 /// Returns the number of conversation events that two histories have in common from the beginning.
-/// `len` is the length of the shorter one. `same` checks whether both have the same event at an
-/// index, by its origin.
+/// `len` is the number of conversation events in the shorter history. `same` checks whether the
+/// events of both histories at an index have the same origin.
 ///
-/// A session inherits the history of its parent up to a cut, and nothing from any other session. So
-/// two histories that share an event also share all events before it. A binary search therefore
-/// finds where they part, however long the common beginning is.
+/// A session inherits the history of its parent up to a cut, and nothing from any other session.
+/// Two histories that share an event therefore also share all events before that event. This lets a
+/// binary search find the first difference in O(log `len`) calls of `same`.
 ///
 /// # Errors
 /// The first error of `same`.
 pub fn common<E>(len: u64, mut same: impl FnMut(u64) -> Result<bool, E>) -> Result<u64, E> {
     let Some(last) = len.checked_sub(1) else { return Ok(0) };
-    // Often one history is the beginning of the other.
+    // Check the last index first, because often one history is the beginning of the other.
     if same(last)? {
         return Ok(len);
     }
@@ -36,7 +36,8 @@ mod tests {
     use super::*;
     use crate::event::Origin;
 
-    /// Histories of one family: each one inherits a beginning of an earlier one and appends to it.
+    /// Generates the histories of one family. Each history inherits the beginning of an earlier
+    /// history and appends its own events.
     fn family() -> impl Strategy<Value = Vec<Vec<Origin>>> {
         let session = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..20_u64);
         prop::collection::vec(session, 2..12).prop_map(|sessions| {

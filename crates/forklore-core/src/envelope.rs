@@ -1,4 +1,4 @@
-//! The JSON line as which an event is printed (docs/semantics.md, Envelope).
+//! Writes an event as one JSON line (docs/semantics.md, Envelope).
 
 use std::io;
 
@@ -28,8 +28,9 @@ struct Envelope<'a> {
     dialect: Option<&'a str>,
 }
 
-/// Writes the event as one JSON line without its line break: the envelope, then `data` exactly as
-/// stored. `origin` is given for inherited events only.
+/// Writes `event` to `out` as one JSON line, without a line break at the end. The fields of the
+/// envelope come first, then `data` exactly as stored. `header` is the header of the session in
+/// whose log the event has position `seq`. Pass `origin` for inherited events only.
 ///
 /// # Errors
 /// If writing to `out` fails.
@@ -53,7 +54,7 @@ pub fn write_envelope(
         dialect: event.dialect.as_deref(),
     };
     let head = serde_json::to_string(&envelope)?;
-    // `data` comes last and is inserted as text, so no read has to parse it.
+    // `data` comes last and is inserted as text, so that no read has to parse it.
     out.write_all(head.strip_suffix('}').unwrap_or(&head).as_bytes())?;
     out.write_all(b",\"data\":")?;
     out.write_all(event.data.get().as_bytes())?;

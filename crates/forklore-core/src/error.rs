@@ -1,38 +1,40 @@
-//! The error kinds that every failure is classified by (docs/semantics.md, Errors).
+//! Error kinds, which classify every failure (docs/semantics.md, Errors).
 
 use serde::{Deserialize, Serialize};
 
-/// What went wrong, as a script may rely on it; the exit code follows from it.
+/// The kind of an error. It is stable, so that scripts can test for it, and it determines the exit
+/// code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The session, label or file named does not exist.
+    /// A session, label or file that the request names does not exist.
     NotFound,
-    /// What was asked makes no sense, or lies outside the valid range.
+    /// An argument is malformed or out of the valid range, or the arguments do not fit together.
     InvalidArgs,
-    /// A ceiling or the operating system forbids it.
+    /// A permission ceiling or the operating system forbids the operation.
     PermissionDenied,
-    /// Somebody else was faster; the answer names the real state.
+    /// Another writer changed the session first, or its present state does not allow the operation.
+    /// The error's details give that state.
     Conflict,
-    /// An id or label is taken, or was and stays reserved.
+    /// The id or label is already in use. The id of a deleted session also counts as in use.
     AlreadyExists,
-    /// Branch children still build on the session.
+    /// The session still has branch children that inherit its events, so it cannot be deleted.
     HasChildren,
-    /// A runtime holds the session, or the store is locked.
+    /// A runtime has leased the session, or another process has locked the store.
     Busy,
-    /// The store or the file is of a kind or version this program does not handle.
+    /// The kind or version of the store or file is one that this program does not support.
     Unsupported,
     /// Stored bytes are damaged.
     Corrupt,
-    /// A span promises events that are no longer there.
+    /// A history refers to events of an ancestor that the store no longer has.
     MissingAncestor,
-    /// Parent links run in a circle.
+    /// The parent links of sessions form a cycle.
     LineageCycle,
-    /// Anything else: a full disk, a failed read.
+    /// Any other failure, such as a full disk or a failed read.
     Internal,
-    /// The user stopped it.
+    /// The user interrupted the operation.
     Interrupted,
 }
 
@@ -51,7 +53,7 @@ impl ErrorKind {
         }
     }
 
-    /// Returns the kind's name in the error envelope.
+    /// Returns the kind's name as errors in JSON contain it, such as `not_found`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

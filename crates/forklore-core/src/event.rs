@@ -11,27 +11,27 @@ use crate::id::{EventId, SessionId};
 use crate::kind::{Class, EventType};
 use crate::payload;
 
-/// One immutable record, as a store receives and returns it.
+/// One immutable record of a log, without its log position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The event's id, which is not unique.
+    /// The event's id. Event ids are not unique: copies of an event have the same id.
     pub id: EventId,
     /// When the event happened, with a precision of microseconds.
     pub ts: Timestamp,
     /// The event's type.
     pub kind: EventType,
-    /// The class, which decides what forks do with the event. It never changes.
+    /// The class, which decides whether forks inherit the event. It never changes.
     pub class: Class,
-    /// The agent format of `data`; `None` if it is forklore's own.
+    /// The name of the agent format in which `data` is written; `None` for forklore's own format.
     pub dialect: Option<Arc<str>>,
-    /// How the event changes open calls and turns.
+    /// How the event changes open tool calls and turns.
     pub effect: Effect,
     /// The payload, verbatim.
     pub data: Data,
 }
 
 impl Event {
-    /// Checks whether it is an interrupted assistant message in forklore's own format
+    /// Checks whether the event is an interrupted assistant message in forklore's own format
     /// (docs/semantics.md, Payloads of forklore's own events).
     #[must_use]
     pub fn is_partial(&self) -> bool {
@@ -39,17 +39,18 @@ impl Event {
     }
 }
 
-/// Where an event was first written, which identifies it (docs/semantics.md, Words).
+/// The session and log position at which an event was first written. The origin identifies the
+/// event (docs/semantics.md, Words).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Origin {
-    /// The session that wrote it.
+    /// The id of the session that wrote the event.
     pub session_id: SessionId,
-    /// Its log position in that session.
+    /// The event's log position in that session, from 0.
     pub seq: u64,
 }
 
-/// Truncates `ts` to microseconds, the precision that every store retains.
+/// Truncates `ts` to microseconds, the precision with which stores write times.
 #[must_use]
 pub fn to_micros(ts: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(ts.as_microsecond()).unwrap_or(ts)

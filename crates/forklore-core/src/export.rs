@@ -1,7 +1,8 @@
-//! The interface for writing agents' session files.
+//! The interface that writes session files of other agents.
 //!
-//! A file is written as a stream. The agent's own records are written as they were stored, changed
-//! only where a new file must differ; all other messages are converted to the agent's format.
+//! A file is written as a stream. Records that the same agent wrote are copied, and changed only
+//! where a new file must differ, for example in ids. All other messages are converted to the
+//! agent's format.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,101 +14,107 @@ use crate::event::Event;
 use crate::id::{EventId, SessionId};
 use crate::message::Message;
 
-/// Writes the session files of one agent, and finds where the agent looks for them.
+/// Writes session files of one agent, and finds the paths at which the agent looks for them.
 pub trait Export: Send + Sync {
     /// Creates a writer for one file.
     fn writer(&self, file: &NewFile) -> Box<dyn FileWriter>;
 
-    /// Returns the agent's folder, or `None` if it reads session files from anywhere.
+    /// Returns the folder in which the agent looks for its session files; `None` if the agent opens
+    /// a session file at any path.
     fn home(&self) -> Option<Home>;
 
-    /// Returns the path for the file. `read` reads a small file below the agent's folder.
+    /// Returns the path for the new file. `read` returns the content of a small file below the
+    /// agent's folder, or `None` if that file does not exist.
     ///
     /// # Errors
-    /// If every folder in which the agent would look for the file belongs to something else.
+    /// If every folder in which the agent would look for the file is already in use for something
+    /// else.
     fn destination(
         &self,
         file: &NewFile,
         read: &dyn Fn(&Path) -> Option<String>,
     ) -> Result<Placement, NoDestination>;
 
-    /// Returns the number of records in the agent's own file up to and including `last`, if a new
-    /// file can continue after it without copying them.
+    /// Returns the number of records in the agent's own file up to and including `last`. `None` if
+    /// a new file cannot refer to these records and must copy them.
     fn records_up_to(&self, last: &Event) -> Option<u64> {
         let _ = last;
         None
     }
 
-    /// Returns the commands that start the agent with the file at `path`.
+    /// Returns the commands that start the agent with the new file at `path`. Each command is a
+    /// program and its arguments.
     fn start(&self, file: &NewFile, path: &str) -> Vec<Vec<String>>;
 }
 
 /// The folder in which an agent stores its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Home {
-    /// The environment variable that overrides it.
+    /// The environment variable that overrides the folder.
     pub variable: &'static str,
-    /// Whether the variable names the parent of `folder`, like a home directory, and not the folder
-    /// itself.
+    /// Whether the variable names the parent of `folder`, as `HOME` does. If false, the variable
+    /// names the folder itself.
     pub holds: bool,
-    /// The folder's default path relative to the home directory, with `/`.
+    /// The folder's default path, relative to the user's home directory. It uses `/` as separator.
     pub folder: &'static str,
 }
 
-/// The location of a session file.
+/// The path at which to write a session file, and the files to create with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
     /// The path of the file, relative to the agent's folder.
     pub path: PathBuf,
-    /// Small files that the agent expects in its folder too, with their contents. They are created
-    /// if they are missing, and never changed.
+    /// Other small files that the agent needs: their paths relative to the agent's folder, and
+    /// their contents. A file that is missing is created; an existing one is never changed.
     pub companions: Vec<(PathBuf, String)>,
 }
 
-/// The reason why an agent's folder has no path for a new session file.
+/// The error if an agent's folder has no free path for a new session file. The string is the
+/// reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NoDestination(pub String);
 
-/// A session file to write.
+/// The description of a session file to write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewFile {
-    /// A UUID, from which the agent's own id of the session is derived.
+    /// A new UUID. The agent's own id of the session is derived from it.
     pub id: SessionId,
-    /// The working directory for the agent.
+    /// The directory in which the agent is to work.
     pub cwd: String,
     /// The current time.
     pub now: Timestamp,
-    /// The session's title.
+    /// The session's title, if it has one.
     pub title: Option<String>,
-    /// The file from which the session was imported.
+    /// The file from which the session was imported; `None` if it was not imported.
     pub original: Option<Original>,
-    /// The part that stays in the original's file; `None` copies everything.
+    /// The beginning that the new file refers to instead of copying it; `None` if the new file
+    /// contains the whole session.
     pub shared: Option<Shared>,
 }
 
-/// The beginning of a session that stays in another file.
+/// The beginning of a session, if the new file only refers to another file for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shared {
-    /// The id by which the agent refers to that file.
+    /// The id by which the agent refers to the other file.
     pub file_id: String,
-    /// The number of records in that file up to the end of the beginning.
+    /// The number of records of the other file that form the beginning.
     pub records: u64,
-    /// The byte offset in that file at which the beginning ends.
+    /// The byte offset at which the beginning ends in the other file (exclusive).
     pub bytes: u64,
 }
 
-/// The file that a session continues.
+/// The imported file that a new session file continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Original {
-    /// The path at which it was found.
+    /// The path at which the import found the file.
     pub path: String,
-    /// The id by which its agent refers to it.
+    /// The id by which the agent refers to the session in the file.
     pub native_id: String,
 }
 
 impl NewFile {
-    /// Returns a UUID for use in this file. The same number gives the same UUID.
+    /// Returns a UUID for use in the new file. The same `number` always gives the same UUID.
     #[must_use]
     pub fn fresh_id(&self, number: u64) -> String {
         EventId::derived(&self.id, number).as_str().to_owned()
@@ -122,22 +129,23 @@ pub trait FileWriter {
     /// If writing to `out` fails.
     fn begin(&mut self, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Writes a record of the agent's own. Returns whether the agent will see it.
+    /// Writes an event whose record this agent wrote itself. Returns whether the agent will see the
+    /// record.
     ///
     /// # Errors
     /// If writing to `out` fails.
     fn record(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool>;
 
-    /// Writes a message that is not a record of the agent's. An answer of the model comes as one
-    /// message. The results of its calls follow, each in its own message, in the order of the calls
-    /// and with the names of their tools.
+    /// Writes a message that this agent did not write itself. The caller passes an answer of the
+    /// model as one message. It then passes the results of the answer's calls, each as its own
+    /// message, in the order of the calls and with the names of the tools.
     ///
     /// # Errors
     /// If writing to `out` fails.
     fn message(&mut self, timed: &TimedMessage<'_>, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Writes a line of the original file that was not an event, after all events. By default, the
-    /// line is dropped.
+    /// Writes a line of the original file that is not an event. The caller passes these lines after
+    /// all events. The default implementation drops the line.
     ///
     /// # Errors
     /// If writing to `out` fails.
@@ -146,21 +154,21 @@ pub trait FileWriter {
         Ok(())
     }
 
-    /// Writes what follows the last event. Returns the parts of messages that the agent's format
-    /// cannot represent: their kinds, with counts.
+    /// Writes the end of the file, after the last line. Returns the parts of messages that the
+    /// agent's format cannot represent, as a map from the kind of part to the number of such parts.
     ///
     /// # Errors
     /// If writing to `out` fails.
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<BTreeMap<String, u64>>;
 }
 
-/// A message with its time and its position in the turn.
+/// A message to write, with its time.
 #[derive(Clone, Copy, Debug)]
 pub struct TimedMessage<'a> {
     /// The message.
     pub message: &'a Message,
-    /// The time of its event.
+    /// The time of the message's event.
     pub ts: Timestamp,
-    /// Whether it starts a turn.
+    /// Whether the message starts a turn.
     pub starts_turn: bool,
 }

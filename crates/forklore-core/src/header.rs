@@ -21,73 +21,76 @@ use crate::workspace::Workspace;
 pub struct Header {
     /// The session's id.
     pub id: SessionId,
-    /// The id of the family's root.
+    /// The id of the root of the session's family.
     pub root_id: SessionId,
-    /// The parent session; `None` for a root.
+    /// The id of the parent session; `None` for a root.
     pub parent_id: Option<SessionId>,
-    /// Whether it is a root, a branch or a delegate.
+    /// Whether the session is a root, a branch or a delegate.
     pub kind: SessionKind,
-    /// Its name in the family.
+    /// The session's label, which is unique in its family.
     pub label: Label,
-    /// The title that people see.
+    /// The session's title, for display.
     pub title: Option<String>,
-    /// The position in the parent at which it begins; `None` for a root.
+    /// The position in the parent's log at which the session begins; `None` for a root.
     pub cut: Option<Cut>,
-    /// How its prefix is stored; `None` for a root.
+    /// How the session's prefix is stored; `None` for a root.
     pub strategy: Option<Strategy>,
-    /// The policy requested for calls that the cut leaves open; `None` for a root.
+    /// The requested policy for tool calls that the cut leaves open; `None` for a root.
     pub tool_calls: Option<ToolCallPolicy>,
-    /// The counts of the inherited events; `inheritable` is their number.
+    /// The counts after the last inherited event. `inherited.inheritable` is the number of
+    /// inherited events.
     pub inherited: Counts,
-    /// The counts after its last event, including inherited events.
+    /// The counts after the session's last event, including the inherited events.
     pub counts: Counts,
-    /// The number of events that it wrote itself, including `session_fork`.
+    /// The number of events that the session wrote itself, including `session_fork`.
     pub own_events: u64,
-    /// The bytes of `data` in these events.
+    /// The total size of `data` in the session's own events, in bytes.
     pub own_bytes: u64,
-    /// The usage of its own model calls.
+    /// The usage of the model calls that the session made itself.
     pub usage: Usage,
-    /// The folder it belongs to.
+    /// The folder that the session belongs to.
     pub workspace: Workspace,
-    /// On whose behalf it acts. The store records it and never decides by it.
+    /// On whose behalf the session acts. The store records the principal and never bases a decision
+    /// on it.
     pub principal: Option<String>,
-    /// The ceiling on what it may do; `None` means no ceiling.
+    /// The names of the permissions that the session may use at most; `None` means no ceiling.
     pub permissions: Option<BTreeSet<String>>,
-    /// The application's own metadata.
+    /// The application's own metadata. forklore does not interpret it.
     pub metadata: Option<Data>,
-    /// The application's own configuration.
+    /// The application's own configuration. forklore does not interpret it.
     pub config: Option<Data>,
-    /// The agent format of the records that it was imported from.
+    /// The agent format of the imported records; `None` if the session was not imported.
     pub dialect: Option<String>,
-    /// When it was created.
+    /// When the session was created.
     pub created: Timestamp,
-    /// When it was last written to.
+    /// When the session was last written to.
     pub updated: Timestamp,
-    /// The number of parent links up to the root.
+    /// The number of parent links between the session and its root; 0 for a root.
     pub depth: u64,
-    /// The lease of the runtime that runs it now.
+    /// The lease of the runtime that runs the session. It may have expired.
     pub lease: Option<Lease>,
-    /// Whether it has its own copy of its prefix.
+    /// Whether the session was detached: it has its own copy of its prefix and needs no ancestor.
     pub detached: bool,
-    /// The session from the same file that the agent would resume.
+    /// The session, imported from the same file, that the file's agent would resume.
     pub leaf: Option<SessionId>,
-    /// The file it was imported from.
+    /// The file from which the session was imported.
     pub source: Option<String>,
-    /// The session whose beginning it repeats.
+    /// The session whose beginning this session repeats, if an import found one.
     pub copy_of: Option<CopyOf>,
-    /// Set if it was deleted.
+    /// The tombstone of the session; `None` unless it was deleted.
     pub deleted: Option<Tombstone>,
 }
 
 impl Header {
-    /// Returns the last log position, -1 if the log is empty.
+    /// Returns the log position of the last event; -1 if the log is empty.
     #[must_use]
     pub fn head_seq(&self) -> i64 {
         i64::try_from(self.inherited.inheritable + self.own_events).unwrap_or(i64::MAX) - 1
     }
 
-    /// Returns the log position of the session's own event number `position`. A child's
-    /// `session_fork` is at position 0; its tail follows the inherited events.
+    /// Returns the log position (seq) of one of the session's own events. `position` counts the own
+    /// events from 0. The first own event of a child, `session_fork`, has seq 0; the others follow
+    /// the inherited events.
     #[must_use]
     pub fn seq_of_own(&self, position: u64) -> u64 {
         if self.parent_id.is_some() && position > 0 {
@@ -97,70 +100,74 @@ impl Header {
         }
     }
 
-    /// Returns the payload bytes of its history that are stored with other sessions.
+    /// Returns the size of the inherited payloads that are stored with other sessions, in bytes.
+    /// The result is 0 if the session has its own copy.
     #[must_use]
     pub fn shared_bytes(&self) -> u64 {
         let shares = self.strategy == Some(Strategy::ShareV1) && !self.detached;
         if shares { self.inherited.bytes } else { 0 }
     }
 
-    /// Returns the lease if a runtime other than `owner` has it at `now`.
+    /// Returns the session's lease if it is valid at `now` and belongs to a runtime other than
+    /// `owner`.
     #[must_use]
     pub fn leased_by_other(&self, owner: Option<&str>, now: Timestamp) -> Option<&Lease> {
         self.lease.as_ref().filter(|lease| lease.holds_at(now) && Some(&*lease.owner) != owner)
     }
 }
 
-/// The right of a runtime to write a session for the length of a turn (docs/semantics.md, Writing).
+/// The exclusive right of one runtime to write a session for the duration of a turn
+/// (docs/semantics.md, Writing).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The runtime that has the lease.
     pub owner: String,
-    /// When it expires, unless renewed.
+    /// When the lease expires, unless the runtime renews it.
     pub expires: Timestamp,
-    /// The head at which its turn began, which is the end of the last closed turn.
+    /// The head of the log when the turn began, which is the end of the last closed turn.
     pub began_at: i64,
 }
 
-/// The longest validity of a lease without renewal.
+/// The longest time for which a lease can be valid without renewal.
 pub const LONGEST_LEASE: SignedDuration = SignedDuration::from_hours(24);
 
 impl Lease {
-    /// Checks whether it is valid at `now`. A lease that expires more than [`LONGEST_LEASE`] after
-    /// `now` was granted by a clock that has since been set back; it blocks nobody.
+    /// Checks whether the lease is valid at `now`. A lease that expires more than [`LONGEST_LEASE`]
+    /// after `now` is not valid, because the clock that granted it has since been set back.
     #[must_use]
     pub fn holds_at(&self, now: Timestamp) -> bool {
         self.expires > now && self.expires.duration_since(now) <= LONGEST_LEASE
     }
 }
 
-/// The rest of a deleted session, apart from its position in the tree (docs/semantics.md, Delete,
-/// detach).
+/// The record that a session was deleted. Its header remains, with its position in the lineage
+/// (docs/semantics.md, Delete, detach).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tombstone {
     /// When the session was deleted.
     pub deleted: Timestamp,
 }
 
-/// Records that a session repeats the beginning of another (docs/semantics.md, Words).
+/// A link from a session to the session whose beginning it repeats (docs/semantics.md, Words).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CopyOf {
-    /// The session that it repeats.
+    /// The id of the session whose beginning is repeated.
     pub session_id: SessionId,
-    /// The number of conversation events that are the same.
+    /// The number of conversation events that both sessions have in common from the beginning.
     pub index: u64,
 }
 
-/// How a child's prefix is stored. No other answer depends on it (docs/semantics.md, Fork).
+/// How a child's prefix is stored. Except for storage sizes and counts, no answer depends on it
+/// (docs/semantics.md, Fork).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
-    /// The child refers to its ancestors' events.
+    /// The child refers to the events of its ancestors.
     #[default]
     ShareV1,
-    /// The child gets a copy of them.
+    /// The child gets a copy of its ancestors' events.
     ReplayV1,
 }
 
@@ -169,18 +176,19 @@ pub enum Strategy {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolCallPolicy {
-    /// Each gets a synthetic result at the beginning of the child's own events.
+    /// The fork writes a synthetic result for each open call, first in the child's own events.
     #[default]
     Complete,
-    /// The cut moves back to a position where no call is open.
+    /// The fork moves the cut back to a position where no call is open.
     Remove,
-    /// The fork is refused.
+    /// The fork is refused if a call is open.
     Error,
-    /// The calls stay open; views add the missing results.
+    /// The calls remain open in the log. Views of the child add the missing results.
     Verbatim,
 }
 
-/// The error of a text that is not one of the words of an enum.
+/// The error for a string that is not one of the names of an enum's variants. It contains the valid
+/// names.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected one of {0}")]
 pub struct NotAChoice(&'static str);
@@ -188,7 +196,7 @@ pub struct NotAChoice(&'static str);
 macro_rules! words {
     ($name:ident, $all:literal, $($variant:ident = $word:literal),*) => {
         impl $name {
-            /// Returns the word for the variant.
+            /// Returns the variant's name, as JSON contains it.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),* }

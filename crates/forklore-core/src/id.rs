@@ -1,7 +1,7 @@
 //! Session ids, labels and event ids (docs/semantics.md, Envelope).
 //!
-//! A value of these types has passed the grammar. No path, query or screen output is ever built
-//! from text that has not.
+//! A value of these types has been checked against the grammar of ids. forklore never builds a
+//! path, a query or screen output from an id that has not been checked.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,14 +16,15 @@ use uuid::fmt::Hyphenated;
 
 use crate::limits::{EVENT_ID_BYTES, ID_BYTES, LABEL_BYTES};
 
-/// Why a text is not a valid id or label. The error never repeats the text, which may be hostile.
+/// Why a string is not a valid id or label. The error never repeats the string, which may be
+/// hostile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdError {
-    /// The text is empty or longer than allowed.
+    /// The string is empty or longer than allowed.
     #[error("a name has 1 to {max} bytes, this one has {len}")]
     Length {
-        /// The length of the text, in bytes.
+        /// The length of the string, in bytes.
         len: usize,
         /// The longest length allowed, in bytes.
         max: usize,
@@ -31,18 +32,19 @@ pub enum IdError {
     /// The first character is not a letter, a digit or `_`.
     #[error("a name begins with a letter, a digit or `_`")]
     First,
-    /// A later character is outside the grammar.
+    /// A character after the first is not allowed in ids and labels.
     #[error(
         "a name holds letters, digits, marks, `_`, `-` and `.`; character {at} is none of them"
     )]
     Character {
-        /// The position of the character, counted from 1.
+        /// The position of the character in the string, in characters from 1.
         at: usize,
     },
-    /// The text is not in Unicode normalization form C.
+    /// The string is not in Unicode normalization form C.
     #[error("a name is written in Unicode normalization form C")]
     NotComposed,
-    /// `last` names the latest session, so it cannot be an id or label.
+    /// The string is `last`, in any case. `last` names the latest session, so it cannot be an id or
+    /// label.
     #[error("`last` names the latest session and cannot be a name")]
     Reserved,
     /// An event id contains a control character.
@@ -79,7 +81,7 @@ macro_rules! name_type {
         pub struct $name($text);
 
         impl $name {
-            /// Returns the name as it was written.
+            /// Returns the string, exactly as it was written.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -141,7 +143,8 @@ name_type!(
 );
 
 name_type!(
-    /// An event's id: a UUID, or the id that the agent used which wrote it. Not unique.
+    /// An event's id: a UUID, or the native id that another agent gave the event. Event ids are not
+    /// unique.
     EventId(ByteString),
     |text| {
         if text.is_empty() || text.len() > EVENT_ID_BYTES {
@@ -155,22 +158,24 @@ name_type!(
 );
 
 impl SessionId {
-    /// Returns the case-folded id. Ids that differ only in case have the same folded form.
+    /// Returns the case-folded id. Ids that differ only in case have the same folded form, so a
+    /// store compares this form.
     #[must_use]
     pub fn fold(&self) -> String {
         self.0.to_uppercase().to_lowercase().nfc().collect()
     }
 
-    /// Generates a UUIDv7 for a session that begins at `unix_millis`, from that time and `random`.
+    /// Generates a UUIDv7 for a session that begins at `unix_millis` (milliseconds since the Unix
+    /// epoch). `random` gives the random bits.
     #[must_use]
     pub fn generate(unix_millis: u64, random: [u8; 10]) -> Self {
         let uuid = uuid::Builder::from_unix_timestamp_millis(unix_millis, &random).into_uuid();
         Self(uuid.to_string().into())
     }
 
-    /// Derives the id of an imported session whose native id is not usable, or of a branch found
-    /// inside an imported file: `<dialect>-<16 hex of sha256(dialect, parts)>` (docs/semantics.md,
-    /// Sources).
+    /// Derives the id `<dialect>-<16 hex of sha256(dialect, parts)>`. It is the id of an imported
+    /// session whose native id is not usable, and of a branch inside an imported file
+    /// (docs/semantics.md, Sources).
     ///
     /// # Errors
     /// If `dialect` is not a valid name.
@@ -186,8 +191,8 @@ impl Label {
         Self("main".into())
     }
 
-    /// Returns the label of a fork that was given none: `fork-` and the first 8 hex digits of
-    /// sha256(id). Each further attempt adds two digits (docs/semantics.md, Fork).
+    /// Returns the default label of a fork: `fork-` and the first 8 hex digits of sha256(id).
+    /// `attempt` counts from 0; each further attempt adds two digits (docs/semantics.md, Fork).
     #[must_use]
     pub fn of_fork(id: &SessionId, attempt: usize) -> Self {
         let hex = hex(&Sha256::digest(id.as_str().as_bytes()));
@@ -197,15 +202,16 @@ impl Label {
 }
 
 impl EventId {
-    /// Generates a UUIDv7 for an event written at `unix_millis`, from that time and `random`.
+    /// Generates a UUIDv7 for an event written at `unix_millis` (milliseconds since the Unix
+    /// epoch). `random` gives the random bits.
     #[must_use]
     pub fn generate(unix_millis: u64, random: [u8; 10]) -> Self {
         let uuid = uuid::Builder::from_unix_timestamp_millis(unix_millis, &random).into_uuid();
         Self(uuid.to_string().into())
     }
 
-    /// Returns the bytes of the UUID, if the id is a UUID in canonical form (lower case, with
-    /// hyphens).
+    /// Returns the 16 bytes of the UUID if the id is a UUID in canonical form (lower case, with
+    /// hyphens). Any other id gives `None`.
     #[must_use]
     pub fn uuid(&self) -> Option<[u8; 16]> {
         let text = self.as_str();
@@ -216,7 +222,8 @@ impl EventId {
         uuid::Uuid::try_parse(text).ok().map(uuid::Uuid::into_bytes)
     }
 
-    /// Returns the ids of these UUIDs. They share one text, so a store reads many of them fast.
+    /// Returns the UUIDs as ids in canonical form. All the ids share one string buffer, so that a
+    /// store can read many of them fast.
     #[must_use]
     pub fn of_uuids(uuids: &[[u8; 16]]) -> Vec<Self> {
         let mut text = String::with_capacity(uuids.len() * Hyphenated::LENGTH);
@@ -230,15 +237,17 @@ impl EventId {
         ids.map(|id| Self(text.slice_ref(id))).collect()
     }
 
-    /// Derives the id of an event that has none of its own: a UUIDv8 from its session and a number
-    /// (its byte offset in a file, its seq in a fork). Repeating the derivation gives the same id.
+    /// Derives a UUIDv8 for an event without an id, from its session and a number. The number is
+    /// the event's byte offset in a file, or its seq in a fork. The same arguments always give the
+    /// same id.
     #[must_use]
     pub fn derived(session: &SessionId, number: u64) -> Self {
         Self::named(session, &number.to_string())
     }
 
-    /// Derives the same kind of id from the session and a description of the event, for an event
-    /// that has no number before it is written.
+    /// Derives a UUIDv8 for an event from its session and a description of the event. It is for
+    /// events whose number is not determined before they are written. The same arguments always
+    /// give the same id.
     #[must_use]
     pub fn named(session: &SessionId, what: &str) -> Self {
         let digest = Sha256::digest(format!("{session}\n{what}").as_bytes());
@@ -254,7 +263,7 @@ fn digest_hex(first: &str, rest: &[&str]) -> String {
     let mut hash = Sha256::new();
     hash.update(first.as_bytes());
     for part in rest {
-        // A separator that no part can contain distinguishes ("a","bc") from ("ab","c").
+        // A zero byte as separator distinguishes ("a","bc") from ("ab","c").
         hash.update([0]);
         hash.update(part.as_bytes());
     }

@@ -1,5 +1,5 @@
-//! Images, documents and similar data that a part contains as base64, in the formats of the agents
-//! and providers that write them.
+//! Finds images, documents and similar data that a part of a message contains as base64. It reads
+//! the formats of several agents and providers.
 
 use std::borrow::Cow;
 
@@ -8,24 +8,26 @@ use serde_json::value::RawValue;
 
 use crate::message::{Content, Message, Part};
 
-/// An image or a document that is embedded in a part.
+/// An image, document or similar data that a part of a message contains as base64.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inline<'a> {
     /// The media type that the part declares, like `image/png`.
     pub media_type: Cow<'a, str>,
-    /// The bytes as base64, which has not been validated.
+    /// The base64 text of the data. It has not been validated.
     pub base64: Cow<'a, str>,
     /// The file name, if the part has one.
     pub name: Option<Cow<'a, str>>,
 }
 
-/// Returns the data embedded in the JSON of a part; `None` if it is not such a part, or refers to a
-/// URL. Strings are borrowed, unless they contain escapes.
+/// Returns the data that a part, given as JSON, contains as base64. `None` if the part contains
+/// none, for instance because it refers to a web URL. The returned strings borrow from `part`,
+/// unless they contain escapes.
 #[must_use]
 pub fn inline(part: &str) -> Option<Inline<'_>> {
     let part = Fields::of(part)?;
     let name = part.name();
-    // Gemini; Anthropic; users of OpenAI's format.
+    // In this order: Gemini's format, Anthropic's format, and the OpenAI format that several agents
+    // use.
     for nested in [part.inline_data, part.source, part.file].into_iter().flatten() {
         if let Some(found) = Fields::of(nested.get()).and_then(|fields| fields.itself()) {
             return Some(Inline { name: found.name.or(name), ..found });
@@ -44,8 +46,8 @@ pub fn inline(part: &str) -> Option<Inline<'_>> {
     part.itself()
 }
 
-/// Returns the number of images and documents embedded in a message, and their total size in bytes
-/// of base64.
+/// Counts the images, documents and similar data that a message contains as base64. Returns their
+/// number, and the total length of their base64 text in bytes.
 #[must_use]
 pub fn inline_bytes(message: &Message) -> (u64, u64) {
     let Content::Parts(parts) = &message.content else { return (0, 0) };
@@ -68,7 +70,7 @@ pub fn inline_bytes(message: &Message) -> (u64, u64) {
     sum
 }
 
-/// The fields of all formats, not yet decoded.
+/// The fields of a part in any of the supported formats, not yet decoded.
 #[derive(Deserialize)]
 struct Fields<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -111,7 +113,8 @@ impl<'a> Fields<'a> {
         names.into_iter().flatten().find_map(text).filter(|name| !name.is_empty())
     }
 
-    /// Returns the data that these fields contain directly, not in a nested object.
+    /// Returns the data if the fields of this object itself contain it. Nested objects are not
+    /// searched.
     fn itself(&self) -> Option<Inline<'a>> {
         if let Some(found) = self.file_data.and_then(text).and_then(data_url) {
             return Some(Inline { name: self.name(), ..found });
@@ -132,10 +135,11 @@ fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str(json).ok().map(Cow::Owned)
 }
 
-/// Decodes a base64 `data:` URL.
+/// Decodes the header of a base64 `data:` URL; `None` for any other URL. The base64 text itself is
+/// not decoded.
 fn data_url(url: Cow<'_, str>) -> Option<Inline<'_>> {
     let (head, base64) = url.strip_prefix("data:")?.split_once(";base64,")?;
-    // Parameters, such as a character set, are irrelevant to an image.
+    // Drop parameters of the media type, such as a character set: they are irrelevant to an image.
     let media_type = head.split(';').next().unwrap_or(head).to_owned();
     let begin = url.len() - base64.len();
     let base64 = match url {

@@ -9,21 +9,24 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limits::TYPE_BYTES;
 
-/// The class of an event: whether forks inherit it and whether the model sees it. It is fixed when
-/// the event is stored.
+/// The class of an event, which decides whether forks inherit the event and whether the model sees
+/// it. The class is fixed when the event is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// Messages, calls and results: inherited, and the only events with an index.
+    /// Messages, tool calls and tool results. Forks inherit them, and only they have a conversation
+    /// index.
     Conversation,
-    /// Decisions and other facts around the conversation: inherited.
+    /// Decisions and other facts about the conversation. Forks inherit them.
     Evidence,
-    /// Summaries and other texts that replace or explain a part of the conversation: inherited.
+    /// Compactions and summaries, which replace or explain a part of the conversation. Forks
+    /// inherit them.
     Context,
-    /// The record of a fork: never inherited.
+    /// The record of a fork. Forks never inherit it.
     Lineage,
-    /// Cost and failures of this session alone: never inherited.
+    /// Cost and failures of one session, and every event of an unknown type. Forks never inherit
+    /// them.
     Audit,
 }
 
@@ -38,38 +41,38 @@ impl Class {
         matches!(self, Self::Conversation | Self::Evidence | Self::Context)
     }
 
-    /// Checks whether events of this class have an index.
+    /// Checks whether events of this class are conversation events, which have an index.
     #[must_use]
     pub fn is_conversation(self) -> bool {
         self == Self::Conversation
     }
 
-    /// Returns the number that a store may write in place of the class.
+    /// Returns the number, from 0 to 4, by which a store may encode the class.
     #[must_use]
     pub fn code(self) -> u8 {
         self as u8
     }
 
-    /// Returns the class with this [`Class::code`].
+    /// Returns the class with this [`Class::code`]; `None` if no class has it.
     #[must_use]
     pub fn from_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
     }
 }
 
-/// The type of an event: one of forklore's own or any other name, which is retained
+/// The type of an event: the name of one of forklore's own types, or any other valid name
 /// (docs/semantics.md, Types, classes, inheritance).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventType(Cow<'static, str>);
 
-/// The error of a text that is not a valid type name.
+/// The error for a string that is not a valid type name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a type has 1 to {TYPE_BYTES} of a-z, 0-9, `_`, `.`, `-` and begins with a letter")]
 pub struct NotAType;
 
 macro_rules! own_types {
     ($($constant:ident = $name:literal, $class:ident;)*) => {
-        /// forklore's own types. Any other type is stored under its original name.
+        /// Constants for forklore's own types. Any other type is stored under its original name.
         impl EventType {
             $(#[doc = concat!("`", $name, "`")]
             pub const $constant: Self = Self(Cow::Borrowed($name));)*
@@ -100,9 +103,9 @@ own_types! {
 }
 
 impl EventType {
-    /// Returns the type `x.<owner>.<name>` for a record that is not of one of forklore's own types.
-    /// Upper case becomes lower case, and other characters outside the grammar of types become `_`.
-    /// The name is truncated to [`TYPE_BYTES`] characters.
+    /// Returns the type `x.<owner>.<name>`, for a record that has none of forklore's own types.
+    /// Upper case becomes lower case, and each other character that types do not allow becomes `_`.
+    /// The result is truncated to [`TYPE_BYTES`] characters.
     #[must_use]
     pub fn extension(owner: &str, name: &str) -> Self {
         let plain = |c: char| match c.to_ascii_lowercase() {
@@ -119,19 +122,22 @@ impl EventType {
         &self.0
     }
 
-    /// Checks whether it is one of forklore's own types, whose payloads forklore parses.
+    /// Checks whether the type is one of forklore's own. forklore parses the payloads of its own
+    /// types.
     #[must_use]
     pub fn is_own(&self) -> bool {
         Self::own(&self.0).is_some()
     }
 
-    /// Checks whether a writer may choose the class of this type: its name begins with `x.`.
+    /// Checks whether the name of the type begins with `x.`. A writer may choose the class of such
+    /// an event.
     #[must_use]
     pub fn is_extension(&self) -> bool {
         self.0.starts_with("x.")
     }
 
-    /// Returns the default class of the type. For unknown types, it is [`Class::Audit`].
+    /// Returns the default class of the type: [`Class::Audit`] for every type that is not
+    /// forklore's own.
     #[must_use]
     pub fn class(&self) -> Class {
         Self::own(&self.0).map_or(Class::Audit, |(_, class)| class)
@@ -182,15 +188,15 @@ impl<'de> Deserialize<'de> for EventType {
     }
 }
 
-/// How a session was created (docs/semantics.md, Words).
+/// How a session relates to its parent (docs/semantics.md, Words).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SessionKind {
-    /// It has no parent; its id names the family.
+    /// A session without a parent. Its id identifies the family.
     Root,
-    /// It inherits history and continues it in another way.
+    /// A child that inherits history from its parent and continues it.
     Branch,
-    /// It inherits nothing: a sub-agent with a fresh context.
+    /// A child that inherits no history: a sub-agent with a fresh context.
     Delegate,
 }

@@ -5,13 +5,13 @@
 //! needs the types. To create and fork sessions, use the crate `forklore`, or `forklore-engine`
 //! over a store of your own.
 //!
-//! - An [`Event`] is an immutable record. Its [`EventType`], [`Class`] and [`Effect`] say what it
-//!   means for turns, calls and forks; its payload is [`Data`], stored verbatim.
+//! - An [`Event`] is an immutable record. Its [`EventType`], [`Class`] and [`Effect`] determine its
+//!   role in turns, calls and forks. Its payload is [`Data`], stored verbatim.
 //! - A [`Header`] is everything that a store records about a session, except its events.
-//! - A [`Selector`] is a position as a caller names it, such as `turn:2`. A [`Cut`] is that
-//!   position in the units of the log.
-//! - [`Counts`] and [`OpenCalls`] are the running counts and the calls without a result at an
-//!   event.
+//! - A [`Selector`] is a position in a log as a caller writes it, such as `turn:2`. A [`Cut`] is a
+//!   resolved position, in every unit of the log.
+//! - [`Counts`] are the totals of events, turns and bytes up to an event. [`OpenCalls`] are the
+//!   tool calls without a result at an event.
 //! - A [`Message`] is the common view of a conversation event, whichever agent wrote it.
 //! - [`AgentFormat`](agent_format::AgentFormat) and
 //!   [`SessionContainer`](session_container::SessionContainer) are the interfaces that read the
@@ -45,9 +45,9 @@
 //! # }
 //! ```
 //!
-//! The crate uses no file, clock, thread or async runtime, and it stores nothing. So everything
-//! here can be tested by calling it. `docs/semantics.md` in the repository defines the meaning of
-//! each type; comments name its section.
+//! The crate uses no file, clock, thread or async runtime, and it stores nothing. A test can
+//! therefore call every function directly. `docs/semantics.md` in the repository defines the
+//! meaning of each type; the comments cite its sections.
 
 pub mod agent_format;
 pub mod attachment;

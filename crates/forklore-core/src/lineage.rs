@@ -1,36 +1,39 @@
-//! Spans: the history of a session as ranges of its ancestors' segments.
+//! Spans: ranges of the segments of a session's ancestors, which together form the history that the
+//! session inherits.
 //!
-//! A session's own events are one segment. Ancestry never changes after a fork, so a history is a
-//! list of spans fixed at fork time. Reading it takes one range read per span. Long lists are split
-//! into pages that descendants share. Each page points to its predecessor and to one page further
-//! back (a skew-binary list), so a position deep in an old history is found in O(log depth).
+//! A session's own events are one segment. Ancestry never changes after a fork, so the inherited
+//! history is a list of spans that is fixed at the fork. A read of the history takes one range read
+//! per span. Long lists are split into pages, which descendants share. Each page points to its
+//! predecessor and to one page further back (a skew-binary list). This finds a position deep in an
+//! old history in O(log depth) steps.
 
 use crate::counts::Counts;
 
-/// A range of one segment, from its beginning up to a position.
+/// A range of one segment, from the beginning of the segment up to a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// The segment, by the store's own number.
+    /// The number by which the store identifies the segment.
     pub segment: u64,
-    /// The end of the range (exclusive): the position after the last event of the span.
+    /// The end of the range (exclusive): the position in the segment after the last event of the
+    /// span.
     pub to: u64,
-    /// The counts of the reader's history before this span.
+    /// The counts of the whole history before this span, for the session whose history contains it.
     pub base: Counts,
 }
 
-/// A count that grows with the events, by which a position can be searched.
+/// A count by which a search can find a position. It never decreases along a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
-    /// Inheritable events.
+    /// The count of inheritable events.
     Inheritable,
-    /// Conversation events.
+    /// The count of conversation events.
     Index,
-    /// Turns.
+    /// The count of turns.
     Turns,
 }
 
 impl Unit {
-    /// Returns this count of `counts`.
+    /// Returns the field of `counts` for this unit.
     #[must_use]
     pub fn of(self, counts: &Counts) -> u64 {
         match self {
@@ -41,24 +44,25 @@ impl Unit {
     }
 }
 
-/// The error of bytes that are not an encoded list of spans.
+/// The error for bytes that are not an encoded list of spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a list of spans: byte {at} ends or overflows a number")]
 pub struct NotSpans {
-    /// The offset of the number that cannot be decoded.
+    /// The byte offset of the number that cannot be decoded.
     pub at: usize,
 }
 
-/// Returns the index of the span in which the count first reaches `want`; `None` if the count
-/// reaches it before the list begins.
+/// Returns the list index of the span in which the count of `unit` first reaches `want`. This is
+/// the last span before which the count is below `want`. `None` if the count reaches `want` before
+/// the first span, or the list is empty.
 #[must_use]
 pub fn holding(spans: &[Span], unit: Unit, want: u64) -> Option<usize> {
     spans.partition_point(|span| unit.of(&span.base) < want).checked_sub(1)
 }
 
-/// Returns the list as inherited by a child with `inheritable` inheritable events. `to` is the position
-/// after the last of these events, in the segment of its span. The result is empty if the child
-/// inherits nothing of the list.
+/// Returns the spans that a child inherits if its cut is after `inheritable` inheritable events.
+/// `to` is the position after the last of these events, in the segment of the last span returned.
+/// The result is empty if the child inherits no event of the list.
 #[must_use]
 pub fn cut_back(spans: &[Span], inheritable: u64, to: u64) -> Vec<Span> {
     let mut spans: Vec<_> =
@@ -69,17 +73,18 @@ pub fn cut_back(spans: &[Span], inheritable: u64, to: u64) -> Vec<Span> {
     spans
 }
 
-/// Decides the jump of a new page from the page before it, which has `depth`. `jump` is the depth
-/// that this page jumps to, and `jump_of_jump` is the depth that the page there jumps to. If true,
-/// the new page jumps to `jump_of_jump`; otherwise, it jumps to the page before it. So jumps double
-/// as the list grows (the skew-binary rule). The first page has depth 0 and jumps to itself.
+/// Decides which page a new page jumps to, by the skew-binary rule. The page before the new page
+/// has depth `depth` and jumps to the page at depth `jump`, which jumps to the page at depth
+/// `jump_of_jump`. If the result is true, the new page jumps to depth `jump_of_jump`; otherwise, it
+/// jumps to depth `depth`. The length of the longest jumps thus doubles as the list grows. The
+/// first page has depth 0 and jumps to itself.
 #[must_use]
 pub fn jumps_further(depth: u64, jump: u64, jump_of_jump: u64) -> bool {
     depth > 0 && depth - jump == jump - jump_of_jump
 }
 
-/// Encodes the spans compactly, as varints. Counts are encoded as differences from the span before,
-/// except for `open`.
+/// Encodes the spans compactly, as varints. Each count is encoded as its difference from the
+/// previous span, except `open`, which is encoded as it is.
 #[must_use]
 pub fn encode(spans: &[Span]) -> Vec<u8> {
     let mut out = Vec::with_capacity(spans.len() * 12);
@@ -96,7 +101,7 @@ pub fn encode(spans: &[Span]) -> Vec<u8> {
     out
 }
 
-/// Decodes spans encoded by [`encode`].
+/// Decodes the spans that [`encode`] encoded.
 ///
 /// # Errors
 /// If the bytes are not an encoded list of spans.

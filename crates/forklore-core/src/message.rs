@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 use crate::data::Data;
 use crate::kind::EventType;
 
-/// The author of a message.
+/// The author of a message: system, user, assistant or tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Instructions.
+    /// Instructions to the model.
     System,
-    /// The person, or a reminder injected in their name.
+    /// The user. Reminders that a program injects in the user's name also have this role.
     User,
-    /// The model: text, reasoning and calls.
+    /// The model: its text, reasoning and tool calls.
     Assistant,
-    /// A tool's result.
+    /// The result of a tool call.
     Tool,
 }
 
 impl Role {
-    /// Returns the role of an event of this type; `None` if it is not a message.
+    /// Returns the role of events of this type; `None` if such events are not messages.
     #[must_use]
     pub fn of(kind: &EventType) -> Option<Self> {
         match kind.as_str() {
@@ -35,24 +35,24 @@ impl Role {
     }
 }
 
-/// A conversation event as messages are commonly written.
+/// A conversation event in the common form: a role and a content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Message {
-    /// The author.
+    /// The author of the message.
     pub role: Role,
-    /// The content.
+    /// The content: plain text or a list of parts.
     pub content: Content,
 }
 
-/// Text, or a list of parts.
+/// The content of a message: plain text or a list of parts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Content {
     /// Plain text.
     Text(String),
-    /// Parts, in order.
+    /// A list of parts, in order.
     Parts(Vec<Part>),
 }
 
@@ -61,37 +61,38 @@ pub enum Content {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Part {
-    /// Text for people.
+    /// Plain text.
     Text {
-        /// The text.
+        /// The text of the part.
         text: String,
     },
-    /// The model's reasoning. `opaque` holds what its provider needs to continue it.
+    /// Reasoning of the model. `opaque` contains the fields that the provider needs to continue the
+    /// reasoning.
     Reasoning {
-        /// The readable part.
+        /// The readable text of the reasoning.
         text: String,
-        /// The provider that wrote it, if recorded.
+        /// The provider of the model, if recorded.
         #[serde(skip_serializing_if = "Option::is_none")]
         provider: Option<String>,
-        /// The model that wrote it, if recorded.
+        /// The model that wrote the reasoning, if recorded.
         #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<String>,
-        /// The part as it was stored.
+        /// The whole stored part, verbatim.
         #[serde(skip_serializing_if = "Option::is_none")]
         opaque: Option<Data>,
     },
-    /// A call of a tool.
+    /// A tool call.
     ToolCall {
         /// The call's id.
         id: String,
         /// The tool's name.
         name: String,
-        /// The arguments, verbatim.
+        /// The arguments of the call, verbatim.
         arguments: Data,
     },
-    /// The result of a call.
+    /// The result of a tool call.
     ToolResult {
-        /// The call's id.
+        /// The id of the call to which this result belongs.
         call_id: String,
         /// The tool's name, if recorded.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,26 +102,27 @@ pub enum Part {
         /// Whether the tool failed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
-        /// Whether forklore added it because no result was recorded.
+        /// Whether forklore added this result because the call had no recorded result.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         synthetic: bool,
     },
-    /// An attachment: a file that the store has apart from the log.
+    /// A reference to an attachment: bytes that the store contains outside the log.
     Attachment {
-        /// `sha256:...`
+        /// The name of the attachment: `sha256:` and 64 hex digits.
         r#ref: String,
-        /// Its media type.
+        /// The attachment's media type, such as `image/png`.
         media_type: String,
-        /// Its name, if recorded.
+        /// The attachment's file name, if recorded.
         #[serde(skip_serializing_if = "Option::is_none")]
         name: Option<String>,
-        /// Whether its bytes are missing or damaged (docs/semantics.md, Attachments).
+        /// Whether the attachment's bytes are missing from the store or damaged (docs/semantics.md,
+        /// Attachments).
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         missing: bool,
     },
     /// A part of any other kind.
     Other {
-        /// The part as it was stored.
+        /// The whole stored part, verbatim.
         value: Data,
     },
 }
@@ -132,7 +134,8 @@ impl Message {
         Self { role, content: Content::Text(text.into()) }
     }
 
-    /// Creates a message with parts; a single text part becomes plain text.
+    /// Creates a message with parts. A list with exactly one part, of type text, becomes plain
+    /// text.
     #[must_use]
     pub fn parts(role: Role, mut parts: Vec<Part>) -> Self {
         if let [Part::Text { text }] = parts.as_mut_slice() {
@@ -141,7 +144,7 @@ impl Message {
         Self { role, content: Content::Parts(parts) }
     }
 
-    /// Returns the text parts of the message, joined by line breaks.
+    /// Returns the plain text of the message, or its text parts joined by line breaks.
     #[must_use]
     pub fn plain_text(&self) -> String {
         match &self.content {
@@ -156,7 +159,7 @@ impl Message {
         }
     }
 
-    /// Returns the message's parts; plain text becomes one part.
+    /// Returns the message's parts. Plain text becomes a single text part.
     #[must_use]
     pub fn to_parts(&self) -> Vec<Part> {
         match &self.content {

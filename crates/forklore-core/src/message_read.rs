@@ -1,7 +1,7 @@
-//! Deserialization of messages.
+//! Deserialization of [`Content`] and [`Part`].
 //!
-//! Serde's derived deserializer for tagged enums buffers its input, which would change the text of
-//! the JSON. Payloads are stored verbatim ([`Data`]), so these implementations never buffer.
+//! Serde's derived deserializer for tagged enums buffers its input and thereby changes the JSON
+//! text. Payloads must remain verbatim ([`Data`]), so these implementations do not buffer.
 
 use std::fmt;
 
@@ -40,7 +40,7 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
-/// The fields of all part types together.
+/// The fields of all part types in one struct. A field of another part type is `None`.
 #[derive(Deserialize)]
 struct Fields {
     #[serde(rename = "type")]
@@ -68,7 +68,7 @@ struct Fields {
     value: Option<Data>,
 }
 
-/// Deserializes a field that is present, even if it is `null`.
+/// Deserializes a field that is present as `Some`, even if its value is `null`.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Data>, D::Error> {
     Data::deserialize(deserializer).map(Some)
 }

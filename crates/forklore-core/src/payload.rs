@@ -10,39 +10,39 @@ use crate::kind::{Class, EventType};
 use crate::message::{Content, Message, Part, Role};
 use crate::usage::Usage;
 
-/// Why a payload was rejected.
+/// The error of an event whose payload or class is not valid for its type.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PayloadError {
-    /// A required field is missing, or one has the wrong form.
+    /// A required field is missing or has the wrong form.
     #[error("a {kind} needs {needs}")]
     Missing {
         /// The event's type.
         kind: EventType,
-        /// The fields that the type requires, in words.
+        /// The fields that the type requires, as text for people.
         needs: &'static str,
     },
-    /// The payload cannot be parsed.
+    /// The payload cannot be parsed, for example because it is not a JSON object.
     #[error("a {kind} cannot be read: {source}")]
     Form {
         /// The event's type.
         kind: EventType,
-        /// The error of the JSON parser.
+        /// The error that the JSON parser returned.
         source: serde_json::Error,
     },
-    /// The writer gave a class to a type whose class is fixed.
+    /// The writer gave a class other than the default to a type whose class is fixed.
     #[error("the class of {kind} is fixed; only types that begin with `x.` may be given one")]
     ClassFixed {
         /// The event's type.
         kind: EventType,
     },
-    /// The writer gave the lineage class, which only the engine writes.
+    /// The writer gave the class lineage to an event that is not a `session_fork`.
     #[error("no event but session_fork is of class lineage")]
     LineageClass,
 }
 
-/// The fields of all own types together, not yet decoded. Each type decodes its own fields; the
-/// others may have any content.
+/// The payload fields of all of forklore's own types in one struct, not yet decoded. Each type
+/// decodes only its own fields; all other fields may have any value.
 #[derive(Deserialize)]
 struct Fields<'a> {
     #[serde(borrow, default)]
@@ -93,7 +93,7 @@ fn is_true(raw: Raw<'_>) -> bool {
     raw.is_some_and(|raw| raw.get() == "true")
 }
 
-/// Decodes the value of a field; `None` if it is not a `T`.
+/// Decodes the value of a field; `None` if the field is missing or is not a `T`.
 fn value<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
 }
@@ -106,11 +106,11 @@ fn is_text(raw: Raw<'_>) -> bool {
     raw.is_some_and(|raw| raw.get().starts_with('"'))
 }
 
-/// Checks a payload that a program wants to append. Returns its class and its effect on calls and
-/// turns.
+/// Checks the payload and class of an event that a program appends. Returns the event's class and
+/// its effect on calls and turns. `class` is the class that the program requested, if any.
 ///
 /// # Errors
-/// If a required field is missing or a class is given that the type does not allow.
+/// If a required field is missing or malformed, or the type does not allow the requested class.
 pub fn check(
     kind: &EventType,
     class: Option<Class>,
@@ -197,7 +197,8 @@ fn effect(kind: &EventType, data: &Data, fields: &Fields<'_>) -> Result<Effect, 
     Ok(effect)
 }
 
-/// Converts the payload of an own conversation event to a message; `None` for any other type.
+/// Converts the payload of a conversation event in forklore's own format to a message. Any other
+/// type gives `None`.
 ///
 /// # Errors
 /// If the payload does not have the required form.
@@ -206,7 +207,8 @@ pub fn message(kind: &EventType, data: &Data) -> Result<Option<Message>, serde_j
     spoken(kind, data, &data.read()?)
 }
 
-/// Checks whether the payload is that of an interrupted assistant message: `partial` is true.
+/// Checks whether the payload belongs to an interrupted assistant message: an `assistant_message`
+/// whose field `partial` is true.
 #[must_use]
 pub fn is_partial(kind: &EventType, data: &Data) -> bool {
     #[derive(Deserialize)]
@@ -235,8 +237,8 @@ fn spoken(
     }))
 }
 
-/// Parses `content`: a string or a list of parts. A missing value gives an empty text, and any
-/// other value one [`Part::Other`].
+/// Parses the field `content`: a string or a list of parts. A missing value gives an empty string,
+/// and a value of any other kind gives a single [`Part::Other`].
 ///
 /// # Errors
 /// If the string or the list cannot be parsed.
@@ -301,7 +303,7 @@ fn tool_result(fields: &Fields<'_>) -> Part {
     }
 }
 
-/// Parses the usage in a `provider_usage` payload. Missing and malformed values are 0.
+/// Parses the usage in a `provider_usage` payload. Each missing or malformed value becomes 0.
 #[must_use]
 pub fn usage(data: &Data) -> Usage {
     #[derive(Deserialize, Default)]

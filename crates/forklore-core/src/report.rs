@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AttachmentId, ErrorKind, SessionId};
 
-/// The result of a check of everything stored.
+/// The result of `verify`, which checks one session or everything in a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verification {
     /// The number of sessions checked.
     pub sessions: u64,
-    /// The number of events read; shared events count once.
+    /// The number of events read. An event that several sessions share counts once.
     pub events: u64,
-    /// The problems found.
+    /// The problems that the check found.
     pub problems: Vec<Problem>,
 }
 
@@ -22,60 +22,60 @@ pub struct Verification {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
-    /// The session, if it can be determined.
+    /// The id of the affected session, if it can be determined.
     pub session_id: Option<SessionId>,
-    /// The log position, if it can be determined.
+    /// The log position of the affected event, from 0, if it can be determined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// The attachment that is missing or damaged, if it is one.
+    /// The attachment, if the problem is a missing or damaged attachment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attachment: Option<AttachmentId>,
-    /// The kind of error.
+    /// The kind of error, such as `corrupt`.
     pub kind: ErrorKind,
     /// A description of the problem.
     pub message: String,
 }
 
-/// The result of a garbage collection.
+/// The result of a garbage collection (`gc`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Collected {
     /// The number of bytes returned to the file system.
     pub freed_bytes: u64,
-    /// The number of segments removed because no session needed them.
+    /// The number of segments removed. No session needed them any more.
     pub segments: u64,
-    /// The number of events in them.
+    /// The number of events in the removed segments.
     pub events: u64,
-    /// The number of attachments removed because no event names them.
+    /// The number of attachments removed. No event names them any more.
     pub attachments: u64,
 }
 
-/// The result of packing.
+/// The result of `pack`, which compresses idle families.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Packed {
-    /// Bytes given back to the file system.
+    /// The number of bytes returned to the file system.
     pub freed_bytes: u64,
     /// The number of events that were compressed.
     pub events: u64,
-    /// The number of fragmented histories that were compacted.
+    /// The number of histories that consisted of many small pieces and were joined.
     pub histories: u64,
 }
 
-/// One check of `doctor`.
+/// The result of one check that `doctor` makes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Check {
-    /// The name of the check: one word, or several joined by `_`.
+    /// The name of the check, in lower case with `_` between words.
     pub name: Cow<'static, str>,
     /// The verdict.
     pub status: CheckStatus,
-    /// The finding, in words.
+    /// What the check found, as text for people.
     pub message: String,
-    /// What to do about it: a command or a sentence.
+    /// What to do about the finding: a command or a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The kind of error, for a problem.
+    /// The kind of error, if the status is `problem`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<ErrorKind>,
 }
@@ -87,8 +87,8 @@ pub struct Check {
 pub enum CheckStatus {
     /// No problem.
     Ok,
-    /// It works, but needs attention.
+    /// The store works, but something needs attention.
     Warning,
-    /// The store cannot be used, or only in part.
+    /// The store, or a part of it, cannot be used.
     Problem,
 }

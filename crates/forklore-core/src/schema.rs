@@ -1,4 +1,4 @@
-//! JSON Schemas of the types with handwritten serialization.
+//! JSON Schemas of the types whose serialization is written by hand.
 
 use std::borrow::Cow;
 

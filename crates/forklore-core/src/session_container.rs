@@ -1,20 +1,20 @@
-//! Files that contain many sessions at once, such as databases. Each session is read as if it were
-//! a file of lines (docs/semantics.md, Sources).
+//! The interface that reads files with many sessions, such as databases. Each session is read as if
+//! it were a session file of its own, with lines (docs/semantics.md, Sources).
 
 use std::io::{BufRead, Write};
 use std::path::Path;
 
 use jiff::Timestamp;
 
-/// Finds the sessions in files of one agent.
+/// Finds the sessions in one agent's files that contain many sessions.
 pub trait SessionContainer: Send + Sync {
-    /// Returns the name of the agent format of the lines.
+    /// Returns the name of the agent format that parses the lines of these sessions.
     fn dialect(&self) -> &'static str;
 
-    /// Checks by the path alone whether a file in a folder may contain sessions.
+    /// Checks by the path alone whether a file in a folder may contain sessions of this agent.
     fn may_own(&self, path: &Path) -> bool;
 
-    /// Checks whether a file with this path and first bytes should be opened.
+    /// Checks whether a file with this path and these first bytes contains sessions of this agent.
     fn detect(&self, path: &Path, head: &[u8]) -> bool;
 
     /// Opens a snapshot of the file; later changes to it are not visible.
@@ -24,16 +24,17 @@ pub trait SessionContainer: Send + Sync {
     fn open(&self, path: &Path) -> Result<Box<dyn Inside>, ExpandError>;
 }
 
-/// The sessions in an open file.
+/// A snapshot of an open file with many sessions.
 pub trait Inside {
-    /// Returns all sessions.
+    /// Returns all sessions of the file.
     ///
     /// # Errors
-    /// If they cannot be read.
+    /// If the sessions cannot be read.
     fn sessions(&mut self) -> Result<Vec<Found>, ExpandError>;
 
-    /// Writes the lines of a session that are not among the `earlier` lines, which earlier calls
-    /// wrote. Returns the problems found in the session.
+    /// Writes the new lines of the session `id` to `out`. `earlier` contains the lines that earlier
+    /// calls wrote for this session; they are not written again. Returns the problems found in the
+    /// session.
     ///
     /// # Errors
     /// If the lines cannot be read or written.
@@ -48,22 +49,24 @@ pub trait Inside {
 /// A problem with a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// Part of the session has not been written yet.
+    /// The agent has not finished writing a part of the session. The string describes that part.
     Unfinished(String),
-    /// Part of the session belongs to nothing else in it.
+    /// A part of the session is not connected to the rest of the session. The string describes that
+    /// part.
     Damage(String),
 }
 
-/// A session found in a file.
+/// A session in a file with many sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The agent's id of the session.
     pub id: String,
-    /// The session that called it as a sub-agent.
+    /// The agent's id of the session that called this session as a sub-agent, if any.
     pub caller: Option<String>,
-    /// When it was created.
+    /// When the session was created.
     pub created: Option<Timestamp>,
-    /// A number that changes whenever anything about the session changes.
+    /// A number that changes whenever anything in the session changes. An unchanged number means
+    /// that the session need not be read again.
     pub state: i64,
 }
 
@@ -71,12 +74,12 @@ pub struct Found {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExpandError {
-    /// The file is damaged, in use, or gone.
+    /// The file is damaged, in use or deleted.
     #[error("{what}")]
     Unreadable {
-        /// What is wrong, in words.
+        /// A description of the failure, as text for people.
         what: String,
-        /// The error that caused it, if any.
+        /// The underlying error, if any.
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
     /// The file has a format or version that this program cannot read.
@@ -85,9 +88,9 @@ pub enum ExpandError {
     /// A file could not be read or written.
     #[error("{doing}: {source}")]
     Io {
-        /// The operation that failed.
+        /// The operation that failed, as text for people.
         doing: String,
-        /// Why it failed.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }

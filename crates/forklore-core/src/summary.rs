@@ -1,5 +1,5 @@
-//! `deterministic_operational_summary_v2`: a summary made without a model (docs/semantics.md,
-//! Summary at the fork).
+//! Builds `deterministic_operational_summary_v2`, a summary of a history without a model
+//! (docs/semantics.md, Summary at the fork).
 
 mod prose;
 
@@ -24,31 +24,31 @@ const LAST_FACTS: usize = 6;
 const FACT_BYTES: usize = 480;
 const FILE_KEYS: [&str; 6] = ["path", "file", "file_path", "filename", "paths", "files"];
 
-/// The summary of a history. All positions are conversation indexes.
+/// The summary of a history. Every `index` in it is a conversation index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// The number of events of each type.
+    /// The number of events of each type, by type name.
     pub counts: BTreeMap<String, u64>,
-    /// The number of calls of each tool.
+    /// The number of calls of each tool, by tool name.
     pub tools: BTreeMap<String, u64>,
-    /// The last 50 calls.
+    /// The last 50 tool calls, oldest first.
     pub last_calls: VecDeque<Call>,
-    /// The first 30 files mentioned.
+    /// The names of the first 30 files mentioned, without repetition.
     pub files: Vec<String>,
-    /// The calls without a result.
+    /// The tool calls without a result.
     pub open_calls: Vec<OpenCall>,
-    /// The unfinished items of the last plan or todo call.
+    /// The unfinished items of the last tool call whose tool name contains `plan` or `todo`.
     pub open_tasks: Vec<String>,
-    /// The beginnings of the last 6 messages with text.
+    /// The beginnings of the last 6 messages that contain text, oldest first.
     pub facts: VecDeque<Fact>,
-    /// The limits of such a summary, in words.
+    /// Sentences that state the limits of this kind of summary.
     pub limitations: Vec<String>,
 }
 
-/// A tool call.
+/// A tool call in a summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Call {
-    /// The index of the event that makes the call.
+    /// The conversation index of the event with the call.
     pub index: u64,
     /// The tool's name.
     pub name: String,
@@ -57,15 +57,16 @@ pub struct Call {
 /// The beginning of a message's text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fact {
-    /// The index of the message.
+    /// The conversation index of the message.
     pub index: u64,
-    /// The role that wrote it.
+    /// The role of the message: `system`, `user`, `assistant` or `tool`.
     pub role: &'static str,
-    /// The text with white space collapsed, truncated to at most 480 bytes between graphemes.
+    /// The beginning of the text, at most 480 bytes. White space is collapsed, and the text ends
+    /// between two graphemes.
     pub text: String,
 }
 
-/// Builds a summary event by event.
+/// Builds a [`Summary`] from the events of a history, one event at a time.
 #[derive(Debug, Default)]
 pub struct Summarizer {
     counts: BTreeMap<String, u64>,
@@ -78,8 +79,8 @@ pub struct Summarizer {
 }
 
 impl Summarizer {
-    /// Adds the next event. If it is part of the conversation, `index` is its index and `message`
-    /// its view.
+    /// Adds the next event. For a conversation event, `index` is its conversation index and
+    /// `message` is its view as a message.
     pub fn add(&mut self, event: &Event, index: Option<u64>, message: Option<&Message>) {
         *self.counts.entry(event.kind.as_str().to_owned()).or_default() += 1;
         self.open.step(&event.effect);
@@ -97,7 +98,7 @@ impl Summarizer {
         self.fact(index, message);
     }
 
-    /// Returns the summary of all events added.
+    /// Returns the summary of all events that were added.
     #[must_use]
     pub fn finish(self) -> Summary {
         Summary {
@@ -128,7 +129,7 @@ impl Summarizer {
     }
 
     fn files_in_arguments(&mut self, arguments: Value) {
-        // A queue instead of recursion, because a model may nest arguments to any depth.
+        // Use a queue instead of recursion, because a model may nest arguments to any depth.
         let mut queue = VecDeque::from([(false, arguments)]);
         while let Some((named, value)) = queue.pop_front() {
             match value {
@@ -183,7 +184,8 @@ fn push_last<T>(queue: &mut VecDeque<T>, item: T, most: usize) {
     queue.push_back(item);
 }
 
-/// Truncates `text` to at most this number of bytes, between graphemes.
+/// Returns the longest beginning of `text` that has at most `bytes` bytes and ends between two
+/// graphemes.
 #[must_use]
 pub fn beginning(text: &str, bytes: usize) -> &str {
     if text.len() <= bytes {
@@ -194,7 +196,8 @@ pub fn beginning(text: &str, bytes: usize) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// Collapses white space and truncates to 480 bytes, between graphemes.
+/// Collapses the white space in `text` and truncates the result to at most 480 bytes, between two
+/// graphemes.
 fn excerpt(text: &str) -> String {
     let mut out = String::new();
     for word in text.split_whitespace() {
@@ -221,7 +224,8 @@ fn excerpt(text: &str) -> String {
     out
 }
 
-/// Returns the texts of a plan's items that have a text and are not marked as done.
+/// Returns the texts of the unfinished items in the arguments of a plan or todo call. Items without
+/// a text are left out.
 fn unfinished(arguments: &Value) -> Vec<String> {
     let lists = ["todos", "plan", "items", "tasks", "steps"];
     let items = lists.iter().find_map(|key| arguments.get(key)?.as_array());

@@ -1,5 +1,5 @@
-//! Families as trees, arranged without recursion, whatever their shape (docs/semantics.md,
-//! Reading).
+//! Arranges sessions as trees, without recursion, whatever the shape of the trees
+//! (docs/semantics.md, Reading).
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,29 +11,32 @@ use crate::id::SessionId;
 /// One node of a tree in pre-order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// The index of the session in the list given; `None` for a missing parent.
+    /// The index of the session in the slice passed to [`arrange`]; `None` for a parent that is not
+    /// in the slice.
     pub at: Option<usize>,
     /// The session's id.
     pub id: SessionId,
-    /// The number of links below the root of this tree.
+    /// The number of parent links between the node and the root of its tree; 0 for the root.
     pub depth: usize,
     /// The problem with the node, if any.
     pub mark: Option<Mark>,
 }
 
-/// A problem with a node.
+/// A problem with a node of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// Its children refer to it, but it is not among the sessions.
+    /// The session is not among the sessions given, although they include children of it.
     Missing,
-    /// Its parent links form a cycle. Only the first session found in the cycle is marked.
+    /// The session's parent links lead into a cycle. Only the first such session found is marked;
+    /// it becomes the root of its tree.
     Cycle,
 }
 
 /// Arranges sessions as trees in pre-order; siblings are sorted by cut, creation time and id.
 ///
-/// Every session given appears exactly once. A parent that is not among them gets its own node,
-/// marked as missing. In a cycle, the first session found is the root and is marked.
+/// Every session given appears exactly once. A parent that is not among the sessions gets a node of
+/// its own, marked [`Mark::Missing`]. If parent links lead into a cycle, the first session found
+/// becomes the root of its tree, marked [`Mark::Cycle`].
 #[must_use]
 pub fn arrange(sessions: &[Header]) -> Vec<Placed> {
     let depths: HashMap<&SessionId, usize> =
@@ -60,7 +63,8 @@ pub fn arrange(sessions: &[Header]) -> Vec<Placed> {
         walk.from(id, at, at.is_none().then_some(Mark::Missing));
     }
     for header in sessions {
-        // A session that no root leads to belongs to a cycle, or descends from one.
+        // A session that cannot be reached from a root belongs to a cycle, or descends from a
+        // session in a cycle.
         if !walk.seen.contains(&header.id) {
             walk.from(&header.id, depths.get(&header.id).copied(), Some(Mark::Cycle));
         }

@@ -1,25 +1,25 @@
-//! The usage of model calls: tokens and cost.
+//! What model calls consumed: tokens and cost.
 
 use serde::{Deserialize, Serialize};
 
-/// The usage of model calls: the sum of `provider_usage` events (docs/semantics.md, Turns and
-/// models).
+/// What one or more model calls consumed: the sum of their `provider_usage` events
+/// (docs/semantics.md, Turns and models).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usage {
-    /// Tokens sent.
+    /// The number of tokens sent to the model.
     pub input: u64,
-    /// Tokens received.
+    /// The number of tokens received from the model.
     pub output: u64,
-    /// Tokens of the input that the provider had cached.
+    /// The number of input tokens that the provider read from its cache.
     pub cached: u64,
-    /// Money, in the currency of the events.
+    /// The cost, in the currency that the events use.
     pub cost: f64,
 }
 
 impl Usage {
-    /// Returns the sum of input and output tokens. It saturates, because records may report any
-    /// number.
+    /// Returns the sum of input and output tokens. The addition saturates, because a record may
+    /// report any number.
     #[must_use]
     pub fn tokens(&self) -> u64 {
         self.input.saturating_add(self.output)

@@ -8,15 +8,15 @@ use sha2::{Digest, Sha256};
 
 use crate::id::hex;
 
-/// A workspace: a full path, kept as text and compared as text.
+/// A workspace: the full path of a folder, stored and compared as a string.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Workspace(String);
 
 impl Workspace {
-    /// Returns the workspace of `path`. It removes trailing slashes, and in a Windows path replaces
-    /// `\` by `/`.
+    /// Returns the workspace of `path`, without trailing slashes. In a path that begins with a
+    /// drive letter or `\\`, each `\` becomes `/`.
     #[must_use]
     pub fn new(path: &str) -> Self {
         let path = if is_windows(path) { Cow::Owned(path.replace('\\', "/")) } else { path.into() };
@@ -30,7 +30,7 @@ impl Workspace {
         &self.0
     }
 
-    /// Returns the last component of the path, or `root` if there is none.
+    /// Returns the last component of the path; `root` for the path `/`.
     #[must_use]
     pub fn name(&self) -> &str {
         match self.0.rsplit('/').next() {
@@ -39,8 +39,9 @@ impl Workspace {
         }
     }
 
-    /// Returns the key: the name, sanitized and truncated to 32 characters, and 12 hex digits of
-    /// the path's SHA-256.
+    /// Returns the workspace's key: its name, `-`, and the first 12 hex digits of the path's
+    /// SHA-256. In the name, each character other than ASCII letters, digits, `.`, `_` and `-`
+    /// becomes `_`; the name is truncated to 32 characters.
     ///
     /// ```
     /// use forklore_core::workspace::Workspace;

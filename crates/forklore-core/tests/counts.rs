@@ -1,4 +1,4 @@
-//! Running counts: the events before a position are counted the same, however the history is split.
+//! Tests that running counts are the same, however a history is split into parts.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use forklore_core::{
@@ -23,7 +23,7 @@ fn event() -> impl Strategy<Value = Event> {
         kind: "x.any".parse().unwrap(),
         class,
         dialect: None,
-        // Only conversation events make calls and turns.
+        // Only conversation events can open or close calls and start turns.
         effect: if class.is_conversation() {
             Effect { starts_turn, calls }
         } else {
@@ -37,7 +37,7 @@ fn log() -> impl Strategy<Value = Vec<Event>> {
     prop::collection::vec(event(), 0..40)
 }
 
-/// Returns the counts after each event.
+/// Returns the running counts after each of the events.
 fn running(events: &[Event]) -> Vec<Counts> {
     let mut open = OpenCalls::default();
     let mut counts = Counts::default();

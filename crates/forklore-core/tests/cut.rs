@@ -1,4 +1,5 @@
-//! Selectors: parsing and printing, and checking their numbers against a session's extent.
+//! Tests that selectors are parsed and printed, and that their numbers are checked against a
+//! session's extent.
 #![allow(clippy::unwrap_used)]
 
 use forklore_core::cut::{CutPoint, Extent};
@@ -17,8 +18,8 @@ fn selector() -> impl Strategy<Value = Selector> {
     ]
 }
 
-/// A session's extent: at most as many turns as conversation events, at most as many of these as
-/// inheritable events, and at most as many of these as log positions.
+/// Generates a session's extent whose counts are consistent: turns <= conversation events <=
+/// inheritable events <= log positions.
 fn extent() -> impl Strategy<Value = Extent> {
     (0..8u64, 0..8u64, 0..8u64, 0..8u64).prop_map(|(turns, other, evidence, audit)| {
         let index = turns + other;

@@ -1,4 +1,5 @@
-//! The envelope: one JSON line, fields in order, `data` byte for byte.
+//! Tests of the envelope: one JSON line, with its fields in the documented order and `data` byte
+//! for byte.
 #![allow(clippy::unwrap_used)]
 
 use forklore_core::Usage;
@@ -87,7 +88,7 @@ fn an_inherited_event_names_parent_and_origin() {
     assert_eq!(line(&header("b", Some("a")), 3, Some(&origin), &event), want);
 }
 
-/// JSON texts in forms that a parser might change.
+/// Generates JSON values written in ways that a parse and a print might change.
 fn spelling() -> impl Strategy<Value = String> {
     let text = any::<String>().prop_map(|text| serde_json::to_string(&text).unwrap());
     let token = prop_oneof![

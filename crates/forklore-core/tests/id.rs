@@ -1,11 +1,12 @@
-//! Parsing of ids and labels, with hostile texts.
+//! Tests the parsing of ids and labels, also with hostile strings.
 #![allow(clippy::unwrap_used)]
 
 use forklore_core::{EventId, Label, SessionId};
 use proptest::prelude::*;
 use unicode_normalization::is_nfc;
 
-/// Characters that the grammar treats specially, mixed with ordinary ones.
+/// Generates strings that mix characters that the grammar treats specially with ordinary
+/// characters.
 fn nasty() -> impl Strategy<Value = String> {
     let special = "/\\.:*?\"<>|%$ \t\r\n\0\x1b\u{7f}\u{85}\u{301}\u{345}\u{200b}\u{200d}\u{202e}\
                    \u{2028}\u{feff}-_~İıſßŉǰΐΣςﬁⅷⓐ１Ａ\u{1f600}";
@@ -14,7 +15,7 @@ fn nasty() -> impl Strategy<Value = String> {
     prop::collection::vec(c, 0..12).prop_map(String::from_iter)
 }
 
-/// Texts that match the grammar.
+/// Generates strings that match the grammar of ids.
 fn proper() -> impl Strategy<Value = String> {
     "[\\p{L}\\p{Nd}_][\\p{L}\\p{Nd}_.-]{0,30}"
         .prop_filter("composed and not reserved", |text| {

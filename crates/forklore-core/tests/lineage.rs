@@ -1,4 +1,5 @@
-//! Lists of spans: encoding and decoding, searching, cutting back, and the jumps between pages.
+//! Tests of lists of spans: encoding and decoding, searching, truncating, and the jumps between
+//! pages.
 #![allow(clippy::indexing_slicing, reason = "a wrong place ends the test")]
 
 use forklore_core::Counts;
@@ -16,13 +17,13 @@ fn counts() -> impl Strategy<Value = Counts> {
     })
 }
 
-/// Arbitrary spans: the encoding makes no assumptions about them.
+/// Generates arbitrary spans, because the encoding makes no assumptions about them.
 fn any_spans() -> impl Strategy<Value = Vec<Span>> {
     let span = (any::<u64>(), any::<u64>(), counts());
     vec(span.prop_map(|(segment, to, base)| Span { segment, to, base }), 0..40)
 }
 
-/// Spans as a store makes them: each one contributes at least one event.
+/// Generates spans as a store writes them: each span contributes at least one event.
 fn history() -> impl Strategy<Value = Vec<Span>> {
     vec((1..9u64, 0..9u64, 0..3u64), 1..40).prop_map(|steps| {
         let mut base = Counts::default();
@@ -77,7 +78,7 @@ proptest! {
     }
 }
 
-/// Returns the jumps of the first pages of a list, as the depths that they lead to.
+/// Returns, for each of the first `pages` pages of a list, the depth of the page that it jumps to.
 fn jumps(pages: usize) -> Vec<u64> {
     let mut jumps = vec![0];
     for depth in 1..pages as u64 {

@@ -1,11 +1,11 @@
-//! Attachments: bytes stored next to the log, which events name by digest (docs/semantics.md,
-//! Attachments).
+//! Storage for attachments: bytes stored outside the log, which events name by their digest
+//! (docs/semantics.md, Attachments).
 //!
-//! This interface is separate from the `Store` trait and optional. Each attachment is stored once,
-//! however many events name it, and the storage does not know which events do. A gc must not remove
-//! bytes that are about to be named. Therefore, a writer pins an attachment until the event that
-//! names it is written, and a [`sweep`](Attachments::sweep) spares attachments that are pinned, or
-//! were pinned since they were listed.
+//! This interface is separate from the `Store` trait, and a store may lack it. Each attachment is
+//! stored once, however many events name it. The storage has no record of which events name an
+//! attachment. A gc must not remove an attachment that an event is about to name. A writer
+//! therefore pins the attachment until that event is written. A [`sweep`](Attachments::sweep)
+//! removes no attachment that is pinned, or that was pinned after it was listed.
 
 mod checked;
 mod folder;
@@ -21,36 +21,40 @@ pub use folder::AttachmentFolder;
 
 use crate::error::Result;
 
-/// The size of the read buffer: how many bytes of an attachment are in memory at once.
+/// The size of the read buffer, in bytes: the largest part of an attachment that is in memory at
+/// once.
 pub const BUFFER: usize = 256 << 10;
 
-/// Storage for attachments, each stored once.
+/// Storage for attachments. Each attachment is stored once.
 pub trait Attachments: Send + Sync {
-    /// Stores these bytes, at most `limit` of them. Reads them to the end in constant memory. The
-    /// bytes are durable when it returns. Even after a crash, their name gives either all bytes or
-    /// nothing.
+    /// Reads `bytes` to the end, in constant memory, and stores them as an attachment. The
+    /// attachment is durable when the method returns. Even after a crash, its name gives either all
+    /// its bytes or nothing.
     ///
     /// # Errors
-    /// `Invalid` if there are more than `limit` bytes, `Io` also if reading `bytes` fails; then
-    /// nothing is stored. `Denied`, `Poisoned`.
+    /// `Invalid` if there are more than `limit` bytes; `Io`, also if reading `bytes` fails. In both
+    /// cases, nothing is stored. `Denied`, `Poisoned`.
     fn put(&self, bytes: &mut dyn Read, limit: u64) -> Result<Pin>;
 
-    /// Pins an existing attachment for an event about to name it; `None` if it does not exist.
+    /// Pins an existing attachment, for an event that is about to name it. Returns `None` if the
+    /// attachment does not exist.
     ///
     /// # Errors
-    /// `Corrupt` if its path is not a regular file, `Denied`, `Io`.
+    /// `Corrupt` if the path of the attachment is not a regular file; `Denied`, `Io`.
     fn pin(&self, id: &AttachmentId) -> Result<Option<Pin>>;
 
-    /// Opens the bytes of an attachment as they are stored. [`Checked`] verifies them.
+    /// Opens an attachment for reading, without verifying its bytes; [`Checked`] verifies them.
+    /// Returns `None` if the attachment does not exist.
     ///
     /// # Errors
-    /// `Corrupt` if its path is not a regular file, `Io`.
+    /// `Corrupt` if the path of the attachment is not a regular file; `Io`.
     fn open(&self, id: &AttachmentId) -> Result<Option<Box<dyn Read + Send>>>;
 
-    /// Returns the metadata of an attachment without reading its bytes.
+    /// Returns the metadata of an attachment, without reading its bytes; `None` if the attachment
+    /// does not exist.
     ///
     /// # Errors
-    /// `Corrupt` if its path is not a regular file, `Io`.
+    /// `Corrupt` if the path of the attachment is not a regular file; `Io`.
     fn find(&self, id: &AttachmentId) -> Result<Option<Attachment>>;
 
     /// Lists all attachments, ordered by name.
@@ -59,22 +63,23 @@ pub trait Attachments: Send + Sync {
     /// `Io`.
     fn list(&self) -> Result<Vec<Attachment>>;
 
-    /// Removes those attachments of an earlier [`list`](Attachments::list) that are not pinned now
-    /// and have not been pinned or put since. Also removes the remains of interrupted puts.
+    /// Removes the attachments in `unneeded`, which come from an earlier
+    /// [`list`](Attachments::list). It skips each attachment that is pinned, or that was pinned or
+    /// put after that list. It also removes the remains of interrupted puts.
     ///
     /// # Errors
     /// `Denied`, `Io`.
     fn sweep(&self, unneeded: &[Attachment]) -> Result<Swept>;
 }
 
-/// A pinned attachment: no sweep removes it before this value is dropped.
+/// A pinned attachment. No sweep removes the attachment before this value is dropped.
 #[must_use]
 pub struct Pin {
     /// The attachment's name.
     pub id: AttachmentId,
     /// The attachment's length in bytes.
     pub bytes: u64,
-    /// Whether this put stored it; false if it already existed.
+    /// Whether this call stored the attachment; false if it already existed.
     pub new: bool,
     _until: Box<dyn Any + Send + Sync>,
 }
@@ -89,7 +94,7 @@ impl Pin {
 impl fmt::Debug for Pin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { id, bytes, new, .. } = self;
-        f.debug_struct("Held")
+        f.debug_struct("Pin")
             .field("id", id)
             .field("bytes", bytes)
             .field("new", new)
@@ -106,7 +111,7 @@ pub struct Attachment {
     pub bytes: u64,
     /// A version that changes whenever the attachment is put or pinned.
     pub version: u128,
-    /// Whether it is pinned. Only [`list`](Attachments::list) sets this.
+    /// Whether the attachment is pinned. Only [`list`](Attachments::list) sets this field.
     pub pinned: bool,
 }
 
@@ -115,6 +120,6 @@ pub struct Attachment {
 pub struct Swept {
     /// The number of attachments removed.
     pub attachments: u64,
-    /// The bytes freed, including those of interrupted puts.
+    /// The number of bytes freed, including those of interrupted puts.
     pub bytes: u64,
 }

@@ -1,5 +1,5 @@
-//! The clock of a store. It decides whether leases are valid, and no recorded time is later than
-//! it.
+//! The clock of a store. The clock decides whether leases are valid, and the store records no time
+//! later than the clock's time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use jiff::Timestamp;
 pub struct StoreClock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
 
 impl StoreClock {
-    /// Creates a clock that returns the result of `now`.
+    /// Creates a clock whose current time is the result of `now`.
     pub fn new(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }

@@ -1,4 +1,4 @@
-//! Shared code of stores on disk: ownership checks, file system detection, and a lock between
+//! Code that all stores on disk share: ownership checks, file system detection, and a lock between
 //! processes.
 
 pub mod fs;
@@ -15,7 +15,8 @@ pub use owner::{check_folder, folder_of, make_folder, refuse_others};
 
 use crate::Error;
 
-/// Converts an error of the operating system, adding the operation and the path.
+/// Returns a function that converts an error of the operating system to `Denied` or `Io`. The
+/// message contains the operation `doing` and `path`.
 pub fn os(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error + use<> {
     let at = path.display().to_string();
     move |source| match source.kind() {

@@ -1,4 +1,4 @@
-//! The errors of stores.
+//! The error type of stores.
 
 use forklore_core::report::Problem;
 use forklore_core::{ErrorKind, Label, SessionId};
@@ -9,7 +9,7 @@ use crate::port::Mark;
 /// The result of a call to a store.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a store did not execute a call. Nothing was written, except possibly with
+/// The error of a call to a store. The call wrote nothing, except possibly with
 /// [`Error::Poisoned`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -17,16 +17,17 @@ pub enum Error {
     /// No session has this id.
     #[error("session {0} does not exist")]
     NotFound(SessionId),
-    /// The session was deleted; its id stays reserved.
+    /// The session was deleted. Its id remains reserved.
     #[error("session {0} was deleted")]
     Deleted(SessionId),
-    /// The id, or one that differs from it only in case, is or was in use.
+    /// A session, which may be deleted, already has this id or an id that differs from it only in
+    /// case.
     #[error("session {0} already exists")]
     IdInUse(SessionId),
     /// Another session of the family has this label.
     #[error("the label {label} is taken in this family by session {by}")]
     LabelInUse {
-        /// The label.
+        /// The label that is in use.
         label: Label,
         /// The session that has the label.
         by: SessionId,
@@ -34,30 +35,31 @@ pub enum Error {
     /// The session's head is not the expected one.
     #[error("session {session} is at seq {head}, not {expected}: somebody wrote to it")]
     Conflict {
-        /// The session.
+        /// The id of the session.
         session: SessionId,
-        /// The head that the caller expected.
+        /// The head (seq of the last event) that the caller expected.
         expected: i64,
         /// The actual head.
         head: i64,
     },
-    /// Something other than the head changed since the caller read it.
+    /// Something other than the head of a session changed since the caller read it.
     #[error("{what} changed meanwhile: {message}")]
     Stale {
-        /// What changed, like `the source`.
+        /// The name of what changed, such as `the source`.
         what: &'static str,
-        /// The current state, in words.
+        /// The current state, as text for people.
         message: String,
     },
-    /// The mark is from the feed of another store, or is not a mark.
+    /// The mark comes from the feed of another store, or is not a mark.
     #[error("the mark {0} is not of this store's feed; read the feed from its beginning")]
     ForeignMark(Mark),
-    /// The feed does not cover the mark: it no longer reaches back to it, or does not reach it yet.
+    /// The feed does not cover the mark. It no longer has the changes after the mark, or the store
+    /// was restored to a state before the mark.
     #[error("the mark {mark} has expired: {message}; read the feed from its beginning")]
     MarkExpired {
-        /// The mark.
+        /// The mark that the caller passed.
         mark: Mark,
-        /// What happened to the feed, in words.
+        /// What happened to the feed, as text for people.
         message: String,
     },
     /// The store was deleted or replaced by another one while it was open.
@@ -69,7 +71,7 @@ pub enum Error {
     /// Another runtime has the lease of the session.
     #[error("session {session} is running, held by {owner}")]
     Leased {
-        /// The session.
+        /// The id of the session.
         session: SessionId,
         /// The owner of the lease.
         owner: String,
@@ -77,77 +79,80 @@ pub enum Error {
     /// The caller's lease has expired or was released, or another runtime has it.
     #[error("{owner} no longer holds session {session}")]
     LeaseLost {
-        /// The session.
+        /// The id of the session.
         session: SessionId,
-        /// The caller.
+        /// The runtime that called.
         owner: String,
     },
-    /// Another process locked the store for too long.
+    /// Another process locked the store for longer than this call waits.
     #[error("the store is busy: {0}")]
     Locked(String),
-    /// The session has branch children that are not to be deleted too.
+    /// The session has branch children that the call does not delete.
     #[error("session {session} has {count} branch children that build on it")]
     HasChildren {
-        /// The session.
+        /// The id of the session.
         session: SessionId,
         /// The first 20 of these children.
         children: Vec<SessionId>,
         /// The number of these children.
         count: usize,
     },
-    /// The call is invalid for any store, such as a cut after the parent's end.
+    /// The call is invalid for every store. An example is a cut after the end of the parent's log.
     #[error("{0}")]
     Invalid(String),
-    /// The operating system or the ownership of the store forbids it.
+    /// The operating system forbids the operation, the store was opened for reading only, or its
+    /// files belong to another user or are writable by all.
     #[error("{0}")]
     Denied(String),
-    /// The store has another kind or version, or is in a location that is not safe for it.
+    /// The store has an unsupported kind or version, or is on a file system that is not safe for
+    /// it, or lacks an optional capability.
     #[error("{0}")]
     Unsupported(String),
     /// Stored bytes are damaged.
     #[error("{location} is damaged: {message}")]
     Corrupt {
-        /// The session that they belong to, if known.
+        /// The session that the damaged bytes belong to, if it can be determined.
         session: Option<SessionId>,
-        /// The log position of the event that they belong to, if known.
+        /// The log position of the event that the damaged bytes belong to, if it can be determined.
         seq: Option<u64>,
-        /// The location of the bytes.
+        /// The location of the damaged bytes, as text for people.
         location: String,
-        /// What is wrong with them.
+        /// A description of the damage.
         message: String,
     },
-    /// A session's history lacks events that its spans refer to.
+    /// The store no longer has events that the spans of a session's history refer to.
     #[error("session {session} has lost a part of its history: {missing}")]
     MissingAncestor {
-        /// The session.
+        /// The id of the session.
         session: SessionId,
-        /// What is missing.
+        /// A description of the missing events.
         missing: String,
     },
-    /// The disk failed to make something durable, so it is unknown what it stored. A later sync may
-    /// succeed without having written it. Reads still work.
+    /// A sync of the disk failed, so it is unknown which data the disk stored. The handle accepts
+    /// no more writes, because a later sync may succeed without having written that data. Reads
+    /// still work.
     #[error(
         "nothing more is written to {location} through this handle, because the disk failed to make \
          something durable: {failure}"
     )]
     Poisoned {
-        /// The store.
+        /// The path of the store.
         location: String,
-        /// How the sync failed.
+        /// A description of the failed sync.
         failure: String,
     },
-    /// Reading or writing failed.
+    /// A read or a write failed.
     #[error("{doing}: {source}")]
     Io {
-        /// The operation and its object.
+        /// The operation that failed, such as `opening /path/of/store`.
         doing: String,
-        /// Why it failed.
+        /// The error that caused the failure.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
 impl Error {
-    /// Returns the kind that scripts see.
+    /// Returns the error kind that scripts test for.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -168,7 +173,8 @@ impl Error {
         }
     }
 
-    /// Returns the facts that a script may need in addition to the kind, as a JSON object.
+    /// Returns the details of the error for scripts, as a JSON object. The object is empty if there
+    /// is nothing to add to the kind.
     #[must_use]
     pub fn details(&self) -> Value {
         match self {
@@ -197,8 +203,8 @@ impl Error {
         }
     }
 
-    /// Converts the error to a [`Problem`], with the position that the error names, or else with
-    /// `session`.
+    /// Converts the error to a [`Problem`]. The problem has the session and log position that the
+    /// error names; if the error names no session, it has `session`.
     #[must_use]
     pub fn problem(&self, session: Option<&SessionId>) -> Problem {
         let (named, seq) = match self {
@@ -210,13 +216,13 @@ impl Error {
         Problem { session_id, seq, attachment: None, kind: self.kind(), message: self.to_string() }
     }
 
-    /// Returns an [`Error::Invalid`] about an attachment of more than `limit` bytes.
+    /// Returns an [`Error::Invalid`] for an attachment of more than `limit` bytes.
     #[must_use]
     pub fn too_long(limit: u64) -> Self {
         Self::Invalid(format!("it is too long: an attachment has at most {limit} bytes"))
     }
 
-    /// Returns an [`Error::Io`] about the operation `doing`.
+    /// Returns an [`Error::Io`] for the failed operation `doing`.
     pub fn io(
         doing: impl Into<String>,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,

@@ -1,4 +1,4 @@
-//! Shared code of the feeds of stores: positions and marks, and waiting for the next commit.
+//! Code that the feeds of all stores share: positions, marks, and waiting for the next commit.
 
 mod bell;
 mod position;

@@ -1,9 +1,10 @@
-//! Health checks of a store from outside, for `forklore doctor`.
+//! Health checks that inspect a store without opening it, for `forklore doctor`.
 //!
-//! A store on disk has a function `health(place) -> Health`. It never creates, writes or repairs
-//! anything, and it works even if the store cannot be opened, because that is when it is needed.
-//! [`Health::look_at_folder`] and [`Health::look_at_rights`] add the checks that all such stores
-//! share: file ownership, file system, and free space.
+//! The crate of each store on disk has a function `health`, which takes the store's path and
+//! returns a [`Health`]. The function never creates, writes or repairs anything. It works even if
+//! the store cannot be opened, because users need it most then. [`Health::look_at_folder`] and
+//! [`Health::look_at_rights`] add the checks that all stores on disk share: file ownership, file
+//! system, and free space.
 
 use std::path::Path;
 
@@ -14,13 +15,13 @@ use serde::Serialize;
 use crate::Error;
 use crate::disk;
 
-/// Below this number of free bytes, a disk is nearly full.
+/// The number of free bytes below which a disk counts as nearly full.
 const LITTLE_SPACE: u64 = 100 << 20;
 
 /// The results of health checks, in the order in which they are reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Health {
-    /// The results.
+    /// The results of the checks.
     pub checks: Vec<Check>,
 }
 
@@ -30,8 +31,8 @@ impl Health {
         self.add(name, Status::Ok, message.into(), None, None);
     }
 
-    /// Adds a check that found something the user should know, although the store works, and a hint
-    /// what to do.
+    /// Adds a check with a warning: the store works, but the user should see the message. `hint` is
+    /// what the user can do.
     pub fn warning(
         &mut self,
         name: &'static str,
@@ -41,12 +42,12 @@ impl Health {
         self.add(name, Status::Warning, message.into(), Some(hint.into()), None);
     }
 
-    /// Adds a check that found a problem which prevents using the store.
+    /// Adds a check that found a problem: an error that prevents the use of the store.
     pub fn problem(&mut self, name: &'static str, error: &Error) {
         self.add(name, Status::Problem, error.to_string(), None, Some(error.kind()));
     }
 
-    /// Adds the result of a check.
+    /// Adds the result of a check, with all its fields.
     pub fn add(
         &mut self,
         name: &'static str,
@@ -58,15 +59,16 @@ impl Health {
         self.checks.push(Check { name: name.into(), status, message, hint, kind });
     }
 
-    /// Returns the kind of the first problem; `None` if there is none.
+    /// Returns the error kind of the first problem; `None` if no check found a problem.
     #[must_use]
     pub fn worst(&self) -> Option<ErrorKind> {
         let problems = self.checks.iter().filter(|check| check.status == Status::Problem);
         problems.map(|check| check.kind.unwrap_or(ErrorKind::Internal)).next()
     }
 
-    /// Adds checks of a store's folder: whether only its owner can replace files in it, the file
-    /// system, and the free space. `far` says how the store treats network file systems.
+    /// Adds checks of a store's folder. They check that other users cannot replace files in the
+    /// folder, the type of its file system, and the free space. `far` is how the store treats
+    /// network file systems.
     pub fn look_at_folder(&mut self, folder: &Path, far: Far) {
         let at = folder.display();
         if let Err(error) = disk::check_folder(folder) {
@@ -120,8 +122,8 @@ impl Health {
         }
     }
 
-    /// Adds a check of the permissions of a store's file: whether it belongs to the caller, is
-    /// closed to others, and is writable.
+    /// Adds a check of the permissions of a store's file. The file must belong to the current user,
+    /// and should be inaccessible to others and writable.
     pub fn look_at_rights(&mut self, path: &Path) {
         use rustix::fs::{Access, access};
         use std::os::unix::fs::MetadataExt;
@@ -154,7 +156,7 @@ impl Health {
     }
 }
 
-/// Formats a number of bytes for people, like `1.2 MB`.
+/// Formats a number of bytes for people, such as `1.2 MB`. The units are decimal.
 #[must_use]
 pub fn size(bytes: u64) -> String {
     const UNITS: [(u64, &str); 4] =
@@ -168,8 +170,8 @@ pub fn size(bytes: u64) -> String {
 /// How a store treats network file systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Far {
-    /// The store refuses to open there.
+    /// The store refuses to open on a network file system.
     Refused,
-    /// The store works there, with a warning.
+    /// The store works on a network file system; the check gives a warning.
     Warned,
 }

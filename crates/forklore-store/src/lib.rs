@@ -1,21 +1,21 @@
 //! The interface that every store of forklore implements, and a store in memory.
 //!
 //! Use this crate to write a store of your own, or for [`MemoryStore`](memory::MemoryStore) in
-//! tests. To persist sessions, use the stores in `forklore-sqlite` or `forklore-files`. To work
-//! with sessions, use `forklore-engine`, which implements everything else with the methods of
+//! tests. To persist sessions, use the stores in `forklore-sqlite` or `forklore-files`. To create,
+//! fork and read sessions, use `forklore-engine`, which implements these operations over any
 //! [`Store`].
 //!
-//! - [`Store`] persists sessions and their events, and [`Capabilities`](port::Capabilities) are its
-//!   optional parts.
-//! - A [`Transaction`](port::Transaction) is a list of [`Write`](port::Write)s that a store
-//!   executes all or not at all. Each one has expectations, which the store checks in the same
-//!   step.
+//! - [`Store`] stores sessions and their events. [`Capabilities`](port::Capabilities) are the
+//!   optional parts that a store supports.
+//! - A [`Transaction`](port::Transaction) is a list of [`Write`](port::Write)s, of which a store
+//!   executes all or none. Each write has expectations, such as the session's head. The store
+//!   checks them in the same step.
 //! - A [`Query`](port::Query) reads a page of one session's events; a [`Filter`](port::Filter)
-//!   lists sessions; [`Changes`](port::Changes) are the sessions that were written to since a
-//!   [`Mark`](port::Mark).
-//! - [`Attachments`](attachments::Attachments) stores files next to the logs, and [`sources`] has
+//!   lists sessions; [`Changes`](port::Changes) are the sessions that were written to after a
+//!   [`Mark`](port::Mark), which is a position in the store's feed.
+//! - [`Attachments`](attachments::Attachments) stores attachments outside the logs. [`sources`] has
 //!   the types for imported files.
-//! - [`rules`] and [`disk`] have what several stores share.
+//! - [`rules`] and [`disk`] contain code that several stores share.
 //!
 //! ```
 //! use forklore_core::workspace::Workspace;
@@ -50,9 +50,9 @@
 //! # }
 //! ```
 //!
-//! A store never interprets a payload, and it does not trust what a caller read earlier. The
-//! interface is synchronous: it needs threads and no runtime. The crate `forklore-conformance`
-//! tests whether a store meets the contract.
+//! A store never interprets a payload. It does not trust what a caller read earlier, but checks
+//! every expectation itself. The interface is synchronous and needs no async runtime. The crate
+//! `forklore-conformance` tests whether a store meets the contract.
 
 pub mod attachments;
 pub mod clock;

@@ -1,7 +1,8 @@
-//! The memory store, which is the reference for the others.
+//! The store in memory, which is the reference implementation for the other stores.
 //!
-//! It stores the whole history of every session, so a fork copies the beginning of a list, and no
-//! rule of the contract is hidden by spans or segments. Nothing outlives the process.
+//! The store has the whole history of each session as one list, and a fork copies the beginning of
+//! the parent's list. Without spans and segments, the code shows the rules of the contract
+//! directly. All data is lost when the store is dropped.
 
 mod attachments;
 mod feed;
@@ -31,7 +32,7 @@ use crate::port::{
 use crate::rules::check_attachments;
 use crate::sources::{FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan};
 
-/// A store that retains sessions for its own lifetime.
+/// A store in memory. All data is lost when the store is dropped.
 #[derive(Debug)]
 pub struct MemoryStore {
     state: Mutex<State>,
@@ -52,7 +53,7 @@ impl MemoryStore {
         Self { attachments: None, ..Self::default() }
     }
 
-    /// Replaces the clock, for tests.
+    /// Replaces the store's clock, for tests.
     #[must_use]
     pub fn with_clock(self, clock: StoreClock) -> Self {
         Self { clock, ..self }
@@ -150,12 +151,13 @@ impl Store for MemoryStore {
         Ok(self.state().source(source).map(StoredSource::locations))
     }
 
-    /// Frees nothing: deleting a session already drops its history.
+    /// Frees nothing, because a delete already drops the session's history.
     fn gc(&self) -> Result<Collected> {
         Ok(Collected::default())
     }
 
-    /// Returns the bytes of payload that living sessions need.
+    /// Returns the total size of the payloads that sessions need, in bytes. Deleted sessions need
+    /// none, and a shared event counts once.
     fn store_bytes(&self) -> Result<u64> {
         let state = self.state();
         let entries = state.living().flat_map(|session| &session.log);

@@ -1,10 +1,10 @@
-//! The [`Store`] trait, which is the interface between the engine and a store.
+//! The [`Store`] trait, the interface between the engine and a store.
 //!
 //! Every change to a store is one [`Transaction`], which [`Store::commit`] executes atomically. A
-//! store on another machine needs one round trip for it. The store does not trust what a caller
-//! read earlier: it checks every expectation inside the transaction, so fork, append, delete and
-//! detach cannot race. [`Store::capabilities`] tells what a store supports beyond the base of the
-//! contract.
+//! store on another machine therefore needs one round trip for each change. The store does not
+//! trust what a caller read earlier: it checks every expectation inside the transaction, so that
+//! fork, append, delete and detach cannot race. [`Store::capabilities`] returns which optional
+//! parts of the contract a store supports.
 
 mod feed;
 mod read;
@@ -33,15 +33,16 @@ use crate::sources::{
 /// The optional parts of the contract that a store supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Committed data is there when the store is opened again, and two handles may be open at once.
+    /// Committed data is still present when the store is opened again, and two handles of the store
+    /// may be open at once.
     pub durable: bool,
     /// Several processes may use the store at once.
     pub processes: bool,
-    /// The store retains the sources of imported sessions.
+    /// The store records the sources of imported sessions.
     pub sources: bool,
     /// The store can free the space of deleted data.
     pub maintenance: bool,
-    /// The store has attachments.
+    /// The store supports attachments.
     pub attachments: bool,
 }
 
@@ -52,34 +53,37 @@ pub trait Store: Send + Sync {
     fn capabilities(&self) -> Capabilities;
 
     /// Returns the time of the store's own clock. This clock decides whether a lease is valid,
-    /// whatever the clocks of the callers say, and no recorded time is later than it.
+    /// whatever the callers' clocks show. The store records no time later than this clock's time.
     fn now(&self) -> Timestamp {
         StoreClock::default().now()
     }
 
-    /// Executes all writes of the transaction atomically and in order, or none of them. They are
-    /// durable when it returns (docs/semantics.md, Writing). Each write sees the writes before it.
+    /// Executes all writes of the transaction atomically and in order, or none of them. The writes
+    /// are durable when the method returns (docs/semantics.md, Writing). Each write sees the
+    /// effects of the writes before it.
     ///
     /// # Errors
-    /// The error of the first rejected write, see [`Write`]; `Stale` if the transaction's source is
-    /// not in the expected state, `Invalid` if an attachment does not exist. Then nothing was
-    /// written.
+    /// The error of the first rejected write (see [`Write`]); `Stale` if the transaction's source
+    /// is not in the expected state; `Invalid` if an attachment does not exist. After an error,
+    /// nothing was written.
     fn commit(&self, transaction: Transaction) -> Result<Committed>;
 
-    /// Returns the header of a session. It works for a deleted session too, whose `deleted` is then
-    /// set. Here and in all other methods, ids match exactly, including case.
+    /// Returns the header of a session. The header of a deleted session has `deleted` set. In this
+    /// and all other methods, ids match exactly, including case.
     ///
     /// # Errors
     /// `NotFound`, `Corrupt`.
     fn header(&self, session: &SessionId) -> Result<Header>;
 
-    /// Reads a page of events of the assembled history.
+    /// Reads a page of events from the assembled history of a session: its inherited events and its
+    /// own.
     ///
     /// # Errors
     /// `NotFound`, `Deleted`, `Corrupt`, `MissingAncestor`.
     fn read(&self, session: &SessionId, query: &Query) -> Result<Page>;
 
-    /// Returns the headers of several sessions in one call, each as from [`header`](Self::header).
+    /// Returns the headers of several sessions in one call. Each result is that of
+    /// [`header`](Self::header) for the session at the same index.
     ///
     /// # Errors
     /// `Io`, `Corrupt` if the store cannot be read at all.
@@ -87,8 +91,8 @@ pub trait Store: Send + Sync {
         Ok(sessions.iter().map(|session| self.header(session)).collect())
     }
 
-    /// Reads pages of several sessions, or of several ranges of one, in one call, each as from
-    /// [`read`](Self::read).
+    /// Reads several pages in one call, of one or more sessions. Each result is that of
+    /// [`read`](Self::read) for the session and query at the same index.
     ///
     /// # Errors
     /// `Io`, `Corrupt` if the store cannot be read at all.
@@ -96,70 +100,74 @@ pub trait Store: Send + Sync {
         Ok(reads.iter().map(|(session, query)| self.read(session, query)).collect())
     }
 
-    /// Lists headers, the most recently updated first (then by id), starting after `after`. A
-    /// `limit` of 0 means no limit. Headers that cannot be read are returned as damaged and do not
-    /// count towards the limit (docs/semantics.md, Writing).
+    /// Lists the headers that match `filter`, the most recently updated first, and by id at the
+    /// same time. The list starts after the position `after`. It has at most `limit` headers; 0
+    /// means no limit. Headers that cannot be read are returned as errors and do not count towards
+    /// the limit (docs/semantics.md, Writing).
     ///
     /// # Errors
     /// `Corrupt` if the list itself cannot be read, `Io`.
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers>;
 
-    /// Returns the sessions that were written to since `since`, at most `limit` of them (0 means no
-    /// limit). If there are none yet, it waits for the next commit of any process, at most for
-    /// `wait`.
+    /// Returns the sessions that were written to after the position `since`, at most `limit` of
+    /// them (0 means no limit). If there are none, the call waits for the next commit of any
+    /// process, at most for `wait`.
     ///
-    /// Each session comes once, with its current state, in the order of the last commits. So a
-    /// reader never finds a later commit before an earlier one of the same session. What a page
-    /// shows is durable, and nothing between two marks is missing, whoever wrote it.
+    /// Each session comes once, with its current state. Sessions come in the order of their last
+    /// commits, so a reader never finds a later commit before an earlier one of the same session. A
+    /// page shows only durable changes. No change between two marks is missing, whichever process
+    /// wrote it.
     ///
     /// # Errors
-    /// `ForeignMark` if the mark is from another store, `MarkExpired` if the store was restored to
-    /// an earlier state or no longer has the changes after the mark, `StoreGone` if the store was
-    /// deleted meanwhile, `Corrupt`, `Io`.
+    /// `ForeignMark` if the mark is from another store; `MarkExpired` if the store was restored to
+    /// a state before the mark, or no longer has the changes after the mark; `StoreGone` if the
+    /// store was deleted; `Corrupt`, `Io`.
     fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes>;
 
-    /// Reads everything stored, of one session or all, and returns the problems found.
+    /// Reads all stored data of `session`, or of the whole store if `session` is `None`. Returns
+    /// the problems found.
     ///
     /// # Errors
-    /// `NotFound`, or `Io` if the store cannot be read at all. Damage is a problem and not an
-    /// error.
+    /// `NotFound`, or `Io` if the store cannot be read at all. Damage is not an error: it is
+    /// returned as a problem.
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification>;
 
-    /// Returns the store's attachments; `None` if it does not support them.
+    /// Returns the store's attachment storage; `None` if the store does not support attachments.
     fn attachments(&self) -> Option<Arc<dyn Attachments>> {
         None
     }
 
-    /// Returns the matching sources, the most recently created first.
+    /// Returns the sources that match `by`, the most recently created first.
     ///
     /// # Errors
-    /// `Corrupt`, `Io`, `Unsupported` without the capability `sources`.
+    /// `Corrupt`, `Io`; `Unsupported` if the store lacks the capability `sources`.
     fn sources(&self, by: &FindSource) -> Result<Vec<Source>> {
         let _ = by;
         Err(no_sources())
     }
 
-    /// Returns the location of the latest record with a native id, given as its [`RecordKey`].
+    /// Returns the location of the latest record of a source with a given native id. `record` is
+    /// the [`RecordKey`] of that id. Returns `None` if the source has no such record.
     ///
     /// # Errors
-    /// `Corrupt`, `Io`, `Unsupported` without the capability `sources`.
+    /// `Corrupt`, `Io`; `Unsupported` if the store lacks the capability `sources`.
     fn locate_record(&self, source: SourceId, record: RecordKey) -> Result<Option<RecordLocation>> {
         let _ = (source, record);
         Err(no_sources())
     }
 
-    /// Returns the spans that one step of the import wrote; `None` after the last step. Steps are
-    /// numbered from 0.
+    /// Returns the spans that one step of the source's import wrote. Steps are numbered from 0; a
+    /// number after the last step gives `None`.
     ///
     /// # Errors
-    /// `Corrupt`, `Io`, `Unsupported` without the capability `sources`.
+    /// `Corrupt`, `Io`; `Unsupported` if the store lacks the capability `sources`.
     fn source_spans(&self, source: SourceId, step: u64) -> Result<Option<Vec<SourceSpan>>> {
         let _ = (source, step);
         Err(no_sources())
     }
 
-    /// Returns the locations of all records of a source, for copying it into another store; `None`
-    /// if the store cannot list them.
+    /// Returns the locations of all records of a source, for a copy of the source into another
+    /// store. `None` if the store cannot list them or has no such source.
     ///
     /// # Errors
     /// `Corrupt`, `Io`.
@@ -171,19 +179,19 @@ pub trait Store: Send + Sync {
         Ok(None)
     }
 
-    /// Frees the space of deleted data. Afterwards, no file of the store contains bytes of events
-    /// that no session shows (docs/semantics.md, Delete, detach).
+    /// Frees the space of deleted data. Afterwards, the store's files contain no bytes of events
+    /// that no session's history contains (docs/semantics.md, Delete, detach).
     ///
     /// # Errors
-    /// `Locked`, `Io`, `Unsupported` without the capability `maintenance`.
+    /// `Locked`, `Io`; `Unsupported` if the store lacks the capability `maintenance`.
     fn gc(&self) -> Result<Collected> {
         Err(no_maintenance())
     }
 
-    /// Stores rarely read data in less space, and joins histories made of very many small pieces,
-    /// so that they are read as fast as short ones. A family is rarely read if none of its sessions
-    /// was updated since `cold`. No read returns a different result afterwards. A store without
-    /// anything to pack does nothing.
+    /// Compresses the data of idle families. A family is idle if none of its sessions was updated
+    /// since `cold`. Also joins the pieces of histories that consist of very many small pieces, so
+    /// that they are read as fast as short ones. Every read still returns the same result
+    /// afterwards. The default implementation does nothing.
     ///
     /// # Errors
     /// `Locked`, `Io`.
@@ -192,43 +200,44 @@ pub trait Store: Send + Sync {
         Ok(Packed::default())
     }
 
-    /// Returns the size of the store's files, in bytes.
+    /// Returns the total size of the store's files, in bytes.
     ///
     /// # Errors
-    /// `Io`, `Unsupported` without the capability `maintenance`.
+    /// `Io`; `Unsupported` if the store lacks the capability `maintenance`.
     fn store_bytes(&self) -> Result<u64> {
         Err(no_maintenance())
     }
 
-    /// Creates a session with its first events, in its own transaction: [`Write::Create`].
+    /// Creates a session with its first events, in a transaction with a single [`Write::Create`].
     ///
     /// # Errors
-    /// Those of [`Write::Create`].
+    /// The errors of [`Write::Create`].
     fn create(&self, new: NewSession) -> Result<Header> {
         self.commit(Write::Create(Box::new(new)).into())?.created()
     }
 
-    /// Appends events after the head, in its own transaction: [`Write::Append`].
+    /// Appends events after the session's head, in a transaction with a single [`Write::Append`].
     ///
     /// # Errors
-    /// Those of [`Write::Append`].
+    /// The errors of [`Write::Append`].
     fn append(&self, session: &SessionId, append: Append) -> Result<Appended> {
         self.commit(Write::Append { session: session.clone(), append }.into())?.appended()
     }
 
-    /// Changes something other than the log, in its own transaction: [`Write::Change`].
+    /// Changes something of a session other than its log, in a transaction with a single
+    /// [`Write::Change`].
     ///
     /// # Errors
-    /// Those of [`Write::Change`].
+    /// The errors of [`Write::Change`].
     fn change(&self, session: &SessionId, change: &Change) -> Result<Changed> {
         let (session, change) = (session.clone(), change.clone());
         self.commit(Write::Change { session, change }.into())?.changed()
     }
 
-    /// Deletes sessions, in its own transaction: [`Write::Remove`].
+    /// Deletes sessions, in a transaction with a single [`Write::Remove`].
     ///
     /// # Errors
-    /// Those of [`Write::Remove`].
+    /// The errors of [`Write::Remove`].
     fn remove(
         &self,
         sessions: &[SessionId],
@@ -239,17 +248,18 @@ pub trait Store: Send + Sync {
         self.commit(Write::Remove(removal).into())?.removed()
     }
 
-    /// Writes what was read from a file, and how far it was read, in one transaction.
+    /// Executes one step of an import in one transaction. `writes` are the sessions and events read
+    /// from a file, and `step` records how far the file was read.
     ///
     /// # Errors
-    /// Those of [`Store::commit`]; `Unsupported` without the capability `sources`.
+    /// The errors of [`Store::commit`]; `Unsupported` if the store lacks the capability `sources`.
     fn import(&self, writes: Vec<Write>, step: SourceStep) -> Result<SourceId> {
         let source = Some(Box::new(step));
         self.commit(Transaction { writes, source, ..Transaction::default() })?.imported()
     }
 }
 
-/// Returns the error of a store that does not retain sources.
+/// Returns the error of a store that lacks the capability `sources`.
 #[must_use]
 pub fn no_sources() -> Error {
     Error::Unsupported("this store keeps no sources of imported sessions".into())

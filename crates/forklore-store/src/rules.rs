@@ -1,5 +1,5 @@
-//! The rules that are the same for all stores: pure functions over headers, which stores call
-//! inside their own transactions.
+//! The rules that are the same for all stores. They are functions over headers, which each store
+//! calls inside its own transactions.
 
 mod append;
 mod family;
@@ -21,8 +21,8 @@ pub use append::{appended, check_append, repeated_seqs, repetition};
 pub use family::{builds_on_parent, check_cut, check_kind, refuse_children};
 
 impl NewSession {
-    /// Returns the header of the session before its own events are counted. `now` is the store's
-    /// time.
+    /// Returns the header of the new session, before its own events are counted. `inherited` are
+    /// the counts after its inherited events, and `now` is the store's time.
     #[must_use]
     pub fn header(&self, parent: Option<&Header>, inherited: Counts, now: Timestamp) -> Header {
         let created = self.created.min(now);
@@ -62,7 +62,7 @@ impl NewSession {
 }
 
 impl Filter {
-    /// Checks whether the session matches the filter.
+    /// Checks whether the session with this header matches all conditions of the filter.
     #[must_use]
     pub fn matches(&self, header: &Header) -> bool {
         let requested = |part: &String| {
@@ -81,25 +81,26 @@ impl Filter {
 }
 
 impl Cursor {
-    /// Returns the position after `header`.
+    /// Returns the position in the list directly after the session with this header.
     #[must_use]
     pub fn behind(header: &Header) -> Self {
         Self { updated: header.updated, id: header.id.clone() }
     }
 
-    /// Checks whether `header` comes after this position in a list: it was updated earlier, or at
-    /// the same time and has a greater id.
+    /// Checks whether the session with this header comes after this position in the list. It does
+    /// if it was updated earlier, or at the same time and has a greater id.
     #[must_use]
     pub fn is_before(&self, header: &Header) -> bool {
         (header.updated, &self.id) < (self.updated, &header.id)
     }
 }
 
-/// Checks the lease before an append. Without an owner, the session must not be leased; with an
-/// owner, the owner must have the lease.
+/// Checks the lease before an append. `now` is the store's time. If `owner` is `None`, the session
+/// must not be leased. Otherwise, `owner` must have the lease.
 ///
 /// # Errors
-/// `Held` or `LeaseLost` (docs/semantics.md, Writing).
+/// `Leased` if a runtime has the lease and `owner` is `None`; `LeaseLost` if `owner` does not have
+/// the lease (docs/semantics.md, Writing).
 pub fn check_writer(header: &Header, owner: Option<&str>, now: Timestamp) -> Result<()> {
     let session = header.id.clone();
     match (header.leased_by_other(None, now), owner) {
@@ -111,10 +112,11 @@ pub fn check_writer(header: &Header, owner: Option<&str>, now: Timestamp) -> Res
     }
 }
 
-/// Returns the lease that `owner` gets. A renewed lease retains the head at which it was taken.
+/// Returns the lease that `owner` gets. A renewed lease retains the head that it recorded when it
+/// was acquired.
 ///
 /// # Errors
-/// `Held` while another runtime has the lease (docs/semantics.md, Writing).
+/// `Leased` while another runtime has the lease (docs/semantics.md, Writing).
 pub fn take_lease(
     header: &Header,
     owner: &str,
@@ -130,10 +132,10 @@ pub fn take_lease(
     Ok(Lease { owner: owner.into(), expires, began_at })
 }
 
-/// Returns the lease after `owner` released it, which is `None`.
+/// Checks that `owner` has the lease, and returns the lease after its release, which is `None`.
 ///
 /// # Errors
-/// `LeaseLost` if the lease is not the owner's (docs/semantics.md, Writing).
+/// `LeaseLost` if `owner` does not have the lease (docs/semantics.md, Writing).
 pub fn release_lease(header: &Header, owner: &str) -> Result<Option<Lease>> {
     if header.lease.as_ref().is_some_and(|lease| lease.owner == owner) {
         return Ok(None);
@@ -141,10 +143,10 @@ pub fn release_lease(header: &Header, owner: &str) -> Result<Option<Lease>> {
     Err(Error::LeaseLost { session: header.id.clone(), owner: owner.into() })
 }
 
-/// Rejects a transaction that names an attachment which does not exist.
+/// Rejects a transaction if an attachment that it names does not exist in the store.
 ///
 /// # Errors
-/// `Invalid`, and those of [`Attachments::find`].
+/// `Invalid` if an attachment does not exist, and the errors of [`Attachments::find`].
 pub fn check_attachments(
     attachments: Option<&Arc<dyn Attachments>>,
     named: &[AttachmentId],
@@ -158,9 +160,9 @@ pub fn check_attachments(
     Ok(())
 }
 
-/// Applies a write of an import step to the sessions of its source. A created session becomes the
-/// next one of the source, and events appended to one of its sessions come from the file. Returns
-/// the index of the session that changed.
+/// Applies a write of an import step to `sessions`, the sessions of the step's source. A created
+/// session becomes the next session of the source. Events appended to a session of the source count
+/// as read from the file. Returns the index of the session that changed; `None` if none did.
 pub fn note_source_write(sessions: &mut Vec<SourceSession>, write: &Write) -> Option<usize> {
     match write {
         Write::Create(new) => {
@@ -177,8 +179,8 @@ pub fn note_source_write(sessions: &mut Vec<SourceSession>, write: &Write) -> Op
     }
 }
 
-/// Turns the header into a tombstone. It retains its position in the tree and its usage, and loses
-/// its title, metadata, config, leaf and lease (docs/semantics.md, Delete, detach).
+/// Turns the header of a session into a tombstone. The header retains the session's lineage and
+/// usage, and loses title, metadata, config, leaf and lease (docs/semantics.md, Delete, detach).
 pub fn make_tombstone(header: &mut Header, now: Timestamp) {
     header.deleted = Some(Tombstone { deleted: now });
     header.title = None;

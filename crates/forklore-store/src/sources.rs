@@ -1,8 +1,9 @@
 //! Sources: files of other agents from which sessions were imported (docs/semantics.md, Sources).
 //!
-//! A store with the capability `sources` also records how the bytes of each file are composed of
-//! payloads and other retained bytes, and the location of the record with each native id. One
-//! transaction with a [`SourceStep`] writes sessions, events and all of this together, or nothing.
+//! A store with the capability `sources` records more about each file. It records how the bytes of
+//! the file are composed of event payloads and other stored bytes, and the location of the record
+//! with each native id. One transaction with a [`SourceStep`] writes all of this together with the
+//! sessions and events, or writes nothing.
 
 mod ranges;
 mod sidecar;
@@ -12,155 +13,163 @@ use forklore_core::SessionId;
 pub use ranges::{LineEnd, RangeError, SourceSpan, decode, encode};
 pub use sidecar::{check_sidecar, sidecar_key};
 
-/// A source, by the store's own number.
+/// The number by which the store identifies a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceId(pub u64);
 
-/// A native id, or the first line of a file, as the first 8 bytes of its SHA-256.
+/// A hash that identifies a native id, a name or the first line of a file: the first 8 bytes of its
+/// SHA-256.
 pub type RecordKey = u64;
 
 /// Selects the sources to find.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FindSource {
-    /// Sources read from this path, including earlier revisions.
+    /// The sources read from this path, including earlier revisions.
     Path(String),
-    /// The latest of the sources read from this path.
+    /// The latest source read from this path.
     Latest(String),
-    /// Sources of the sidecar files of the session file at this path, including earlier revisions.
+    /// The sources of the sidecars of the session file at this path, including earlier revisions.
     SidecarsOf(String),
-    /// Sources whose file begins with this line.
+    /// The sources whose first line has this key.
     FirstLine(RecordKey),
-    /// Sources with this name.
+    /// The sources with this key among their [`names`](Source::names).
     Name(RecordKey),
-    /// The source that the session was read from.
+    /// The source from which this session was imported.
     Session(SessionId),
 }
 
-/// A file of another agent, as far as it was read.
+/// A source: what the store records about an imported file of another agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
-    /// Its number.
+    /// The store's number for the source.
     pub id: SourceId,
     /// The agent format of the file.
     pub dialect: String,
-    /// The id by which its agent refers to it.
+    /// The id by which the agent refers to the session of the file.
     pub native_id: String,
-    /// How often the file had been rewritten in place before.
+    /// How often the file had been rewritten in place before this source was read; 0 for the first
+    /// revision.
     pub revision: u64,
-    /// The key of its first line.
+    /// The key of the file's first line.
     pub first_line: RecordKey,
-    /// The names by which other files may refer to it, in ascending order.
+    /// The keys of the names by which other files may refer to this source, in ascending order.
     pub names: Vec<RecordKey>,
-    /// The paths where it was found, the first one first.
+    /// The paths at which the file was found, oldest first.
     pub paths: Vec<SeenFile>,
-    /// Its sessions, in the order in which they began; a [`RecordLocation`] has an index into them.
+    /// The sessions of the source, in the order in which they were created.
+    /// [`RecordLocation::session`] is an index into this list.
     pub sessions: Vec<SourceSession>,
-    /// How far it was read.
+    /// How far the file was read.
     pub read: Progress,
 }
 
-/// A path with the metadata of its file, to detect cheaply that nothing changed.
+/// A path at which a file was seen, with metadata that shows cheaply whether the file has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenFile {
     /// The path, with symbolic links resolved.
     pub path: String,
-    /// The file's size in bytes when it was read to its end; 0 before that.
+    /// The file's size in bytes when it was last read to its end; 0 if it never was.
     pub size: u64,
-    /// Its modification time then, in nanoseconds since 1970.
+    /// The file's modification time at that read, in nanoseconds since the Unix epoch.
     pub modified: i64,
 }
 
-/// A session of a source.
+/// A session that was imported from a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceSession {
-    /// The session.
+    /// The id of the session.
     pub id: SessionId,
-    /// The number of its own events that came from the file, including a fork's first event. If it
-    /// has more, it was continued in forklore.
+    /// The number of the session's own events that came from the file, including the `session_fork`
+    /// of a fork. A session with more own events was continued in forklore.
     pub events: u64,
 }
 
 /// How far a file was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// The number of bytes read so far.
+    /// The number of bytes of the file that were read.
     pub offset: u64,
-    /// The SHA-256 of these bytes.
+    /// The SHA-256 of the bytes that were read.
     pub sha256: [u8; 32],
-    /// The state that the importer needs; opaque to the store.
+    /// The state that the importer needs to continue. It is opaque to the store.
     pub state: String,
 }
 
-/// The location of a record: a session of its source, and the position among that session's own
-/// events.
+/// The location of a record in the store: a session of its source, and the position of an event of
+/// that session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RecordLocation {
     /// The session's index in [`Source::sessions`], at most [`RecordLocation::LAST_SESSION`].
     pub session: u32,
-    /// The position, from 0.
+    /// The position of the event among the session's own events, from 0. If `inherited` is true,
+    /// the event's seq in the session's history.
     pub position: u64,
-    /// Whether the record repeats an event that the session inherits. If so, the position is the
-    /// event's seq in the session's history.
+    /// Whether the record repeats an event that the session inherits.
     pub inherited: bool,
 }
 
 impl RecordLocation {
-    /// The highest index that a session of a source has.
+    /// The highest index that a session of a source may have.
     pub const LAST_SESSION: u32 = u32::MAX >> 1;
 
-    /// Returns a location among a session's own events.
+    /// Returns the location of the own event at `position` of the session with index `session`.
     #[must_use]
     pub fn own(session: u32, position: u64) -> Self {
         Self { session, position, inherited: false }
     }
 }
 
-/// A step of an import: what the next bytes of a file consist of, and how far the file is read
-/// after them. The writes of the same transaction are the sessions and events read from them.
+/// One step of an import, which reads the next bytes of a file. It records what these bytes consist
+/// of, and how far the file is read after the step. The writes of the same transaction contain the
+/// sessions and events that the bytes contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceStep {
-    /// The source that grows.
+    /// The source to which the step adds the bytes.
     pub target: Target,
-    /// The id by which its agent refers to it, as far as it is known yet.
+    /// The id by which the agent refers to the session of the file, as far as the bytes read so far
+    /// determine it.
     pub native_id: String,
-    /// The path that was read.
+    /// The path from which the step read.
     pub seen: SeenFile,
-    /// What the bytes after the offset consist of, in order.
+    /// The spans that the bytes of this step consist of, in order.
     pub ranges: Vec<SourceSpan>,
-    /// The locations of the records in them. If a key occurs twice, the later one counts.
+    /// The locations of the records in these bytes. If a key occurs twice, the later location
+    /// counts.
     pub locations: Vec<(RecordKey, RecordLocation)>,
-    /// Additional names by which other files may refer to the source.
+    /// The keys of additional names by which other files may refer to the source.
     pub names: Vec<RecordKey>,
-    /// The path of the session file, if the source is a sidecar without its own session. It can be
-    /// found by that path ([`FindSource::SidecarsOf`]) and loses its bytes when any session of that
-    /// file is deleted.
+    /// If the source is a sidecar, the path of the session file that it belongs to.
+    /// [`FindSource::SidecarsOf`] finds the sidecar by that path. The bytes of the sidecar are
+    /// deleted when any session of that file is deleted.
     pub sidecar_of: Option<String>,
-    /// How much of the file has been read after this step.
+    /// How far the file is read after this step.
     pub read: Progress,
-    /// Whether the file is read to its end. Steps before that may become durable together with this
-    /// one: only the whole import is acknowledged, and data lost in a crash is read again.
+    /// Whether this step reads to the end of the file. The steps before the last one may become
+    /// durable only together with it. This is safe: only the whole import is acknowledged, and data
+    /// lost in a crash is read again.
     pub last: bool,
 }
 
-/// The source that a step writes to, with its expected state.
+/// The source that an import step writes to, with the state that the caller expects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A new source. It is a new revision of `latest`, which is the latest source of its path.
+    /// A new source. If `latest` is given, the new source is a new revision of it.
     New {
         /// The agent format of the file.
         dialect: String,
-        /// How often it had been rewritten before.
+        /// How often the file had been rewritten in place before.
         revision: u64,
-        /// The key of its first line.
+        /// The key of the file's first line.
         first_line: RecordKey,
-        /// The latest source of the path that the caller saw.
+        /// The latest source of the path that the caller found; `None` if it found none. The step
+        /// is refused as `Stale` if this is no longer the latest.
         latest: Option<SourceId>,
     },
-    /// An existing source that was read up to `offset`.
+    /// An existing source, of which the first `offset` bytes were read.
     State {
-        /// The source.
+        /// The id of the source.
         id: SourceId,
-        /// The number of bytes that the caller expects to have been read.
+        /// The number of bytes that the caller expects to have been read before this step.
         offset: u64,
     },
 }

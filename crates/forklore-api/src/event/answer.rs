@@ -38,7 +38,7 @@ pub struct BlockPiece {
     pub delta: String,
 }
 
-/// Data of the event for a complete block. Its answer is already stored.
+/// Data of the event for a complete block. The answer that contains the block is already stored.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockEnded {
@@ -50,7 +50,7 @@ pub struct BlockEnded {
     pub total_blocks: usize,
     /// The content of the block.
     pub block: Block,
-    /// Whether the answer broke off or was interrupted.
+    /// Whether the answer is incomplete, because it broke off or was interrupted.
     pub partial: bool,
 }
 
@@ -61,14 +61,14 @@ pub struct BlockEnded {
 pub enum Block {
     /// A tool call.
     Call(CalledTool),
-    /// Text.
+    /// A text block.
     Text {
-        /// The text.
+        /// The text of the block.
         text: String,
     },
 }
 
-/// A tool call, as the model made it.
+/// A tool call that the model requested.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CalledTool {

@@ -11,19 +11,20 @@ use super::CalledTool;
 pub struct ApprovalQuestion {
     /// The session that needs the approval.
     pub session: SessionId,
-    /// The tool call that needs the approval. `null` if the question is not about a call.
+    /// The tool call that needs the approval. `null` if the question is not about a tool call.
     pub call: Option<CalledTool>,
     /// The question. It may contain untrusted text of a session: escape it before you display it.
     pub prompt: String,
 }
 
-/// The user's answer.
+/// The user's answer to a request for approval.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApprovalAnswer {
-    /// The id of the tool call that the answer is about. `null` if it is not about a call.
+    /// The id of the tool call that the answer is about. `null` if the request was not about a tool
+    /// call.
     pub tool_call_id: Option<String>,
-    /// Why the user denied it. `null` if the user allowed it.
+    /// Why the user denied the request. `null` if the user approved it.
     pub reason: Option<String>,
 }
 
@@ -33,7 +34,7 @@ pub struct ApprovalAnswer {
 pub struct HookFailure {
     /// The name of the hook.
     pub hook: String,
-    /// The decision point at which the hook ran.
+    /// The name of the decision point at which the hook ran.
     pub gate: String,
     /// Why the hook failed.
     pub error: String,

@@ -9,13 +9,13 @@ use super::TurnUsage;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelegateStarted {
-    /// The name of the agent. `null` if it has no name.
+    /// The name of the sub-agent. `null` if it has no name.
     pub agent: Option<String>,
     /// The session of the sub-agent.
     pub sub_session_id: SessionId,
     /// The session that delegated the work.
     pub parent_session_id: SessionId,
-    /// The tool call that requested the sub-agent. `null` if no call did.
+    /// The id of the tool call that requested the sub-agent. `null` if no tool call requested it.
     pub tool_call_id: Option<String>,
 }
 
@@ -23,13 +23,13 @@ pub struct DelegateStarted {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelegateEnded {
-    /// The sub-agent.
+    /// The sub-agent that ended.
     #[serde(flatten)]
     pub delegate: DelegateStarted,
     /// Whether the sub-agent completed its turn.
     pub success: bool,
     /// Why the sub-agent failed. `null` if it succeeded.
     pub error: Option<String>,
-    /// Usage of the sub-agent's turn. `null` if it had no turn.
+    /// Usage of the sub-agent's turn. `null` if the sub-agent ran no turn.
     pub usage: Option<TurnUsage>,
 }

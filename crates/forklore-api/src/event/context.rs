@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContextGauge {
-    /// The lower bound of the next request's size, in tokens.
+    /// A lower bound for the size of the next request, in tokens.
     pub tokens: u64,
-    /// How many of `tokens` are estimated from text lengths.
+    /// The part of `tokens` that is estimated from text lengths.
     pub estimated: u64,
     /// The size of the model's context window, in tokens. `null` if unknown.
     pub window: Option<u64>,
@@ -23,9 +23,9 @@ pub struct ContextGauge {
 pub struct HistoryCompaction {
     /// Why the history is compacted.
     pub reason: CompactionReason,
-    /// The first conversation index that the summary will cover.
+    /// The conversation index of the first event that the summary will cover.
     pub from_index: u64,
-    /// The conversation index after the last one that the summary will cover.
+    /// The conversation index after the last event that the summary will cover.
     pub to_index: u64,
     /// The size of the next request without the compaction, in tokens.
     pub tokens: u64,
@@ -37,11 +37,11 @@ pub struct HistoryCompaction {
 pub struct HistoryCompacted {
     /// Why the history was compacted.
     pub reason: CompactionReason,
-    /// The first conversation index that the summary covers.
+    /// The conversation index of the first event that the summary covers.
     pub from_index: u64,
-    /// The conversation index after the last one that the summary covers.
+    /// The conversation index after the last event that the summary covers.
     pub to_index: u64,
-    /// The strategy that made the summary.
+    /// The name of the strategy that made the summary.
     pub strategy: String,
     /// The size of the next request before the compaction, in tokens.
     pub tokens_before: u64,
@@ -54,10 +54,10 @@ pub struct HistoryCompacted {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CompactionReason {
-    /// The user or the application requested it.
+    /// The user or the application requested the compaction.
     #[serde(rename = "asked")]
     Requested,
-    /// The context is fuller than the configured threshold.
+    /// The context window is fuller than the configured threshold.
     Threshold,
     /// The model refused a request because it was too long.
     TooLong,

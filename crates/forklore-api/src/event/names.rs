@@ -1,4 +1,4 @@
-//! All events with their canonical names.
+//! All events of the kernel, with their names and the types of their data.
 
 use serde::{Deserialize, Serialize};
 
@@ -72,11 +72,11 @@ macro_rules! events {
 events! {
     /// The first turn of a new session begins.
     SessionStart(SessionBegan) = "session:start";
-    /// The first turn in this process of an older session begins.
+    /// The first turn of an existing session in this process begins.
     SessionResume(SessionBegan) = "session:resume";
     /// A child session was created.
     SessionFork(SessionForked) = "session:fork";
-    /// A session was closed in this process.
+    /// This process closed a session.
     SessionEnd(NoDetails) = "session:end";
     /// A prompt was stored.
     PromptSubmit(PromptSubmitted) = "prompt:submit";
@@ -116,11 +116,11 @@ events! {
     ContextGauge(ContextGauge) = "context:gauge";
     /// The user must approve something.
     ApprovalRequired(ApprovalQuestion) = "approval:required";
-    /// The user allowed it.
+    /// The user approved the request.
     ApprovalGranted(ApprovalAnswer) = "approval:granted";
-    /// The user denied it.
+    /// The user denied the request.
     ApprovalDenied(ApprovalAnswer) = "approval:denied";
-    /// A turn was requested to stop.
+    /// A caller requested that a turn stops.
     CancelRequested(NoDetails) = "cancel:requested";
     /// A turn was interrupted.
     CancelCompleted(NoDetails) = "cancel:completed";

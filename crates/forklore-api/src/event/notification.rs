@@ -1,4 +1,4 @@
-//! The envelope of an event: which session it belongs to and when it happened.
+//! The envelope of an event: the ids of the event's session, and the time.
 
 use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::{KernelEvent, Name};
 
-/// An event of a session, in its envelope.
+/// An event of a running session, with the ids of the session and the time.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(
     feature = "schema",
@@ -15,7 +15,7 @@ use super::{KernelEvent, Name};
     schemars(transform = with_derived_fields)
 )]
 pub struct Notification {
-    /// The session of the event.
+    /// The id of the session that the event belongs to.
     pub session_id: SessionId,
     /// The session's parent; `null` for a root.
     pub parent_id: Option<SessionId>,
@@ -60,7 +60,7 @@ impl Serialize for Notification {
         if self.is_ephemeral() {
             map.serialize_entry("ephemeral", &true)?;
         }
-        // Amplifier's observers read the parent of a fork here.
+        // Amplifier's observers read the parent of a fork from `parent` at the top level.
         if let (Name::SessionFork, Some(parent)) = (self.name(), &self.parent_id) {
             map.serialize_entry("parent", parent)?;
         }
@@ -69,7 +69,8 @@ impl Serialize for Notification {
     }
 }
 
-/// Adds the fields that only the JSON has, because they follow from the others.
+/// Adds the fields that only the JSON has, `ephemeral` and `parent`. They are derived from other
+/// fields.
 #[cfg(feature = "schema")]
 fn with_derived_fields(schema: &mut schemars::Schema) {
     use serde_json::{Value, json};

@@ -10,7 +10,7 @@ pub struct ProviderRequest {
     pub provider: String,
     /// The name of the model.
     pub model: String,
-    /// The number of this attempt, from 1.
+    /// The number of this attempt to send the request, from 1.
     pub attempt: u32,
     /// The number of messages in the request.
     pub messages: u64,
@@ -20,7 +20,7 @@ pub struct ProviderRequest {
     pub purpose: Option<String>,
 }
 
-/// A complete answer.
+/// A complete answer of a model.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProviderAnswer {
@@ -28,7 +28,7 @@ pub struct ProviderAnswer {
     pub provider: String,
     /// The name of the model.
     pub model: String,
-    /// The token counts of the request and its answer.
+    /// The token counts of the request and the answer.
     pub usage: TokenUsage,
     /// Why the answer ended.
     pub stop_reason: EndReason,
@@ -36,7 +36,7 @@ pub struct ProviderAnswer {
     pub request_id: Option<String>,
 }
 
-/// An attempt that failed and will be repeated.
+/// A failed attempt to send a model request, which will be repeated.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProviderRetry {
@@ -82,11 +82,12 @@ pub enum EndReason {
     Other(String),
 }
 
-/// Token counts of a request and its answer. A count is `null` if the provider does not report it.
+/// Token counts of a model request and its answer. A count is `null` if the provider does not
+/// report it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TokenUsage {
-    /// Tokens of the request, including cached ones.
+    /// Tokens of the request, including cached tokens.
     pub input: Option<u64>,
     /// Tokens of the answer.
     pub output: Option<u64>,

@@ -4,7 +4,7 @@ use forklore_core::{Cut, Header, Label, SessionId, SessionKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Empty data, for events whose name says everything.
+/// Empty data, for events without details.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoDetails {}
@@ -34,7 +34,7 @@ pub struct SessionForked {
     /// Metadata of the child, set by the application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
-    /// Why the kernel created the child on its own. Absent if a caller requested it.
+    /// Why the kernel created the child on its own. Absent if a caller requested the child.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<ForkReason>,
 }
@@ -44,7 +44,7 @@ pub struct SessionForked {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ForkReason {
-    /// The turn lost its session to another runtime and continues in the child.
+    /// The turn lost the lease of its session to another runtime, and continues in the child.
     LeaseLost,
 }
 

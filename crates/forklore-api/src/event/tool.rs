@@ -41,13 +41,13 @@ pub struct ToolProgress {
     pub step: ToolStep,
 }
 
-/// Progress as a tool reports it. It is for display only and is never stored in the log.
+/// Progress that a tool reports. It is for display only, and is never stored in the log.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolStep {
-    /// The amount of work done so far. It grows.
+    /// The amount of work done so far, in the unit of `total`. It increases with each report.
     pub done: f64,
-    /// The total amount of work. `null` if unknown.
+    /// The total amount of work, in a unit that the tool chooses. `null` if unknown.
     pub total: Option<f64>,
     /// What the tool is doing.
     pub message: Option<String>,

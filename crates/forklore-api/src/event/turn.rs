@@ -23,7 +23,7 @@ pub struct PromptSubmitted {
 pub struct PromptAnswered {
     /// The text of the prompt.
     pub prompt: String,
-    /// The model's last text.
+    /// The last text that the model wrote.
     pub response: String,
 }
 
@@ -49,9 +49,9 @@ pub enum TurnResult {
     Ran {
         /// The session in which the turn ended.
         session_id: SessionId,
-        /// The session in which the turn began, if it had to continue in a fork.
+        /// The session in which the turn began. `null` unless the turn had to continue in a fork.
         moved_from: Option<SessionId>,
-        /// The number of model answers.
+        /// The number of model answers in the turn.
         turn_count: u32,
         /// The number of tool calls that the model made.
         tool_calls: u32,
@@ -74,7 +74,7 @@ pub enum TurnStatus {
     Success,
     /// The turn was interrupted.
     Cancelled,
-    /// The turn was cut short or failed.
+    /// The turn ended early or failed.
     Incomplete,
 }
 
@@ -94,11 +94,11 @@ impl TurnStatus {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnUsage {
-    /// Input tokens.
+    /// The number of input tokens.
     pub input: u64,
-    /// Output tokens.
+    /// The number of output tokens.
     pub output: u64,
-    /// Input tokens that the provider read from its cache.
+    /// The number of input tokens that the provider read from its cache.
     pub cached: u64,
     /// Cost, in the currency of the configured prices. `null` if no price is known.
     pub cost: Option<f64>,

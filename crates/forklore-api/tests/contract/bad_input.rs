@@ -42,7 +42,7 @@ fn verb(request: &Value) -> String {
     request.as_object().unwrap().keys().next().unwrap().clone()
 }
 
-/// Returns the path that the error of reading this request names.
+/// Returns the path in the error of parsing this invalid request.
 fn path_of(request: &Value) -> String {
     let error = read::<Request>(&request.to_string()).expect_err(&request.to_string());
     assert!(error.to_string().starts_with(error.path()), "{error}");
@@ -201,7 +201,7 @@ fn errors_in_other_bodies_name_their_paths_too() {
     assert_eq!(read::<Request>(r#"{"sing": {}}"#).unwrap_err().path(), ".");
 }
 
-/// Returns the path that the error of reading this answer names.
+/// Returns the path in the error of parsing this invalid answer.
 fn path_in<T: DeserializeOwned>(text: &str) -> String {
     let error = read::<T>(text).map(drop).expect_err(text);
     error.path().to_owned()
@@ -221,7 +221,8 @@ fn errors_in_answers_name_their_paths() {
     assert_eq!(path_in::<TurnAnswer>(r#"{"status":"bored"}"#), "status");
     assert_eq!(path_in::<RequestPreview>(r#"{"tokens":{"count":-1}}"#), "tokens.count");
     assert_eq!(path_in::<QueryAnswer>(r#"{"results":{"bindings":{}}}"#), "results.bindings");
-    // What an event is decides how the rest is read, so the whole line is named.
+    // The tag `event` decides how the other fields are read, so an error in those fields names the
+    // whole line.
     assert_eq!(path_in::<WatchLine>(r#"{"event":"bored"}"#), "event");
     assert_eq!(path_in::<WatchLine>(r#"{"event":"stopped","files":1}"#), ".");
     assert_eq!(path_in::<Notification>(r#"{"event":"bored","session_id":"a"}"#), ".");

@@ -20,7 +20,7 @@ pub(crate) fn defines(name: &str) -> bool {
 /// Checks a value against the type of this name.
 ///
 /// # Errors
-/// Where and why the value does not fit.
+/// The location in the value and the reason, if the value does not match the type.
 pub(crate) fn fits(name: &str, value: &Value) -> Result<(), String> {
     let found = SCHEMA["$defs"].get(name).ok_or_else(|| format!("there is no type {name}"))?;
     whole(found, value).map_err(|why| format!("{name}{why}"))
@@ -29,7 +29,8 @@ pub(crate) fn fits(name: &str, value: &Value) -> Result<(), String> {
 /// The names of the properties that a schema lists. `None` if it lists none.
 type Listed = Option<BTreeSet<String>>;
 
-/// Checks a value, and that it has only listed properties.
+/// Checks a value against a schema, and checks that the value has only properties that the schema
+/// lists.
 fn whole(schema: &Value, value: &Value) -> Result<(), String> {
     let listed = part(schema, value)?;
     let (Some(listed), Some(fields)) = (listed, value.as_object()) else { return Ok(()) };
@@ -39,8 +40,8 @@ fn whole(schema: &Value, value: &Value) -> Result<(), String> {
     }
 }
 
-/// Checks a value against a schema, which may be one of several for the value. Returns the listed
-/// properties.
+/// Checks a value against a schema, which may be one of several schemas that the value must match.
+/// Returns the properties that this schema lists.
 fn part(schema: &Value, value: &Value) -> Result<Listed, String> {
     let keywords = match schema {
         Value::Bool(true) => return Ok(None),
@@ -113,7 +114,7 @@ fn properties(schemas: &Value, value: &Value) -> Result<Listed, String> {
     Ok(Some(schemas.keys().cloned().collect()))
 }
 
-/// Checks a value against a keyword that lists no properties.
+/// Checks a value against one keyword of a schema. The keyword is not one that lists properties.
 fn only(
     keyword: &str,
     with: &Value,

@@ -39,7 +39,7 @@ fn every_type_and_every_field_says_what_it_is() {
     let schema = schema();
     let mut silent = Vec::new();
     let definitions = schema["$defs"].as_object().unwrap().iter();
-    // Type names from the standard library have no description of ours.
+    // The types of the standard library have no doc comment in this crate.
     for (name, definition) in definitions.filter(|(name, _)| !name.starts_with("Range_of")) {
         if !definition["description"].is_string() {
             silent.push(name.clone());
@@ -64,7 +64,7 @@ fn every_answer_has_a_schema() {
     assert_eq!(schema["answers"].as_object().unwrap().len(), ANSWERS.len() + 1, "and `Refusal`");
 }
 
-/// Returns a notification of this event as it is sent, for a child session.
+/// Returns the JSON of a notification with this event name, for a child session.
 fn sent(name: Name, dice: &mut Dice) -> Value {
     let parent: Notification = any(dice);
     let sent =

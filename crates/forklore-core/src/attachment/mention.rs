@@ -10,26 +10,27 @@ use crate::Data;
 pub struct Mention {
     /// The attachment named.
     pub id: AttachmentId,
-    /// The fields of the attachment part; `None` for a string elsewhere, which may have another
-    /// meaning.
+    /// The name and media type, if the string is the `ref` of an attachment part. `None` for a
+    /// string anywhere else, which may have another meaning.
     pub part: Option<Named>,
 }
 
-/// What an attachment part says about its attachment.
+/// The name and media type that an attachment part states for its attachment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named {
     /// The attachment's file name.
     pub name: Option<String>,
-    /// The attachment's media type.
+    /// The attachment's media type; empty if the part states none.
     pub media_type: String,
 }
 
-/// Returns the attachments that a payload mentions: in parts `{type:"attachment",ref}` at any
-/// depth, and in any other string that as a whole is an attachment name.
+/// Returns the attachments that a payload mentions. A mention is the `ref` of a part
+/// `{type:"attachment",ref}` at any depth, or any other string value that is exactly an attachment
+/// name. Keys of objects are not mentions.
 #[must_use]
 pub fn mentions(data: &Data) -> Vec<Mention> {
     let text = data.get();
-    // Escapes can hide the prefix, so a text with escapes must be parsed.
+    // An escape can hide the prefix, so a payload with `\u` escapes must be parsed.
     if !text.contains(SCHEME) && !text.contains("\\u") {
         return Vec::new();
     }
@@ -54,7 +55,8 @@ pub fn mentions(data: &Data) -> Vec<Mention> {
     walk.found
 }
 
-/// Returns the offset of the closing quote of a string; `text` begins after the opening quote.
+/// Returns the byte offset of the closing quote of a JSON string. `text` begins directly after the
+/// opening quote.
 fn end_of_string(text: &str) -> usize {
     let mut escaped = false;
     let end = text.bytes().position(|byte| {
@@ -70,7 +72,7 @@ fn end_of_string(text: &str) -> usize {
 struct Walk<'a> {
     /// The enclosing objects (`Some`) and arrays (`None`).
     open: Vec<Option<Object<'a>>>,
-    /// Whether the position is after the colon of a field.
+    /// Whether the next string is the value of a field, because a colon precedes it.
     is_value: bool,
     found: Vec<Mention>,
 }
@@ -125,7 +127,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Decodes the escapes of a string; `None` if the result is not valid Unicode.
+/// Decodes the escapes of a JSON string without its quotes; `None` if the result is not valid
+/// Unicode.
 fn unescaped(raw: &str) -> Option<Cow<'_, str>> {
     if !raw.contains('\\') {
         return Some(Cow::Borrowed(raw));

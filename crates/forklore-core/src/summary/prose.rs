@@ -1,4 +1,4 @@
-//! Conversion of a recorded summary to the plain text that a model reads.
+//! Converts a recorded summary to the plain text that a model reads.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,11 +8,11 @@ use serde::Deserialize;
 use super::excerpt;
 use crate::Data;
 
-/// The number of last calls that the text lists.
+/// The maximum number of tool calls that the text lists, counted from the last.
 const CALLS: usize = 10;
 
-/// The fields of a recorded summary that the text uses. Fields that an older version did not write
-/// are empty.
+/// The fields of a recorded summary that the text uses. A field that an older version did not write
+/// is empty.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Recorded {
@@ -36,9 +36,9 @@ struct Excerpt {
     text: String,
 }
 
-/// Converts a recorded summary to plain text. The text omits the excerpt of `answer`, for callers
-/// that show this answer in full. Returns `None` if `recorded` does not have the form of a
-/// deterministic summary.
+/// Converts a recorded summary to plain text; `None` if `recorded` does not have the form of a
+/// deterministic summary. A caller that shows the last answer in full passes it as `answer`; the
+/// text then omits the excerpt of that answer.
 #[must_use]
 pub fn prose(recorded: &Data, answer: Option<&str>) -> Option<String> {
     let recorded: Recorded = recorded.read().ok()?;
@@ -54,7 +54,7 @@ pub fn prose(recorded: &Data, answer: Option<&str>) -> Option<String> {
     Some(text)
 }
 
-// Writing to a String cannot fail.
+// The methods ignore the result of `writeln!`, because writing to a String cannot fail.
 impl Recorded {
     fn messages(&self, text: &mut String) {
         let count = |kind: &str| self.counts.get(kind).copied().unwrap_or(0);

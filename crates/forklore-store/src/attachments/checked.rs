@@ -1,4 +1,4 @@
-//! Verification that the bytes of an attachment match its name.
+//! Verifies that the bytes of an attachment match its name.
 
 use std::io::{self, Read};
 
@@ -8,15 +8,16 @@ use sha2::{Digest, Sha256};
 use super::{Attachments, BUFFER};
 use crate::{Error, Result};
 
-/// A reader that verifies the bytes of an attachment. If they do not match its name, reading fails
-/// at their end with a [`Damaged`] inside an error of kind `InvalidData`.
+/// A reader that verifies the bytes of an attachment. If the bytes do not match the attachment's
+/// name, the read at the end fails. The error has the kind `InvalidData` and contains a
+/// [`Damaged`].
 pub struct Checked<R> {
     id: AttachmentId,
     bytes: R,
     digest: Sha256,
 }
 
-/// The error of an attachment whose bytes do not match its name.
+/// The error for an attachment whose bytes do not match its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("its bytes do not have the digest that it is named by")]
 pub struct Damaged;
@@ -39,15 +40,16 @@ impl<R: Read> Read for Checked<R> {
     }
 }
 
-/// Returns the name of the bytes hashed so far.
+/// Returns the name that an attachment with the bytes hashed so far has.
 pub(super) fn digest(hash: &Sha256) -> AttachmentId {
     AttachmentId::of(hash.clone().finalize().into())
 }
 
-/// Reads an attachment to its end and verifies it. Returns its length; `None` if it does not exist.
+/// Reads an attachment to its end and verifies it. Returns its length in bytes; `None` if the
+/// attachment does not exist.
 ///
 /// # Errors
-/// `Corrupt` if its bytes do not match its name, `Io`.
+/// `Corrupt` if the bytes do not match the name `id`; `Io`.
 pub fn check(store: &dyn Attachments, id: &AttachmentId) -> Result<Option<u64>> {
     let Some(bytes) = store.open(id)? else { return Ok(None) };
     let (mut checked, mut buffer, mut read) = (Checked::new(*id, bytes), vec![0; BUFFER], 0);
@@ -61,7 +63,8 @@ pub fn check(store: &dyn Attachments, id: &AttachmentId) -> Result<Option<u64>> 
     }
 }
 
-/// Converts an error of reading an attachment; a [`Damaged`] inside it becomes `Corrupt`.
+/// Converts an error of reading the attachment `id`. An error that contains a [`Damaged`] becomes
+/// `Corrupt`, any other `Io`.
 #[must_use]
 pub fn failure(id: &AttachmentId, error: io::Error) -> Error {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Damaged>()) {
@@ -70,7 +73,7 @@ pub fn failure(id: &AttachmentId, error: io::Error) -> Error {
     }
 }
 
-/// Returns the error for an attachment that is damaged in this way.
+/// Returns the `Corrupt` error for the attachment `id`; `message` describes the damage.
 pub(super) fn damage(id: &AttachmentId, message: &str) -> Error {
     Error::Corrupt {
         session: None,

@@ -1,10 +1,9 @@
-//! Attachments as files in a folder, for every store on disk.
+//! Stores attachments as files in a folder, for every store on disk.
 //!
-//! The bytes named `sha256:abcd...` are the file `ab/cd...`. They are written under another name,
-//! synced, and only then get their own name, so no reader ever finds a partial file. Pinning an
-//! attachment takes a shared lock on its file and changes its modification time. A sweep removes a
-//! file only with an exclusive lock, and only if its modification time is still the one that was
-//! listed.
+//! The attachment `sha256:abcd...` is the file `ab/cd...`. A put writes the file under a temporary
+//! name, syncs it, and only then gives it this name, so no reader ever finds a partial file. A pin
+//! takes a shared lock on the file and changes its modification time. A sweep removes a file only
+//! if it gets an exclusive lock and the modification time is still the one that was listed.
 
 mod file;
 mod put;
@@ -35,14 +34,14 @@ pub struct AttachmentFolder {
 }
 
 impl AttachmentFolder {
-    /// Returns the storage in the folder at `root`, which the first put creates. This does not
-    /// access the disk yet.
+    /// Returns the storage in the folder at `root`, without accessing the disk. The first put
+    /// creates the folder.
     #[must_use]
     pub fn at(root: PathBuf, read_only: bool) -> Self {
         Self::on(Arc::new(Disk), root, read_only)
     }
 
-    /// Returns the same on another file system than the machine's, for tests.
+    /// Returns the storage in the folder at `root` of the file system `fs`, for tests.
     #[must_use]
     pub fn on(fs: Arc<dyn Fs>, root: PathBuf, read_only: bool) -> Self {
         Self { fs, root, read_only, poisoned: OnceLock::new() }
@@ -54,7 +53,7 @@ impl AttachmentFolder {
         &self.root
     }
 
-    /// Returns the folder that contains the file of an attachment, and the path of the file.
+    /// Returns the folder that contains the file of the attachment `id`, and the path of that file.
     fn paths(&self, id: &AttachmentId) -> (PathBuf, PathBuf) {
         let hex = id.hex();
         let (first, rest) = hex.split_at(2);
@@ -75,8 +74,8 @@ impl AttachmentFolder {
         Error::Poisoned { location: self.root.display().to_string(), failure }
     }
 
-    /// Handles the result of a sync: after a failed one, nothing more is written, because a later
-    /// sync may succeed without having written the data.
+    /// Handles the result of a sync of `path`. A failed sync poisons the storage: it accepts no
+    /// more writes, because a later sync may succeed without having written the data.
     fn synced(&self, path: &Path, synced: io::Result<()>) -> Result<()> {
         synced.map_err(|error| {
             let failure = format!("{}: {error}", path.display());
@@ -85,13 +84,14 @@ impl AttachmentFolder {
         })
     }
 
-    /// Syncs a folder, which makes the names in it durable.
+    /// Syncs a folder, which makes the names of the files in it durable.
     fn sync_names(&self, folder: &Path) -> Result<()> {
         self.synced(folder, self.fs.sync_dir(folder))
     }
 
-    /// Makes the name of a file in `folder` durable, and the names of the folders that contain it:
-    /// the process that created those may have been killed before it synced them.
+    /// Makes the names of the files in `folder` durable, and also the names of `folder` and of the
+    /// root folder. The process that created these folders may have been killed before it synced
+    /// them.
     fn sync_way_to(&self, folder: &Path) -> Result<()> {
         [folder, &self.root, folder_of(&self.root)]
             .into_iter()

@@ -1,8 +1,8 @@
-//! The file system interface. All file operations of a store made of files pass through it, and so
-//! do the attachment operations of every store on disk.
+//! The interface to the file system. The files store does all its file operations through this
+//! interface, and so does the attachment storage of every store on disk.
 //!
-//! [`Disk`] is the real file system. Tests replace it with others that make an operation fail or
-//! track what has not been synced yet.
+//! [`Disk`] is the machine's file system. Tests use other implementations, which make operations
+//! fail or track which writes have not been synced.
 
 use std::fmt::Debug;
 use std::fs::{DirBuilder, File as Native, Metadata, OpenOptions, TryLockError};
@@ -27,19 +27,21 @@ pub trait Fs: Debug + Send + Sync {
     /// Opens a regular file without following links.
     ///
     /// # Errors
-    /// Those of the operating system, for this and the other methods.
+    /// The errors of the operating system, for this and the other methods.
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>>;
 
-    /// Renames the file atomically, replacing a file that has the name.
+    /// Renames the file `from` to `to` atomically. An existing file at `to` is replaced.
     ///
     /// # Errors
     /// See [`Fs::open`].
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Creates a hard link atomically; a file that already has the name stays.
+    /// Creates the hard link `to` to the file `from`, atomically. An existing file at `to` is not
+    /// replaced.
     ///
     /// # Errors
-    /// `AlreadyExists`, `Unsupported` if the file system has no hard links, and see [`Fs::open`].
+    /// `AlreadyExists` if `to` exists, `Unsupported` if the file system has no hard links; see
+    /// [`Fs::open`].
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
         let (_, _) = (from, to);
         Err(io::ErrorKind::Unsupported.into())
@@ -51,20 +53,20 @@ pub trait Fs: Debug + Send + Sync {
     /// See [`Fs::open`].
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Creates a folder that only its owner can access; it is not an error if it already exists.
+    /// Creates a folder that only its owner can access. An existing folder is not an error.
     ///
     /// # Errors
     /// See [`Fs::open`].
     fn make_dir(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes the names in the folder durable.
+    /// Syncs the folder, which makes the names of the files in it durable.
     ///
     /// # Errors
     /// See [`Fs::open`].
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
 
-    /// Returns the names in the folder, sorted. Names that are not UTF-8 are not the store's and
-    /// are omitted.
+    /// Returns the names of the files in the folder, sorted. Names that are not UTF-8 are omitted,
+    /// because no store creates them.
     ///
     /// # Errors
     /// See [`Fs::open`].
@@ -73,13 +75,13 @@ pub trait Fs: Debug + Send + Sync {
 
 /// An open file.
 pub trait File: Debug + Send + Sync {
-    /// Returns the length in bytes.
+    /// Returns the length of the file in bytes.
     ///
     /// # Errors
     /// See [`Fs::open`].
     fn len(&self) -> io::Result<u64>;
 
-    /// Checks whether the length is 0.
+    /// Checks whether the file has no bytes.
     ///
     /// # Errors
     /// See [`Fs::open`].
@@ -87,36 +89,37 @@ pub trait File: Debug + Send + Sync {
         Ok(self.len()? == 0)
     }
 
-    /// Reads at an offset, up to the length of `into` or the end of the file. Returns the number of
+    /// Reads bytes at a byte offset until `into` is full or the file ends. Returns the number of
     /// bytes read.
     ///
     /// # Errors
     /// See [`Fs::open`].
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// Writes at an offset, once. Returns the number of bytes written.
+    /// Writes `bytes` at a byte offset, with a single write. Returns the number of bytes written,
+    /// which may be less than the length of `bytes`.
     ///
     /// # Errors
     /// See [`Fs::open`].
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
 
-    /// Truncates the file, or extends it with zeros.
+    /// Truncates the file to `len` bytes, or extends it with zeros.
     ///
     /// # Errors
     /// See [`Fs::open`].
     fn set_len(&self, len: u64) -> io::Result<()>;
 
-    /// Makes the written bytes durable.
+    /// Syncs the file, which makes its written bytes durable.
     ///
     /// # Errors
     /// See [`Fs::open`].
     fn sync(&self) -> io::Result<()>;
 
-    /// Returns the system's metadata of the file.
+    /// Returns the operating system's metadata of the file.
     ///
     /// # Errors
-    /// `Unsupported` if it is not a file of the operating system, for this and the methods below;
-    /// see [`Fs::open`].
+    /// `Unsupported` if this is not a file of the operating system; see [`Fs::open`]. The same
+    /// holds for the methods below.
     fn metadata(&self) -> io::Result<Metadata> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -130,7 +133,7 @@ pub trait File: Debug + Send + Sync {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Takes a shared lock. Waits until nobody has an exclusive one.
+    /// Takes a shared lock on the file. Waits while another handle has an exclusive lock.
     ///
     /// # Errors
     /// See [`File::metadata`].
@@ -138,15 +141,15 @@ pub trait File: Debug + Send + Sync {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Takes an exclusive lock if nobody else has a lock.
+    /// Takes an exclusive lock on the file, if no other handle has a lock. Does not wait.
     ///
     /// # Errors
-    /// `WouldBlock` if somebody has one; see [`File::metadata`].
+    /// `WouldBlock` if another handle has a lock; see [`File::metadata`].
     fn try_lock(&self) -> Result<(), TryLockError> {
         Err(TryLockError::Error(io::ErrorKind::Unsupported.into()))
     }
 
-    /// Releases the lock.
+    /// Releases the lock that this handle has on the file.
     ///
     /// # Errors
     /// See [`File::metadata`].
@@ -155,10 +158,11 @@ pub trait File: Debug + Send + Sync {
     }
 }
 
-/// Writes all of `bytes` at an offset, in a single write if the system accepts it.
+/// Writes all of `bytes` at the byte offset `at`. This takes a single write, unless the system
+/// writes only a part.
 ///
 /// # Errors
-/// Those of [`File::write_at`].
+/// The errors of [`File::write_at`].
 pub fn write_all_at(file: &dyn File, bytes: &[u8], at: u64) -> io::Result<()> {
     let (mut rest, mut at) = (bytes, at);
     while !rest.is_empty() {
@@ -175,7 +179,7 @@ pub fn write_all_at(file: &dyn File, bytes: &[u8], at: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a file from its beginning.
+/// An [`io::Read`] that reads a [`File`] from its beginning.
 #[derive(Debug)]
 pub struct FromStart<F> {
     file: F,
@@ -205,7 +209,7 @@ impl Fs for Disk {
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
         let mut options = OpenOptions::new();
         options.read(true).write(how != Open::Read).create_new(how == Open::Create);
-        // Do not follow a link, and do not block on a pipe without a peer.
+        // `NOFOLLOW` refuses a link. `NONBLOCK` does not wait for the other end of a pipe.
         let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
         let file = options.mode(0o600).custom_flags(flags.bits() as i32).open(path)?;
         if !file.metadata()?.is_file() {

@@ -1,9 +1,10 @@
-//! A lock between processes that grants access fairly, exclusive or shared.
+//! A fair lock between processes, which is exclusive or shared.
 //!
-//! With a loop of sleeps and attempts, a busy process can keep another one waiting for seconds. The
-//! kernel instead queues the processes that wait for a file lock. Two locks make a turnstile: the
-//! process that waits for the gate lock holds the queue lock meanwhile, so the process that has
-//! just released the gate cannot take it again first.
+//! A process that retries a lock in a loop with sleeps can lose for seconds against a busy process.
+//! The operating system instead queues the processes that wait for a file lock. The gate uses two
+//! file locks as a turnstile. A process waits for the gate lock while it has the queue lock. A
+//! process that has just released the gate lock must therefore wait for the queue lock, and cannot
+//! overtake the waiting process.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -15,14 +16,15 @@ use std::time::{Duration, Instant};
 use super::os;
 use crate::{Error, Result};
 
-/// The number of pairs of open files that a gate caches: one for passes, and one for a checkpoint
-/// running at the same time.
+/// The number of pairs of open files that a gate caches. One pair is for passes, and one for a
+/// checkpoint that runs at the same time.
 const MAX_IDLE: usize = 2;
 
-/// How long to retry before blocking.
+/// The time for which to retry without blocking.
 const SOON: Duration = Duration::from_micros(500);
 
-/// A gate: the paths of the two files whose locks implement it.
+/// A fair lock between processes, implemented with locks on two files: the queue file and the gate
+/// file.
 #[derive(Clone, Debug)]
 pub struct Gate {
     queue: PathBuf,
@@ -32,20 +34,20 @@ pub struct Gate {
 }
 
 /// A cache of a gate's open files that are not in use. Threads that pass at the same time need
-/// separate files, because a lock belongs to the open file and not to a thread.
+/// separate open files, because a lock belongs to an open file and not to a thread.
 #[derive(Clone, Debug, Default)]
 struct IdlePairs(Arc<Mutex<Vec<Pair>>>);
 
-/// How to pass a gate.
+/// The way to pass a gate: exclusive or shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// While nobody else has passed.
+    /// No other process or thread has passed the gate at the same time.
     Exclusive,
-    /// At the same time as others that pass shared.
+    /// Others that pass as [`Pass::Shared`] may have passed at the same time.
     Shared,
 }
 
-/// A passed gate. The lock is released when this is dropped.
+/// A passed gate. Dropping this value releases the lock.
 #[derive(Debug)]
 #[must_use]
 pub struct Passed {
@@ -68,14 +70,14 @@ struct Open {
 }
 
 impl Gate {
-    /// Creates a gate with two files of its own next to `path`, which are created if they are
-    /// missing.
+    /// Creates a gate with two files of its own next to `path`, with the suffixes `-queue` and
+    /// `-lock`. The first pass creates missing files.
     #[must_use]
     pub fn new(path: &Path) -> Self {
         Self::over(with_suffix(path, "-queue"), with_suffix(path, "-lock"), true)
     }
 
-    /// Creates a gate with two existing files that have another purpose too.
+    /// Creates a gate with two existing files, which may also have another purpose.
     #[must_use]
     pub fn of(queue: PathBuf, gate: PathBuf) -> Self {
         Self::over(queue, gate, false)
@@ -85,17 +87,17 @@ impl Gate {
         Self { queue, gate, make, idle: IdlePairs::default() }
     }
 
-    /// Waits for the gate, at most for `wait`.
+    /// Passes the gate. Waits for it at most for `wait`.
     ///
     /// # Errors
-    /// `Locked` if it waited too long; `Denied`, `Io`.
+    /// `Locked` if the gate did not become free within `wait`; `Denied`, `Io`.
     pub fn pass(&self, pass: Pass, wait: Duration) -> Result<Passed> {
         let failed = |error| os("locking", &self.gate)(error);
         if let Some(passed) = self.pass_soon(pass).map_err(failed)? {
             return Ok(passed);
         }
-        // A thread waits, because waiting for a file lock cannot have a timeout. If the receiver is
-        // gone when the thread gets the lock, the lock is released at once.
+        // Wait in another thread, because waiting for a file lock has no timeout. If this call has
+        // timed out when the thread gets the lock, the send fails, which drops the lock at once.
         let (sender, receiver) = mpsc::sync_channel(0);
         let gate = self.clone();
         let waiting = std::thread::Builder::new().spawn(move || sender.send(gate.wait(pass)));
@@ -109,8 +111,8 @@ impl Gate {
         }
     }
 
-    /// Passes if the gate is free or becomes free very soon. Most critical sections take less time
-    /// than suspending and waking a thread.
+    /// Passes if the gate is free or becomes free within [`SOON`]. Most critical sections take less
+    /// time than suspending and waking a thread.
     fn pass_soon(&self, pass: Pass) -> io::Result<Option<Passed>> {
         let start = Instant::now();
         loop {
@@ -124,8 +126,8 @@ impl Gate {
         }
     }
 
-    /// Passes if the gate is free. Returns `None` if it is not, or if one of the files was
-    /// replaced, in which case other processes lock the replacement.
+    /// Passes if the gate is free. Returns `None` if the gate is not free. Also returns `None` if
+    /// one of the two files was replaced, because other processes then lock the replacement.
     fn try_pass(&self, pass: Pass) -> io::Result<Option<Passed>> {
         let pair = self.pair()?;
         if !tried(pair.queue.file.try_lock())? {
@@ -148,7 +150,7 @@ impl Gate {
     fn wait(&self, pass: Pass) -> io::Result<Passed> {
         loop {
             let pair = self.pair()?;
-            // The lock of a file that is no longer at its path may never be released.
+            // A file may no longer be at its path. Nobody may ever release the lock on such a file.
             if !self.stands(&pair) {
                 continue;
             }
@@ -164,7 +166,8 @@ impl Gate {
         }
     }
 
-    /// Returns the passed gate, if the two locked files are still at the paths that others lock.
+    /// Returns the passed gate if the two locked files are still at their paths, where other
+    /// processes lock them. Otherwise returns `None`.
     fn passed(&self, pair: Pair) -> Option<Passed> {
         self.stands(&pair).then(|| Passed { idle: self.idle.clone(), locked: Some(pair) })
     }
@@ -173,7 +176,7 @@ impl Gate {
         pair.queue.is_at(&self.queue) && pair.gate.is_at(&self.gate)
     }
 
-    /// Returns a pair of files that nobody else in this process uses.
+    /// Returns a pair of open files that no other thread of this process uses.
     fn pair(&self) -> io::Result<Pair> {
         if let Some(pair) = self.idle.take() {
             return Ok(pair);
@@ -198,7 +201,7 @@ impl IdlePairs {
         self.all().pop()
     }
 
-    /// Returns unlocked files to the cache.
+    /// Puts a pair of unlocked files into the cache, or closes it if the cache is full.
     fn put(&self, pair: Pair) {
         let mut all = self.all();
         if all.len() < MAX_IDLE {
@@ -208,7 +211,7 @@ impl IdlePairs {
 }
 
 impl Open {
-    /// Checks whether the file at `path` is this one and not a replacement.
+    /// Checks whether this open file is still the one at `path`, and was not replaced.
     fn is_at(&self, path: &Path) -> bool {
         std::fs::metadata(path).is_ok_and(|there| (there.dev(), there.ino()) == self.id)
     }
@@ -216,7 +219,7 @@ impl Open {
 
 impl Drop for Passed {
     fn drop(&mut self) {
-        // A file that cannot be unlocked is closed, which releases its lock.
+        // If the unlock fails, the pair is dropped: closing its files releases the lock.
         if let Some(pair) = self.locked.take()
             && pair.gate.file.unlock().is_ok()
         {

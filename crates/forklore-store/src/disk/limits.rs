@@ -1,4 +1,5 @@
-//! Limits of the process that SQLite and other libraries run into without reporting them.
+//! Resource limits of the process. SQLite and other libraries fail at these limits without naming
+//! them.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +12,7 @@ pub fn file_size() -> Option<u64> {
     getrlimit(Resource::Fsize).current
 }
 
-/// Returns the error if this process cannot open `count` more files; `None` if it can.
+/// Returns the error if this process cannot open `count` more files at once; `None` if it can.
 #[must_use]
 pub fn open_files(count: usize) -> Option<io::Error> {
     (0..count).map(|_| File::open("/dev/null")).collect::<io::Result<Vec<_>>>().err()

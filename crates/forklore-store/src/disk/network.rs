@@ -1,4 +1,4 @@
-//! Detection of network file systems, whose locks are unreliable.
+//! Detects network file systems, whose file locks are unreliable.
 
 use std::path::Path;
 
@@ -16,10 +16,11 @@ const NETWORK: [(u32, &str); 10] = [
     (0x786f_4256, "vboxsf"),
 ];
 
-/// The magic number of FUSE. The mount table names the actual type.
+/// The magic number of every FUSE file system. The mount table gives its actual type, such as
+/// `fuse.sshfs`.
 const FUSE: u32 = 0x6573_5546;
 
-/// FUSE file systems that access a network.
+/// The types of FUSE file systems that access a network.
 const NETWORK_FUSE: [&str; 10] = [
     "fuse.sshfs",
     "fuse.rclone",
@@ -33,34 +34,35 @@ const NETWORK_FUSE: [&str; 10] = [
     "fuse.grpcfuse",
 ];
 
-/// Returns the type of the network file system that contains `folder`; `None` if it is on a local
-/// one.
+/// Returns the type of the network file system that contains `folder`, such as `nfs`; `None` if the
+/// folder is on a local file system.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn network(folder: &Path) -> Option<String> {
     let found = rustix::fs::statfs(folder).ok()?;
     let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    // The kernel uses 32 bits of this field, whatever its type.
+    // Only the low 32 bits of `f_type` are significant, whatever its type on this platform.
     name(found.f_type as u32, &table, &real)
 }
 
-/// Returns the type of the file system that contains `folder`, from the mount table.
+/// Returns the type of the file system that contains `folder`, as the mount table names it. `None`
+/// if the system has no such table.
 #[must_use]
 pub fn file_system(folder: &Path) -> Option<String> {
     let table = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
     mounted(&table, &folder.canonicalize().ok()?)
 }
 
-/// Returns `None`: other systems offer no way to tell.
+/// Returns `None`, because network file systems are detected on Linux only.
 #[cfg(not(target_os = "linux"))]
 #[must_use]
 pub fn network(_folder: &Path) -> Option<String> {
     None
 }
 
-/// Returns the type of the network file system with this magic number that contains `path`; `None`
-/// if it is not a network file system.
+/// Returns the type of the network file system that contains `path`; `None` if that file system is
+/// local. `number` is the file system's magic number, and `mounts` is the text of the mount table.
 fn name(number: u32, mounts: &str, path: &Path) -> Option<String> {
     if let Some((_, name)) = NETWORK.iter().find(|(found, _)| *found == number) {
         return Some((*name).to_owned());
@@ -69,8 +71,9 @@ fn name(number: u32, mounts: &str, path: &Path) -> Option<String> {
     NETWORK_FUSE.contains(&&*kind).then_some(kind)
 }
 
-/// Returns the type of the file system that is mounted nearest above `path`. The lines of the mount
-/// table have the form `id parent dev root point options ... - type source options`.
+/// Returns the type of the file system that contains `path`: the mount whose mount point is the
+/// longest prefix of `path`. Each line of the mount table has the form `id parent dev root point
+/// options ... - type source options`.
 fn mounted(mounts: &str, path: &Path) -> Option<String> {
     let lines = mounts.lines().filter_map(|line| {
         let (before, after) = line.split_once(" - ")?;
@@ -78,7 +81,8 @@ fn mounted(mounts: &str, path: &Path) -> Option<String> {
         let kind = after.split(' ').next()?;
         path.starts_with(&point).then(|| (point.len(), kind.to_owned()))
     });
-    // `max_by_key` returns the last maximum: a later mount covers an earlier one at the same path.
+    // A later mount at the same path covers an earlier one, and `max_by_key` returns the last
+    // maximum.
     lines.max_by_key(|(length, _)| *length).map(|(_, kind)| kind)
 }
 

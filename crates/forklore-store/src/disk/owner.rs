@@ -1,5 +1,5 @@
-//! Ownership checks: a store's files must belong to its user, and must not be writable by all
-//! users.
+//! Ownership checks. A store's files must belong to the current user, and must not be writable by
+//! all users.
 
 use std::fs::{DirBuilder, Metadata};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -11,13 +11,13 @@ use crate::{Error, Result};
 const WRITABLE_BY_ALL: u32 = 0o002;
 const STICKY: u32 = 0o1000;
 
-/// Returns the folder that contains `path`.
+/// Returns the folder that contains `path`; `.` if `path` is only a file name.
 #[must_use]
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Creates the folder of a new store, accessible to its owner only.
+/// Creates the folder of a new store and its missing parents. Only their owner can access them.
 ///
 /// # Errors
 /// `Denied`, `Io`.
@@ -26,7 +26,8 @@ pub fn make_folder(folder: &Path) -> Result<()> {
     made.map_err(os("making the folder", folder))
 }
 
-/// Rejects a folder of another user (except root), or one in which every user may replace files.
+/// Rejects a folder that belongs to another user than the current one or root. Also rejects a
+/// folder in which every user may replace files.
 ///
 /// # Errors
 /// `Denied`, `Io`.
@@ -39,7 +40,8 @@ pub fn check_folder(folder: &Path) -> Result<()> {
     refuse_writable(folder, &found, STICKY)
 }
 
-/// Rejects a file or folder of a store that belongs to another user, or that every user may write.
+/// Rejects a file or folder of a store that belongs to another user, or that every user may write
+/// to. `found` is its metadata.
 ///
 /// # Errors
 /// `Denied`.

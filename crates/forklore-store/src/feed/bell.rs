@@ -1,4 +1,4 @@
-//! Waking the readers of a feed in the process that writes.
+//! Wakes the readers of a feed that are in the same process as the writer.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -7,13 +7,15 @@ use std::time::{Duration, Instant};
 use crate::error::Result;
 use crate::port::Changes;
 
-/// How long a reader waits without a ring before it checks again. A writer in another process may
-/// have been killed between its commit and the ring, and some file systems report no writes.
+/// How long a reader waits for a ring before it checks for commits again. A commit may come without
+/// a ring: a writer in another process may be killed before it rings, and some file systems report
+/// no writes.
 const UNRUNG: Duration = Duration::from_millis(400);
-/// How long a reader waits after a ring that showed no change: a ring may come before its commit.
+/// How long a reader waits after a ring without a change before it checks again. A ring may come
+/// before its commit is visible.
 const SOON: Duration = Duration::from_millis(1);
 
-/// A condition that is signalled after each commit and wakes waiting readers.
+/// A condition variable with a counter. Each ring, after a commit, wakes the waiting readers.
 #[derive(Debug, Default)]
 pub struct Bell {
     rings: AtomicU64,
@@ -22,7 +24,7 @@ pub struct Bell {
 }
 
 impl Bell {
-    /// Wakes all waiting readers. It costs almost nothing if there are none.
+    /// Wakes all waiting readers. The call is cheap if no reader waits.
     pub fn ring(&self) {
         self.rings.fetch_add(1, Ordering::SeqCst);
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -31,14 +33,14 @@ impl Bell {
         }
     }
 
-    /// Returns the number of rings so far.
+    /// Returns the number of rings since the bell was created.
     #[must_use]
     pub fn rings(&self) -> u64 {
         self.rings.load(Ordering::SeqCst)
     }
 
-    /// Waits until the bell has rung since it was at `rings`, at most for `most`. Returns whether
-    /// it has.
+    /// Waits until the number of rings differs from `rings`, at most for `most`. Returns true if it
+    /// differs, false if the wait timed out.
     #[must_use]
     pub fn wait(&self, rings: u64, most: Duration) -> bool {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,7 +54,8 @@ impl Bell {
     }
 }
 
-/// Calls `look` at once and again after each ring, until it returns changes or `wait` is over.
+/// Calls `look` until it returns changes or `wait` is over. The first call is immediate; later
+/// calls follow a ring, or a pause without a ring.
 ///
 /// # Errors
 /// The first error of `look`.

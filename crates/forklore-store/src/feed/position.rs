@@ -1,4 +1,4 @@
-//! Positions in a feed, and their encoding as marks.
+//! Positions in the feed of a store, and their encoding as marks.
 
 use crate::error::{Error, Result};
 use crate::port::Mark;
@@ -11,26 +11,29 @@ const FORM: &str = "f1";
 pub struct Position {
     /// The identity of the store's feed, in hexadecimal digits.
     pub store: String,
-    /// The numbering that `base` and `at` belong to; a store may start a new one.
+    /// The generation of commit numbers that `base` and `at` belong to. A store may start a new
+    /// generation.
     pub generation: u64,
-    /// The commit number that changes are relative to: later commits are reported as changes.
+    /// The commit number that changes are relative to. The flags of a change report commits after
+    /// this number.
     pub base: u64,
-    /// The reader's progress.
+    /// How far the reader has read.
     pub at: At,
 }
 
-/// The progress of a reader of the feed.
+/// How far a reader of the feed has read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum At {
-    /// In the list of all sessions, which a reader gets first: after the session with this key.
+    /// The reader is in the list of all sessions, which comes first. It has read up to and
+    /// including the session with this key.
     Listed(String),
-    /// After the commit with the first number and, within it, after the session with the second
-    /// one.
+    /// The reader is past that list. The first number is a commit; the second is the last session
+    /// of this commit that it has read, or `u64::MAX` if it has read all of them.
     Commit(u64, u64),
 }
 
 impl Position {
-    /// Returns the position after all commits up to and including `number`.
+    /// Returns the position after the commit `number` and all commits before it.
     #[must_use]
     pub fn behind(store: &str, generation: u64, number: u64) -> Self {
         let at = At::Commit(number, u64::MAX);
@@ -49,10 +52,10 @@ impl Position {
         Mark::new(format!("{FORM}:{store}:{generation}:{base}:{at}"))
     }
 
-    /// Decodes a mark of the feed with the identity `store`.
+    /// Decodes a mark of the feed whose identity is `store`.
     ///
     /// # Errors
-    /// `ForeignMark` if it is a mark of another feed, or not a mark.
+    /// `ForeignMark` if the mark belongs to another feed or is not a valid mark.
     pub fn of(mark: &Mark, store: &str) -> Result<Self> {
         let position = Self::parse(mark.as_str()).filter(|position| position.store == store);
         position.ok_or_else(|| Error::ForeignMark(mark.clone()))

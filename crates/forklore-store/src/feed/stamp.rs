@@ -1,4 +1,5 @@
-//! Stamps, which record when a session was written to, and feed pages built from them.
+//! Stamps, which record the last commits that wrote to a session, and the feed pages that are built
+//! from stamps.
 
 use forklore_core::{Header, SessionId};
 
@@ -7,31 +8,32 @@ use serde::{Deserialize, Serialize};
 use super::{At, Position};
 use crate::port::{Changes, SessionChange};
 
-/// The numbers of the last commits that changed a session in each way; 0 means never.
+/// For each kind of change, the number of the last commit that changed a session this way; 0 if
+/// none did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
-    /// The commit that created it.
+    /// The number of the commit that created the session.
     pub created: u64,
-    /// The last commit that appended to it.
+    /// The number of the last commit that appended events to the session.
     pub appended: u64,
-    /// The last commit that changed its header or deleted it.
+    /// The number of the last commit that changed the session's header or deleted the session.
     pub changed: u64,
 }
 
-/// How a commit changed a session.
+/// The kind of change that a commit made to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum What {
-    /// Created the session.
+    /// The commit created the session.
     Created,
-    /// Appended to it.
+    /// The commit appended events to the session.
     Appended,
-    /// Changed its header, or deleted it.
+    /// The commit changed the session's header or deleted the session.
     Changed,
 }
 
 impl Stamp {
-    /// Records that the commit `number` made this kind of change.
+    /// Records that the commit with this number made this kind of change.
     pub fn note(&mut self, what: What, number: u64) {
         match what {
             What::Created => self.created = number,
@@ -40,13 +42,14 @@ impl Stamp {
         }
     }
 
-    /// Returns the last commit that changed the session in any way.
+    /// Returns the number of the last commit that changed the session in any way.
     #[must_use]
     pub fn last(&self) -> u64 {
         self.created.max(self.appended).max(self.changed)
     }
 
-    /// Returns the changes to the session after the commit `base`.
+    /// Returns the changes that commits after the number `base` made to the session. The other
+    /// arguments describe the session's current state.
     #[must_use]
     pub fn behind(
         &self,
@@ -66,7 +69,7 @@ impl Stamp {
     }
 }
 
-/// Returns the session as the list of all sessions reports it.
+/// Returns the change by which the feed's initial list of all sessions reports this session.
 #[must_use]
 pub fn listed(header: &Header) -> SessionChange {
     SessionChange {
@@ -79,9 +82,10 @@ pub fn listed(header: &Header) -> SessionChange {
     }
 }
 
-/// Returns the page of the list of all sessions after `from`. `list` contains the sessions after it
-/// in order, with their keys, and one more than `limit` if there are more. After the list, the
-/// reader continues with the commits after `from.base`; `last` is the last commit.
+/// Returns the next page of the initial list of all sessions. `list` contains the sessions after
+/// the position `from`, in order, with their keys. If more than `limit` sessions remain, `list` has
+/// at least `limit` + 1. After the list, the reader continues with the commits after `from.base`.
+/// `last` is the number of the store's last commit.
 #[must_use]
 pub fn list_page(
     from: &Position,
@@ -102,9 +106,10 @@ pub fn list_page(
     Changes { sessions, mark: position.mark(), more: more || last > from.base }
 }
 
-/// Returns the page of commits after `from`. `found` contains all changes after it up to some
-/// commit, with the numbers of the commit and the session, and one more than `limit` if there are
-/// more. `last` is the number of the last commit of all.
+/// Returns the next page of commits. `found` contains the changes after the position `from`,
+/// without gaps, each with the numbers of its commit and of its session. If more than `limit`
+/// changes remain, `found` has at least `limit` + 1. `last` is the number of the store's last
+/// commit.
 #[must_use]
 pub fn commit_page(
     from: &Position,
@@ -121,7 +126,8 @@ pub fn commit_page(
         Some(((number, session), _)) if more => {
             Position { at: At::Commit(*number, *session), ..from.clone() }
         }
-        // Never move back: a reader may already be after the commits that this handle sees.
+        // Never move the position back: the reader's mark may be later than the commits that this
+        // handle sees.
         _ => Position::behind(&from.store, from.generation, last.max(from.base)),
     };
     let sessions = found.into_iter().map(|(_, change)| change).collect();

@@ -1,4 +1,4 @@
-//! Waking the readers of a feed in processes other than the one that writes.
+//! Wakes the readers of a feed that are in other processes than the writer.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -8,21 +8,21 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::Bell;
 
-/// A file watcher that rings a bell whenever a process writes certain files of a folder.
+/// A file watcher that rings a [`Bell`] whenever any process writes to certain files of a folder.
 pub struct Watch {
     bell: Arc<Bell>,
     watcher: OnceLock<Option<RecommendedWatcher>>,
 }
 
 impl Watch {
-    /// Creates a watcher that rings this bell once [`Watch::begin`] was called.
+    /// Creates a watcher that rings `bell`. It watches nothing before [`Watch::begin`] is called.
     #[must_use]
     pub fn ringing(bell: Arc<Bell>) -> Self {
         Self { bell, watcher: OnceLock::new() }
     }
 
-    /// Starts to watch the files with these names in a folder, unless it has started already. If
-    /// the system has no free watches, readers only poll from time to time.
+    /// Starts to watch the files with these names in `folder`. Later calls do nothing. If the
+    /// system cannot watch the folder, no bell rings, and readers only poll from time to time.
     pub fn begin(&self, folder: &Path, names: &[OsString]) {
         self.watcher.get_or_init(|| {
             let (bell, names) = (Arc::clone(&self.bell), names.to_vec());
@@ -38,7 +38,8 @@ impl Watch {
     }
 }
 
-/// Checks whether the event reports a write to one of the files, or that events were lost.
+/// Checks whether the event may mean a write to one of the files. Removals of any file and reports
+/// of lost events count too.
 fn is_about(event: &Event, names: &[OsString]) -> bool {
     let named = |path: &std::path::PathBuf| {
         path.file_name().is_some_and(|name| names.iter().any(|one| one == name))

@@ -1,4 +1,4 @@
-//! The attachments of the memory store.
+//! The attachment storage of the memory store.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::attachments::{Attachment, Attachments, Pin, Swept};
 use crate::error::{Error, Result};
 
-/// Storage that retains attachments for its own lifetime.
+/// Attachment storage in memory. All attachments are lost when the storage is dropped.
 #[derive(Debug, Default)]
 pub struct MemoryAttachments {
     stored: Mutex<BTreeMap<AttachmentId, Stored>>,
@@ -22,7 +22,8 @@ pub struct MemoryAttachments {
 struct Stored {
     bytes: Arc<[u8]>,
     version: u128,
-    /// Each pin has a clone of this.
+    /// Each pin has a clone of this value, so the reference count shows whether the attachment is
+    /// pinned.
     holders: Arc<()>,
 }
 

@@ -1,4 +1,4 @@
-//! The feed of the memory store: a commit counter, and the stamps of each session.
+//! The feed of the memory store: a commit counter, and a stamp for each session.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::feed::{At, Bell, Position, Stamp, What, commit_page, list_page, listed};
 use crate::port::{Changes, Since};
 
-/// The commit counter and the stamps, by case-folded session id.
+/// The commit counter, and the stamp of each session by its case-folded id.
 #[derive(Debug)]
 pub(super) struct Feed {
     store: String,
@@ -22,14 +22,15 @@ pub(super) struct Feed {
 
 impl Default for Feed {
     fn default() -> Self {
-        // Each store has a feed of its own, and none of the changes of another one.
+        // Each store gets a random feed identity, so that marks of other stores are refused.
         let store = format!("{:016x}", RandomState::new().hash_one(0));
         Self { store, last: 0, stamps: BTreeMap::new(), bell: Arc::default() }
     }
 }
 
 impl Feed {
-    /// Records a write and wakes the readers; they see it when the state is unlocked.
+    /// Records a write to a session and wakes the readers of the feed. The readers see the write
+    /// after the caller unlocks the state.
     pub(super) fn record(&mut self, session: &SessionId, what: What) {
         self.last += 1;
         self.stamps.entry(session.fold()).or_default().note(what, self.last);
@@ -38,7 +39,7 @@ impl Feed {
 }
 
 impl State {
-    /// Returns the changes since `since`, without waiting.
+    /// Returns the changes after the position `since`, without waiting.
     pub(super) fn changes(&self, since: &Since, limit: usize) -> Result<Changes> {
         let feed = &self.feed;
         let position = match since {
@@ -67,7 +68,8 @@ impl State {
             }
             At::Commit(number, session) => {
                 let behind = feed.stamps.iter().filter_map(|(key, stamp)| {
-                    // Each write is a commit of its own.
+                    // The second number is always 0, because each write has a commit number of its
+                    // own.
                     let at = (stamp.last(), 0);
                     let header = &self.sessions.get(key)?.header;
                     let (head, removed) = (header.head_seq(), header.deleted.is_some());

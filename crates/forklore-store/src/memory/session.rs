@@ -20,11 +20,12 @@ pub(super) struct Entry {
     pub(super) origin: Origin,
     pub(super) event: Arc<Event>,
     pub(super) counts: Counts,
-    /// The session whose segment would contain the event in a store that shares prefixes.
+    /// The session whose segment contains the event. In a store that shares prefixes, this can be
+    /// an ancestor.
     pub(super) holder: SessionId,
 }
 
-/// A session's state, to which it can be rolled back.
+/// A saved state of a session, for a rollback of a failed transaction.
 #[derive(Debug)]
 pub(super) struct Mark {
     header: Header,
@@ -58,7 +59,8 @@ impl Session {
         Entry { origin, event: Arc::new(event.clone()), counts, holder }
     }
 
-    /// Returns the inheritable events before the cut, and the calls that they leave open.
+    /// Returns the first `inheritable` inheritable events, and the tool calls that they leave open.
+    /// If `holder` is given, it becomes the holder of these events.
     pub(super) fn prefix(
         &self,
         inheritable: u64,
@@ -74,7 +76,8 @@ impl Session {
         (entries.collect(), open)
     }
 
-    /// Returns the seqs of the events to read, in the order of reading.
+    /// Returns the seqs of all events that the query matches, in the order of reading, without the
+    /// limit.
     pub(super) fn seqs(&self, query: &Query) -> Vec<usize> {
         let first = |reached: &dyn Fn(&Counts) -> bool| {
             self.log.partition_point(|entry| !reached(&entry.counts))

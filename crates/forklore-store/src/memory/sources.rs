@@ -1,4 +1,4 @@
-//! The sources of the memory store.
+//! Sources of imported sessions in the memory store.
 
 use std::collections::{HashMap, HashSet};
 
@@ -52,8 +52,8 @@ impl State {
         stored.filter(|source| fits(source, by)).take(most).cloned().collect()
     }
 
-    /// Checks the expectations of an import step. Returns the number of its source, and the
-    /// sessions that the source has so far.
+    /// Checks the expectations of an import step. Returns the id of the step's source, and the
+    /// sessions that this source has before the step.
     pub(super) fn begin_step(&self, step: &SourceStep) -> Result<(SourceId, Vec<SourceSession>)> {
         let id = self.check_target(step)?;
         self.check_sidecar(step)?;
@@ -95,8 +95,8 @@ impl State {
         check_sidecar(latest, |id| Ok(self.any(id)?.header.deleted.is_some()))
     }
 
-    /// Erases the retained bytes of every file that one of the sessions was read from, and of its
-    /// sidecar files (docs/semantics.md, Delete, detach).
+    /// Erases the stored bytes of each imported file of which a session was deleted, and of that
+    /// file's sidecars (docs/semantics.md, Delete, detach).
     pub(super) fn forget_files_of(&mut self, deleted: &[SessionId]) {
         let is_gone = |source: &Source| source.sessions.iter().any(|it| deleted.contains(&it.id));
         let gone = self.sources.iter().map(|leased| &leased.source).filter(|it| is_gone(it));
@@ -115,7 +115,8 @@ impl State {
         }
     }
 
-    /// Records the source of an import step.
+    /// Applies an import step to its source. `sessions` are the sessions of the source after the
+    /// step.
     pub(super) fn record(&mut self, id: SourceId, step: SourceStep, sessions: Vec<SourceSession>) {
         if let Target::New { dialect, revision, first_line, .. } = step.target {
             let source = Source {

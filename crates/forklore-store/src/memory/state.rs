@@ -1,4 +1,4 @@
-//! All sessions of the memory store, and the operations on them.
+//! The state of the memory store, and the operations on its sessions.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,7 +15,8 @@ use crate::rules::{
     repeated_seqs, repetition,
 };
 
-/// The state of the store. `sessions` includes deleted ones, by case-folded id.
+/// The state of the memory store. `sessions` is keyed by case-folded id and includes deleted
+/// sessions.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) sessions: BTreeMap<String, Session>,
@@ -73,7 +74,7 @@ impl State {
         let mut session = self.begin(&new, now)?;
         self.check_label(&session.header.root_id, &new.label, &new.id)?;
         let mut tail = new.events.as_slice();
-        // A child's session_fork comes before what it inherits.
+        // A child's session_fork comes before its inherited events.
         if let (Some(_), [fork, rest @ ..]) = (&new.from, tail) {
             let entry = session.own(fork, 0, Counts::default());
             session.log.insert(0, entry);
@@ -105,7 +106,7 @@ impl State {
         Ok(appended(head, &session.header))
     }
 
-    /// Returns the session before its own first event.
+    /// Returns a new session with its header and inherited events, before its first own event.
     pub(super) fn begin(&self, new: &NewSession, now: Timestamp) -> Result<Session> {
         let Some(from) = check_kind(new)? else {
             let header = new.header(None, Counts::default(), now);
@@ -142,7 +143,8 @@ impl State {
         Ok(())
     }
 
-    /// Returns the stored events that living sessions need, each once, as (holder, origin).
+    /// Returns the events that sessions need, each once, as (holder, origin). Deleted sessions need
+    /// no events.
     pub(super) fn needed(&self) -> HashSet<(&SessionId, &Origin)> {
         let entries = self.living().flat_map(|session| &session.log);
         entries.map(|entry| (&entry.holder, &entry.origin)).collect()

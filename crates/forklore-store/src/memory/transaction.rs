@@ -1,5 +1,5 @@
-//! Transactions of the memory store: each write is applied at once, and rolled back if a later one
-//! fails.
+//! Transactions of the memory store. Each write is applied immediately, and is rolled back if a
+//! later write fails.
 
 use std::collections::HashSet;
 
@@ -14,14 +14,14 @@ use crate::feed::What;
 use crate::port::{Change, Changed, Committed, Removal, Removed, Transaction, Write, Written};
 use crate::rules::{make_tombstone, note_source_write, release_lease, take_lease};
 
-/// How to roll back one write of a transaction.
+/// The data to roll back one write of a transaction.
 enum Undo {
     Created(SessionId),
     Changed(SessionId, Box<Mark>),
     Replaced(Vec<Session>, Vec<StoredSource>),
 }
 
-/// Returns the session that an append writes to; `None` for other writes.
+/// Returns the session that `write` appends to; `None` if `write` is not an append.
 fn session_of(write: &Write) -> Option<&SessionId> {
     match write {
         Write::Append { session, .. } => Some(session),
@@ -108,7 +108,7 @@ impl State {
         Ok(Changed { header: header.clone(), copied_events })
     }
 
-    /// Deletes sessions; the caller has checked that they may be deleted.
+    /// Deletes sessions. The caller has already checked that they may be deleted.
     fn remove(&mut self, removal: &Removal, now: Timestamp) -> Removed {
         let mut removed = Removed::default();
         for id in &removal.sessions {

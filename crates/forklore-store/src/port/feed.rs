@@ -1,7 +1,8 @@
-//! The feed: which sessions were written to since a mark.
+//! The feed of a store: the sessions that were written to after a mark.
 //!
-//! The feed names sessions and merges their changes. A reader that was away for long gets each
-//! session once, with its current state, and reads the ranges that it lacks.
+//! The feed names sessions, and merges all changes of a session into one. A reader that was away
+//! for a long time gets each session once, with its current state. It then reads the ranges of
+//! events that it lacks from the sessions' logs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,28 +13,30 @@ use serde::{Deserialize, Serialize};
 /// The position at which a reader of the feed begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Since {
-    /// Before everything: each living session comes once, then what is committed meanwhile.
+    /// At the beginning. The reader first gets each session that is not deleted once, and then the
+    /// changes committed since the read began.
     Beginning,
-    /// After everything that is committed now.
+    /// After all changes that are already committed.
     Now,
-    /// After the position of a [`Changes::mark`].
+    /// After the position of this mark, which comes from a [`Changes::mark`].
     Mark(Mark),
 }
 
-/// A position in the feed of one store: text without spaces. A reader may store it, and pass it to
-/// any handle of that store, in any process, at any later time. Its content is opaque to readers.
+/// A position in the feed of one store, as a string without spaces. A reader may store a mark and
+/// later pass it to any handle of the same store, in any process. The content of a mark is opaque
+/// to readers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Mark(String);
 
 impl Mark {
-    /// Creates the mark with this text.
+    /// Creates a mark from its string.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// Returns the text.
+    /// Returns the string of the mark.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -57,28 +60,31 @@ impl FromStr for Mark {
 /// A page of the feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changes {
-    /// The sessions that were written to, each once, in the order of their last commits.
+    /// The sessions that were written to. Each session occurs once, and the order is that of the
+    /// sessions' last commits.
     pub sessions: Vec<SessionChange>,
-    /// The position after this page. It can advance even if the page is empty.
+    /// The position after this page, from which to read the next page. It can advance even if the
+    /// page is empty.
     pub mark: Mark,
-    /// Whether more is already committed after the page.
+    /// Whether more changes after this page are already committed.
     pub more: bool,
 }
 
-/// The changes to a session. All flags are relative to a mark at or before the reader's: they may
-/// repeat a change that the reader has seen, and never omit one.
+/// The changes to one session since the reader's mark. The flags may repeat a change from before
+/// the mark, but never omit a change after it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SessionChange {
-    /// The session.
+    /// The id of the session.
     pub session: SessionId,
-    /// The seq of its last event, -1 if it has none.
+    /// The seq of the session's last event; -1 if its log is empty.
     pub head_seq: i64,
-    /// The session was created, with the events up to `head_seq`.
+    /// Whether the session was created. Its log has the events up to `head_seq`.
     pub created: bool,
-    /// Events were appended, up to `head_seq`.
+    /// Whether events were appended to the session, up to `head_seq`.
     pub appended: bool,
-    /// Something in its header changed other than counts: label, title, lease, strategy.
+    /// Whether the session's header changed, apart from its counts: for example label, title, lease
+    /// or strategy.
     pub changed: bool,
-    /// It was deleted; only its tombstone can be read.
+    /// Whether the session was deleted. Only its tombstone can be read.
     pub removed: bool,
 }

@@ -1,4 +1,4 @@
-//! Queries: events of one session, and headers of many.
+//! Types to read events of one session, and to list the headers of many sessions.
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{Counts, Event, EventId, Header, Label, Origin, SessionId, SessionKind};
@@ -6,62 +6,63 @@ use jiff::Timestamp;
 
 use crate::error::{Error, Result};
 
-/// Selects the events to read.
+/// Selects the events of one session to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
-    /// The event to begin with.
+    /// The position of the first event to read.
     pub at: At,
     /// Whether to read towards the end or towards the beginning.
     pub direction: Direction,
-    /// The maximum number of events in the page, at least 1. A store may return fewer to bound
-    /// memory.
+    /// The maximum number of events in the page, at least 1. A store may return fewer events, to
+    /// limit memory.
     pub limit: usize,
-    /// Whether to omit `data` (it reads as `null`), for callers that need positions and counts
-    /// only.
+    /// Whether to omit the payloads. Each `data` is then `null`. This is for callers that need only
+    /// positions and counts.
     pub bare: bool,
 }
 
-/// The position of an event in the assembled history.
+/// The position of an event in the assembled history of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum At {
-    /// The event at this log position, or the next one in the direction of reading.
+    /// The event at this log position (seq), or the next event in the direction of reading.
     Seq(u64),
-    /// The inheritable event with this number, from 1.
+    /// The inheritable event with this number, counted from 1.
     Inheritable(u64),
-    /// The conversation event with this index, from 0.
+    /// The conversation event with this index, counted from 0.
     Index(u64),
-    /// The event that starts this turn, from 1.
+    /// The event that starts this turn. Turns count from 1.
     Turn(u64),
-    /// Every event with this id, in order, whatever the direction.
+    /// Every event with this id, in ascending order of seq. The query's direction is ignored.
     Id(EventId),
 }
 
 /// The direction in which a page is read, which is also the order of its events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Ascending seq.
+    /// In the order of ascending seq.
     Forward,
-    /// Descending seq.
+    /// In the order of descending seq.
     Backward,
 }
 
 /// A page of events.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
-    /// The events, in the order of reading; empty if there is nothing at the requested position.
+    /// The events, in the order of reading; empty if no event is at the requested position or after
+    /// it in that direction.
     pub events: Vec<LogEntry>,
-    /// Whether more events follow in that direction.
+    /// Whether more events follow in the direction of reading.
     pub more: bool,
 }
 
-/// An event as part of the session that was read.
+/// An event in the history of the session that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogEntry {
-    /// Its seq in the session that was read.
+    /// The event's seq in the session that was read.
     pub seq: u64,
-    /// Where it was first written.
+    /// The session and seq where the event was first written.
     pub origin: Origin,
-    /// The counts of the session's history up to and including it.
+    /// The counts of the session's history up to and including this event.
     pub counts: Counts,
     /// The event.
     pub event: Event,
@@ -78,7 +79,7 @@ pub struct Filter {
     pub parent: Option<SessionId>,
     /// Only sessions with this label.
     pub label: Option<Label>,
-    /// Only sessions whose id begins or ends with this text.
+    /// Only sessions whose id begins or ends with this string.
     pub id_part: Option<String>,
     /// Only sessions of these kinds; empty means all kinds.
     pub kinds: Vec<SessionKind>,
@@ -88,31 +89,31 @@ pub struct Filter {
     pub deleted: bool,
 }
 
-/// The headers that match a filter, and the errors of those that cannot be read.
+/// A page of headers that match a filter, and the errors of the headers that cannot be read.
 #[derive(Debug, Default)]
 pub struct Headers {
-    /// The readable headers, in order.
+    /// The headers that could be read, in the order of the list.
     pub sound: Vec<Header>,
-    /// The error of each header that cannot be read, with its location. Later pages may repeat
-    /// them.
+    /// For each header that cannot be read, the error, with the header's location. Later pages may
+    /// repeat these errors.
     pub damaged: Vec<Error>,
 }
 
 impl Headers {
-    /// Returns the headers, for a caller that needs all of them.
+    /// Returns the headers if every header could be read, for a caller that needs all of them.
     ///
     /// # Errors
-    /// The first damage.
+    /// The error of the first header that could not be read.
     pub fn all(self) -> Result<Vec<Header>> {
         self.damaged.into_iter().next().map_or(Ok(self.sound), Err)
     }
 }
 
-/// The position after the last header of a page of [`crate::Store::sessions`].
+/// A position in the list of [`crate::Store::sessions`]: after the session with these values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
-    /// The update time of that session.
+    /// The update time of the session before the position.
     pub updated: Timestamp,
-    /// The id of that session.
+    /// The id of the session before the position.
     pub id: SessionId,
 }

@@ -7,75 +7,77 @@ use super::write::{Append, Appended, Change, Changed, Children, NewSession, Remo
 use crate::error::{Error, Result};
 use crate::sources::{SourceId, SourceStep};
 
-/// Writes that belong together, to sessions of one or more families. A store executes all or none.
+/// Writes to sessions of one or more families. A store executes all of them or none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transaction {
-    /// The writes, in order; each sees the writes before it.
+    /// The writes, in order. Each write sees the effects of the writes before it.
     pub writes: Vec<Write>,
-    /// The file that the writes were read from, if they are a step of an import. Sessions that the
-    /// writes create become the next sessions of this source, and events that they append to its
-    /// sessions come from it.
+    /// The import step that the writes belong to, if any: the file that they were read from.
+    /// Sessions that the writes create become the next sessions of this source. Events that the
+    /// writes append to sessions of this source count as read from the file.
     pub source: Option<Box<SourceStep>>,
-    /// Attachments that must exist in the store, because the writes name them.
+    /// The attachments that the writes name. They must exist in the store.
     pub attachments: Vec<AttachmentId>,
 }
 
-/// One write of a [`Transaction`], with its expectations.
+/// One write of a [`Transaction`], with the state that its writer expects.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Write {
-    /// Creates a session with its first events. It becomes visible last, complete with all of them
-    /// (docs/semantics.md, Fork).
+    /// Creates a session with its first events. The session becomes visible only when all of these
+    /// events are written (docs/semantics.md, Fork).
     ///
-    /// Rejected with `IdTaken`, `LabelTaken`, `NotFound` or `Deleted` (the parent), `Invalid` (a
-    /// cut after the parent's end, a child without its `session_fork`, a kind that does not match
-    /// `from`), `MissingAncestor`.
+    /// Rejected with `IdInUse`; `LabelInUse`; `NotFound` or `Deleted`, for the parent; `Invalid`,
+    /// for a cut after the parent's end, a child without its `session_fork`, or a kind that does
+    /// not match `from`; `MissingAncestor`.
     Create(Box<NewSession>),
-    /// Appends events after the head, all or none. A repetition of an earlier append writes
-    /// nothing, so it needs no lease (docs/semantics.md, Writing).
+    /// Appends all the events after the session's head, or none. A repetition of an earlier append
+    /// writes nothing, so it needs no lease (docs/semantics.md, Writing).
     ///
-    /// Rejected with `NotFound`, `Deleted`, `Invalid` (no events), `Held`, `LeaseLost`, `Conflict`
-    /// with the actual head.
+    /// Rejected with `NotFound`, `Deleted`, `Invalid` (if there are no events), `Leased`,
+    /// `LeaseLost`, or `Conflict` with the actual head.
     Append {
-        /// The session.
+        /// The id of the session.
         session: SessionId,
-        /// The events, and the expectations of their writer.
+        /// The events, and the state that their writer expects.
         append: Append,
     },
-    /// Changes something about a session that is not its log.
+    /// Changes something of a session other than its log.
     ///
-    /// Rejected with `NotFound`, `Deleted`, `LabelTaken`, `Held`, `LeaseLost`, `MissingAncestor`.
+    /// Rejected with `NotFound`, `Deleted`, `LabelInUse`, `Leased`, `LeaseLost` or
+    /// `MissingAncestor`.
     Change {
-        /// The session.
+        /// The id of the session.
         session: SessionId,
         /// The change.
         change: Change,
     },
-    /// Deletes sessions. What other sessions need of them stays as a nameless segment; each leaves
-    /// a tombstone (docs/semantics.md, Delete, detach). Sessions that are already deleted are
-    /// skipped.
+    /// Deletes sessions. Each deleted session leaves a tombstone. Events that other sessions still
+    /// need remain in a nameless segment (docs/semantics.md, Delete, detach). Sessions that are
+    /// already deleted are skipped.
     ///
-    /// Rejected with `HasChildren` unless `children` is [`Children::Retain`], `Held` if one of the
-    /// sessions is leased, `NotFound`.
+    /// Rejected with `HasChildren` if branch children remain and `children` is
+    /// [`Children::Refuse`]; `Leased` if one of the sessions is leased; `NotFound`.
     Remove(Removal),
 }
 
-/// Sessions to delete together.
+/// A set of sessions to delete together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Removal {
-    /// The sessions.
+    /// The ids of the sessions to delete.
     pub sessions: Vec<SessionId>,
-    /// How to treat branch children that are not among them.
+    /// How to treat branch children that are not deleted together with their parent.
     pub children: Children,
-    /// The time of the delete by the caller's clock, capped at the store's time.
+    /// The time of the delete by the caller's clock. The store records its own time if that is
+    /// earlier.
     pub now: Timestamp,
 }
 
-/// The result of a transaction.
+/// The results of a transaction, which [`crate::Store::commit`] returns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Committed {
-    /// The result of each write, in order.
+    /// The result of each write, in the order of the writes.
     pub written: Vec<Written>,
-    /// The source, if the transaction was a step of an import.
+    /// The id of the source, if the transaction was a step of an import.
     pub source: Option<SourceId>,
 }
 
@@ -84,11 +86,11 @@ pub struct Committed {
 pub enum Written {
     /// The header of the created session.
     Created(Box<Header>),
-    /// The log positions of the events.
+    /// The log positions of the appended events.
     Appended(Appended),
-    /// The changed header.
+    /// The header after the change.
     Changed(Box<Changed>),
-    /// The deleted sessions.
+    /// The deleted sessions, and the number of their segments that remain.
     Removed(Removed),
 }
 
@@ -111,10 +113,10 @@ impl From<Written> for Committed {
 }
 
 impl Committed {
-    /// Returns the session that the last write created.
+    /// Returns the header of the session that the last write created.
     ///
     /// # Errors
-    /// `Io` if the last write was of another kind.
+    /// `Io` if the last write was not a [`Write::Create`].
     pub fn created(mut self) -> Result<Header> {
         match self.written.pop() {
             Some(Written::Created(header)) => Ok(*header),
@@ -122,10 +124,10 @@ impl Committed {
         }
     }
 
-    /// Returns the result of the last write, an append.
+    /// Returns the result of the last write, which must be an append.
     ///
     /// # Errors
-    /// `Io` if the last write was of another kind.
+    /// `Io` if the last write was not a [`Write::Append`].
     pub fn appended(mut self) -> Result<Appended> {
         match self.written.pop() {
             Some(Written::Appended(appended)) => Ok(appended),
@@ -133,10 +135,10 @@ impl Committed {
         }
     }
 
-    /// Returns the result of the last write, a change.
+    /// Returns the result of the last write, which must be a change.
     ///
     /// # Errors
-    /// `Io` if the last write was of another kind.
+    /// `Io` if the last write was not a [`Write::Change`].
     pub fn changed(mut self) -> Result<Changed> {
         match self.written.pop() {
             Some(Written::Changed(changed)) => Ok(*changed),
@@ -144,10 +146,10 @@ impl Committed {
         }
     }
 
-    /// Returns the result of the last write, a delete.
+    /// Returns the result of the last write, which must be a delete.
     ///
     /// # Errors
-    /// `Io` if the last write was of another kind.
+    /// `Io` if the last write was not a [`Write::Remove`].
     pub fn removed(mut self) -> Result<Removed> {
         match self.written.pop() {
             Some(Written::Removed(removed)) => Ok(removed),
@@ -155,10 +157,10 @@ impl Committed {
         }
     }
 
-    /// Returns the source that the transaction was a step of.
+    /// Returns the id of the source that the transaction, a step of an import, wrote to.
     ///
     /// # Errors
-    /// `Io` if it was not a step of an import.
+    /// `Io` if the transaction was not a step of an import.
     pub fn imported(self) -> Result<SourceId> {
         self.source.ok_or_else(|| other_answer(None))
     }

@@ -1,4 +1,4 @@
-//! The kinds of writes to one session, and their results.
+//! The kinds of writes to a session, and their results.
 
 use std::collections::BTreeSet;
 
@@ -13,138 +13,145 @@ use jiff::{SignedDuration, Timestamp};
 /// A session to create.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewSession {
-    /// Its id.
+    /// The session's id.
     pub id: SessionId,
-    /// Whether it is a root, a branch or a delegate. A root has no `from`, the others have one.
+    /// Whether the session is a root, a branch or a delegate. Branches and delegates have a `from`;
+    /// a root has none.
     pub kind: SessionKind,
-    /// Its label; a root's is `main`.
+    /// The session's label; the label of a root is `main`.
     pub label: Label,
-    /// The title that people see.
+    /// The session's title, for display.
     pub title: Option<String>,
-    /// Its folder.
+    /// The folder that the session belongs to.
     pub workspace: Workspace,
-    /// On whose behalf it acts.
+    /// On whose behalf the session acts.
     pub principal: Option<String>,
-    /// The ceiling on what it may do.
+    /// The names of the permissions that the session may use at most; `None` means no ceiling.
     pub permissions: Option<BTreeSet<String>>,
-    /// The application's metadata.
+    /// The application's own metadata.
     pub metadata: Option<Data>,
-    /// The application's configuration.
+    /// The application's own configuration.
     pub config: Option<Data>,
-    /// The agent format of its records.
+    /// The agent format of the session's records, if it is imported.
     pub dialect: Option<String>,
-    /// The file it was imported from.
+    /// The file from which the session is imported.
     pub source: Option<String>,
-    /// The session whose beginning it repeats.
+    /// The session whose beginning this session repeats, if the import found one.
     pub copy_of: Option<CopyOf>,
-    /// When it was created, by its creator's clock, capped at the store's time.
+    /// The creation time by the caller's clock. The store records its own time if that is earlier.
     pub created: Timestamp,
-    /// Where it begins in its parent.
+    /// The parent, and where the session begins in it; `None` for a root.
     pub from: Option<Beginning>,
-    /// Its own first events; a child's first one is its `session_fork`.
+    /// The session's first own events. The first event of a child is its `session_fork`.
     pub events: Vec<Event>,
     /// The sum of the usage that `events` report.
     pub usage: Usage,
 }
 
-/// The position in a parent where a child begins.
+/// The parent of a child, and the position in the parent's log where the child begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beginning {
-    /// The parent session.
+    /// The id of the parent session.
     pub parent: SessionId,
-    /// The position. A branch inherits the `inheritable` events before it, a delegate none.
+    /// The position in the parent's log. A branch inherits the parent's first `cut.inheritable`
+    /// inheritable events; a delegate inherits none.
     pub cut: Cut,
-    /// How the prefix is stored.
+    /// How the child's prefix is stored: shared or copied.
     pub strategy: Strategy,
-    /// The policy requested for open calls.
+    /// The requested policy for tool calls that the cut leaves open.
     pub tool_calls: ToolCallPolicy,
 }
 
-/// Events to append.
+/// Events to append to a session, with the state that their writer expects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Append {
-    /// The events, in order.
+    /// The events, in log order.
     pub events: Vec<Event>,
-    /// The head that the caller saw; `None` appends at whatever head there is.
+    /// The head (seq of the last event, or -1) that the caller expects; `None` appends after any
+    /// head.
     pub expect: Option<i64>,
-    /// The runtime that writes, if it has the session's lease.
+    /// The name of the runtime that writes, if it has the session's lease.
     pub owner: Option<String>,
     /// The sum of the usage that `events` report.
     pub usage: Usage,
-    /// When the events were written, by their writer's clock, capped at the store's time.
+    /// The time of the append by the caller's clock. The store records its own time if that is
+    /// earlier.
     pub now: Timestamp,
 }
 
 /// The result of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Appended {
-    /// The seq of the first event.
+    /// The seq of the first appended event.
     pub from_seq: u64,
-    /// The seq of the last event.
+    /// The seq of the last appended event.
     pub to_seq: u64,
-    /// The current head; it can be after `to_seq` if the append was a repetition.
+    /// The session's current head. If the append was a repetition, the head can be greater than
+    /// `to_seq`.
     pub head_seq: i64,
-    /// Whether the events already existed, from an earlier append with the same ids
+    /// Whether an earlier append had already written these events, with the same ids
     /// (docs/semantics.md, Writing).
     pub repeated: bool,
 }
 
-/// A change to something that is not the log.
+/// A change to a session that does not append to its log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// Sets the label.
     Label(Label),
     /// Sets or removes the title.
     Title(Option<String>),
-    /// Sets the session of the same file that the agent would resume.
+    /// Sets or removes the leaf: the session, imported from the same file, that the agent would
+    /// resume.
     Leaf(Option<SessionId>),
-    /// Sets or removes the session that it is a copy of, and up to which index (docs/semantics.md,
-    /// Words).
+    /// Sets or removes the link to the session whose beginning this session repeats
+    /// (docs/semantics.md, Words).
     CopyOf(Option<CopyOf>),
-    /// Takes or renews the lease; the turn begins at the head when the lease is taken.
+    /// Acquires or renews the lease of the session. A newly acquired lease records the current head
+    /// as the beginning of the turn.
     Hold {
-        /// The runtime.
+        /// The name of the runtime that has or gets the lease.
         owner: String,
-        /// How long the lease lasts from now, by the store's clock, unless renewed: at most
-        /// [`LONGEST_LEASE`](forklore_core::header::LONGEST_LEASE).
+        /// How long the lease is valid from now on, by the store's clock, unless it is renewed. The
+        /// maximum is [`LONGEST_LEASE`](forklore_core::header::LONGEST_LEASE).
         lasts: SignedDuration,
     },
-    /// Releases the lease.
+    /// Releases the lease of the session.
     Release {
-        /// The runtime.
+        /// The name of the runtime that has or gets the lease.
         owner: String,
     },
-    /// Copies the assembled prefix into the session's own segment (docs/semantics.md, Delete,
-    /// detach). This is permanent; detaching again has no effect.
+    /// Detaches the session: copies its assembled prefix into its own segment (docs/semantics.md,
+    /// Delete, detach). This is permanent. A second detach has no effect.
     Detach,
 }
 
-/// The result of a change.
+/// The result of a [`Change`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changed {
     /// The header after the change.
     pub header: Header,
-    /// The number of events that a [`Change::Detach`] copied.
+    /// The number of events that a [`Change::Detach`] copied; 0 for other changes.
     pub copied_events: u64,
 }
 
-/// How a delete treats branch children that are not deleted with it.
+/// How a delete treats branch children that are not deleted together with their parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Children {
-    /// Reject the delete if there are any, unless they were detached.
+    /// Reject the delete if such a child exists that was not detached.
     Refuse,
-    /// Delete nevertheless; the children retain the history they need.
+    /// Delete the parent. The children retain the history that they need.
     Retain,
 }
 
 /// The result of a delete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// The sessions deleted now, in the order given.
+    /// The ids of the sessions that this call deleted, in the order of the request.
     pub deleted: Vec<SessionId>,
-    /// The number of deleted sessions of which a segment stays because a living session's history
+    /// The number of deleted sessions whose segment remains, because the history of another session
     /// refers to it. The segment contains events that the deleted session wrote, or its own copy of
-    /// a prefix. A history refers to what its parent's history referred to at the fork, or to its
-    /// own copy once it is detached.
+    /// a prefix. A child's history refers to the same segments as its parent's history at the fork.
+    /// Once the child is detached, its history refers to its own copy.
     pub retained_segments: u64,
 }

@@ -1,4 +1,4 @@
-//! The rules of appends: preconditions, repetition and results.
+//! The rules of appends: their preconditions, the detection of repeated appends, and their results.
 
 use std::ops::RangeInclusive;
 
@@ -9,9 +9,9 @@ use super::check_writer;
 use crate::error::{Error, Result};
 use crate::port::{Append, Appended};
 
-/// Returns the seqs of the events if the append can be a repetition of an earlier one: all these
-/// seqs exist, and belong to the session's own events, excluding its `session_fork`
-/// (docs/semantics.md, Writing).
+/// Returns the seqs directly after the expected head, one for each event of the append, if the
+/// append may repeat an earlier one. This is so if all these seqs exist and belong to the session's
+/// own events, excluding its `session_fork` (docs/semantics.md, Writing). Otherwise returns `None`.
 ///
 /// # Errors
 /// `Invalid` if the append has no events.
@@ -27,8 +27,8 @@ pub fn repeated_seqs(header: &Header, append: &Append) -> Result<Option<RangeInc
     Ok(is_there.then_some(from..=to))
 }
 
-/// Returns the result of the earlier append that this one repeats, if the events at `seqs` have the
-/// ids of its events. `there` are the ids at `seqs`.
+/// Returns the result of the earlier append that `append` repeats. `there` are the ids of the
+/// stored events at `seqs`. Returns `None` if they differ from the ids of the append's events.
 pub fn repetition<'e>(
     header: &Header,
     append: &Append,
@@ -41,12 +41,12 @@ pub fn repetition<'e>(
     same.then_some(Appended { from_seq, to_seq, head_seq, repeated: true })
 }
 
-/// Checks the lease and the head for an append that does not repeat an earlier one. `now` is the
-/// store's time.
+/// Checks the lease and the expected head of an append. `now` is the store's time. Do not call this
+/// for a repetition of an earlier append.
 ///
 /// # Errors
-/// `Leased` if another runtime has the lease, `LeaseLost` if the writer no longer has it,
-/// `Conflict` with the actual head if the head moved.
+/// `Leased` if another runtime has the lease; `LeaseLost` if the writer no longer has the lease;
+/// `Conflict`, with the actual head, if the head is not the expected one.
 pub fn check_append(header: &Header, append: &Append, now: Timestamp) -> Result<()> {
     check_writer(header, append.owner.as_deref(), now)?;
     let head = header.head_seq();
@@ -56,8 +56,8 @@ pub fn check_append(header: &Header, append: &Append, now: Timestamp) -> Result<
     }
 }
 
-/// Returns the result of an append: `before` is the head before it, and `header` the header after
-/// it.
+/// Returns the result of an append. `before` is the head before the append, and `header` is the
+/// header after the append.
 #[must_use]
 pub fn appended(before: i64, header: &Header) -> Appended {
     let head_seq = header.head_seq();

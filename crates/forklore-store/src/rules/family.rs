@@ -1,18 +1,19 @@
-//! The rules of families: where a session may begin, and which ones may be deleted.
+//! The rules of families: where a child may begin, and which sessions may be deleted.
 
 use forklore_core::{Header, SessionId, SessionKind};
 
 use crate::error::{Error, Result};
 use crate::port::{Beginning, Children, NewSession};
 
-/// The number of children that an error lists.
+/// The maximum number of children that an error lists.
 const NAMED: usize = 20;
 
-/// Checks that a new session's kind matches its beginning. Returns the beginning; `None` for a
+/// Checks that the kind of a new session matches its `from`. Returns `from`, which is `None` for a
 /// root.
 ///
 /// # Errors
-/// `Invalid` if they do not match, or a child has no `session_fork`.
+/// `Invalid` if the kind and `from` do not match, or if a child has no events and so lacks its
+/// `session_fork`.
 pub fn check_kind(new: &NewSession) -> Result<Option<&Beginning>> {
     match (&new.from, new.kind) {
         (None, SessionKind::Root) => Ok(None),
@@ -26,10 +27,10 @@ pub fn check_kind(new: &NewSession) -> Result<Option<&Beginning>> {
     }
 }
 
-/// Checks that the cut is not after the parent's end.
+/// Checks that the cut of a child is not after the end of its parent's log.
 ///
 /// # Errors
-/// `Invalid` if it is.
+/// `Invalid` if the cut is after the parent's end.
 pub fn check_cut(from: &Beginning, parent: &Header) -> Result<()> {
     if from.cut.inheritable <= parent.counts.inheritable {
         return Ok(());
@@ -37,17 +38,18 @@ pub fn check_cut(from: &Beginning, parent: &Header) -> Result<()> {
     Err(Error::Invalid(format!("the cut lies behind the end of {}", from.parent)))
 }
 
-/// Checks whether the session reads history through its parent, so that deleting the parent alone
-/// is rejected. True for a living branch that was not detached.
+/// Checks whether the session still depends on its parent, which therefore cannot be deleted alone.
+/// This is true for a branch that was neither detached nor deleted.
 #[must_use]
 pub fn builds_on_parent(child: &Header) -> bool {
     child.kind == SessionKind::Branch && !child.detached && child.deleted.is_none()
 }
 
-/// Rejects deleting a session if the branch children in `left` would lose their parent.
+/// Rejects the delete of a session if branch children would remain. `left` are the children that
+/// depend on the session and are not deleted with it.
 ///
 /// # Errors
-/// `HasChildren` with the first 20 of them and their number.
+/// `HasChildren`, with the first 20 ids in `left` and their total number.
 pub fn refuse_children(
     session: &Header,
     children: Children,

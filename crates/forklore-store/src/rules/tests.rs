@@ -1,4 +1,4 @@
-//! Property tests of the rules, with headers and appends of all sizes.
+//! Property tests of the rules, with headers and appends of different sizes.
 
 use forklore_core::Usage;
 use forklore_core::workspace::Workspace;

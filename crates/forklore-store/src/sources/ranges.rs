@@ -1,63 +1,66 @@
-//! The spans that a source's bytes consist of, and their compact encoding.
+//! The spans that the bytes of a source consist of, and their compact encoding.
 //!
-//! A file of a million records in one session is one span per step, not a million rows.
+//! A span can cover many records. A file with a million records of one session needs one span per
+//! import step, not a million rows.
 
 use forklore_core::SessionId;
 
-/// A range of a source's bytes.
+/// A range of the bytes of a source, described by the stored data that gives these bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceSpan {
-    /// The payloads of consecutive events of one session, each followed by the same line end.
+    /// The payloads of consecutive own events of one session, each followed by the same line end.
     Events {
-        /// The session's index in its source.
+        /// The index of the session in the source's list of sessions.
         session: u32,
         /// The position of the first event among the session's own events.
         from: u64,
         /// The number of events.
         count: u64,
-        /// The line end after each.
+        /// The line end after each payload.
         end: LineEnd,
     },
-    /// Bytes that are not an event: side records, damage, separators.
+    /// Bytes that are not an event, such as side records, damage and separators.
     Other(Vec<u8>),
-    /// An event whose bytes were not UTF-8, so its payload differs from the bytes in the file.
+    /// An event whose bytes in the file are not UTF-8. The event's payload therefore differs from
+    /// these bytes, which are stored here.
     Raw {
-        /// The session's index in its source.
+        /// The index of the session in the source's list of sessions.
         session: u32,
         /// The event's position among the session's own events.
         position: u64,
-        /// The original bytes.
+        /// The original bytes of the event in the file.
         bytes: Vec<u8>,
     },
-    /// The payload of an event on several lines, formatted as JSON for people: one line for each
-    /// field and each value of a list.
+    /// The payload of an event, formatted as indented JSON on several lines: one line for each
+    /// field and each list value.
     Spread {
-        /// The session's index in its source.
+        /// The index of the session in the source's list of sessions.
         session: u32,
         /// The event's position among the session's own events.
         position: u64,
-        /// The prefix of each line but the first: ASCII.
+        /// The ASCII prefix of each line except the first.
         margin: Vec<u8>,
-        /// The indentation of each level inside an object or a list: ASCII.
+        /// The ASCII indentation for each level of nesting.
         indent: Vec<u8>,
-        /// The line end between its lines.
+        /// The line end between the lines of the payload.
         end: LineEnd,
     },
     /// The payloads of consecutive events that a session of the source inherits, each followed by
-    /// the same line end: a file that begins with a copy of another file's records.
+    /// the same line end. Such a span occurs in a file that begins with a copy of another file's
+    /// records.
     Inherited {
-        /// The session's index in its source.
+        /// The index of the session in the source's list of sessions.
         session: u32,
         /// The seq of the first event in the session's history.
         seq: u64,
         /// The number of events.
         count: u64,
-        /// The line end after each.
+        /// The line end after each payload.
         end: LineEnd,
     },
     /// The payload of an event that a session of the source inherits, with a few bytes replaced.
     Patched {
-        /// The session's index in its source.
+        /// The index of the session in the source's list of sessions.
         session: u32,
         /// The event's seq in the session's history.
         seq: u64,
@@ -65,44 +68,45 @@ pub enum SourceSpan {
         at: u64,
         /// The number of payload bytes that are replaced.
         removed: u64,
-        /// The bytes that replace them.
+        /// The bytes that replace the removed payload bytes.
         inserted: Vec<u8>,
-        /// The line end after it.
+        /// The line end after the payload.
         end: LineEnd,
     },
     /// The payloads of consecutive events of a session of an earlier revision of the file, each
     /// followed by the same line end.
     Shared {
-        /// The session, which belongs to another source.
+        /// The id of the session, which belongs to another source.
         session: SessionId,
         /// The seq of the first event in the session's history.
         seq: u64,
         /// The number of events.
         count: u64,
-        /// The line end after each.
+        /// The line end after each payload.
         end: LineEnd,
     },
-    /// The payload of such an event on several lines, as in [`SourceSpan::Spread`].
+    /// The payload of an event of an earlier revision, as in [`SourceSpan::Shared`], formatted on
+    /// several lines as in [`SourceSpan::Spread`].
     SharedSpread {
-        /// The session, which belongs to another source.
+        /// The id of the session, which belongs to another source.
         session: SessionId,
         /// The event's seq in the session's history.
         seq: u64,
-        /// The prefix of each line but the first: ASCII.
+        /// The ASCII prefix of each line except the first.
         margin: Vec<u8>,
-        /// The indentation of each level inside an object or a list: ASCII.
+        /// The ASCII indentation for each level of nesting.
         indent: Vec<u8>,
-        /// The line end between its lines.
+        /// The line end between the lines of the payload.
         end: LineEnd,
     },
-    /// This many bytes that are not stored: records that would have been added to a deleted
-    /// session, or retained bytes that were erased.
+    /// Bytes that are not stored, with their number. They are records that would have been added to
+    /// a deleted session, or stored bytes that were erased.
     Gone(u64),
 }
 
 impl SourceSpan {
-    /// Returns what replaces the span when the retained bytes of the file are erased; `None` if the
-    /// span contains none.
+    /// Returns the span that replaces this span when the stored bytes of the source are erased.
+    /// `None` if this span contains no bytes of its own and remains unchanged.
     #[must_use]
     pub fn forgotten(&self) -> Option<Self> {
         match self {
@@ -119,10 +123,10 @@ impl SourceSpan {
     }
 }
 
-/// The end of a line.
+/// The line end after a payload or a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineEnd {
-    /// Nothing, or bytes that are stored in another span.
+    /// No line end, or one that is stored in another span.
     None,
     /// A line feed.
     Lf,
@@ -142,7 +146,7 @@ impl LineEnd {
     }
 }
 
-/// The error of stored spans that cannot be decoded.
+/// The error for stored spans that cannot be decoded. It contains the byte offset of the failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the list of ranges ends or goes wrong at byte {0}")]
 pub struct RangeError(usize);
@@ -159,14 +163,14 @@ const SPREAD: u64 = 8;
 const SHARED: u64 = 9;
 const SHARED_SPREAD: u64 = 10;
 
-/// Encodes the spans as bytes.
+/// Encodes the spans compactly, with numbers as varints.
 #[must_use]
 pub fn encode(ranges: &[SourceSpan]) -> Vec<u8> {
     let mut out = Vec::new();
     for range in ranges {
         match range {
             SourceSpan::Events { session, from, count, end } => {
-                // An events span has no tag of its own: the tag is that of its line end.
+                // `Events` has three tags, one for each line end.
                 put(&mut out, &[end_tag(*end), u64::from(*session), *from, *count]);
             }
             SourceSpan::Other(bytes) => {
@@ -242,7 +246,7 @@ fn put(out: &mut Vec<u8>, numbers: &[u64]) {
     }
 }
 
-/// Decodes spans encoded by [`encode`].
+/// Decodes the spans that [`encode`] encoded.
 ///
 /// # Errors
 /// If the bytes are not an encoded list of spans.

@@ -1,4 +1,4 @@
-//! Sidecar files, which contain no session and belong to a file that does: the output of a tool, or
+//! Sidecars: files without a session that belong to a session file, such as the output of a tool or
 //! a document about the session. A sidecar is a source whose bytes are all stored.
 
 use sha2::{Digest, Sha256};
@@ -6,20 +6,21 @@ use sha2::{Digest, Sha256};
 use super::{RecordKey, Source};
 use crate::error::Error;
 
-/// Returns the name of the sources that are sidecars of the session file at `path`.
+/// Returns the key that all sidecars of the session file at `path` have among their names.
 #[must_use]
 pub fn sidecar_key(path: &str) -> RecordKey {
     let digest = Sha256::new().chain_update(b"beside\0").chain_update(path).finalize();
     digest.iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))
 }
 
-/// Rejects a sidecar of a session file that is not in the store, or whose session was deleted.
+/// Rejects a sidecar if its session file has no session in the store, or if a session of that file
+/// was deleted.
 ///
-/// `latest` is the latest source of that file, and `is_deleted` checks whether a session was
+/// `latest` is the latest source of the session file, and `is_deleted` checks whether a session was
 /// deleted.
 ///
 /// # Errors
-/// `Stale`, and those of `is_deleted`.
+/// `Stale` if the sidecar is rejected, and the errors of `is_deleted`.
 pub fn check_sidecar<E: From<Error>>(
     latest: Option<&Source>,
     mut is_deleted: impl FnMut(&forklore_core::SessionId) -> Result<bool, E>,

@@ -1,4 +1,4 @@
-//! Random values of the contract's types, generated from a seed that a failure prints.
+//! Generates random values of the contract's types from a seed. A failed test prints its seed.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use forklore_core::{
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-/// A pseudo-random number generator.
+/// A pseudo-random number generator (splitmix64).
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -24,7 +24,7 @@ impl Dice {
         Self(seed)
     }
 
-    /// Returns the next number (splitmix64).
+    /// Returns the next pseudo-random number.
     fn roll(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -47,7 +47,7 @@ pub(crate) trait Any: Sized {
     fn any(dice: &mut Dice) -> Self;
 }
 
-/// Returns a random value.
+/// Returns a random value of type `T`.
 pub(crate) fn any<T: Any>(dice: &mut Dice) -> T {
     T::any(dice)
 }

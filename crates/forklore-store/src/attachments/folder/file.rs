@@ -1,4 +1,4 @@
-//! The file of an attachment: opening, locking, and detecting that it was touched.
+//! Opens and locks the file of an attachment, and detects that the file was touched.
 
 use std::fs::Metadata;
 use std::io;
@@ -15,21 +15,22 @@ use crate::disk::fs::{File, Open};
 use crate::disk::os;
 use crate::error::Result;
 
-/// The coarsest time resolution expected of a file system.
+/// The coarsest resolution of modification times that a file system is expected to have.
 const COARSE: Duration = Duration::from_secs(2);
 
-/// Checks whether the error says that no file has the name.
+/// Checks whether the error means that no file has the requested path.
 pub(super) fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Returns a version that differs for another file, and after each touch.
+/// Returns the version of a file. The version changes with each touch, and differs from that of
+/// every other file.
 pub(super) fn version(found: &Metadata) -> u128 {
     let changed = i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec());
     u128::from(found.ino()) << 64 | (changed.cast_unsigned() & u128::from(u64::MAX))
 }
 
-/// Checks whether the file at `path` is this one and not a replacement.
+/// Checks whether the open file `file` is still the one at `path`, and was not replaced or removed.
 pub(super) fn is_at(file: &dyn File, path: &Path) -> io::Result<bool> {
     let here = file.metadata()?;
     match std::fs::symlink_metadata(path) {
@@ -39,7 +40,8 @@ pub(super) fn is_at(file: &dyn File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Changes the modification time of the file.
+/// Sets the modification time of the file to now, or to a later time if the file already has the
+/// current time.
 pub(super) fn touch(file: &dyn File) -> io::Result<()> {
     let was = file.metadata()?.modified()?;
     file.set_modified(SystemTime::now())?;
@@ -50,8 +52,9 @@ pub(super) fn touch(file: &dyn File) -> io::Result<()> {
 }
 
 impl AttachmentFolder {
-    /// Opens a regular file. It follows no link and does not block on a pipe, in case another user
-    /// put one in the file's place.
+    /// Opens the file of the attachment `id` at `path`; `None` if no file has this path. Another
+    /// user may have replaced the file by a link or a pipe. The method does not follow links, does
+    /// not block on a pipe, and returns `Corrupt` for both.
     pub(super) fn open_file(
         &self,
         id: &AttachmentId,
@@ -70,8 +73,9 @@ impl AttachmentFolder {
         }
     }
 
-    /// Opens the file of an attachment, touches it, and locks it against sweeps until it is closed;
-    /// `None` if it does not exist.
+    /// Opens the file of an attachment, touches it, and locks it with a shared lock. The lock lasts
+    /// until the file is closed and prevents sweeps from removing the file. Returns `None` if the
+    /// file does not exist.
     pub(super) fn lock_shared(&self, id: &AttachmentId) -> Result<Option<Box<dyn File>>> {
         let (_, path) = self.paths(id);
         loop {

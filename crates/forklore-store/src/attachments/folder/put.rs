@@ -1,4 +1,4 @@
-//! Writing an attachment: under another name until it is complete and durable.
+//! Writes an attachment to a file with a temporary name, until the file is complete and durable.
 
 use std::fs::TryLockError;
 use std::io::{self, Read};
@@ -18,10 +18,11 @@ use crate::disk::fs::{File, FromStart, Fs, Open, write_all_at};
 use crate::disk::{self, os};
 use crate::error::{Error, Result};
 
-/// The number in the name of the next file that this process writes.
+/// The number in the temporary name of the next file that this process writes.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// How long to wait for the locks on a damaged file, and the interval between attempts.
+/// The longest time to wait for an exclusive lock on a damaged file. The next constant is the
+/// interval between attempts.
 const PATIENCE: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(5);
 
@@ -52,7 +53,7 @@ impl AttachmentFolder {
         self.fs.make_dir(folder).map_err(os("making the folder", folder))
     }
 
-    /// Creates and locks a new file, under a name that no attachment has.
+    /// Creates and locks a new file, with a temporary name that no attachment has.
     fn begin(&self) -> Result<Unfinished<'_>> {
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -64,15 +65,15 @@ impl AttachmentFolder {
             };
             let new = Unfinished { fs: &*self.fs, file: file.into(), path };
             let locked = new.file.lock_shared().and_then(|()| is_at(&*new.file, &new.path));
-            // A sweep may have removed it before it was locked.
+            // A sweep may have removed the file before it was locked.
             if locked.map_err(os("locking", &new.path))? {
                 return Ok(new);
             }
         }
     }
 
-    /// Gives the bytes their name, or finds that they already exist. Returns the locked file that
-    /// has the name, and whether it is the new one.
+    /// Gives the new file the path of the attachment `id`, unless a sound file already has this
+    /// path. Returns the locked file at this path, and whether it is the new file.
     fn publish(
         &self,
         new: &Unfinished<'_>,
@@ -83,8 +84,8 @@ impl AttachmentFolder {
             match self.fs.link(&new.path, path) {
                 Ok(()) => return Ok((new.file.clone(), true)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                // Not every file system supports links. Two puts of the same bytes then leave the
-                // file of either one.
+                // Some file systems do not support hard links. If two puts of the same bytes race
+                // there, the last rename wins, and both files are equal.
                 Err(_) if !path.exists() => {
                     self.fs.rename(&new.path, path).map_err(os("naming", path))?;
                     return Ok((new.file.clone(), true));
@@ -115,10 +116,11 @@ fn is_sound(file: &dyn File, id: &AttachmentId) -> io::Result<bool> {
     }
 }
 
-/// Replaces a damaged file by a complete one. Returns false if another writer replaced it first.
+/// Replaces the damaged file at `path` by the new file. Returns false if another writer replaced
+/// the damaged file first.
 fn replace(damaged: &dyn File, new: &Unfinished<'_>, path: &Path) -> Result<bool> {
-    // The lock is released in between: two writers that both waited for an exclusive lock, each
-    // with a shared one, would deadlock.
+    // Release the shared lock before waiting for the exclusive one. Two writers that each have a
+    // shared lock and wait for an exclusive one would deadlock.
     let failed = |error| os("replacing", path)(error);
     damaged.unlock().map_err(failed)?;
     let begun = Instant::now();
@@ -142,8 +144,8 @@ fn replace(damaged: &dyn File, new: &Unfinished<'_>, path: &Path) -> Result<bool
     Ok(stands)
 }
 
-/// A file that is being written; dropping this value removes it. It is locked from the beginning,
-/// which tells a sweep that its writer was not killed.
+/// A file that is being written, under its temporary name. Dropping this value removes that name.
+/// The file is locked from the beginning; the lock shows a sweep that the writer still runs.
 struct Unfinished<'a> {
     fs: &'a dyn Fs,
     file: Arc<dyn File>,
@@ -151,7 +153,8 @@ struct Unfinished<'a> {
 }
 
 impl Unfinished<'_> {
-    /// Writes everything that `bytes` returns. Returns its name and length.
+    /// Writes everything that `bytes` returns to the file. Returns the name and the length of the
+    /// attachment.
     fn fill(&self, bytes: &mut dyn Read, limit: u64) -> Result<(AttachmentId, u64)> {
         let (mut hash, mut buffer, mut len) = (Sha256::new(), vec![0; BUFFER], 0_u64);
         loop {

@@ -1,4 +1,4 @@
-//! Listing attachments, and removing those that are not needed.
+//! Lists attachments, and removes those that are not needed.
 
 use std::collections::BTreeSet;
 use std::fs::TryLockError;
@@ -46,7 +46,7 @@ impl AttachmentFolder {
         Ok(swept)
     }
 
-    /// Removes files of interrupted puts. Returns the bytes freed.
+    /// Removes the files of interrupted puts. Returns the number of bytes freed.
     fn remove_unfinished(&self) -> Result<u64> {
         let mut bytes = 0;
         for name in self.names(&self.root)?.iter().filter(|name| name.starts_with(UNFINISHED)) {
@@ -56,7 +56,7 @@ impl AttachmentFolder {
         Ok(bytes)
     }
 
-    /// Returns the names in a folder; none if it does not exist.
+    /// Returns the names of the files in a folder; an empty list if the folder does not exist.
     fn names(&self, folder: &Path) -> Result<Vec<String>> {
         match self.fs.names(folder) {
             Err(error) if is_nothing(&error) => Ok(Vec::new()),
@@ -64,7 +64,7 @@ impl AttachmentFolder {
         }
     }
 
-    /// Returns the metadata of an attachment; `None` if its path is not a regular file.
+    /// Returns the metadata of the attachment `id`; `None` if `path` is not a regular file.
     fn look_at(&self, id: AttachmentId, path: &Path) -> io::Result<Option<Attachment>> {
         let Some(file) = self.open_there(path)? else { return Ok(None) };
         let found = file.metadata()?;
@@ -72,7 +72,8 @@ impl AttachmentFolder {
         Ok(Some(Attachment { id, bytes: found.len(), version: version(&found), pinned }))
     }
 
-    /// Removes a file if it is not locked and still has this version. Returns the bytes freed.
+    /// Removes a file if it is not locked and has the expected version; `expected` of `None` allows
+    /// any version. Returns the number of bytes freed, or `None` if the file was not removed.
     fn remove(&self, path: &Path, expected: Option<u128>) -> io::Result<Option<u64>> {
         let Some(file) = self.open_there(path)? else { return Ok(None) };
         let pinned = is_pinned(&*file)?;
@@ -85,7 +86,8 @@ impl AttachmentFolder {
         Ok(Some(found.len()))
     }
 
-    /// Opens a regular file; `None` if nothing or something else has the path.
+    /// Opens the regular file at `path`; `None` if the path does not exist or is not a regular
+    /// file.
     fn open_there(&self, path: &Path) -> io::Result<Option<Box<dyn File>>> {
         let opened = path.symlink_metadata().and_then(|found| match found.is_file() {
             true => self.fs.open(path, Open::Read).map(Some),
@@ -98,8 +100,8 @@ impl AttachmentFolder {
     }
 }
 
-/// Checks whether the file is locked by others. If not, it stays locked exclusively until it is
-/// closed.
+/// Checks whether another handle has locked the file. If none has, this call locks the file
+/// exclusively until it is closed.
 fn is_pinned(file: &dyn File) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(false),

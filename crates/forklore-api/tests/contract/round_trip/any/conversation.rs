@@ -1,4 +1,4 @@
-//! Random answers of the verbs that import sessions, query them and call models.
+//! Generates random answers of the verbs that import sessions, query them and call models.
 
 use forklore_api::*;
 

@@ -1,4 +1,4 @@
-//! Random events.
+//! Generates random events of the kernel.
 
 use forklore_api::event::*;
 use serde_json::{Value, json};
