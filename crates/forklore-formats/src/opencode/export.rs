@@ -125,8 +125,8 @@ struct PartIds<'a> {
 }
 
 impl PartIds<'_> {
-    /// Returns the `time` of a part with `start` in place of `created`. Parts in the database have
-    /// a creation time, but parts in a document need a start time. Returns `None` if the part has a
+    /// Returns the `time` of a part with `start` instead of `created`. Parts in the database have a
+    /// creation time, but parts in a document need a start time. Returns `None` if the part has a
     /// start time already.
     fn began(&self) -> Option<String> {
         let time: Value = serde_json::from_str(self.time.0?.get()).ok()?;
