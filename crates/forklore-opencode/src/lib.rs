@@ -37,7 +37,7 @@
 //! # }
 //! ```
 //!
-//! The crate never writes to opencode's files, and never opens the database in place. It copies the
+//! The crate never writes to opencode's files, and never opens the original database. It copies the
 //! database and its write-ahead log to a temporary directory, and reads the copy.
 
 mod copy;

@@ -37,8 +37,7 @@ fn text(out: &mut String, x: usize, y: usize, class: &str, text: &str) {
     writeln!(out, "<text x=\"{x}\" y=\"{y}\" class=\"{class}\">{text}</text>").unwrap();
 }
 
-/// Draws the picture as SVG: each session as a lane, and each turn as a dot at the index of its
-/// first message.
+/// Draws the picture as SVG: each session as a lane, and each message as a dot at its index.
 fn draw(graph: &Graph) -> String {
     let sessions = rows(
         graph,

@@ -457,8 +457,8 @@ fn renamed(scene: &Scene) {
     assert_eq!(title(), None);
     let bytes = std::fs::read(folder.join(a)).unwrap();
     assert_eq!(scene.restore(&id(MAIN)), bytes);
-    // The last import wrote only a new title, so the next import continues where the import before
-    // it stopped.
+    // Imports that write only a title do not change how far the file is read, so the next import
+    // reads only new lines.
     std::fs::write(folder.join(a), [bytes, user(Some(2), "more").into_bytes()].concat()).unwrap();
     assert_eq!(scene.import(&home).sessions[0].appended, 1);
 }

@@ -112,7 +112,8 @@ fn parallel_results_join_the_session_that_waits_for_them() {
         user("f", Some("e")),
         // The call `c1` has a result already, so `g` begins an ordinary branch.
         result("g", "b", "c1"),
-        // The parent of `h` is missing, but the call is still open in a branch.
+        // The parent of `h` is missing, and `c1` has a result in both sessions, so `h` begins a
+        // third session.
         result("h", "nowhere", "c1"),
     ];
     assert_eq!(shape_of(&lines)[..2], ["a b c d e f".to_owned(), "0/b: g".to_owned()]);
