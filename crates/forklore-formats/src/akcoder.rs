@@ -1,5 +1,6 @@
-//! ak-coder: `~/.ak-coder/history/workspaces/<folder>-<hash>/<session>.jsonl`, one message of
-//! OpenAI's API per line. Only the path of a file identifies its agent.
+//! The format of ak-coder: `~/.ak-coder/history/workspaces/<folder>-<hash>/<session>.jsonl`, with
+//! one message of OpenAI's API per line. Only the path of a file shows that ak-coder wrote the
+//! file.
 
 mod name;
 
@@ -49,10 +50,10 @@ impl AgentFormat for AkCoder {
     }
 }
 
-/// Reads one file.
+/// Reads the lines of one session file.
 struct Reader {
     messages: Box<dyn LineReader>,
-    /// The facts from the file's name, until the first line is read.
+    /// The facts from the file's name. The first line that is read takes them.
     facts: FileFacts,
 }
 
@@ -68,7 +69,7 @@ impl LineReader for Reader {
     }
 }
 
-/// Returns the images of a message, which are in a field next to the text: their bytes or paths.
+/// Returns the images of a message. They are in the field `images`, as bytes or as paths.
 fn images(data: &Data) -> Vec<Part> {
     #[derive(Deserialize)]
     struct RecordFields<'a> {

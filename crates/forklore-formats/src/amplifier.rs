@@ -1,5 +1,5 @@
-//! Amplifier: `projects/<folder>/sessions/<session>/transcript.jsonl`, one message per line, with
-//! `metadata.json` next to it, which describes the session and its origin.
+//! The format of Amplifier: `projects/<folder>/sessions/<session>/transcript.jsonl`, with one
+//! message per line. `metadata.json` in the same directory describes the session and its parent.
 
 mod paths;
 mod record;
@@ -30,7 +30,7 @@ impl AgentFormat for Amplifier {
         paths::is_transcript(path) && any_line(head, |line| is_own(line, of_session))
     }
 
-    /// Accepts the transcript only: the other line-based files in a session's directory are logs of
+    /// Accepts only transcripts. The other JSON lines files in a session's directory are logs of
     /// the program's actions.
     fn may_own(&self, path: &Path) -> bool {
         paths::is_transcript(path)
@@ -65,8 +65,8 @@ impl AgentFormat for Amplifier {
     }
 }
 
-/// Checks for a message with the timestamp that Amplifier adds. The time may be missing in one of
-/// Amplifier's own directories.
+/// Checks whether a line is a message with the `timestamp` that Amplifier adds. `of_session` means
+/// that the file is in a `sessions` directory; the timestamp may then be missing.
 fn is_own(line: &Probe<'_>, of_session: bool) -> bool {
     let timed = of_session || line.timestamp.get().is_some();
     timed && line.kind.get().is_none() && line.role.get().and_then(kind_of).is_some()

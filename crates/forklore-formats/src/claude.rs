@@ -1,4 +1,5 @@
-//! Claude Code: `projects/<folder>/<session>.jsonl`, a tree of records linked by `parentUuid`.
+//! The format of Claude Code: `projects/<folder>/<session>.jsonl`, a tree of records linked by
+//! `parentUuid`.
 
 mod export;
 mod paths;
@@ -68,7 +69,7 @@ impl AgentFormat for Claude {
     }
 }
 
-/// Types of records about a session, which have no id.
+/// Types of records that describe the session and have no id.
 const SIDE_RECORDS: [&str; 12] = [
     "agent-name",
     "agent-setting",

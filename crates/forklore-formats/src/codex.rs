@@ -1,6 +1,6 @@
-//! OpenAI Codex: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, one envelope per line. The
-//! records of a file form no tree. The file of a fork begins at a position in the file that it
-//! continues, and a rollback abandons turns.
+//! The format of OpenAI Codex: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, with one envelope
+//! per line. The records of a file form no tree. The file of a fork names another file and a
+//! position in that file at which it begins. A rollback abandons turns.
 
 mod export;
 mod fields;
@@ -36,8 +36,8 @@ impl AgentFormat for Codex {
             || long_line_holds(head, &["\"type\":\"session_meta\"", "\"payload\":"])
     }
 
-    /// Accepts JSONL files, also compressed with zstd: Codex compresses sessions that were not used
-    /// for a long time.
+    /// Accepts JSONL files, also if they are compressed with zstd. Codex compresses sessions that
+    /// nobody has used for a long time.
     fn may_own(&self, path: &Path) -> bool {
         let is = |path: &Path, ending| {
             path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
@@ -57,7 +57,8 @@ impl AgentFormat for Codex {
         view::model(kind, data)
     }
 
-    /// The compaction itself contains the part of the history that Codex retains.
+    /// Returns `AllBefore`, because the record of a compaction contains the part of the history
+    /// that Codex retains.
     fn compaction(&self, _data: &Data) -> Option<Covers> {
         Some(Covers::AllBefore)
     }
@@ -89,7 +90,8 @@ impl AgentFormat for Codex {
     }
 }
 
-/// Checks for a line of the current form, or of the form of early 2025, which had no envelope.
+/// Checks whether Codex wrote the line. `named` means that the file has a name of Codex. Only then
+/// do items without an envelope count, which Codex wrote in early 2025.
 fn is_own(line: &Probe<'_>, named: bool) -> bool {
     match line.kind.get() {
         Some(

@@ -1,5 +1,5 @@
-//! Reads a JSON document as far as it is valid: its fields and the elements of its list of records,
-//! each as a slice of the text.
+//! Reads a JSON document up to its first error: its fields and the elements of its list of records,
+//! each as a slice of the document.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,14 +19,14 @@ pub(crate) struct Document<'a> {
     pub(crate) items: Vec<&'a RawValue>,
     /// Whether the document has a list of records.
     pub(crate) has_list: bool,
-    /// If the text is not valid to its end: the byte offset after the last valid value, and the
-    /// error.
+    /// If the document is not valid JSON: the byte offset after the last valid value, and the error
+    /// message.
     pub(crate) damage: Option<(usize, String)>,
 }
 
 impl<'a> Document<'a> {
-    /// Reads a text whose records are in the field `list`, up to its end or to the first JSON
-    /// error.
+    /// Reads a document whose records are in the field `list` or whose top-level value is a list.
+    /// Reads up to the end or to the first JSON error.
     pub(crate) fn read(text: &'a str, list: &'static str) -> Self {
         let mut found = Self::default();
         let mut input = serde_json::Deserializer::from_str(text);
@@ -40,7 +40,7 @@ impl<'a> Document<'a> {
         found
     }
 
-    /// Returns the value of a field; the last one if the name occurs more than once.
+    /// Returns the value of a field. If the name occurs more than once, returns the last value.
     pub(crate) fn field(&self, name: &str) -> Option<&'a RawValue> {
         self.fields.iter().rev().find(|(key, _)| key == name).map(|(_, raw)| *raw)
     }
@@ -58,7 +58,7 @@ pub(crate) fn range(text: &str, part: &str) -> Option<Range<usize>> {
     (range.end <= text.len()).then_some(range)
 }
 
-/// Returns the elements of a list; empty if the value is not a list.
+/// Returns the elements of a list. Returns no elements if the value is not a list.
 pub(crate) fn elements(raw: &RawValue) -> Vec<&RawValue> {
     serde_json::from_str(raw.get()).unwrap_or_default()
 }

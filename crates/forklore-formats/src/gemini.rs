@@ -1,6 +1,6 @@
-//! Gemini CLI: `tmp/<project>/chats/session-*.jsonl`, lines that change a list of messages. Older
-//! versions wrote the list as one document, `session-*.json`. `/chat save` writes
-//! `checkpoint-<tag>.json`.
+//! The format of Gemini CLI: `tmp/<project>/chats/session-*.jsonl`, whose lines change a list of
+//! messages. Older versions wrote the whole list as one document, `session-*.json`. The command
+//! `/chat save` writes `checkpoint-<tag>.json`.
 
 mod export;
 mod message;
@@ -68,7 +68,7 @@ fn is_own(line: &Probe<'_>) -> bool {
     header || kind == Some("gemini") && line.id.get().is_some() && line.timestamp.get().is_some()
 }
 
-/// Checks for a document with the fields of a session.
+/// Checks whether the file is one JSON document with the fields of a session.
 fn is_session(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
     let found = Document::read(text.trim_start_matches(['\u{feff}', '\0']), "messages");
@@ -80,7 +80,8 @@ fn is_session(head: &[u8]) -> bool {
     found.has_list && (of_session || spoken && found.field("lastUpdated").is_some())
 }
 
-/// Checks for a list of contents in the form of Google's API, or a document with one.
+/// Checks whether the file is a list of contents in the form of Google's API, or an object with
+/// such a list in `history`.
 fn is_checkpoint(path: &Path, head: &[u8]) -> bool {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let text = String::from_utf8_lossy(head);

@@ -1,4 +1,4 @@
-//! Detection of formats from the first lines of a file.
+//! Detects a file's format from the first lines of the file.
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
@@ -7,7 +7,7 @@ use crate::lenient::{MessageContent, Object, Text};
 
 const LINES: usize = 200;
 
-/// The fields that distinguish the records of different agents.
+/// The fields of a line by which the records of different agents are distinguished.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Probe<'a> {
@@ -49,7 +49,7 @@ pub(crate) struct ProbedMessage<'a> {
     pub(crate) timestamp: Present,
 }
 
-/// Whether a field exists, with any value.
+/// Whether a field exists, even if its value is `null`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Present(pub(crate) bool);
 
@@ -62,44 +62,45 @@ impl<'de> Deserialize<'de> for Present {
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Nothing {}
 
-/// Checks whether `is_own` recognises one of the first lines.
+/// Checks whether `is_own` accepts at least one of the first 200 lines.
 pub(crate) fn any_line(head: &[u8], is_own: impl Fn(&Probe<'_>) -> bool) -> bool {
     any_text(head, |text| serde_json::from_str(text).is_ok_and(|probe| is_own(&probe)))
 }
 
-/// Statistics of the first lines of a file: the agent's records, and its readable messages.
+/// Counts, among the first lines of a file, the records of one agent and the messages that the
+/// agent's format can or cannot read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Recognised {
     /// Number of lines that look like the agent's records.
     pub(crate) own: usize,
     /// Number of messages that the agent's format can read.
     pub(crate) readable: usize,
-    /// Number of messages in another agent's form.
+    /// Number of messages that look like the agent's but have another agent's form.
     pub(crate) unreadable: usize,
 }
 
 impl Recognised {
-    /// Checks whether the file belongs to the agent. A file that contains messages but none that
-    /// the format can read does not.
+    /// Checks whether the agent wrote the file: it has records of the agent, and at least one
+    /// readable message or no unreadable one.
     pub(crate) fn is_own(self) -> bool {
         self.own > 0 && (self.readable > 0 || self.unreadable == 0)
     }
 }
 
-/// The classification of one line for an agent's format.
+/// How an agent's format classifies a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineOf {
     /// A message in the agent's form.
     Message,
-    /// Another record of the agent.
+    /// A record of the agent that is not a message.
     Record,
-    /// A message that looks like the agent's, but that the format cannot read.
+    /// A message that looks like a message of the agent but that the format cannot read.
     Unreadable,
-    /// Not a record of the agent.
+    /// Anything else, such as a record of another agent.
     Other,
 }
 
-/// Classifies the first lines and counts the results.
+/// Classifies the first 200 lines and counts the results.
 pub(crate) fn recognise(head: &[u8], line_of: impl Fn(&Probe<'_>) -> LineOf) -> Recognised {
     let mut found = Recognised::default();
     for text in objects(head) {
@@ -117,14 +118,14 @@ pub(crate) fn recognise(head: &[u8], line_of: impl Fn(&Probe<'_>) -> LineOf) -> 
     found
 }
 
-/// Checks whether `is_own` recognises the text of one of the first lines. Skips
-/// lines that do not begin with `{`. `is_own` must reject lines that are damaged or that the end of
-/// `head` cuts off.
+/// Checks whether `is_own` accepts at least one of the first 200 lines. Skips lines that do not
+/// begin with `{`. `is_own` must reject damaged lines, because the last line of `head` may be
+/// incomplete.
 pub(crate) fn any_text(head: &[u8], is_own: impl Fn(&str) -> bool) -> bool {
     objects(head).any(|text| is_own(&text))
 }
 
-/// Returns those of the first lines that begin with `{`.
+/// Returns the lines among the first 200 that begin with `{`, without surrounding white space.
 fn objects(head: &[u8]) -> impl Iterator<Item = String> {
     head.split(|byte| *byte == b'\n').take(LINES).filter_map(|line| {
         let text = String::from_utf8_lossy(line);
@@ -133,13 +134,14 @@ fn objects(head: &[u8]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Returns the first byte that is neither blank nor part of a byte order mark.
+/// Returns the first byte after the byte order mark, white space and zero bytes.
 pub(crate) fn first_byte(head: &[u8]) -> Option<u8> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     head.iter().copied().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0))
 }
 
-/// Checks whether `head` has no line end and contains all of `marks`.
+/// Checks whether `head` is a part of one long line, without a line feed, and contains all of
+/// `marks`.
 pub(crate) fn long_line_holds(head: &[u8], marks: &[&str]) -> bool {
     memchr::memchr(b'\n', head).is_none()
         && marks.iter().all(|mark| memchr::memmem::find(head, mark.as_bytes()).is_some())

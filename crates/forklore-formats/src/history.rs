@@ -1,19 +1,20 @@
-//! The history of a conversation whose agent writes messages more than once: the order of the
-//! messages, and the agent's current position.
+//! Tracks the messages of a conversation whose agent writes messages more than once, and the
+//! agent's current position in the conversation.
 //!
-//! Agents with a list of messages write a message again when it grows, go back to an earlier
-//! message, or write the whole list again. This module represents the list as a path in a tree: it
-//! recognises a repeated message, and a changed message becomes a branch.
+//! Such an agent has a list of messages. It writes a message again when the message grows, goes
+//! back to an earlier message, or writes the whole list again. This module represents the list as a
+//! path in a tree. A repeated message is recognised, and a changed message becomes a branch.
 
 use std::collections::HashMap;
 
 use forklore_core::agent_format::Parent;
 use serde::{Deserialize, Serialize};
 
-/// A message, as its number from 1, or [`START`] before the first one.
+/// A position in the tree: the number of a message, counted from 1 in the order of the file, or
+/// [`START`].
 pub(crate) type At = u32;
 
-/// The position before the first message.
+/// The position before the first message, the root of the tree.
 pub(crate) const START: At = 0;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -21,7 +22,7 @@ pub(crate) const START: At = 0;
 struct Node {
     id: String,
     parent: At,
-    /// A hash of the message's text.
+    /// A hash of the message, by which a repeated message is recognised.
     fingerprint: u32,
 }
 
@@ -37,33 +38,35 @@ impl From<Node> for (String, At, u32) {
     }
 }
 
-/// The state that is stored between two imports.
+/// The state that is stored between two imports of the file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Memory {
     nodes: Vec<Node>,
-    /// Hashes of the tool calls of messages, the latest last.
+    /// Hashes of the tool calls of messages. If a message occurs more than once, its last hash
+    /// counts.
     calls: Vec<(At, u32)>,
-    /// The last message of the current list.
+    /// The last message of the agent's current list.
     tip: At,
-    /// The message of the last event.
+    /// The message that the last event follows or contains; the next event of the file can refer to
+    /// it as the previous one.
     written: Option<At>,
-    /// The first message that the agent hides but can restore.
+    /// The id of the first message that the agent hides but can restore.
     hidden: Option<String>,
 }
 
-/// The conversation, as far as the file has been read.
+/// The tree of messages, as far as the file has been read.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     memory: Memory,
     children: HashMap<(At, String), At>,
-    /// The last message of each id.
+    /// For each message id, the last message with that id.
     latest: HashMap<String, At>,
     calls: HashMap<At, u32>,
     checkpoint: Checkpoint,
 }
 
-/// The state before the last line. Entries of the lists are only added, never changed, so their
-/// lengths are enough.
+/// The state before the last line. Entries of `nodes` and `calls` never change and are only
+/// appended, so the lengths are enough to restore the lists.
 #[derive(Debug, Default)]
 struct Checkpoint {
     nodes: usize,
@@ -86,7 +89,7 @@ impl History {
         history
     }
 
-    /// Starts a line: records the state before it. Callers must call this before each line.
+    /// Records the state before a line. Callers must call this before they read each line.
     pub(crate) fn begin_line(&mut self) {
         let Memory { nodes, calls, tip, written, hidden } = &self.memory;
         self.checkpoint = Checkpoint {
@@ -102,7 +105,8 @@ impl History {
         serde_json::to_string(&self.memory).ok()
     }
 
-    /// Serializes the state before the last line.
+    /// Serializes the state before the last line, for
+    /// [`LineReader::memory_before`](forklore_core::agent_format::LineReader::memory_before).
     pub(crate) fn memory_before(&self) -> Option<String> {
         let Checkpoint { nodes, calls, tip, written, hidden } = &self.checkpoint;
         let memory = Memory {
@@ -119,12 +123,12 @@ impl History {
         self.memory.tip
     }
 
-    /// Makes another message the current one without an event.
+    /// Makes `at` the last message of the current list.
     pub(crate) fn go_to(&mut self, at: At) {
         self.memory.tip = at;
     }
 
-    /// Sets the message of the last event.
+    /// Records that the last event contains or follows the message `at`.
     pub(crate) fn set_written(&mut self, at: At) {
         self.memory.written = Some(at);
     }
@@ -153,7 +157,7 @@ impl History {
         self.node(at).map(|node| node.fingerprint)
     }
 
-    /// Returns the hash of a message's tool calls, or `None` if it has none.
+    /// Returns the hash of a message's tool calls, or `None` if the message has no calls.
     pub(crate) fn calls(&self, at: At) -> Option<u32> {
         self.calls.get(&at).copied()
     }
@@ -163,14 +167,14 @@ impl History {
         self.calls.insert(at, calls);
     }
 
-    /// Returns the child of a message with this id.
+    /// Returns the message with this id directly after the message `parent`.
     pub(crate) fn child(&self, parent: At, id: &str) -> Option<At> {
         self.children.get(&(parent, id.to_owned())).copied()
     }
 
-    /// Returns the message with this id in the current list.
+    /// Returns the message with this id in the agent's current list.
     pub(crate) fn in_list(&self, id: &str) -> Option<At> {
-        // Nearly every id is new, so this rarely walks the list.
+        // Nearly every id is new, so the search through the list is rare.
         self.latest.get(id)?;
         let mut at = self.memory.tip;
         while let Some(node) = self.node(at) {
@@ -182,7 +186,7 @@ impl History {
         None
     }
 
-    /// Adds a message after `parent`.
+    /// Adds a message after `parent`, and returns its position.
     pub(crate) fn add(&mut self, parent: At, id: &str, fingerprint: u32) -> At {
         self.memory.nodes.push(Node { id: id.to_owned(), parent, fingerprint });
         let at = At::try_from(self.memory.nodes.len()).unwrap_or(At::MAX);
@@ -191,7 +195,7 @@ impl History {
         at
     }
 
-    /// Returns the parent of an event that follows a message.
+    /// Returns the parent record of an event that follows the message `at`.
     pub(crate) fn behind(&self, at: At) -> Parent {
         if self.memory.written == Some(at) {
             return Parent::Previous;
@@ -200,7 +204,7 @@ impl History {
     }
 }
 
-/// Returns the unique key of a message's event; message ids are not unique.
+/// Returns the key of a message's event, which is unique in the file. Message ids are not unique.
 pub(crate) fn key(at: At) -> String {
     format!("#{at}")
 }

@@ -1,28 +1,28 @@
-//! The directories of agents' session files.
+//! Finds the directories in which agents store their session files.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::{AGENT_FORMATS, akcoder, amplifier, claude, pi};
 
-/// An agent, and the location of its session files.
+/// An agent, and the locations of its session files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentHome {
     /// The agent's display name.
     pub agent: &'static str,
-    /// The dialect of its files.
+    /// The name of the dialect of the agent's session files.
     pub dialect: &'static str,
-    /// Its directories and single files. They need not exist.
+    /// The directories and single files in which the agent stores sessions. They need not exist.
     pub folders: Vec<PathBuf>,
 }
 
-/// The environment of the user: variables and home directory.
+/// The user's home directory and environment variables.
 struct Machine<'a> {
     home: &'a Path,
     variable: &'a dyn Fn(&str) -> Option<OsString>,
 }
 
-/// An agent's display name, its dialect, and the function that returns its locations.
+/// An agent's display name, its dialect, and a function that returns the locations of its sessions.
 type Keeper = (&'static str, &'static str, fn(&Machine<'_>) -> Vec<PathBuf>);
 
 const KEEPERS: &[Keeper] = &[
@@ -48,8 +48,9 @@ const KEEPERS: &[Keeper] = &[
     ("ak-coder", akcoder::NAME, |machine| vec![machine.home.join(".ak-coder/history")]),
 ];
 
-/// Returns the agents whose files can be read, with the locations of their files: by default below
-/// `home`, or at the paths in environment variables.
+/// Returns the supported agents with the locations of their session files. A location is below
+/// `home`, unless an environment variable of the agent names another one. `variable` returns the
+/// value of an environment variable.
 ///
 /// ```
 /// use std::path::Path;
@@ -72,8 +73,9 @@ pub fn of(home: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<Agent
 }
 
 impl Machine<'_> {
-    /// Returns the directory that a variable names, or `None` if the variable is empty or its path
-    /// is relative, because that depends on the agent's working directory.
+    /// Returns the directory that an environment variable names. Returns `None` if the variable is
+    /// not set or empty. Returns `None` also for a relative path, because it depends on the agent's
+    /// working directory.
     fn set(&self, variable: &str) -> Option<PathBuf> {
         let path = PathBuf::from((self.variable)(variable)?);
         let path = match path.strip_prefix("~") {

@@ -1,7 +1,8 @@
-//! Lenient field types for serde: a value of an unexpected type reads as empty.
+//! Lenient field types for serde: a value of an unexpected type deserializes as empty.
 //!
-//! Agents change their formats monthly, and a record with one unexpected field is still a record.
-//! Values of other types are skipped, not built, whatever their depth.
+//! Agents change their formats monthly, and a record with one unexpected field must still be
+//! readable. Values of unexpected types are skipped without building them, however deeply they are
+//! nested.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -45,7 +46,7 @@ macro_rules! otherwise_empty {
     };
 }
 
-/// A string, or nothing for any other value.
+/// A string; `None` for any other value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Text<'a>(Option<Cow<'a, str>>);
 
@@ -115,9 +116,10 @@ impl<'de> Deserialize<'de> for Flag {
 pub(crate) struct Number(pub(crate) f64);
 
 impl Number {
-    /// Returns the number as a count: without its fraction, and 0 for a negative number or NaN.
+    /// Returns the number as a count. Drops the fraction, and returns 0 for a negative number or
+    /// NaN.
     pub(crate) fn count(self) -> u64 {
-        // `as` saturates, and a NaN becomes 0.
+        // `as` saturates, and converts NaN to 0.
         self.0 as u64
     }
 }
@@ -221,10 +223,10 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Object<T> {
 /// The content of a message in most APIs: a string, or a list of blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum MessageContent<T> {
-    /// Neither a string nor a list.
+    /// A value that is neither a string nor a list, or no value.
     #[default]
     Nothing,
-    /// A string, which is not retained.
+    /// A string, whose text is discarded.
     Text,
     /// A list of blocks. An element that is not an object reads as an empty block.
     Blocks(Vec<T>),
@@ -263,9 +265,10 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for MessageContent<T> 
     }
 }
 
-/// Deserializes the fields of a line. If serde cannot read the line, it is first normalised into
-/// `plainer` as its agent would read it: the last one of repeated keys applies, and lone surrogates
-/// are replaced. The error is the reason of a [`Line::Damage`](forklore_core::agent_format::Line).
+/// Deserializes the fields of a line. If serde rejects the line, normalises it into `plainer` as
+/// the agent would read the line, and tries again. Of repeated keys the last one applies, and lone
+/// surrogates are replaced. The error is the message for a
+/// [`Line::Damage`](forklore_core::agent_format::Line).
 pub(crate) fn fields<'a, T: Deserialize<'a>>(
     line: &'a str,
     plainer: &'a mut String,

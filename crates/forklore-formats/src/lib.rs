@@ -1,9 +1,9 @@
 //! The session file formats of agents: detection, parsing, conversion to the common form, and
 //! export.
 //!
-//! Use it to read or write the files of an agent without a store, or pass [`AGENT_FORMATS`] to an
-//! engine that imports them. The import itself is in `forklore-import`; opencode's database is read
-//! by `forklore-opencode`.
+//! Use this crate to read or write the files of an agent without a store, or pass [`AGENT_FORMATS`]
+//! to an engine. The import of files into a store is in `forklore-import`. `forklore-opencode`
+//! reads opencode's database.
 //!
 //! - [`AGENT_FORMATS`] lists all formats. Each module, such as [`claude`], [`codex`] or [`pi`],
 //!   implements [`AgentFormat`] for one agent.
@@ -37,9 +37,9 @@
 //! # }
 //! ```
 //!
-//! The formats do no I/O: the caller passes the lines. They never change a record: it is stored
-//! byte for byte, and the format renders it as a message when it is read. `docs/formats/` lists the
-//! events that the records of each agent become.
+//! The formats do no I/O: the caller passes the lines. A format never changes a record. The store
+//! contains each record byte for byte, and the format converts the record to a message when a
+//! caller reads it. `docs/formats/` lists the events that the records of each agent become.
 
 pub mod akcoder;
 pub mod amplifier;
@@ -64,7 +64,8 @@ mod time;
 
 use forklore_core::agent_format::AgentFormat;
 
-/// All formats, in the order in which detection tries them on a file.
+/// All formats, in the order in which detection tries them. The first format that recognizes a file
+/// is used.
 pub static AGENT_FORMATS: &[&dyn AgentFormat] = &[
     &pi::Pi,
     &codex::Codex,

@@ -1,15 +1,15 @@
-//! Agents whose files resemble those of a supported agent, but that forklore cannot read.
+//! Recognizes files that forklore cannot read although they resemble those of a supported agent.
 
 use crate::head::{Probe, any_line};
 
-/// An unsupported agent, and the test for its records.
+/// An unsupported agent, and a test for its records.
 struct Lookalike {
     name: &'static str,
     is_own: fn(&Probe<'_>) -> bool,
 }
 
 const LOOKALIKES: &[Lookalike] = &[
-    // Records like those of Claude Code, with messages of Gemini's API.
+    // Its records resemble those of Claude Code but contain messages of Gemini's API.
     Lookalike {
         name: "Qwen Code",
         is_own: |line| {
@@ -18,14 +18,15 @@ const LOOKALIKES: &[Lookalike] = &[
             record && foreign
         },
     },
-    // Records like those of Pi, with messages of Anthropic's API.
+    // Its records resemble those of Pi but contain messages of Anthropic's API.
     Lookalike {
         name: "Factory Droid",
         is_own: |line| line.kind.is("session_start") && line.id.get().is_some(),
     },
 ];
 
-/// Returns the unsupported agent that wrote a file with this beginning, if it is one of the list.
+/// Returns the name of the unsupported agent that wrote a file, judged by `head`, the first bytes
+/// of the file.
 pub(crate) fn writer_of(head: &[u8]) -> Option<&'static str> {
     let is_own = |agent: &&Lookalike| any_line(head, agent.is_own);
     LOOKALIKES.iter().find(is_own).map(|agent| agent.name)

@@ -1,5 +1,6 @@
-//! opencode: sessions in the form of `opencode export`, one document each, and lines of the same
-//! form, which forklore makes from opencode's database and older directories.
+//! The format of opencode: one document per session, as `opencode export` writes it.
+//! `forklore-opencode` generates lines of the same form from opencode's database and its older
+//! directories.
 
 mod export;
 mod message;
@@ -33,7 +34,7 @@ impl AgentFormat for Opencode {
     }
 
     fn may_own(&self, path: &Path) -> bool {
-        // The files in the program's own `storage` directory are not documents of this form.
+        // The files in opencode's own `storage` directory have another form.
         let internal = path.components().any(|part| part.as_os_str() == "storage");
         !internal && path.extension().is_some_and(|end| end.eq_ignore_ascii_case("json"))
     }
@@ -44,8 +45,7 @@ impl AgentFormat for Opencode {
         let found = Document::read(text, "messages");
         match found.field("info") {
             Some(info) => found.has_list && OwnMessage::of_info(info).is_session(),
-            // The session's `info` may be longer than the head, because it contains the file
-            // changes.
+            // The session's `info` contains the file changes, so it may be longer than the head.
             None => is_begun(text),
         }
     }
@@ -66,7 +66,7 @@ impl AgentFormat for Opencode {
         if *kind == EventType::ASSISTANT_MESSAGE { usage::call_usage(data) } else { None }
     }
 
-    /// The summary replaces everything before it.
+    /// Returns `AllBefore`, because opencode's summary replaces all messages before the summary.
     fn compaction(&self, _data: &Data) -> Option<Covers> {
         Some(Covers::AllBefore)
     }

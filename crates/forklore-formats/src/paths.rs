@@ -1,8 +1,9 @@
-//! Path functions for the files that belong to a session file.
+//! Path functions with which formats find the files that belong to a session file.
 
 use std::path::{Path, PathBuf};
 
-/// Returns the innermost directory of this name above a file, at most `depth` levels up.
+/// Returns the innermost directory with this name that contains the file, at most `depth` levels
+/// above the file.
 pub(crate) fn above<'p>(path: &'p Path, name: &str, depth: usize) -> Option<&'p Path> {
     let is = |folder: &&Path| folder.file_name().is_some_and(|it| it == name);
     path.ancestors().skip(1).take(depth).find(is)
@@ -16,7 +17,7 @@ pub(crate) fn with_ending(path: &Path, ending: &str) -> Option<PathBuf> {
     Some(path.with_file_name(name))
 }
 
-/// Returns the path without this extension, or `None` if it has another one.
+/// Returns the path without this extension, or `None` if the path has another extension or none.
 pub(crate) fn without_ending(path: &Path, ending: &str) -> Option<PathBuf> {
     let is = path.extension().is_some_and(|it| it.eq_ignore_ascii_case(ending));
     is.then(|| path.with_extension(""))

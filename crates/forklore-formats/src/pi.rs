@@ -1,4 +1,5 @@
-//! Pi: one file per session, with a header line and a tree of records linked by `parentId`.
+//! The format of Pi: one file per session, with a header line and a tree of records linked by
+//! `parentId`.
 
 mod export;
 mod record;
@@ -49,9 +50,10 @@ impl AgentFormat for Pi {
         if *kind == EventType::ASSISTANT_MESSAGE { usage::call_usage(data) } else { None }
     }
 
-    /// Returns the range that a compaction replaces: everything before the record that it names, or
-    /// everything before itself if it names itself. The first version names a line instead, and the
-    /// header is line 0.
+    /// Returns the range that a compaction replaces: all records before the record that the
+    /// compaction names. If the compaction names itself or no record, it replaces all records
+    /// before it. The first version of the format names a line number instead, counted from the
+    /// header, which is line 0.
     fn compaction(&self, data: &Data) -> Option<Covers> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -85,8 +87,9 @@ fn is_header(line: &Probe<'_>) -> bool {
     line.kind.is("session") && line.id.get().is_some() && line.timestamp.get().is_some()
 }
 
-/// Classifies a line as a message, so that a file without a header is recognised. In Pi's files, a
-/// message with blocks has a timestamp of its own.
+/// Classifies a line of a file that may lack a header. In Pi's files, a message whose content is a
+/// list of blocks has a timestamp in the message. Without that timestamp, another agent wrote the
+/// message.
 fn line_of(line: &Probe<'_>) -> LineOf {
     let message = &line.message.0;
     let is_message = line.kind.is("message")

@@ -1,8 +1,8 @@
-//! The parts of messages that every agent's format can express.
+//! Converts messages to parts that every agent's format can express.
 //!
-//! A message may come from any agent, and its images and tool results still have that agent's form.
-//! Parts that other agents cannot read are left out and counted as losses. An example is reasoning,
-//! which belongs to the model that wrote it.
+//! An exported message may come from any agent, and its images and tool results have that agent's
+//! form. Parts that other agents cannot read are left out and counted as losses. An example is
+//! reasoning, which only the model that wrote it can use.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,13 +11,13 @@ use forklore_core::{Data, Inline, Message, Part, inline};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The maximum length of a call id that every provider accepts, in bytes.
+/// Maximum length of a call id that every provider accepts, in bytes.
 const LONGEST_ID: usize = 64;
 
-/// The kinds of parts that were left out, with counts.
+/// The number of parts that were left out, by kind.
 pub(crate) type Losses = BTreeMap<String, u64>;
 
-/// A part of a message.
+/// A part of a message that every agent's format can express.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Piece {
     Text(String),
@@ -26,7 +26,7 @@ pub(crate) enum Piece {
     Result { call_id: String, name: Option<String>, content: Vec<Piece>, is_error: bool },
 }
 
-/// Returns the parts of a message, and counts those that are left out in `losses`.
+/// Converts the parts of a message. Counts the parts that are left out in `losses`.
 pub(crate) fn of_message(message: &Message, losses: &mut Losses) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for part in message.to_parts() {
@@ -60,21 +60,22 @@ pub(crate) fn text_of(pieces: &[Piece]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a call id in characters that every provider accepts. The result is deterministic, so
-/// that call and result still match.
+/// Converts a call id to one that every provider accepts. The conversion is deterministic, so that
+/// a call and its result still have the same id.
 pub(crate) fn plain_id(id: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !id.is_empty() && id.len() <= LONGEST_ID && id.chars().all(plain) {
         return Cow::Borrowed(id);
     }
     let begun: String = id.chars().filter(|c| plain(*c)).take(LONGEST_ID - 9).collect();
-    // FNV-1a: two ids that have the same plain characters get different hashes.
+    // An FNV-1a hash distinguishes ids that differ only in the dropped characters.
     let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     let hash = id.bytes().fold(0x811c_9dc5, step);
     Cow::Owned(format!("{begun}_{hash:08x}"))
 }
 
-/// Returns the arguments of a call as a JSON object.
+/// Returns the arguments of a call as a JSON object. Arguments that are no object become the field
+/// `input` of an object.
 pub(crate) fn object(arguments: &Data) -> Value {
     match serde_json::from_str(arguments.get()) {
         Ok(Value::Object(fields)) => Value::Object(fields),
@@ -84,8 +85,8 @@ pub(crate) fn object(arguments: &Data) -> Value {
     }
 }
 
-/// Returns the content of a tool result: a string, blocks in any agent's form, or other JSON as
-/// text.
+/// Converts the content of a tool result: a string, blocks in any agent's form, or other JSON,
+/// which becomes text.
 fn of_content(content: &Data, losses: &mut Losses) -> Vec<Piece> {
     if let Ok(text) = content.read::<String>() {
         return vec![Piece::Text(text)];
@@ -125,12 +126,12 @@ struct Kind {
     _kind: String,
 }
 
-/// Counts a part that is left out.
+/// Counts one part of this kind as left out.
 pub(crate) fn lose(kind: &str, losses: &mut Losses) {
     *losses.entry(kind.to_owned()).or_default() += 1;
 }
 
-/// Parses text and images in the form of any agent.
+/// Parses a block that is text or an image in the form of any agent.
 fn foreign(block: &Data) -> Option<Piece> {
     #[derive(Deserialize)]
     struct TextBlock {

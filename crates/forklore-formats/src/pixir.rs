@@ -1,5 +1,6 @@
-//! Pixir: `<workspace>/.pixir/sessions/<session>.ndjson`, one event per line. A fork is a log of
-//! its own: an event with its origin, then its parent's events under new ids.
+//! The format of Pixir: `<workspace>/.pixir/sessions/<session>.ndjson`, with one event per line. A
+//! fork is a separate log. It begins with a `session_fork` event that names the parent, followed by
+//! copies of the parent's events under new ids.
 
 mod paths;
 mod record;
@@ -25,7 +26,7 @@ impl AgentFormat for Pixir {
         NAME
     }
 
-    /// Checks the file's extension too, because forklore's own files have lines of the same form.
+    /// Also checks the file's extension, because forklore's own files have lines of the same form.
     fn detect(&self, path: &Path, head: &[u8]) -> bool {
         self.may_own(path) && any_text(head, record::is_own)
     }
@@ -46,8 +47,8 @@ impl AgentFormat for Pixir {
         (*kind == EventType::PROVIDER_USAGE).then(|| usage::call_usage(data)).flatten()
     }
 
-    /// Returns the range that a compaction replaces: everything up to the end of its range. The
-    /// events between that and the compaction remain.
+    /// Returns the range that a compaction replaces: all events up to the end of the range in its
+    /// record. The events between that end and the compaction remain.
     fn compaction(&self, data: &Data) -> Option<Covers> {
         view::range_end(data).map(Covers::Through)
     }

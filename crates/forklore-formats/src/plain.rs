@@ -1,6 +1,6 @@
-//! Plain messages, `{role, content}`, in the form of the APIs of OpenAI and Anthropic: one message
-//! per line, a list of messages, or a document with a list `messages`. Calls and results may have
-//! either API's form or that of forklore's own parts.
+//! The format of plain messages, `{role, content}`, as in the APIs of OpenAI and Anthropic. A file
+//! contains one message per line, a JSON list of messages, or an object with a list `messages`.
+//! Calls and results may have the form of either API or of forklore's own parts.
 
 mod record;
 mod view;
@@ -18,7 +18,7 @@ use crate::roles::kind_of;
 /// The dialect's name, which is stored with each event.
 pub const NAME: &str = "plain";
 
-/// The format of files of plain messages.
+/// The format of files that contain plain messages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plain;
 
@@ -60,7 +60,7 @@ impl AgentFormat for Plain {
     }
 }
 
-/// Checks whether the file's extension shows that each line is one message.
+/// Checks by the file's extension whether each line of the file is one message.
 fn is_lines(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.eq_ignore_ascii_case("jsonl"))
 }

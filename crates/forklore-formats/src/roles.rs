@@ -1,11 +1,11 @@
-//! Roles of messages in OpenAI's API, which other agents use too.
+//! The roles of messages in OpenAI's API, which other agents use too.
 
 use forklore_core::EventType;
 use forklore_core::call::{CallStep, OpenCall};
 
 use crate::lenient::Text;
 
-/// Returns the event type of a message with this role.
+/// Returns the event type of a message with this role, or `None` for an unknown role.
 pub(crate) fn kind_of(role: &str) -> Option<EventType> {
     match role {
         "system" | "developer" => Some(EventType::SYSTEM_MESSAGE),
@@ -16,7 +16,8 @@ pub(crate) fn kind_of(role: &str) -> Option<EventType> {
     }
 }
 
-/// Returns the step that opens a call, or `None` without an id; the name may be missing.
+/// Returns the step that opens a call. Returns `None` if `id` is missing. A missing name becomes
+/// empty.
 pub(crate) fn opened(id: &Text<'_>, name: &Text<'_>) -> Option<CallStep> {
     let name = name.to_owned().unwrap_or_default();
     Some(CallStep::Open(OpenCall { id: id.to_owned()?, name }))

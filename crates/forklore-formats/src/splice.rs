@@ -1,4 +1,4 @@
-//! Changes to some fields of a stored record; all other bytes stay the same.
+//! Changes some fields of a stored record, and leaves all other bytes as they are.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -7,7 +7,8 @@ use forklore_core::data::without_lone_surrogates;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// The JSON text of a field, also if it is `null`; `None` if the field is absent.
+/// The JSON value of a field as it is written, which may be `null`. `None` means that the field is
+/// absent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Field<'a>(pub(crate) Option<&'a RawValue>);
 
@@ -23,7 +24,7 @@ impl<'a> Field<'a> {
         #[derive(Deserialize)]
         struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
         let raw = self.0?.get();
-        // Nearly every id is without escapes, so it can be borrowed; serde decodes the others.
+        // Nearly every string has no escapes and can be borrowed. serde decodes the others.
         let inside = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         if let Some(plain) = inside.filter(|text| !text.contains('\\')) {
             return Some(Cow::Borrowed(plain));
@@ -39,14 +40,15 @@ impl<'a> Field<'a> {
 /// A set of changes to the fields of one JSON object.
 #[derive(Debug, Default)]
 pub(crate) struct Splice {
-    /// The byte ranges to replace, with their replacements.
+    /// The byte ranges to replace, as start and end in the line, with their replacements.
     edits: Vec<(usize, usize, String)>,
-    /// The fields to add, each with a trailing comma.
+    /// The fields to add as JSON, each with a trailing comma.
     added: String,
 }
 
 impl Splice {
-    /// Sets the field `name` to a JSON value. A field with that value stays unchanged.
+    /// Sets the field `name` to the JSON value `json`. `field` is the present value of the field in
+    /// `line`.
     pub(crate) fn set(&mut self, line: &str, name: &str, field: Field<'_>, json: String) {
         match field.0 {
             Some(raw) if raw.get() == json => {}
@@ -55,13 +57,13 @@ impl Splice {
         }
     }
 
-    /// Replaces a value that was borrowed from `line`.
+    /// Replaces the value `raw` by `json`. `raw` must be a slice of `line`.
     pub(crate) fn replace(&mut self, line: &str, raw: &RawValue, json: String) {
         let start = raw.get().as_ptr().addr().saturating_sub(line.as_ptr().addr());
         self.edits.push((start, start + raw.get().len(), json));
     }
 
-    /// Adds a field that the object does not have.
+    /// Adds a field at the beginning of the object. The object must not have the field.
     pub(crate) fn add(&mut self, name: &str, json: &str) {
         self.added.push('"');
         self.added.push_str(name);
@@ -70,12 +72,12 @@ impl Splice {
         self.added.push(',');
     }
 
-    /// Writes the changed object as a line.
+    /// Writes `line` with the changes, and a line feed.
     pub(crate) fn write(mut self, line: &str, out: &mut dyn Write) -> io::Result<()> {
         let mut done = 0;
         if !self.added.is_empty() {
-            // Every object has an opening brace. An empty object needs no comma after the added
-            // fields.
+            // The added fields follow the opening brace. If the object is empty, no comma follows
+            // them.
             done = line.find('{').map_or(0, |at| at + 1);
             let begun = line.get(..done).unwrap_or_default();
             let empty = line.get(done..).is_some_and(|rest| rest.trim_start().starts_with('}'));
@@ -94,16 +96,17 @@ impl Splice {
     }
 }
 
-/// Normalises a line that serde cannot read as its agent would read it: the last one of repeated
-/// keys applies, and lone surrogates are replaced.
+/// Normalises a line that serde rejects, as the agent would read the line. Of repeated keys the
+/// last one applies, and lone surrogates are replaced. Returns `None` if the line is no JSON
+/// object.
 pub(crate) fn plainer(line: &str) -> Option<String> {
     let value: serde_json::Value = serde_json::from_str(&without_lone_surrogates(line)).ok()?;
     value.is_object().then(|| value.to_string())
 }
 
-/// Returns a text as a JSON string.
+/// Returns `text` as a JSON string, with quotes and escapes.
 pub(crate) fn quoted(text: &str) -> String {
-    // The serialization of a string cannot fail.
+    // Serializing a string cannot fail.
     serde_json::to_string(text).unwrap_or_default()
 }
 

@@ -1,16 +1,17 @@
-//! Times in agents' files: text, or milliseconds since 1970.
+//! Parses times in agents' files: RFC 3339 strings, or milliseconds since 1970.
 
 use jiff::Timestamp;
 
 use crate::lenient::{Number, Text};
 
-/// Parses the time in `text` and truncates it to microseconds, the precision of every store.
+/// Parses an RFC 3339 time and truncates it to microseconds, the precision of every store.
 pub(crate) fn from_text(text: &Text<'_>) -> Option<Timestamp> {
     let ts: Timestamp = text.get()?.parse().ok()?;
     Some(forklore_core::event::to_micros(ts))
 }
 
-/// Converts milliseconds since 1970 to a time; returns `None` for 0.
+/// Converts milliseconds since 1970 to a time. Returns `None` for 0 and for values that are no
+/// time.
 pub(crate) fn from_millis(since: Number) -> Option<Timestamp> {
     let millis = i64::try_from(since.count()).ok().filter(|millis| *millis > 0)?;
     Timestamp::from_millisecond(millis).ok()

@@ -1,4 +1,4 @@
-//! Codex's lines: the event of each, and its view.
+//! The events that Codex's lines become, and the messages that the events are converted to.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -35,8 +35,8 @@ fn data(text: &str) -> Data {
     Data::parse(text).unwrap()
 }
 
-/// Returns the type and class of an item in an envelope, whether a turn begins with it, and its
-/// view.
+/// Returns the event type and class of an item in an envelope, whether the item begins a turn, and
+/// its message.
 fn item(payload: &str) -> (String, Class, bool, Option<Message>) {
     let line = format!(r#"{{"type":"response_item","payload":{payload}}}"#);
     let read = record(&mut *reader("f.jsonl"), &line);
@@ -65,7 +65,7 @@ fn only_a_persons_message_begins_a_turn() {
         assert!(!starts(&message_line("user", injected)), "{injected}");
     }
     assert!(!starts(r#"{"type":"message","role":"user","content":[]}"#));
-    // Newer versions record the kind of each part.
+    // Newer versions of Codex record the kind of each part of a message.
     let kinds = |kind: &str| {
         message_line("user", "<skill>").replace(
             "}]}",
@@ -241,7 +241,7 @@ fn the_first_line_says_whose_session_it_is() {
     );
     let called = side(&mut *self::reader("f.jsonl"), &meta(A, &spawned));
     assert_eq!(called.caller.as_deref(), Some(B));
-    // A copied fork contains the original's header after its own.
+    // A fork that is a copy contains its own header, followed by the header of the original.
     let copied = FileFacts { copied_from: Some(B.into()), ..FileFacts::default() };
     assert_eq!(side(&mut *reader, &meta(B, "")), copied);
     assert_eq!(Codex.names(Path::new(&format!("/h/sessions/1/2/3/{name}"))).unwrap().1, A);
@@ -287,14 +287,16 @@ fn files_of_early_2025_have_no_envelopes() {
     assert_eq!(Codex.view(&read.kind, &data(&line)), Some(Message::text(Role::User, "hi")));
 }
 
-/// Returns the parents of the rollbacks in a file, after a restart at step `cut`. A script has
-/// turns (`t`), task starts (`s`), rollbacks of n turns (digits), and other events (`.`).
+/// Returns the parents of the rollbacks in a file. Before the step `cut`, the reader is created
+/// again from its state. Each character of `script` is a step: `t` is a turn, `s` the start of a
+/// task, a digit a rollback of that many turns, and `.` another event.
 fn rollbacks(script: &str, cut: usize) -> Vec<Parent> {
     let mut reader = reader("x.jsonl");
     let mut parents = Vec::new();
     for (at, step) in script.chars().enumerate() {
         if at == cut {
-            // The stored memory is enough to continue.
+            // A reader with the state from before the last step, and that step again, has the same
+            // state.
             let (memory, before) = (reader.memory(), reader.memory_before());
             let again = Codex.reader(Path::new("x.jsonl"), before.as_deref());
             let steps: Vec<char> = script.chars().collect();
@@ -326,7 +328,7 @@ fn step_into(reader: &mut dyn LineReader, step: char) -> Option<Parent> {
 fn a_rollback_goes_on_from_before_the_turns_it_takes_back() {
     let id = |n: u32| Parent::Id(n.to_string());
     for cut in 0..12 {
-        // The second turn begins with its task, the first one with the message.
+        // The second turn begins with its task, but the first turn begins with its message.
         assert_eq!(rollbacks("s.t.s.t.1", cut), [id(3)]);
         assert_eq!(rollbacks("s.t.s.t.2", cut), [id(1)]);
         assert_eq!(rollbacks("s.t.s.t.9", cut), [id(1)]);
@@ -336,7 +338,7 @@ fn a_rollback_goes_on_from_before_the_turns_it_takes_back() {
         // After a second rollback, the next turn is another branch at the same position.
         assert_eq!(rollbacks("t.s.t.1s.t1", cut), [id(1), id(1)]);
         assert_eq!(rollbacks("t.s.t.1.s.t1", cut), [id(1), id(7)]);
-        // A rollback to before the first turn.
+        // The first turn is rolled back too, so nothing precedes.
         assert_eq!(rollbacks("t1", cut), [Parent::None]);
         assert_eq!(rollbacks("1", cut), [Parent::Previous]);
     }

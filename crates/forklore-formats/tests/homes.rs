@@ -1,4 +1,4 @@
-//! The locations of agents' files, with different environments.
+//! The locations of agents' session files, with different environment variables.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use forklore_formats::{AGENT_FORMATS, homes};
 
-/// Returns the locations of the agent's files in an environment with these variables.
+/// Returns the locations of the agent's session files if these environment variables are set.
 fn folders(dialect: &str, variables: &[(&str, &str)]) -> Vec<PathBuf> {
     let variable = |name: &str| {
         let found = variables.iter().find(|(existing, _)| *existing == name);

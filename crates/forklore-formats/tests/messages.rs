@@ -1,4 +1,5 @@
-//! Messages of Gemini CLI, opencode and the APIs in the common form, compared as whole values.
+//! Converts messages of Gemini CLI, opencode and the APIs to the common form, and compares whole
+//! values.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 

@@ -1,5 +1,5 @@
-//! Messages of Amplifier, ak-coder and Pixir in the common form, compared as whole values, and
-//! their effect on turns.
+//! Converts messages of Amplifier, ak-coder and Pixir to the common form, and compares whole values
+//! and their effect on turns.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -69,7 +69,7 @@ fn amplifier_tells_a_call_twice_and_it_is_one() {
     assert_eq!(read.effect.calls, [opens("c", "ls"), opens("d", "cat")]);
     assert_eq!(read.facts.native_id.as_deref(), Some("s"));
     assert_eq!(read.ts, Some("2026-01-01T00:00:00Z".parse().unwrap()));
-    // OpenAI's form, without content.
+    // A call in OpenAI's form, in a message without content.
     let line = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"ls","arguments":"{\"n\":1}"}}]}"#;
     let expected = Message::parts(Role::Assistant, vec![call("c", "ls", r#"{"n":1}"#)]);
     assert_eq!(view("amplifier", "assistant_message", line), Some(expected));

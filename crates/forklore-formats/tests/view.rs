@@ -1,4 +1,4 @@
-//! Stored records as messages, compared as whole values.
+//! Converts stored records to messages, and compares whole values.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -95,7 +95,7 @@ fn pi_records_are_shown() {
     assert_eq!(covers(compaction), Some(Covers::Before("j".into())));
     let own = r#"{"type":"compaction","id":"k","firstKeptEntryId":"k"}"#;
     assert_eq!(covers(own), Some(Covers::AllBefore));
-    // The first version refers to lines by number.
+    // The first version of Pi's format refers to lines by number.
     let old = |index: u32| format!(r#"{{"type":"compaction","firstKeptEntryIndex":{index}}}"#);
     assert_eq!(covers(&old(3)), Some(Covers::BeforeIndex(2)));
     assert_eq!(covers(&old(0)), Some(Covers::AllBefore));

@@ -1,4 +1,5 @@
-//! Measures a graph of 100,000 events: the projection, the queries of the documentation, and forks:
+//! Measures a graph of 100,000 events: its projection, the queries in `docs/graph.md`, and its
+//! update after a fork.
 //!
 //! ```console
 //! $ cargo run --release -p forklore-graph --example measure
@@ -23,7 +24,7 @@ const EVENTS: usize = 100_000;
 const SESSIONS: usize = 20;
 const RUNS: u64 = 5;
 
-/// Returns the events of one session: user messages, calls, results (some of them failed),
+/// Returns the events of one session: user messages, tool calls, results (one in 50 failed),
 /// responses and usage.
 fn events(session: usize) -> Result<Vec<NewEvent>, Box<dyn Error>> {
     let mut events = Vec::new();
@@ -48,8 +49,8 @@ fn events(session: usize) -> Result<Vec<NewEvent>, Box<dyn Error>> {
     Ok(events)
 }
 
-/// Builds ten families: a root with half of the family's events, and a fork in the middle with the
-/// other half.
+/// Builds ten families. Each has a root and a fork in the middle of the root. Each of the two has
+/// half of the family's own events.
 fn grown() -> Result<(Engine, SessionId, SessionId), Box<dyn Error>> {
     let engine = Engine::new(Arc::new(MemoryStore::default()));
     let mut last = None;
@@ -65,7 +66,8 @@ fn grown() -> Result<(Engine, SessionId, SessionId), Box<dyn Error>> {
     Ok((engine, root, child))
 }
 
-/// Returns a graph store with one session of `turns` turns, whose graph is built.
+/// Returns a graph store that contains one session with `turns` turns, and builds the store's
+/// graph.
 fn live_graph(
     turns: usize,
 ) -> Result<(tempfile::TempDir, Arc<GraphStore>, SessionId), Box<dyn Error>> {
@@ -80,8 +82,8 @@ fn live_graph(
     Ok((folder, store, session))
 }
 
-/// Forks a short and a long session alternately. Prints the number of triples and the best time of
-/// each, including the update of the graph.
+/// Forks a short and a long session alternately, 20 times each. Prints for each session the best
+/// time of a fork with the update of the graph, and the number of new quads.
 fn forks(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let stores = [(5, live_graph(5)?), (5_000, live_graph(5_000)?)];
     let mut best = [Duration::MAX; 2];
@@ -109,7 +111,7 @@ fn forks(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the peak memory of the process, in MB.
+/// Returns the peak resident memory of the process, in MiB, or 0 if the system does not report it.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -117,7 +119,8 @@ fn peak() -> u64 {
     kb.unwrap_or(0) / 1024
 }
 
-/// Returns the processor time of the process, in ms. Other load on the machine does not affect it.
+/// Returns the processor time of the process, in ms. Unlike elapsed time, it is independent of
+/// other load on the machine.
 fn worked() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let behind = stat.rsplit_once(") ").map_or("", |(_, behind)| behind);

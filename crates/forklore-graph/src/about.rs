@@ -1,4 +1,4 @@
-//! Builds the triples of one subject in the named graph of a session.
+//! Builds quads about one subject in the named graph of a session.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use oxigraph::model::vocab::{rdf, xsd};
 use oxigraph::model::{Literal, NamedNode, NamedNodeRef, Quad, Term};
 
-/// A builder for the triples of one subject.
+/// Adds quads about `subject`, in the named graph `graph`, to `out`.
 pub(crate) struct About<'a> {
     pub(crate) out: &'a mut Vec<Quad>,
     pub(crate) graph: &'a NamedNode,
@@ -22,8 +22,8 @@ impl About<'_> {
         self.put(rdf::TYPE, class.into_owned());
     }
 
-    /// Adds a text. If it contains characters that RDF cannot express, its bytes are added in
-    /// base64, next to a text with these characters replaced.
+    /// Adds a string. If RDF cannot express a character in it, adds two literals: the bytes of the
+    /// string in base64, and the string with such characters replaced.
     pub(crate) fn text(&mut self, predicate: NamedNodeRef<'_>, text: &str) {
         let readable = readable(text);
         if readable != text {
@@ -33,14 +33,15 @@ impl About<'_> {
         self.put(predicate, Literal::new_simple_literal(readable));
     }
 
-    /// Adds a text for people only, with uniform line ends.
+    /// Adds a string that is only for people. Converts its line ends to `\n`, and does not preserve
+    /// characters that RDF cannot express.
     pub(crate) fn gist(&mut self, predicate: NamedNodeRef<'_>, text: &str) {
         let text = readable(&text.replace("\r\n", "\n").replace('\r', "\n"));
         self.put(predicate, Literal::new_simple_literal(text));
     }
 
-    /// Adds a JSON text. If RDF cannot express strings in it, base64 is added as in
-    /// [`About::text`].
+    /// Adds JSON as a string. If RDF cannot express a character in it, escaped or not, also adds
+    /// the bytes in base64, as [`About::text`] does.
     pub(crate) fn json(&mut self, predicate: NamedNodeRef<'_>, json: &str) {
         let readable = readable_json(json);
         if readable != json {
@@ -73,7 +74,7 @@ impl About<'_> {
 
     pub(crate) fn time(&mut self, predicate: NamedNodeRef<'_>, time: Timestamp) {
         let mut text = time.to_string();
-        // XML Schema writes years before our era with four digits too.
+        // XML Schema writes negative years with four digits, not with six.
         if let Some(year) = text.strip_prefix("-00") {
             text = format!("-{year}");
         }
@@ -82,7 +83,7 @@ impl About<'_> {
 }
 
 #[cfg(test)]
-/// Parses the time of a literal of [`About::time`].
+/// Parses the time in a literal that [`About::time`] added.
 pub(crate) fn time_of(text: &str) -> Option<Timestamp> {
     match text.strip_prefix('-') {
         Some(rest) => format!("-00{rest}").parse().ok(),
@@ -91,12 +92,12 @@ pub(crate) fn time_of(text: &str) -> Option<Timestamp> {
 }
 
 #[cfg(test)]
-/// Decodes the text of a base64 literal of [`About::text`].
+/// Decodes the string in a base64 literal that [`About::text`] added.
 pub(crate) fn text_of_bytes(base64: &str) -> Option<String> {
     String::from_utf8(BASE64_STANDARD.decode(base64).ok()?).ok()
 }
 
-/// Replaces the characters that not every RDF format can express: those that XML forbids, and the
+/// Replaces the characters that some RDF format cannot express: those that XML forbids, and the
 /// carriage return.
 fn readable(text: &str) -> String {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
@@ -105,7 +106,8 @@ fn readable(text: &str) -> String {
     text.chars().map(|c| if is_sayable(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
-/// Also replaces escapes of such characters, and of lone surrogates.
+/// Replaces the characters that some RDF format cannot express, and the JSON escapes of zero bytes
+/// and lone surrogates.
 fn readable_json(json: &str) -> String {
     let text = forklore_core::data::without_lone_surrogates(json);
     if !text.contains("\\u0000") {
@@ -129,8 +131,8 @@ fn readable_json(json: &str) -> String {
     readable(&out)
 }
 
-/// Checks whether every format can express the character and reads it back unchanged: the
-/// characters of XML except the carriage return, which XML reads as a line feed.
+/// Checks whether every RDF format can express the character and reads it back unchanged. These are
+/// the characters of XML except the carriage return, which XML reads as a line feed.
 fn is_sayable(c: char) -> bool {
     matches!(c, '\t' | '\n' | ' '..='\u{7e}' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
         || c >= '\u{10000}'

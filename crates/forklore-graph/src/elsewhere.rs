@@ -1,9 +1,9 @@
-//! Detects queries that would contact another server, with `SERVICE` in any part of the query.
+//! Detects queries that would contact another server, because they contain `SERVICE`.
 
 use spargebra::Query;
 use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExpression};
 
-/// Checks whether any part of the query is a `SERVICE`.
+/// Checks whether the query contains `SERVICE` in any part, including subqueries and expressions.
 pub(crate) fn calls_service(query: &Query) -> bool {
     match query {
         Query::Select { pattern, .. }

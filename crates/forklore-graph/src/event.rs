@@ -1,5 +1,4 @@
-//! Converts an event to triples: the stored fields, and the facts that can be read from its
-//! content.
+//! Converts an event to quads: its stored fields, and facts that are derived from its payload.
 
 use std::collections::HashMap;
 
@@ -12,10 +11,11 @@ use crate::about::About;
 use crate::vocabulary as v;
 use crate::{iri, session};
 
-/// The tool calls without a result, by their id, to link a result to its call.
+/// The IRIs of the tool calls without a result, by call id. They are needed to link a result to its
+/// call.
 pub(crate) type OpenCalls = HashMap<String, NamedNode>;
 
-/// Adds the triples of an event that `writer` wrote.
+/// Adds the quads of an event that the session `writer` wrote.
 pub(crate) fn describe(
     engine: &Engine,
     writer: &Header,
@@ -68,7 +68,8 @@ fn usage(engine: &Engine, stored: &LogEntry, about: &mut About<'_>) {
     }
 }
 
-/// Adds the text and the role of a message.
+/// Adds the role and the text of a message, and whether it contains a failed or synthetic tool
+/// result.
 fn message(message: &Message, about: &mut About<'_>) {
     let role = match message.role {
         Role::System => "system",
@@ -93,14 +94,14 @@ fn message(message: &Message, about: &mut About<'_>) {
     about.flag(v::SYNTHETIC, result(synthetic));
 }
 
-/// Returns the content of a tool result as people read it: a string as its text, other values as
-/// JSON.
+/// Returns the content of a tool result for people. A string is returned without quotes and
+/// escapes, any other value as JSON.
 fn text(content: &Data) -> String {
     content.readable().read::<String>().unwrap_or_else(|_| content.get().to_owned())
 }
 
-/// Adds the tool calls that the event opens, and those that its results close. Triples express a
-/// single step. They have no order, so several steps are added as JSON too.
+/// Adds the tool calls that the event opens, and links its results to the calls that they close.
+/// Triples have no order, so if there are several steps, adds the list of steps as JSON too.
 fn calls(stored: &LogEntry, open: &mut OpenCalls, about: &mut About<'_>) {
     let LogEntry { origin, event, .. } = stored;
     if event.effect.starts_turn {
@@ -134,7 +135,7 @@ fn calls(stored: &LogEntry, open: &mut OpenCalls, about: &mut About<'_>) {
     }
 }
 
-/// Adds the model call that generated the message.
+/// Adds the model call that generated an assistant message.
 fn model_call(stored: &LogEntry, about: &mut About<'_>) {
     let call = iri::model_call(&stored.origin);
     about.put(v::WAS_GENERATED_BY, call.clone());
@@ -146,7 +147,8 @@ fn model_call(stored: &LogEntry, about: &mut About<'_>) {
     activity.put(v::WAS_ASSOCIATED_WITH, iri::agent(&stored.origin.session_id));
 }
 
-/// Records the calls of an inherited event, so that a result in the tail can be linked to its call.
+/// Records the calls that an inherited event opens and closes, so that a result in the session's
+/// own events can be linked to its call.
 pub(crate) fn follow(origin: &Origin, effect: &forklore_core::Effect, open: &mut OpenCalls) {
     if effect.starts_turn {
         open.clear();

@@ -1,4 +1,4 @@
-//! An in-memory graph: the quads of a projection, for queries.
+//! An in-memory graph that contains the quads of a projection and answers queries.
 
 use forklore_core::ErrorKind;
 use oxigraph::model::Quad;
@@ -6,13 +6,13 @@ use oxigraph::store::{StorageError, Store};
 
 use crate::query::{self, Answer, Query, QueryError};
 
-/// A set of quads that queries can read.
+/// A set of quads in memory that queries can read.
 #[derive(Clone)]
 pub struct Graph {
     pub(crate) store: Store,
 }
 
-/// The error of building a graph.
+/// Why a graph could not be built or updated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -36,7 +36,7 @@ impl LoadError {
 }
 
 impl Graph {
-    /// Builds a graph from these quads.
+    /// Builds a graph from quads, such as those of a [`Projection`](crate::Projection).
     ///
     /// # Errors
     /// The first error among the quads, or an error of the in-memory store.
@@ -57,7 +57,7 @@ impl Graph {
         Ok(Self { store })
     }
 
-    /// Returns the number of quads.
+    /// Returns the number of quads in the graph.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -65,7 +65,7 @@ impl Graph {
         self.store.len()
     }
 
-    /// Iterates over all quads.
+    /// Iterates over all quads of the graph, in no particular order.
     pub fn quads(&self) -> impl Iterator<Item = Result<Quad, StorageError>> {
         self.store.iter()
     }
@@ -78,7 +78,7 @@ impl Graph {
         self.store.is_empty()
     }
 
-    /// Answers a query over the union of all named graphs.
+    /// Answers a query. Unless the query names a dataset, it reads the union of all named graphs.
     ///
     /// # Errors
     /// See [`QueryError`].

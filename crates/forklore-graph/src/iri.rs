@@ -1,5 +1,6 @@
-//! IRIs of the subjects in the graph, built from ids. An id may contain letters of any script, and
-//! events of imported sessions any character, so everything except plain ASCII is percent-encoded.
+//! Builds the IRIs of the subjects in the graph. An id may contain letters of any script, and a
+//! path or a principal any character. All bytes except ASCII letters, digits and `-._~` are
+//! therefore percent-encoded.
 
 use std::fmt::Write;
 
@@ -15,23 +16,23 @@ pub fn session(id: &SessionId) -> NamedNode {
 }
 
 #[cfg(test)]
-/// Parses the IRI of a session.
+/// Parses the IRI of a session, and returns the session's id.
 pub(crate) fn session_id(iri: &str) -> Option<SessionId> {
     decoded(iri.strip_prefix(SESSION)?)?.parse().ok()
 }
 
-/// Returns the IRI of an event. It contains the event's origin, so it is the same in every session
-/// that inherits the event.
+/// Returns the IRI of an event. The IRI contains the event's origin, so it is the same in every
+/// session that inherits the event.
 pub(crate) fn event(origin: &Origin) -> NamedNode {
     named("urn:forklore:event:", origin.session_id.as_str(), &format!(":{}", origin.seq))
 }
 
-/// Returns the IRI of the model call that generated an event.
+/// Returns the IRI of the model call that generated the event with this origin.
 pub(crate) fn model_call(origin: &Origin) -> NamedNode {
     named("urn:forklore:model-call:", origin.session_id.as_str(), &format!(":{}", origin.seq))
 }
 
-/// Returns the IRI of one of the tool calls in an event, by its index there.
+/// Returns the IRI of a tool call. `number` is its index among the call steps of the event, from 0.
 pub(crate) fn tool_call(origin: &Origin, number: usize) -> NamedNode {
     let behind = format!(":{}:{number}", origin.seq);
     named("urn:forklore:tool-call:", origin.session_id.as_str(), &behind)
@@ -42,7 +43,7 @@ pub(crate) fn agent(id: &SessionId) -> NamedNode {
     named("urn:forklore:agent:", id.as_str(), "")
 }
 
-/// Returns the IRI of a principal: a DID unchanged, any other text encoded.
+/// Returns the IRI of a principal. A DID is used unchanged, any other principal is percent-encoded.
 pub(crate) fn principal(text: &str) -> NamedNode {
     if is_did(text) {
         return NamedNode::new_unchecked(text);
@@ -50,13 +51,13 @@ pub(crate) fn principal(text: &str) -> NamedNode {
     named("urn:forklore:principal:", text, "")
 }
 
-/// Returns the IRI of a file that a session was imported from.
+/// Returns the IRI of a file from which a session was imported.
 pub(crate) fn file(path: &str) -> NamedNode {
     named("urn:forklore:file:", path, "")
 }
 
-/// Checks whether a text is a decentralised identifier, `did:method:id`, as W3C DID Core 3.1
-/// defines it.
+/// Checks whether a string is a decentralised identifier (DID), `did:method:id`, as W3C DID Core
+/// 3.1 defines it.
 #[must_use]
 pub fn is_did(text: &str) -> bool {
     let mut parts = text.splitn(3, ':');
@@ -83,8 +84,8 @@ fn is_specific_id(text: &str) -> bool {
     !text.is_empty() && !text.ends_with(':')
 }
 
-/// Builds an IRI. The result contains only ASCII characters that are valid in an IRI, so it needs
-/// no check.
+/// Builds an IRI from a prefix, a percent-encoded string and a suffix. The prefix and the suffix
+/// must be valid in an IRI; the result is then valid and is not checked.
 fn named(before: &str, text: &str, behind: &str) -> NamedNode {
     let mut iri = String::with_capacity(before.len() + text.len() + behind.len());
     iri.push_str(before);

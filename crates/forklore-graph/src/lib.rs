@@ -1,14 +1,14 @@
-//! Sessions as a knowledge graph: RDF with the PROV-O vocabulary, and SPARQL queries over it.
+//! Sessions as a knowledge graph: RDF with the PROV-O vocabulary, and SPARQL queries.
 //!
-//! Use it for questions about many sessions at once, such as which tools failed in which branch, or
-//! to give sessions to other programs that read RDF. For a single session or family, the operations
-//! of `forklore-engine` are simpler and need no graph.
+//! Use this crate for questions about many sessions at once, such as which tools failed in which
+//! branch, or to give sessions to other programs that read RDF. For a single session or family, the
+//! operations of `forklore-engine` are simpler and need no graph.
 //!
 //! - [`Projection`] converts the sessions of any store to quads, and [`write()`] serializes quads
 //!   in five formats.
-//! - [`Graph`] contains quads and answers a [`Query`] with an [`Answer`].
-//! - [`GraphStore`] is a store with a graph that follows it: a journal in the form of the files
-//!   store, and its quads in memory.
+//! - [`Graph`] contains quads in memory and answers a [`Query`] with an [`Answer`].
+//! - [`GraphStore`] is a session store that answers queries. It stores sessions in a journal, in
+//!   the form of the files store, and updates a graph in memory before each query.
 //! - [`ONTOLOGY`] defines the vocabulary, and [`SHAPES`] the required form of a graph.
 //!
 //! ```
@@ -39,9 +39,9 @@
 //! # }
 //! ```
 //!
-//! A graph never changes a session, and updates and `SERVICE` are refused. Without a
-//! [`GraphStore`], a graph shows the sessions as they were when it was built. `docs/graph.md` in
-//! the repository has ten queries.
+//! A graph never changes a session: queries with updates or `SERVICE` are refused. A [`Graph`]
+//! shows the sessions as they were when the graph was built. Only a [`GraphStore`] updates its
+//! graph. `docs/graph.md` in the repository contains ten example queries.
 
 mod about;
 mod elsewhere;
@@ -61,7 +61,7 @@ mod write;
 
 pub use graph::{Graph, LoadError};
 pub use iri::{is_did, session as session_iri};
-/// The library of RDF terms that this crate's API uses.
+/// Re-exports the RDF library whose terms and quads this crate's API uses.
 pub use oxigraph::model as terms;
 pub use profile::{NotAProfile, Profile, TRAILS_DEPTH};
 pub use projection::{Projection, Scope};

@@ -1,9 +1,9 @@
-//! An in-memory graph that follows the change feed of its journal.
+//! An in-memory graph that is updated from the change feed of the journal.
 //!
-//! Before a query it reads the changes since the last one. If a session grew, it adds the new
-//! events. If a session was renamed, it replaces all triples of the session, and if a session was
-//! deleted, those of its whole family. Thus the cost of an update depends only on what was written
-//! since the last query.
+//! Before each query, the graph applies the changes since the last query. If a session grew, it
+//! adds the new events. If the label of a session changed, it replaces all triples of the session.
+//! If a session was deleted, it replaces all triples of the family. The cost of an update therefore
+//! depends only on the sessions that changed since the last query.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -19,20 +19,21 @@ use crate::graph::{Graph, LoadError};
 use crate::projection::Projection;
 use crate::{iri, session};
 
-/// The graph, and the headers that it contains.
+/// The graph, and the headers of the sessions in it.
 pub(crate) struct LiveGraph {
     pub(crate) graph: Graph,
     projected: BTreeMap<SessionId, Header>,
-    /// The roots of the families with a deleted session.
+    /// The root ids of the families with a deleted session.
     buried: BTreeSet<SessionId>,
-    /// The position in the change feed.
+    /// The position in the change feed up to which the graph is updated.
     since: Since,
 }
 
 impl LiveGraph {
-    /// Builds the graph of everything in a store.
+    /// Builds the graph of all sessions in a store.
     pub(crate) fn of(engine: &Engine) -> Result<Self, LoadError> {
-        // The mark comes first, so that no change during the build is lost.
+        // The feed's mark is read before the sessions, so that the next update includes every
+        // change during the build.
         let since = Since::Mark(changes(engine, &Since::Now)?.mark);
         let headers = everybody(engine)?;
         let mut live = Self {
@@ -49,7 +50,7 @@ impl LiveGraph {
     pub(crate) fn catch_up(&mut self, engine: &Engine) -> Result<(), LoadError> {
         let changes = match changes(engine, &self.since) {
             Ok(changes) => changes,
-            // Another store, or an older copy, has replaced this one.
+            // Another store, or an older copy of this store, has replaced the store.
             Err(forklore_engine::Error::Store(
                 StoreError::ForeignMark(_) | StoreError::MarkExpired { .. },
             )) => {
@@ -68,8 +69,7 @@ impl LiveGraph {
         Ok(())
     }
 
-    /// Updates the triples of changed sessions: adds new events, replaces all triples of a session,
-    /// or replaces those of its whole family if one of its sessions was deleted.
+    /// Updates the triples of changed sessions, which have these new headers.
     fn tell(&mut self, engine: &Engine, headers: Vec<Header>) -> Result<(), LoadError> {
         let dead = headers.iter().filter(|header| header.deleted.is_some());
         let mut buried = self.buried.clone();
@@ -94,7 +94,8 @@ impl LiveGraph {
         let mut reported: BTreeMap<_, _> =
             headers.into_iter().map(|header| (header.id.clone(), header)).collect();
         for root in anew {
-            // The feed has reported every session of the family.
+            // `projected` and `reported` together contain every session of the family, because the
+            // feed has reported all of them.
             let family =
                 self.projected.values().chain(reported.values()).filter(|it| it.root_id == root);
             let ids: BTreeSet<_> = family.map(|header| header.id.clone()).collect();
@@ -128,7 +129,8 @@ fn changes(engine: &Engine, since: &Since) -> Read<Changes> {
     Ok(engine.store().changes(since, 0, Duration::ZERO)?)
 }
 
-/// Checks whether the existing triples of the session's events are still correct.
+/// Checks whether the triples of the session's events are still correct, so that only new events
+/// must be added.
 fn only_grew(old: &Header, new: &Header) -> bool {
     old.label == new.label && old.deleted == new.deleted && old.own_events <= new.own_events
 }
@@ -143,7 +145,8 @@ fn tell(
     Ok(())
 }
 
-/// Replaces the triples of a header, and adds the events since the last update.
+/// Replaces the triples of a session's header, and adds the triples of the events since the last
+/// update.
 fn tell_growth(
     engine: &Engine,
     old: &Header,
@@ -168,7 +171,7 @@ fn tell_growth(
     tell(Projection::since(engine, new.clone(), old.own_events)?, transaction)
 }
 
-/// Removes all triples in the graph of a session.
+/// Removes all triples from the named graph of a session.
 fn forget(id: &SessionId, transaction: &mut Transaction<'_>) -> Result<(), LoadError> {
     let graph = iri::session(id);
     transaction.clear_graph(graph.as_ref())?;

@@ -1,4 +1,4 @@
-//! The rules that a graph store applies to its sessions.
+//! Profiles: the rules that a graph store applies to its sessions.
 
 use std::fmt;
 use std::path::Path;
@@ -8,23 +8,23 @@ use forklore_store::disk::os;
 use forklore_store::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// The maximum fork depth of a family in the Trails profile.
+/// Maximum fork depth of a family in the Trails profile. A root has depth 0.
 pub const TRAILS_DEPTH: u64 = 32;
 
-/// The rules of a graph store. They are written into the store when it is created, and apply to
-/// every process that opens it.
+/// The rules of a graph store. The store records its profile when it is created, so the rules apply
+/// to every process that opens the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {
-    /// The rules of every store.
+    /// No rules in addition to those of every store.
     #[default]
     Plain,
-    /// The rules of Trails (ADR-0018a): at most [`TRAILS_DEPTH`] forks deep, principals are DIDs,
-    /// and a session with forks cannot be deleted before its children were detached.
+    /// The rules of Trails (ADR-0018a). Forks are at most [`TRAILS_DEPTH`] levels deep, and
+    /// principals must be DIDs. A session with children cannot be deleted until they are detached.
     Trails,
 }
 
-/// The error for a string that is not the name of a profile.
+/// The error for a string that is neither `plain` nor `trails`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a profile is plain or trails")]
 pub struct NotAProfile;
@@ -50,7 +50,7 @@ impl fmt::Display for Profile {
     }
 }
 
-/// The file that marks a directory as a graph store.
+/// The content of the file that marks a directory as a graph store.
 #[derive(Serialize, Deserialize)]
 struct Marker {
     forklore: String,
@@ -62,12 +62,12 @@ const NAME: &str = "graph.json";
 const VERSION: u32 = 1;
 
 impl Profile {
-    /// Returns the profile of the store in a directory. In an empty directory, writes the requested
-    /// profile, by default [`Profile::Plain`].
+    /// Returns the profile of the store in a directory. If the directory is empty, first writes the
+    /// requested profile, or [`Profile::Plain`].
     ///
     /// # Errors
-    /// `Unsupported` if the directory contains something else, or a store with another profile than
-    /// the requested one; `Corrupt`, `Denied`, `Io`.
+    /// `Unsupported` if the directory contains other files than a graph store, or a store with
+    /// another profile than the requested one; `Corrupt`, `Denied`, `Io`.
     pub(crate) fn settle(folder: &Path, requested: Option<Self>) -> Result<Self> {
         let existing = match Self::found(folder)? {
             Some(recorded) => recorded,
@@ -90,8 +90,8 @@ impl Profile {
     /// nothing.
     ///
     /// # Errors
-    /// `Unsupported` if the directory contains something else, or if the path is not a directory;
-    /// `Corrupt`, `Denied`, `Io`.
+    /// `Unsupported` if the directory contains other files than a graph store, or if the path is
+    /// not a directory; `Corrupt`, `Denied`, `Io`.
     pub(crate) fn found(folder: &Path) -> Result<Option<Self>> {
         if !folder.is_dir() {
             return Err(Error::Unsupported(format!("{} is no folder", folder.display())));
@@ -133,7 +133,7 @@ fn is_ours(name: &std::ffi::OsStr) -> bool {
     name.to_str().is_some_and(|name| name.starts_with(NAME))
 }
 
-/// Writes the marker atomically: to a temporary file, which is then renamed.
+/// Writes the marker file atomically: writes a temporary file, and then renames it.
 fn write(path: &Path, profile: Profile) -> Result<()> {
     let marker = Marker { forklore: "graph".into(), version: VERSION, profile };
     let text =

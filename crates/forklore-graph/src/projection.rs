@@ -1,8 +1,9 @@
-//! Converts sessions of any store to quads: a stream in constant memory that changes nothing.
+//! Converts the sessions of any store to quads. A projection is a stream, needs constant memory per
+//! session, and changes nothing.
 //!
-//! Each event occurs once, in the named graph of the session that wrote it, when that session is
-//! projected. An event of a deleted session that others still need is projected with the first
-//! session that inherits it.
+//! Each event occurs once, in the named graph of the session that wrote it, and is projected
+//! together with that session. If that session was deleted, the event is projected together with
+//! the first session that inherits it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -16,29 +17,30 @@ use oxigraph::model::Quad;
 use crate::event::{self, OpenCalls};
 use crate::session::{self, Principals};
 
-/// Page size when reading backwards, in events.
+/// Page size when events are read backwards, in events.
 const LOOK_BACK: usize = 64;
 
 /// The sessions that a projection covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// The family of a session, because the graph of any session refers to the others of its
-    /// family.
+    /// The family of this session. The scope cannot be a single session, because its graph refers
+    /// to the other sessions of the family.
     Family(SessionId),
-    /// The families that have a session in a workspace.
+    /// All families with at least one session in this workspace.
     Workspace(Workspace),
     /// All sessions.
     Everything,
 }
 
-/// An iterator over the quads of sessions. Each item contains those of one event or header. It ends
-/// after an error.
+/// An iterator over the quads of sessions. Each item contains the quads of one event or of one
+/// header. The iterator ends after an error.
 pub struct Projection<'a> {
     engine: &'a Engine,
-    /// Headers that remain to be projected, including tombstones; parents come before children.
+    /// The headers that remain to be projected, including those of deleted sessions. Parents come
+    /// before children.
     waiting: VecDeque<Header>,
     now: Option<Projected>,
-    /// For each deleted session: its header, and the last of its own seqs that was projected.
+    /// The deleted sessions by id.
     buried: HashMap<SessionId, Buried>,
     principals: Principals,
 }
@@ -48,7 +50,8 @@ struct Buried {
     projected: Option<u64>,
 }
 
-/// The session that is being projected.
+/// The session that is being projected, with the events that remain and the calls that are open so
+/// far.
 struct Projected {
     header: Header,
     events: Events,
@@ -80,8 +83,8 @@ impl<'a> Projection<'a> {
         Ok(Self::of(engine, headers))
     }
 
-    /// Creates a projection of these sessions. If one of them is deleted, `headers` must contain
-    /// its whole family.
+    /// Creates a projection of these sessions. If one of them was deleted, `headers` must contain
+    /// all sessions of its family.
     pub(crate) fn of(engine: &'a Engine, mut headers: Vec<Header>) -> Self {
         headers.sort_by(|a, b| {
             let key = |header: &Header| (header.created, header.depth);
@@ -95,8 +98,8 @@ impl<'a> Projection<'a> {
         Self { engine, waiting, now: None, buried, principals: Principals::new() }
     }
 
-    /// Creates a projection of the events that were added to a session since it had `own_events`
-    /// events of its own.
+    /// Creates a projection of a session's own events except the first `own_events`, and without
+    /// its header.
     pub(crate) fn since(engine: &'a Engine, header: Header, own_events: u64) -> Result<Self> {
         let mut all = Self::of(engine, Vec::new());
         let (seq, mut open) = (header.seq_of_own(own_events), OpenCalls::new());
@@ -108,7 +111,7 @@ impl<'a> Projection<'a> {
         Ok(all)
     }
 
-    /// Returns the quads of the next header or event; `None` at the end.
+    /// Returns the quads of the next header or event, or `None` at the end.
     fn advance(&mut self) -> Result<Option<Vec<Quad>>> {
         loop {
             let Some(projected) = &mut self.now else {
@@ -148,7 +151,7 @@ impl<'a> Projection<'a> {
         }
     }
 
-    /// Returns the quads of a header, and opens the session's events.
+    /// Returns the quads of a header, and starts the projection of the session's events.
     fn begin(&mut self, header: Header) -> Result<Vec<Quad>> {
         let mut out = Vec::new();
         let usage = Self::usage(self.engine, &header)?;
@@ -166,8 +169,8 @@ impl<'a> Projection<'a> {
         Ok(out)
     }
 
-    /// Opens the events that a fork wrote itself: the first one, which is projected here, and those
-    /// after the inherited ones.
+    /// Adds the quads of a fork's first event, its `session_fork`. Returns its other own events,
+    /// which follow the inherited ones, and the calls that are open before them.
     fn fork(&self, header: &Header, out: &mut Vec<Quad>) -> Result<(Events, OpenCalls)> {
         let first = Query { at: At::Seq(0), direction: Direction::Forward, limit: 1, bare: false };
         for stored in self.engine.store().read(&header.id, &first)?.events {
@@ -180,8 +183,8 @@ impl<'a> Projection<'a> {
         Ok((self.engine.events(&header.id, At::Seq(header.inherited.inheritable + 1)), open))
     }
 
-    /// Adds the calls that are open at `at`. Reads backwards to an event after which no call was
-    /// open, or to the start of a turn.
+    /// Adds the calls that are open after the event with the seq `at`. Reads backwards to an event
+    /// after which no call was open, or to the start of a turn.
     fn look_back(&self, header: &Header, mut at: u64, open: &mut OpenCalls) -> Result<()> {
         let mut found: Vec<LogEntry> = Vec::new();
         'back: loop {
@@ -220,7 +223,7 @@ impl<'a> Projection<'a> {
             return Ok(false);
         }
         let mut next = header.parent_id.clone();
-        // The loop is bounded by the depth, because damaged parent links may form a cycle.
+        // The session's depth limits the loop, because damaged parent links may form a cycle.
         for _ in 0..=header.depth {
             let Some(id) = next else { break };
             if self.buried.contains_key(&id) {
@@ -231,8 +234,8 @@ impl<'a> Projection<'a> {
         Ok(false)
     }
 
-    /// Returns the usage of the session's own model calls. For imported sessions it is computed
-    /// from the agent's records.
+    /// Returns the usage of the session's own model calls. For an imported session, the usage is
+    /// computed from the agent's records.
     pub(crate) fn usage(engine: &Engine, header: &Header) -> Result<Usage> {
         if header.dialect.is_none() || header.deleted.is_some() {
             return Ok(header.usage);

@@ -1,4 +1,4 @@
-//! SPARQL queries over sessions, with limits on their form, duration and results.
+//! SPARQL queries over sessions, with limits on length, duration and number of results.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -13,27 +13,29 @@ use spargebra::{Query as Parsed, SparqlParser};
 use crate::elsewhere;
 use crate::vocabulary::PREFIXES;
 
-/// The maximum number of expected tokens that a syntax error lists.
+/// Maximum number of expected tokens in the message of a syntax error.
 const SHOWN: usize = 4;
 
-/// The maximum length of a query, in bytes.
+/// Maximum length of a query, in bytes.
 const LONGEST: usize = 16 << 10;
-/// The stack of the query thread, in bytes. The library recurses for each bracket and operator;
-/// this is enough for the longest query.
+/// Stack size of the query thread, in bytes. The SPARQL library recurses for each bracket and
+/// operator; this size is enough for a query of the maximum length.
 const STACK: usize = 512 << 20;
 
 /// A query with its limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query<'a> {
-    /// The query: `SELECT`, `ASK`, `CONSTRUCT` or `DESCRIBE`. [`PREFIXES`] are declared.
+    /// The query: `SELECT`, `ASK`, `CONSTRUCT` or `DESCRIBE`. It may use [`PREFIXES`] without
+    /// declaring them.
     pub text: &'a str,
-    /// Values of variables in the query. They are bound as values and never become part of the
-    /// text. In a subquery, a variable has its value only if the subquery selects it.
+    /// The names of variables in the query, without `?`, with their values. A value is bound to its
+    /// variable and is never parsed as part of the query. Inside a subquery, a variable has its
+    /// value only if the subquery selects the variable.
     pub parameters: Vec<(String, Term)>,
-    /// The maximum number of rows or triples in the answer.
+    /// Maximum number of rows or triples in the answer.
     pub limit: usize,
-    /// The time limit. A query that is stopped may run on in the background until it next checks
-    /// for cancellation.
+    /// Maximum duration of the query. After the timeout, the query may run on in the background
+    /// until the SPARQL library next checks for cancellation.
     pub timeout: Duration,
 }
 
@@ -42,70 +44,71 @@ pub struct Query<'a> {
 pub enum Answer {
     /// The result of `SELECT`.
     Rows {
-        /// The columns.
+        /// The selected variables, one for each column.
         variables: Vec<Variable>,
-        /// The rows. A cell is `None` if its variable has no value.
+        /// The rows, with one cell for each column. A cell is `None` if the variable has no value
+        /// in that row.
         rows: Vec<Vec<Option<Term>>>,
-        /// Whether the limit cut off further rows.
+        /// Whether there are more rows than [`Query::limit`] allows.
         more: bool,
     },
     /// The result of `ASK`.
     Truth(bool),
     /// The result of `CONSTRUCT` or `DESCRIBE`.
     Triples {
-        /// The triples.
+        /// The triples, at most [`Query::limit`].
         triples: Vec<Triple>,
-        /// Whether the limit cut off further triples.
+        /// Whether there are more triples than [`Query::limit`] allows.
         more: bool,
     },
 }
 
-/// The error of a query.
+/// Why a query was refused or failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// The text is not valid SPARQL.
+    /// The query is not valid SPARQL.
     #[error("the query is not SPARQL at line {line}, column {column}: {message}")]
     Syntax {
         /// The line, from 1.
         line: usize,
         /// The column in characters, from 1.
         column: usize,
-        /// What the parser expected there.
+        /// What the parser expected at that position.
         message: String,
     },
-    /// The text breaks a rule of SPARQL; the parser reports no position.
+    /// The query violates a rule of SPARQL. The parser reports no position for such an error.
     #[error("the query is not SPARQL: {0}")]
     Rule(String),
-    /// The text exceeds the length limit. Contains its length in bytes.
+    /// The query exceeds the maximum length. Contains the query's length in bytes.
     #[error("the query has {0} bytes, and {LONGEST} are allowed; give values with parameters")]
     TooLong(usize),
     /// The thread for the query could not start.
     #[error("the query cannot be run: {0}")]
     Thread(#[source] std::io::Error),
-    /// The text is an update.
+    /// The query is a SPARQL update, such as `INSERT`.
     #[error(
         "a query only reads: SELECT, ASK, CONSTRUCT or DESCRIBE; sessions are changed by their own verbs"
     )]
     Update,
-    /// The query would contact another server.
+    /// The query contains `SERVICE` and would contact another server.
     #[error("a query asks this store only: SERVICE is refused")]
     Service,
-    /// A parameter cannot be bound.
+    /// A parameter cannot be bound to a variable of the query.
     #[error("the parameter {name} cannot be bound: {why}")]
     Parameter {
-        /// The name of the parameter; empty if it cannot be the name of a variable.
+        /// The name of the parameter. It is empty if the name is not valid for a variable.
         name: String,
         /// The reason.
         why: &'static str,
     },
-    /// The query exceeded its time limit.
+    /// The query exceeded [`Query::timeout`], which is contained here.
     #[error("the query was stopped after {} s", .0.as_secs_f64())]
     Timeout(Duration),
-    /// The evaluation failed.
+    /// The evaluation of the query failed.
     #[error("the query failed: {0}")]
     Evaluation(#[source] QueryEvaluationError),
-    /// The query thread ended without an answer, which is a defect of the library.
+    /// The query thread ended without an answer, because the SPARQL library panicked.
     #[error("the query ended without an answer")]
     Ended,
     /// The graph could not be read.
@@ -131,10 +134,10 @@ impl QueryError {
 }
 
 impl Query<'_> {
-    /// Checks the query without a graph.
+    /// Parses the query and checks its rules and parameters, without a graph.
     ///
     /// # Errors
-    /// Those of [`QueryError`] that do not come from the evaluation.
+    /// Any [`QueryError`] except `Timeout`, `Evaluation` and `Storage`.
     pub fn check(&self) -> Result<(), QueryError> {
         let prepared = Prepared::of(self);
         let answers = on_deep_stack(move || prepared.parsed().map(drop))?;
@@ -142,7 +145,7 @@ impl Query<'_> {
     }
 }
 
-/// An owned copy of a query for the thread that runs it.
+/// An owned copy of a query, for the query thread.
 struct Prepared {
     text: String,
     parameters: Vec<(String, Term)>,
@@ -156,7 +159,8 @@ impl Prepared {
         Self { text, parameters, limit: query.limit, timeout: query.timeout }
     }
 
-    /// Parses the query; also returns the parameters that were added to its selected variables.
+    /// Parses and checks the query. Also returns the variables that were added to the selected ones
+    /// because they are parameters.
     fn parsed(&self) -> Result<(Parsed, Vec<Variable>), QueryError> {
         if self.text.len() > LONGEST {
             return Err(QueryError::TooLong(self.text.len()));
@@ -170,11 +174,12 @@ impl Prepared {
     }
 }
 
-/// Answers a query over the union of all named graphs.
+/// Answers a query. Unless the query names a dataset, it reads the union of all named graphs.
 pub(crate) fn answer(store: &Store, query: &Query<'_>) -> Result<Answer, QueryError> {
     let (token, timeout) = (CancellationToken::new(), query.timeout);
     let (requested, store, running) = (Prepared::of(query), store.clone(), token.clone());
-    // Some joins never check for cancellation, so the caller does not join the thread.
+    // Some joins of the SPARQL library never check for cancellation. The caller therefore does not
+    // wait for the thread to end.
     let answers = on_deep_stack(move || requested.answer(&store, running))?;
     match answers.recv_timeout(timeout) {
         Ok(answer) => answer,
@@ -206,13 +211,13 @@ impl Prepared {
     }
 }
 
-/// Runs a function on a thread of its own with a stack for the longest query.
+/// Runs a function on a new thread with a stack of [`STACK`] bytes. The receiver gets its result.
 fn on_deep_stack<T: Send + 'static>(
     step: impl FnOnce() -> T + Send + 'static,
 ) -> Result<mpsc::Receiver<T>, QueryError> {
     let (tell, reported) = mpsc::channel();
     let thread = std::thread::Builder::new().stack_size(STACK);
-    // After a timeout the receiver no longer exists.
+    // Sending fails after a timeout, because the receiver no longer exists.
     let spawned = thread.spawn(move || drop(tell.send(step())));
     spawned.map(|_| reported).map_err(QueryError::Thread)
 }
@@ -263,7 +268,8 @@ fn parse(text: &str) -> Result<Parsed, QueryError> {
     if parser().parse_update(text).is_ok_and(|update| !update.operations.is_empty()) {
         return Err(QueryError::Update);
     }
-    // The library reports the position only as text: `error at 1:8: expected ...`.
+    // The SPARQL library reports the position only in the error message: `error at 1:8: expected
+    // ...`.
     let position = wrong.strip_prefix("error at ").and_then(|rest| {
         let (location, message) = rest.split_once(": ")?;
         let (line, column) = location.split_once(':')?;
@@ -275,7 +281,7 @@ fn parse(text: &str) -> Result<Parsed, QueryError> {
     })
 }
 
-/// Shortens the parser's list of expected tokens, which contains every possible one.
+/// Shortens the parser's list of expected tokens to at most [`SHOWN`] tokens.
 fn expected(message: &str) -> String {
     if message.contains("Prefix not found") {
         return "the prefix is not declared".into();
@@ -287,7 +293,7 @@ fn expected(message: &str) -> String {
             "\"?\"" | "\"$\"" => "a variable",
             "\"<\"" => "<IRI>",
             item if item.starts_with("\"'") || item.starts_with("\"\\\"") => "a text",
-            // Of the character sets in the list, only this one is informative.
+            // Of the character sets in the list, only the set of digits is informative.
             item if item.starts_with("['0'") => "a number",
             item => item,
         };
@@ -304,7 +310,7 @@ fn expected(message: &str) -> String {
     }
 }
 
-/// Splits a list at its commas, except those in quotes.
+/// Splits a list at each comma followed by a space, except inside quotes.
 fn items(list: &str) -> Vec<&str> {
     let (mut items, mut begin) = (Vec::new(), 0);
     let (mut quoted, mut escaped) = (false, false);
@@ -323,7 +329,7 @@ fn items(list: &str) -> Vec<&str> {
 
 fn parser() -> SparqlParser {
     PREFIXES.into_iter().fold(SparqlParser::new(), |parser, (name, iri)| {
-        // The prefixes are constants of this crate and valid IRIs.
+        // This cannot fail, because the prefixes are constants of this crate and valid IRIs.
         parser.with_prefix(name, iri).unwrap_or_default()
     })
 }
@@ -335,8 +341,8 @@ fn variable(name: &str) -> Result<Variable, QueryError> {
     })
 }
 
-/// Adds the parameters to the variables that a `SELECT` returns, as the library requires. Returns
-/// those that it added.
+/// Adds the parameters to the selected variables of a `SELECT`, because the SPARQL library binds
+/// only selected variables. Returns the added variables.
 fn add_parameters(parsed: &mut Parsed, query: &Prepared) -> Result<Vec<Variable>, QueryError> {
     let mut added = Vec::new();
     for (name, _) in &query.parameters {
@@ -359,7 +365,7 @@ fn add_parameters(parsed: &mut Parsed, query: &Prepared) -> Result<Vec<Variable>
     Ok(added)
 }
 
-/// Returns the variables that a `SELECT` returns.
+/// Returns the selected variables of a `SELECT`.
 fn selected(pattern: &mut GraphPattern) -> Option<&mut Vec<Variable>> {
     match pattern {
         GraphPattern::Project { variables, .. } => Some(variables),
@@ -370,7 +376,7 @@ fn selected(pattern: &mut GraphPattern) -> Option<&mut Vec<Variable>> {
     }
 }
 
-/// Checks whether the text contains `?name` or `$name`.
+/// Checks whether the query contains the variable `?name` or `$name`.
 fn mentions(text: &str, name: &str) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '\u{b7}';
     text.match_indices(['?', '$']).any(|(at, _)| {

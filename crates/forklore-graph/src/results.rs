@@ -1,4 +1,4 @@
-//! Serializes answers in the W3C's result formats.
+//! Serializes the answers to queries in the result formats of the W3C.
 
 use std::io;
 use std::str::FromStr;
@@ -12,17 +12,17 @@ use crate::vocabulary::PREFIXES;
 /// The output format of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultForm {
-    /// SPARQL's JSON; triples as JSON-LD.
+    /// SPARQL Query Results JSON; triples as JSON-LD.
     Json,
     /// CSV; triples as N-Triples.
     Csv,
-    /// SPARQL's XML; triples as RDF/XML.
+    /// SPARQL Query Results XML; triples as RDF/XML.
     Xml,
-    /// Triples as Turtle, everything else as CSV.
+    /// Turtle for triples; rows and truth values as CSV.
     Turtle,
 }
 
-/// The error for a text that names no format.
+/// The error for a string that is not `json`, `csv` or `xml`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an answer is written as a table, json, csv or xml")]
 pub struct NotAResultForm;
@@ -41,7 +41,8 @@ impl FromStr for ResultForm {
 }
 
 impl Answer {
-    /// Checks whether the limit cut off further rows or triples.
+    /// Checks whether there are more rows or triples than [`Query::limit`](crate::Query::limit)
+    /// allows.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         match self {
@@ -50,7 +51,7 @@ impl Answer {
         }
     }
 
-    /// Writes the answer.
+    /// Writes the answer to `out` in this format.
     ///
     /// # Errors
     /// If writing to `out` fails.

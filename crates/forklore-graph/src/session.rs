@@ -1,4 +1,4 @@
-//! Converts a session's header to triples: its lineage, agents, principal and statistics.
+//! Converts a session's header to quads: its lineage, agents, principal and statistics.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,10 @@ use crate::about::About;
 use crate::iri;
 use crate::vocabulary as v;
 
-/// The principals that have triples already, because many sessions have the same one.
+/// The principals whose quads were already added. Many sessions have the same principal.
 pub(crate) type Principals = HashSet<String>;
 
-/// Adds the triples of a session; `usage` is that of its own model calls.
+/// Adds the quads of a session's header. `usage` is the usage of the session's own model calls.
 pub(crate) fn describe(
     header: &Header,
     usage: Usage,
@@ -43,11 +43,12 @@ pub(crate) fn describe(
     agents(header, principals, &mut about);
 }
 
-/// Adds the position in the parent at which the session begins.
+/// Adds the parent, the cut in the parent at which the session begins, and the session of which it
+/// is a copy.
 fn lineage(header: &Header, about: &mut About<'_>) {
     if let Some(parent) = &header.parent_id {
         about.put(v::PARENT_SESSION, iri::session(parent));
-        // A delegate inherits nothing, so it is not a derivation.
+        // A delegate inherits no events, so it is not derived from its parent.
         if header.kind == SessionKind::Branch {
             about.put(v::WAS_DERIVED_FROM, iri::session(parent));
         }
@@ -100,7 +101,7 @@ fn notes(header: &Header, about: &mut About<'_>) {
     }
 }
 
-/// Adds the usage of model calls, except counts that are 0.
+/// Adds token counts and cost of model calls, except those that are 0.
 pub(crate) fn describe_usage(usage: Usage, about: &mut About<'_>) {
     let tokens = [
         (v::INPUT_TOKENS, usage.input),
@@ -115,7 +116,8 @@ pub(crate) fn describe_usage(usage: Usage, about: &mut About<'_>) {
     }
 }
 
-/// Adds the agent that runs the session, and on whose behalf: its caller's agent, or the principal.
+/// Adds the agent that runs the session, and on whose behalf it acts: the agent of the calling
+/// session, the principal, or both.
 fn agents(header: &Header, principals: &mut Principals, about: &mut About<'_>) {
     let runs = iri::agent(&header.id);
     about.put(v::WAS_ATTRIBUTED_TO, runs.clone());
@@ -134,7 +136,7 @@ fn agents(header: &Header, principals: &mut Principals, about: &mut About<'_>) {
     if !principals.insert(principal.clone()) {
         return;
     }
-    // In a graph of its own, because a principal belongs to several sessions.
+    // The principal has its own named graph, because several sessions may have the same principal.
     let mut person = About { out: about.out, graph: &named.clone(), subject: named };
     person.is(v::AGENT);
     person.text(v::NAME, principal);

@@ -1,9 +1,9 @@
-//! The graph store: sessions in a journal, and their graph in memory.
+//! A store that contains sessions in a journal and a graph of the sessions in memory.
 //!
-//! The journal is a files store. Its records, checksums, handling of torn tails, and syncs are the
-//! only source of truth, and every read of a session's log comes from it. The first query builds
-//! the graph from the journal. Every further query first applies the changes since then, including
-//! those of other processes.
+//! The journal is a files store and the only source of truth. It has the same records, checksums,
+//! repair of torn tails and syncs. Every read of a session's log reads the journal. The first query
+//! builds the graph from the journal. Every later query first applies the changes since the query
+//! before, including those of other processes.
 
 mod port;
 
@@ -34,7 +34,7 @@ pub struct GraphStore {
     live: Mutex<Option<LiveGraph>>,
 }
 
-/// The error of a query on a graph store.
+/// Why a query on a graph store was refused or failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
@@ -58,12 +58,13 @@ impl AskError {
 }
 
 impl GraphStore {
-    /// Opens the store in the directory `path`. Creates it with the requested profile if it does
-    /// not exist. `dialects` read the records of agents.
+    /// Opens the store in the directory `path`. Creates the store with the requested profile, or
+    /// [`Profile::Plain`], if it does not exist. `dialects` convert the records of imported
+    /// sessions to messages.
     ///
     /// # Errors
-    /// `Unsupported` if the directory contains something else, or a store with another profile;
-    /// `Denied`, `Corrupt`, `Io`, `Locked`.
+    /// `Unsupported` if the directory contains other files than a graph store, or a store with
+    /// another profile than the requested one; `Denied`, `Corrupt`, `Io`, `Locked`.
     pub fn open(
         path: &Path,
         profile: Option<Profile>,
@@ -78,8 +79,8 @@ impl GraphStore {
         Ok(Self { journal, reader, profile, live: Mutex::default() })
     }
 
-    /// Returns the state of the store in the directory `path`, which need not exist. Creates,
-    /// writes and repairs nothing.
+    /// Diagnoses the store in the directory `path`, which need not exist. Creates, writes and
+    /// repairs nothing.
     #[must_use]
     pub fn health(path: &Path) -> Health {
         let mut health = FilesStore::health(&path.join(JOURNAL));
@@ -92,7 +93,7 @@ impl GraphStore {
         health
     }
 
-    /// Returns the rules of the store.
+    /// Returns the profile of the store.
     #[must_use]
     pub fn profile(&self) -> Profile {
         self.profile
@@ -104,16 +105,16 @@ impl GraphStore {
         (self.profile == Profile::Trails).then_some(TRAILS_DEPTH)
     }
 
-    /// Returns the store for attachments.
+    /// Returns the storage of attachments.
     #[must_use]
     pub fn attachments(&self) -> Arc<dyn Attachments> {
         self.journal.attachments()
     }
 
-    /// Returns the current graph.
+    /// Returns the graph of all sessions, updated to the present state of the journal.
     ///
     /// # Errors
-    /// If the journal cannot be read.
+    /// If the journal cannot be read, or the graph cannot be updated.
     pub fn graph(&self) -> std::result::Result<Graph, LoadError> {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(live) = &mut *live {
@@ -124,7 +125,7 @@ impl GraphStore {
         Ok(live.insert(made).graph.clone())
     }
 
-    /// Answers a query over all sessions.
+    /// Answers a query over the graph of all sessions, updated to the present state of the journal.
     ///
     /// # Errors
     /// See [`AskError`].

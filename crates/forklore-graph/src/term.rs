@@ -1,8 +1,8 @@
-//! Parses the values that users enter.
+//! Parses RDF terms that users enter as parameters of a query.
 
 use oxigraph::model::{Literal, NamedNode, Term};
 
-/// The error for a value that begins like an IRI or a literal but is not valid.
+/// The error for a string that begins like an IRI or a literal but is neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0}; a value is <IRI>, \"a literal\" (with @en or ^^<type>), a number, true, false, or any \
@@ -10,11 +10,11 @@ use oxigraph::model::{Literal, NamedNode, Term};
 )]
 pub struct NotATerm(&'static str);
 
-/// Parses a value: `<IRI>`, `"text"` with or without a type or language, a number, `true` or
-/// `false`. Any other text is a plain literal.
+/// Parses an RDF term: `<IRI>`, `"text"` with or without a type or language, a number, `true` or
+/// `false`. Any other string becomes a plain literal.
 ///
 /// # Errors
-/// [`NotATerm`] if the text begins with `<` or `"` but is neither an absolute IRI nor a literal.
+/// [`NotATerm`] if the string begins with `<` or `"` but is neither an absolute IRI nor a literal.
 pub fn term(text: &str) -> Result<Term, NotATerm> {
     match text.chars().next() {
         Some('<') => text.parse::<NamedNode>().map(Term::from).map_err(|_| {
@@ -23,7 +23,8 @@ pub fn term(text: &str) -> Result<Term, NotATerm> {
         Some('"') => text.parse::<Literal>().map(Term::from).map_err(|_| {
             NotATerm("it begins with a quote and is no literal, whose quotes, backslashes and line breaks are escaped")
         }),
-        // Numbers and booleans; a text that only begins like one is a plain literal.
+        // Numbers and booleans are typed literals. A string that only begins like one is a plain
+        // literal.
         _ => {
             let typed = text.parse::<Literal>().ok().filter(|typed| typed.value() == text);
             Ok(typed.unwrap_or_else(|| Literal::new_simple_literal(text)).into())

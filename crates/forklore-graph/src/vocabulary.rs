@@ -1,17 +1,19 @@
-//! The vocabulary of the graph. `ontology.ttl` defines the terms; a test compares the two.
+//! The vocabulary of the graph. `ontology.ttl` defines its terms. A test checks that both contain
+//! the same terms.
 
 use oxigraph::model::NamedNodeRef;
 
 /// The vocabulary in Turtle: the definition of every class and predicate.
 pub const ONTOLOGY: &str = include_str!("ontology.ttl");
 
-/// The required form of a graph of sessions, as SHACL in Turtle.
+/// The required form of a graph of sessions, as SHACL shapes in Turtle.
 pub const SHAPES: &str = include_str!("shapes.ttl");
 
-/// The namespace of forklore's own terms.
+/// The namespace of the terms that forklore defines.
 pub const NAMESPACE: &str = "https://github.com/forklore/forklore/ns#";
 
-/// The prefixes that outputs declare and that queries may use without a declaration.
+/// The prefixes, as names with IRIs. Outputs declare them, and queries may use them without a
+/// declaration.
 pub const PREFIXES: [(&str, &str); 6] = [
     ("fl", NAMESPACE),
     ("prov", "http://www.w3.org/ns/prov#"),
@@ -132,7 +134,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns those subjects of a file that have a type and are in forklore's namespace.
+    /// Returns the subjects in a Turtle file that have an `rdf:type` and are in forklore's
+    /// namespace.
     fn typed(turtle: &str) -> BTreeSet<String> {
         let parsed = RdfParser::from_format(RdfFormat::Turtle).for_slice(turtle);
         let quads = parsed.map(|quad| quad.expect("it is Turtle"));

@@ -1,4 +1,4 @@
-//! Serializes quads in five formats.
+//! Serializes quads in one of five RDF formats.
 
 use std::io;
 use std::str::FromStr;
@@ -8,11 +8,11 @@ use oxigraph::model::Quad;
 
 use crate::vocabulary::PREFIXES;
 
-/// The output format of a graph. Formats without named graphs omit the graph of each triple, but
-/// the triples of an event name its session too.
+/// The output format of a graph. A format without named graphs omits the graph of each triple. The
+/// session of an event remains identifiable, because a triple of the event names the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Turtle: triples, in the most readable form.
+    /// Turtle: triples without named graphs, in the most readable form.
     Turtle,
     /// N-Quads: one quad per line, with its named graph.
     NQuads,
@@ -20,15 +20,15 @@ pub enum Format {
     TriG,
     /// JSON-LD, with named graphs.
     JsonLd,
-    /// RDF/XML: triples.
+    /// RDF/XML: triples without named graphs.
     RdfXml,
 }
 
 impl Format {
-    /// The names of the formats.
+    /// The names of the formats, as [`FromStr`] parses them.
     pub const WORDS: [&'static str; 5] = ["turtle", "nquads", "trig", "jsonld", "rdfxml"];
 
-    /// Returns the library's value for this format.
+    /// Returns the corresponding format of the RDF library.
     #[must_use]
     pub fn rdf(self) -> RdfFormat {
         match self {
@@ -41,7 +41,7 @@ impl Format {
     }
 }
 
-/// The error for a text that names no format.
+/// The error for a string that is not in [`Format::WORDS`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a graph is written as turtle, nquads, trig, jsonld or rdfxml")]
 pub struct NotAFormat;
@@ -61,7 +61,7 @@ impl FromStr for Format {
     }
 }
 
-/// Writes quads one by one; returns their number.
+/// Writes quads to `out` one by one, and returns their number.
 ///
 /// # Errors
 /// The first error among the quads, or an error of writing to `out`.

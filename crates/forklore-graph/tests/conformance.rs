@@ -1,4 +1,4 @@
-//! The graph store passes the conformance suite, with every capability.
+//! Runs the conformance suite of all capabilities on the graph store.
 #![allow(clippy::unwrap_used, reason = "a store that cannot be opened ends the test")]
 
 use forklore_conformance::{Directory, Handle, suite};

@@ -1,4 +1,4 @@
-//! What a file is: its identity, and the facts about its session that were read so far.
+//! A file that is being imported: its identity, and the facts read so far about its session.
 
 use std::sync::Arc;
 
@@ -11,22 +11,23 @@ use jiff::Timestamp;
 use crate::opened::Opened;
 use crate::record_keys::record_key;
 
-/// A file of an agent.
+/// A session file of an agent that is being imported.
 pub(crate) struct AgentFile<'a> {
     format: &'a dyn AgentFormat,
     /// The format's name, as events contain it.
     format_name: Arc<str>,
-    /// Its path, size and time of the last change.
+    /// The file's path, size and modification time.
     seen: SeenFile,
-    /// Its name without the extension: the native id of a session that has no other.
+    /// The file name without the extension. It is the native id of a session whose records contain
+    /// none.
     stem: String,
-    /// The time for records without one.
+    /// The time of records that have no time themselves and follow no record with a time.
     time: Timestamp,
     facts: FileFacts,
 }
 
 impl<'a> AgentFile<'a> {
-    /// Returns the file with the facts that were read before.
+    /// Creates the description of an opened file. `facts` are those that earlier imports read.
     pub(crate) fn of(file: &Opened, format: &'a dyn AgentFormat, facts: FileFacts) -> Self {
         let stem = file.path.file_stem().unwrap_or_default();
         Self {
@@ -59,40 +60,42 @@ impl<'a> AgentFile<'a> {
         &self.facts
     }
 
-    /// Adds facts from a further line.
+    /// Merges facts from another line of the file into the facts read so far.
     pub(crate) fn learn(&mut self, facts: FileFacts) {
         self.facts.learn(facts);
     }
 
-    /// Returns the native id of its session.
+    /// Returns the native id of the file's session.
     pub(crate) fn native_id(&self) -> &str {
         self.facts.native_id.as_ref().unwrap_or(&self.stem)
     }
 
-    /// Returns the title of its session, truncated to the maximum length of titles.
+    /// Returns the title of the file's session, truncated to at most [`TITLE_BYTES`] bytes.
     pub(crate) fn title(&self) -> Option<String> {
         let title = self.facts.title.as_deref().filter(|title| !title.is_empty())?;
         let end = title.len().min(TITLE_BYTES);
         (0..=end).rev().find_map(|end| title.get(..end)).map(str::to_owned)
     }
 
-    /// Returns the key by which titles are compared.
+    /// Returns a hash of the title. An import compares hashes to notice that a title has changed.
     pub(crate) fn title_key(&self) -> Option<RecordKey> {
         self.facts.title.as_ref().map(|title| record_key(title.as_bytes()))
     }
 
-    /// Returns the workspace of its session, if the file names a directory.
+    /// Returns the workspace of the file's session, if the file names a working directory.
     pub(crate) fn workspace(&self) -> Option<Workspace> {
         let cwd = self.facts.cwd.as_deref().filter(|cwd| !cwd.is_empty());
         cwd.map(Workspace::new)
     }
 
-    /// Returns the time of a record: its own, or that of the record before it, or that of the file.
+    /// Returns the time of a record. A record without a time gets `before`, the time of the
+    /// preceding record, or else the file's modification time.
     pub(crate) fn time_of(&self, record: &Record, before: Option<Timestamp>) -> Timestamp {
         record.ts.or(before).unwrap_or(self.time)
     }
 
-    /// Returns the time at which its session was created, whose first record is from `first`.
+    /// Returns the creation time of the file's session. If the file contains none, it is `first`,
+    /// the time of the first record, or else the file's modification time.
     pub(crate) fn created(&self, first: Option<Timestamp>) -> Timestamp {
         self.facts.created.or(first).unwrap_or(self.time)
     }

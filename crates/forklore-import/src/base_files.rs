@@ -1,5 +1,5 @@
-//! Finds the files that other files continue. An import also reads those that nobody named, because
-//! without them it would have only the end of a conversation.
+//! Finds base files: session files that another session file continues. An import reads a base file
+//! even if nobody named it, because the other file contains only the end of the conversation.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,13 +9,13 @@ use forklore_core::agent_format::AgentFormat;
 
 use crate::walk::{self, Wanted};
 
-/// Session files by their native id, for each set of folders that was searched.
+/// Caches, for each searched list of folders, the session files in it by native id.
 #[derive(Default)]
 pub(crate) struct BaseFiles(HashMap<Vec<PathBuf>, HashMap<String, PathBuf>>);
 
 impl BaseFiles {
-    /// Returns the file of the session `native_id`, which the file at `path` continues: from that
-    /// file's own folder, or from the folders where its agent stores session files.
+    /// Returns the file of the session `native_id`, which the file at `path` continues. Searches
+    /// the folder of `path`, then the folders where the agent stores session files.
     pub(crate) fn find(
         &mut self,
         dialect: &dyn AgentFormat,
@@ -29,7 +29,8 @@ impl BaseFiles {
     }
 }
 
-/// Lists the session files in the first folder, and in the other folders recursively.
+/// Lists session files by native id: those in the first folder without its subfolders, and those in
+/// the other folders recursively.
 fn list(dialect: &dyn AgentFormat, folders: &[PathBuf]) -> HashMap<String, PathBuf> {
     let may_own = |path: &Path| dialect.may_own(path) && dialect.id_in_name(path).is_some();
     let wanted = Wanted { may_own: &may_own, belongs: &|_| false };

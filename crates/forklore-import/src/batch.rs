@@ -1,4 +1,4 @@
-//! Collects what one import step will write.
+//! Collects what one step of an import writes to the store in one transaction.
 
 use std::collections::HashMap;
 
@@ -16,14 +16,14 @@ use crate::event_location::EventLocation;
 const BYTES: usize = 8 << 20;
 const RECORDS: usize = 4_000;
 
-/// What one import step will write.
+/// The writes of one import step, with how the store restores the file's bytes from them.
 #[derive(Default)]
 pub(crate) struct Batch {
     writes: Vec<Write>,
     ranges: Vec<SourceSpan>,
     locations: Vec<(RecordKey, RecordLocation)>,
     names: Vec<RecordKey>,
-    /// The index in `writes` of each session's append.
+    /// For each session, by its number in the file, the index of its append in `writes`.
     appends: HashMap<u32, usize>,
     recent: HashMap<RecordKey, RecordLocation>,
     bytes: usize,
@@ -40,12 +40,14 @@ impl Batch {
         self.appends.contains_key(&session) || self.writes.iter().any(made)
     }
 
-    /// Returns the location of a record that is not written yet.
+    /// Returns the location of a record that this batch contains, so the store does not have it
+    /// yet.
     pub(crate) fn locate(&self, key: RecordKey) -> Option<RecordLocation> {
         self.recent.get(&key).copied()
     }
 
-    /// Returns what was collected, as a step that reads the source `target` up to `read`.
+    /// Converts the batch into the writes and the source step of one transaction. The step extends
+    /// the source `target` up to `read`.
     pub(crate) fn into_step(
         self,
         target: Target,
@@ -79,14 +81,14 @@ impl Batch {
         self.writes.push(Write::Change { session, change });
     }
 
-    /// Adds a key under which other files find this one.
+    /// Adds a key under which the import of another file can find this file.
     pub(crate) fn name(&mut self, name: RecordKey) {
         if !self.names.contains(&name) {
             self.names.push(name);
         }
     }
 
-    /// Adds an event to a session. `head` is the session's last log position before this batch.
+    /// Adds an event to a session. `head` is the seq of the session's last event before this batch.
     pub(crate) fn append(
         &mut self,
         session: u32,
@@ -114,8 +116,8 @@ impl Batch {
         self.locations.push((key, location));
     }
 
-    /// Dates the session's append no earlier than `updated`, the time of the events that it already
-    /// has.
+    /// Sets the time of the session's append to at least `updated`, the latest time of the
+    /// session's events.
     pub(crate) fn not_before(&mut self, session: u32, updated: Timestamp) {
         let append = self.appends.get(&session).and_then(|at| self.writes.get_mut(*at));
         if let Some(Write::Append { append, .. }) = append {
@@ -141,7 +143,7 @@ impl Batch {
         });
     }
 
-    /// Adds a line that repeats an event which a session of the file inherits.
+    /// Adds a line of the file that repeats an event which one of the file's sessions inherits.
     pub(crate) fn repeated(&mut self, line: SourceSpan) {
         if let SourceSpan::Inherited { session: at, seq: next, end: line_end, .. } = line
             && let Some(SourceSpan::Inherited { session, seq, count, end }) = self.ranges.last_mut()
@@ -153,7 +155,7 @@ impl Batch {
         self.ranges.push(line);
     }
 
-    /// Adds a line that repeats an event of an earlier revision.
+    /// Adds a line of the file that repeats an event of an earlier revision of the file.
     pub(crate) fn shared(&mut self, spot: &EventLocation, line_end: LineEnd) {
         if let Some(SourceSpan::Shared { session, seq, count, end }) = self.ranges.last_mut()
             && *session == spot.session
@@ -166,14 +168,14 @@ impl Batch {
         self.ranges.push(SourceSpan::Shared { session, seq, count: 1, end: line_end });
     }
 
-    /// Adds a repeated event whose payload is spread over several lines in the file.
+    /// Adds a repeated event of an earlier revision whose payload has several lines in the file.
     pub(crate) fn shared_spread(&mut self, spot: &EventLocation, spread: &Spread<'_>) {
         let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);
         let EventLocation { session, seq } = spot.clone();
         self.ranges.push(SourceSpan::SharedSpread { session, seq, margin, indent, end });
     }
 
-    /// Stores the bytes of a line and its line end with the source.
+    /// Adds the bytes of a line that is no event, and its line end, to be stored with the source.
     pub(crate) fn retain_line(&mut self, bytes: &[u8], end: LineEnd) {
         self.retain(bytes);
         self.retain(end.bytes());
@@ -184,7 +186,7 @@ impl Batch {
         self.ranges.push(SourceSpan::Raw { session, position, bytes: bytes.to_vec() });
     }
 
-    /// Adds an event whose bytes in the file are its payload spread over several lines.
+    /// Adds an event whose payload has several lines in the file.
     pub(crate) fn spread(&mut self, location: RecordLocation, spread: &Spread<'_>) {
         let RecordLocation { session, position, .. } = location;
         let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);
@@ -201,7 +203,8 @@ impl Batch {
     }
 
     pub(crate) fn gone(&mut self, len: usize) {
-        // The bytes are dropped, but their blocks may stay in memory because of adjacent bytes.
+        // The skipped bytes count as well: their memory block is not freed while the batch refers
+        // to adjacent bytes in it.
         self.bytes += len;
         match self.ranges.last_mut() {
             Some(SourceSpan::Gone(gone)) => *gone += len as u64,

@@ -1,5 +1,6 @@
-//! The memory blocks into which a file is read. Events are slices of them, so nothing is copied. A
-//! block is reused after the store has written everything that refers to it.
+//! The memory blocks into which a file is read. The payloads of events are slices of the blocks, so
+//! they are not copied. A block is reused after the store has written every event that refers to
+//! the block.
 
 use std::io::{self, Read};
 
@@ -7,16 +8,16 @@ use bytes::{Bytes, BytesMut};
 
 /// The size of a block in bytes, unless a line is longer.
 pub(crate) const BLOCK: usize = 1 << 20;
-/// Maximum number of blocks retained for reuse: those of two steps.
+/// Maximum number of blocks retained for reuse. It is enough for the blocks of two import steps.
 const WAITING: usize = 24;
 
-/// The blocks retained for reuse.
+/// The blocks retained for reuse. Some of them may still be in use.
 #[derive(Default)]
 pub(crate) struct Blocks(Vec<Bytes>);
 
 impl Blocks {
-    /// Returns the next block of `size` bytes: `begun`, followed by bytes of `input`. It is shorter
-    /// only at the end of the input.
+    /// Returns the next block of `size` bytes: `begun`, followed by bytes that are read from
+    /// `input`. The block is shorter than `size` only at the end of the input.
     pub(crate) fn read(
         &mut self,
         input: &mut impl Read,
@@ -42,7 +43,7 @@ impl Blocks {
         Ok(read)
     }
 
-    /// Returns a block to which nothing refers, or a new one.
+    /// Takes a retained block to which nothing refers, or allocates a new block.
     fn free(&mut self, size: usize) -> BytesMut {
         if size == BLOCK
             && let Some(at) = self.0.iter().position(Bytes::is_unique)

@@ -1,38 +1,38 @@
-//! Where a branch of a file begins.
+//! Where a branch inside a file begins: its parent session, and the last event before it.
 
 use forklore_core::{SessionId, SessionKind};
 use forklore_store::sources::RecordLocation;
 
 use crate::file_session::FileSession;
 
-/// Where a branch of the file begins.
+/// Where a branch inside the file begins.
 #[derive(Debug, PartialEq)]
 pub(crate) struct BranchStart {
-    /// The session from which it branches.
+    /// The session that the branch continues.
     pub(crate) parent: BranchParent,
     pub(crate) after: Follows,
     pub(crate) kind: SessionKind,
 }
 
-/// The session from which a branch of the file begins.
+/// The parent session of a branch inside the file.
 #[derive(Debug, PartialEq)]
 pub(crate) enum BranchParent {
-    /// A session of this file, by its number.
+    /// A session of this file, by its 0-based number in the file.
     Own(u32),
-    /// A session of an earlier revision of the file.
+    /// A session of an earlier revision of the file, by its id.
     Earlier(SessionId),
 }
 
 /// The last event before a branch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Follows {
-    /// No event: the branch begins at the start.
+    /// No event: the branch inherits nothing.
     Nothing,
-    /// The session's own event at this position.
+    /// The parent session's own event at this position, counted from 0.
     Own(u64),
-    /// The inherited event with this seq.
+    /// The event with this seq that the parent session inherits.
     Inherited(u64),
-    /// The event with this seq in the session's history.
+    /// The event with this seq in the parent session's history, inherited or own.
     Seq(u64),
 }
 
@@ -44,7 +44,7 @@ impl Follows {
         }
     }
 
-    /// Returns the last event of a session that came from the file.
+    /// Returns the last of the session's own events that came from the file, or `Nothing`.
     pub(crate) fn tip(session: Option<&FileSession>) -> Self {
         session.and_then(FileSession::tip).map_or(Self::Nothing, Self::Own)
     }

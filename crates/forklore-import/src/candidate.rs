@@ -1,4 +1,4 @@
-//! A file to import, and the order of the files.
+//! The session files that an import will read, and their order.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -11,32 +11,35 @@ use crate::contained::ContainedSession;
 use crate::opened::Opened;
 use crate::session_names;
 
-/// A file to import, with its dialect.
+/// A session file to import, or one session in a container file, with its dialect.
 pub(crate) struct Candidate {
     pub(crate) path: PathBuf,
     pub(crate) dialect: &'static dyn AgentFormat,
-    /// Its size in bytes.
+    /// The file's size in bytes; 0 for a session in a container file.
     pub(crate) size: u64,
     pub(crate) begun: Timestamp,
-    /// The native id of its session: from the file, or else the file name without the extension.
+    /// The native id of the file's session: from the records, or else the file name without the
+    /// extension.
     pub(crate) native_id: Option<String>,
-    /// The native id or the path of the session that this one continues, that called it, or from
-    /// which it was copied.
+    /// The native id or the path of the session in which this file's session begins. It is the
+    /// session that this one continues, that called this one, or from which this one was copied.
     pub(crate) base: Option<String>,
-    /// Whether its session continues that one, and cannot be read without it.
+    /// Whether this file contains only what was added to the session `base`. Such a file cannot be
+    /// imported without `base`.
     pub(crate) continues: bool,
-    /// Whether it is imported only because another file continues it.
+    /// Whether the file is imported only because another file continues it.
     pub(crate) brought: bool,
-    /// The agent's name for its session, if the agent stores one next to the file.
+    /// The agent's name for the file's session, if the agent stores such a name next to the file.
     pub(crate) title: Option<String>,
-    /// The facts about its session in the agent's document next to the file.
+    /// The facts about the file's session in a document that the agent stores next to the file.
     pub(crate) document_facts: FileFacts,
-    /// The source of its lines, if it is one of several sessions in a container file.
+    /// Reads the session's lines, if the session is one of several in a container file.
     pub(crate) expanded: Option<ContainedSession>,
 }
 
 impl Candidate {
-    /// Creates a candidate from the facts in the file's first records and in the agent's document.
+    /// Creates a candidate from the facts in the file's first records and in the document that the
+    /// agent stores next to the file.
     pub(crate) fn opened(
         path: PathBuf,
         dialect: &'static dyn AgentFormat,
@@ -90,21 +93,22 @@ impl Candidate {
         }
     }
 
-    /// Returns the native id of the session that this one continues, and cannot be read without.
+    /// Returns the native id of the session that this file continues. The file cannot be imported
+    /// without that session.
     pub(crate) fn continued(&self) -> Option<&str> {
         self.base.as_deref().filter(|_| self.continues)
     }
 }
 
-/// Orders files oldest first, but so that each comes after the one in which its session begins. Of
-/// files that begin in each other, the oldest comes last.
+/// Sorts files oldest first, but puts every file after the file in which its session begins. If
+/// files begin in each other, so that no such order exists, the oldest of them comes last.
 pub(crate) fn ordered(mut files: Vec<Candidate>) -> Vec<Candidate> {
     files.sort_by(|a, b| (a.begun, &a.path).cmp(&(b.begun, &b.path)));
     parents_first(files)
 }
 
-/// Orders files so that each comes after the one in which its session begins. Of files that begin
-/// in each other, the oldest comes last.
+/// Puts every file after the file in which its session begins, and otherwise leaves the order as it
+/// is. If files begin in each other, so that no such order exists, the first of them comes last.
 fn parents_first(files: Vec<Candidate>) -> Vec<Candidate> {
     let mut by_id = HashMap::new();
     for (at, file) in files.iter().enumerate() {

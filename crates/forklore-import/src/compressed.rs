@@ -1,4 +1,5 @@
-//! Decompresses files: the source of a compressed file is its content (docs/semantics.md, Sources).
+//! Decompresses zstd files. An import treats a compressed file as its decompressed content
+//! (docs/semantics.md, Sources).
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -8,23 +9,24 @@ use zstd::stream::read::Decoder;
 
 use crate::report::ProblemKind;
 
-/// The first bytes of a zstd file.
+/// The first 4 bytes of a zstd file.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// The content may have this many times the bytes of the file, plus [`SPARE`]. Compression makes
-/// sessions ten to fifty times smaller; a file that expands far more was made to fill a disk.
+/// The decompressed content may have at most `TIMES` times the bytes of the compressed file, plus
+/// [`SPARE`] bytes. Compression makes sessions ten to fifty times smaller; a file that expands far
+/// more was made to fill a disk.
 const TIMES: u64 = 256;
 const SPARE: u64 = 64 << 20;
 
-/// Why the content of a file stopped before its end.
+/// The reason why decompression stopped before the end of a file; `None` if it did not stop.
 pub(crate) type Trouble = RefCell<Option<(ProblemKind, String)>>;
 
-/// Checks by its first bytes whether a file is compressed.
+/// Checks by the first bytes of a file whether the file is compressed with zstd.
 pub(crate) fn is_packed(head: &[u8]) -> bool {
     head.starts_with(&MAGIC)
 }
 
-/// The content of a compressed file. It ends early if the file cannot be decompressed further or
-/// exceeds its limit; `trouble` then contains the reason.
+/// Reads the decompressed content of a file. The content ends early if the file is damaged or
+/// expands beyond the limit; `trouble` then contains the reason.
 pub(crate) struct Unpacked<'a> {
     decoder: Decoder<'static, BufReader<File>>,
     left: u64,
@@ -32,7 +34,8 @@ pub(crate) struct Unpacked<'a> {
 }
 
 impl<'a> Unpacked<'a> {
-    /// Returns the content of a file of `size` bytes, which must be positioned at its beginning.
+    /// Creates a reader of the decompressed content of `file`. `size` is the compressed size in
+    /// bytes. The position in `file` must be its beginning.
     pub(crate) fn new(file: File, size: u64, trouble: &'a Trouble) -> io::Result<Self> {
         trouble.replace(None);
         let left = size.saturating_mul(TIMES).saturating_add(SPARE);

@@ -1,5 +1,5 @@
-//! Sessions that a file contains together with others: each is read as if it were a separate file
-//! of lines that only grows (docs/semantics.md, Sources).
+//! Container files, each of which contains several sessions. An import reads each session as if it
+//! were a separate file of lines that only grows (docs/semantics.md, Sources).
 
 use std::cell::RefCell;
 use std::io::{BufReader, Seek, SeekFrom};
@@ -22,23 +22,24 @@ pub(crate) struct ContainedSession {
     found: Found,
 }
 
-/// Which sessions of a container file were imported before.
+/// Compares a container file with the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ImportStatus {
-    /// Whether at least one session was imported before.
+    /// Whether at least one session of the file was imported before.
     pub(crate) imported: bool,
-    /// Whether at least one session has new content, or the file cannot be opened.
+    /// Whether at least one session of the file has new content, or the file cannot be opened.
     pub(crate) to_read: bool,
 }
 
-/// The lines of a session in a container file.
+/// The lines of one session of a container file, as a temporary file, and the problems in them.
 pub(crate) struct Look {
     pub(crate) file: Opened,
     pub(crate) problems: Vec<Problem>,
 }
 
 impl ContainedSession {
-    /// Returns the sessions in a file, each with the path under which its lines are stored.
+    /// Returns the sessions in the container file at `path`. Each session gets the path under which
+    /// the store records its source: `path`, `#` and the session's id.
     pub(crate) fn of(
         expander: &dyn SessionContainer,
         path: &Path,
@@ -59,7 +60,8 @@ impl ContainedSession {
         &self.found
     }
 
-    /// Compares the sessions in a file with those that were imported, without reading any of them.
+    /// Compares the sessions in a container file with the store, without reading the sessions'
+    /// records.
     pub(crate) fn status(
         engine: &Engine,
         sources: &dyn Store,
@@ -82,7 +84,7 @@ impl ContainedSession {
         Ok(status)
     }
 
-    /// Returns the lines of the session: those already imported, followed by new ones.
+    /// Returns the lines of the session: the lines already imported, followed by the new lines.
     pub(crate) fn open(
         &self,
         engine: &Engine,
@@ -119,8 +121,9 @@ impl ContainedSession {
         })
     }
 
-    /// Returns how the session was last seen, if it has not changed since, or if its lines cannot
-    /// be continued because some of them were deleted.
+    /// Returns the state in which the last import saw the session, if the session has not changed
+    /// since. Returns it also if part of the session was deleted, because new lines cannot be
+    /// appended then.
     fn unchanged(&self, earlier: &Source, label: &str, deleted: bool) -> Option<SeenFile> {
         let mut seen = earlier.paths.iter().filter(|seen| seen.path == label);
         let same = |seen: &&SeenFile| seen.modified == self.found.state || deleted;

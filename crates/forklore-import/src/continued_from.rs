@@ -1,5 +1,5 @@
-//! Files that contain only what was added to another file: their session begins inside the session
-//! of that file (docs/semantics.md, Sources).
+//! Files that contain only what was added to another file, the base. The file's session begins
+//! inside the session of the base (docs/semantics.md, Sources).
 
 use forklore_core::agent_format::Base;
 use forklore_core::{Cut, Header, Selector};
@@ -10,22 +10,22 @@ use crate::branch_start::Follows;
 use crate::lookup::Lookup;
 use crate::record_keys::record_key;
 
-/// Maximum number of consecutive record numbers without a record before the end of the base.
+/// How many record numbers before the end of the base are searched for an imported record.
 const GAP: u64 = 1_000;
-/// Maximum number of characters of an id in a message.
+/// Maximum number of characters of a native id in an error message.
 const SHOWN: usize = 60;
 
-/// The result of looking in a source for the records that a file continues.
+/// The result of a search in one source for the end of the base.
 enum Within {
-    /// The base ends in this session, at this cut.
+    /// The base ends in this session of the source, at this cut.
     At(Box<Header>, Cut),
-    /// The source ends before the base does.
+    /// The source ends before the end of the base.
     TooShort,
-    /// The session that contained the base was deleted.
+    /// The session that contained the end of the base was deleted.
     Deleted,
 }
 
-/// The error reason if the session that a file continues does not exist.
+/// The reason in [`Error::Invalid`] if a file continues a session that does not exist.
 pub(crate) const MISSING_BASE: &str = "missing_base";
 
 fn missing(message: String) -> Error {
@@ -33,12 +33,12 @@ fn missing(message: String) -> Error {
 }
 
 impl Lookup<'_> {
-    /// Returns the session that the file's session continues, and the cut; `None` if it continues
-    /// none.
+    /// Returns the session that the file's session continues, and the cut there. Returns `None` if
+    /// the file's session continues no other session.
     ///
     /// # Errors
-    /// [`MISSING_BASE`] if that session does not exist. Without it the file contains only the end
-    /// of a conversation, so nothing of the file is imported.
+    /// [`MISSING_BASE`] if that session does not exist. The file is then not imported, because it
+    /// contains only the end of a conversation.
     pub(crate) fn continued_from(
         &self,
         base: Option<&Base>,
@@ -64,13 +64,13 @@ impl Lookup<'_> {
         }))
     }
 
-    /// Finds the session of the source that contains the end of the base, and the cut there.
+    /// Finds the session of the source in which the base ends, and the cut at that position.
     fn within(&self, source: &Source, base: &Base) -> Result<Within> {
         if base.bytes.is_some_and(|bytes| bytes > source.read.offset) {
             return Ok(Within::TooShort);
         }
         let last = self.last_before(source, base.end)?;
-        // Without the base's length in bytes nothing shows that the source is long enough.
+        // The base's length in bytes is unknown, so nothing proves that the source is long enough.
         if last.is_none() && base.bytes.is_none() {
             return Ok(Within::TooShort);
         }
@@ -88,7 +88,8 @@ impl Lookup<'_> {
         Ok(Within::At(Box::new(header), cut))
     }
 
-    /// Returns the location of the last record with a number below `end`.
+    /// Returns the location of the last imported record with a number below `end`. Searches at most
+    /// [`GAP`] numbers.
     fn last_before(&self, source: &Source, end: u64) -> Result<Option<RecordLocation>> {
         for number in (end.saturating_sub(GAP)..end).rev() {
             let key = record_key(number.to_string().as_bytes());
@@ -99,7 +100,7 @@ impl Lookup<'_> {
         Ok(None)
     }
 
-    /// Returns the cut at which the session itself begins.
+    /// Returns the cut after the last event that the session inherits, before its own events.
     fn cut_before_own(&self, header: &Header) -> Result<Cut> {
         match i64::try_from(header.inherited.inheritable) {
             Ok(last @ 1..) => self.engine.cut(header, &Selector::Seq(last)),

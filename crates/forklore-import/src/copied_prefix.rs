@@ -1,8 +1,9 @@
-//! Files that begin with a copy of another file's records, as some agents make them to fork: their
-//! session becomes a fork that shares what was copied (docs/semantics.md, Words and Sources).
+//! Files that begin with a copy of another file's records. Some agents write such files to fork a
+//! session. The file's session becomes a branch that inherits the copied records from the original
+//! session (docs/semantics.md, Words and Sources).
 //!
-//! Before the file has a session, each record is compared with the next event of the session from
-//! which it may be copied. The file's session begins at the first record that differs.
+//! Each record is compared with the next event of the session that may be the original. The file's
+//! session begins at the first record that differs.
 
 use bytestring::ByteString;
 use forklore_core::agent_format::{AgentFormat, Record};
@@ -20,7 +21,7 @@ use crate::output::Output;
 use crate::record_keys::{key_of, native_key, record_key};
 use crate::record_patch::{DIFFERENCE, NAMELESS, RecordPatch};
 
-/// A record, and how the file contains it.
+/// A record of a file, with its text and its line end in the file.
 #[derive(Clone, Copy)]
 pub(crate) struct RecordLine<'r> {
     pub(crate) record: &'r Record,
@@ -28,11 +29,11 @@ pub(crate) struct RecordLine<'r> {
     pub(crate) end: LineEnd,
 }
 
-/// A file compared with the session from which its beginning may be copied.
+/// Compares the beginning of a file with the session from which it may be copied.
 pub(crate) struct CopiedPrefix {
-    /// How far the file repeats that session, once it was found.
+    /// How far the file repeats the original session; `None` until that session is found.
     progress: Option<CopyProgress>,
-    /// The events that the records read so far repeat.
+    /// The events of the original session that the next records may repeat.
     original: Option<OriginalEvents>,
 }
 
@@ -45,15 +46,15 @@ impl CopiedPrefix {
         self.progress.as_ref()
     }
 
-    /// Ends the comparison, and returns how far the file repeats the session, if it repeats
-    /// anything.
+    /// Ends the comparison. Returns how far the file repeats the original session, or `None` if it
+    /// repeats no event.
     pub(crate) fn end(&mut self) -> Option<CopyProgress> {
         self.original = None;
         self.progress.take().filter(|progress| progress.copied() > 0)
     }
 
-    /// Checks whether a record repeats the next event of another file's session. Its bytes are then
-    /// accounted for, and it needs no event of its own.
+    /// Checks whether a record repeats the next event of another file's session. If it does, the
+    /// record becomes no event, and its bytes are added to the batch of `output`.
     pub(crate) fn repeats(
         &mut self,
         lookup: Lookup<'_>,
@@ -66,7 +67,7 @@ impl CopiedPrefix {
             return Ok(false);
         }
         let repeated = if lookup.format.renames_copies() {
-            // The record's id is new in the copy, so it does not identify the original.
+            // The agent gave the copied record a new id, so this id does not identify the original.
             let nameless = Record { native_id: None, ..record.clone() };
             self.compare(lookup, file, output, RecordLine { record: &nameless, ..line })?
         } else {
@@ -79,7 +80,8 @@ impl CopiedPrefix {
         Ok(repeated)
     }
 
-    /// Checks whether a record, as the original may have it, repeats an event.
+    /// Does the work of [`repeats`](Self::repeats) for a record whose id is removed if the agent
+    /// renames copies.
     fn compare(
         &mut self,
         lookup: Lookup<'_>,
@@ -103,8 +105,8 @@ impl CopiedPrefix {
         let repeated = if record.class.is_inherited() {
             same_event(lookup, progress, &mut original, output.batch(), line)?
         } else {
-            // A record that is not inherited becomes no event of the fork: its bytes are stored
-            // with the source.
+            // A copied record of a class that forks do not inherit becomes no event of the branch.
+            // Its bytes are stored with the source.
             let found = match native_key(record) {
                 Some(key) => original.contains(lookup, key)?,
                 None => original.passed(record, text, most(lookup.format, record)),
@@ -121,8 +123,8 @@ impl CopiedPrefix {
     }
 }
 
-/// Accepts a record that repeats the next event of the original, or of a branch of it that begins
-/// here.
+/// Checks whether a record repeats the next event of the original session, or of a branch of that
+/// session which begins here. Advances to the following event if it does.
 fn same_event(
     lookup: Lookup<'_>,
     progress: &mut CopyProgress,
@@ -157,7 +159,8 @@ fn same_event(
     Ok(true)
 }
 
-/// Finds a file that begins with the same record, or that the file names as its original.
+/// Finds the session from which the file may be copied: in a file that begins with the same record,
+/// or in the file that this file names as its original.
 fn find_original(
     lookup: Lookup<'_>,
     file: &AgentFile<'_>,
@@ -182,8 +185,8 @@ fn find_original(
     Ok(None)
 }
 
-/// Returns the files that this one may repeat, oldest first. `own` is the source of this file, and
-/// `name` the key under which files that begin with its first record are found.
+/// Returns the files from which this file may be copied, oldest first. `own` is the source of this
+/// file. `name` is the key under which files with the same first record are found.
 fn originals(
     lookup: Lookup<'_>,
     file: &AgentFile<'_>,
@@ -211,14 +214,13 @@ fn originals(
     Ok(sources)
 }
 
-/// Returns the maximum number of bytes in which the record may differ from the event that it
-/// repeats.
+/// Returns the maximum number of bytes in which a record may differ from the event that it repeats.
 fn most(format: &dyn AgentFormat, record: &Record) -> usize {
     let named = record.native_id.is_some() || format.renames_copies();
     if named { DIFFERENCE } else { NAMELESS }
 }
 
-/// Checks whether a record differs from the event only in what is not part of the conversation.
+/// Checks whether a record and an event agree in everything that is part of the conversation.
 fn says_the_same(format: &dyn AgentFormat, event: &Event, text: &ByteString) -> bool {
     let record = Data::from_checked(text.clone());
     format.says_the_same(&event.kind, &record, &event.data)

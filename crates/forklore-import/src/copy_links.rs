@@ -1,5 +1,5 @@
-//! Copies that were imported before their original: they do not change and are linked to it
-//! (docs/semantics.md, Words).
+//! Links copies that were imported before their original. The copies' sessions remain as they are
+//! and get a `copy_of` link to the original (docs/semantics.md, Words).
 
 use forklore_core::agent_format::AgentFormat;
 use forklore_core::header::CopyOf;
@@ -14,12 +14,13 @@ use crate::lookup::Lookup;
 use crate::record_keys::record_key;
 use crate::record_patch::{DIFFERENCE, NAMELESS, RecordPatch};
 
-/// Returns the key under which copies of `original`, a path or a native id, are found.
+/// Returns the key under which the copies of `original` are found. `original` is a path or a native
+/// id.
 pub(crate) fn copies_name(format: &dyn AgentFormat, original: &str) -> RecordKey {
     record_key(format!("{}\0copied from\0{original}", format.name()).as_bytes())
 }
 
-/// Returns the files that name this one as their original, oldest first. `own` is the source of
+/// Returns the files that name this file as their original, oldest first. `own` is the source of
 /// this file.
 pub(crate) fn recorded_copies(
     lookup: Lookup<'_>,
@@ -39,8 +40,8 @@ pub(crate) fn recorded_copies(
     Ok(found)
 }
 
-/// Links copies that were imported before the session `original`, whose events must be in the
-/// store.
+/// Links copies that were imported earlier to the session `original`. The events of `original` must
+/// be in the store.
 pub(crate) fn link(
     lookup: Lookup<'_>,
     original: &SessionId,
@@ -62,8 +63,8 @@ pub(crate) fn link(
     Ok(())
 }
 
-/// Returns the number of leading conversation events that are the same in two histories: by their
-/// ids, or, if copies get new ids or records have none, by their content.
+/// Counts the leading conversation events that two histories have in common. Events are compared by
+/// id. They are compared by content if the agent gives copies new ids or the records have no ids.
 fn alike(lookup: Lookup<'_>, original: &SessionId, copy: &SessionId) -> Result<u64> {
     let conversation = |session| {
         let events = lookup.engine.events(session, At::Index(0));
@@ -82,7 +83,7 @@ fn alike(lookup: Lookup<'_>, original: &SessionId, copy: &SessionId) -> Result<u
     Ok(index)
 }
 
-/// Checks whether one event may be a copy of the other, although their ids differ.
+/// Checks by content whether one event may be a copy of the other, although their ids differ.
 fn is_copy(format: &dyn AgentFormat, a: &Event, b: &Event) -> bool {
     let most = if format.renames_copies() { DIFFERENCE } else { NAMELESS };
     let renamed = format.renames_copies() || (is_made(a) && is_made(b));

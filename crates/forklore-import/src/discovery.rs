@@ -1,4 +1,4 @@
-//! Finds the files to import, and the agents whose they are.
+//! Finds the files to import, and detects which agent wrote each file.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -22,12 +22,12 @@ use crate::{report_unchanged, source_state};
 
 const NO_RECORDS: &str = "no records of a known agent are in the file";
 
-/// The search for the files of one import.
+/// Searches the files of one import.
 pub(crate) struct Discovery<'a> {
     engine: &'a Engine,
     sources: &'a dyn Store,
     options: &'a ImportOptions,
-    /// The only dialect whose files are read.
+    /// The only dialect whose files are read; `None` reads the files of every dialect.
     only: Option<&'static dyn AgentFormat>,
     /// The containers of the dialects whose files are read.
     containers: Vec<&'a dyn SessionContainer>,
@@ -36,7 +36,7 @@ pub(crate) struct Discovery<'a> {
 }
 
 impl<'a> Discovery<'a> {
-    /// Creates the search for the files of the dialect in the options, or of all.
+    /// Creates a search for the files of the dialect in the options, or of every dialect.
     ///
     /// # Errors
     /// `invalid_args` for an unknown dialect.
@@ -54,10 +54,10 @@ impl<'a> Discovery<'a> {
         Ok(Self { engine, sources, options, only, containers, names, found })
     }
 
-    /// Returns the files to read that a dialect recognizes, and their sidecar files. The files are
-    /// ordered oldest first, but each after the file in which it begins. Unchanged session files
-    /// are added to the report at once; that takes one look at the file's metadata and one at the
-    /// stored source.
+    /// Returns the session files to read, and the sidecar files. The session files are sorted
+    /// oldest first, but each comes after the file in which its session begins. An unchanged
+    /// session file is not returned but added to the report; only the file's metadata and the
+    /// stored source are read for it.
     pub(crate) fn find(
         mut self,
         paths: &[PathBuf],
@@ -81,7 +81,7 @@ impl<'a> Discovery<'a> {
         Ok((ordered(self.found), sidecars.found))
     }
 
-    /// Checks by its path whether a file may contain a session.
+    /// Checks by the path whether a file may contain a session.
     fn may_own(&self, path: &Path) -> bool {
         self.containers.iter().any(|container| container.may_own(path))
             || match self.only {
@@ -90,7 +90,7 @@ impl<'a> Discovery<'a> {
             }
     }
 
-    /// Adds a file, or reports why it is not read.
+    /// Adds a file to the files to read, or reports why the file is not read.
     fn add(&mut self, path: PathBuf, named: bool, report: &mut ImportReport) -> Result<()> {
         if !self.options.again
             && let Some(source) = self.unchanged(&path)?
@@ -116,7 +116,8 @@ impl<'a> Discovery<'a> {
             },
             Err(error) => (ProblemKind::Unreadable, error.to_string()),
         };
-        // A folder may contain many files in other forms than lines that are not sessions.
+        // A folder may contain many files that are neither JSON lines nor sessions. They do not
+        // count as skipped unless a person named them.
         report.skipped += u64::from(named || walk::is_lines(&path));
         if named || problem.0 == ProblemKind::Unreadable {
             report.problems.push(Problem::of_file(&path, problem.0, problem.1));
@@ -124,7 +125,8 @@ impl<'a> Discovery<'a> {
         Ok(())
     }
 
-    /// Returns the source of a file if nothing of the file needs to be read.
+    /// Returns the source of a file that needs no reading, because neither the file nor its title
+    /// has changed since the last import.
     fn unchanged(&mut self, path: &Path) -> Result<Option<Source>> {
         let Some(source) = source_state::unchanged(self.sources, path)? else { return Ok(None) };
         let Some(dialect) = self.engine.agent_formats().named(&source.dialect) else {
@@ -135,7 +137,7 @@ impl<'a> Discovery<'a> {
         Ok(same.then_some(source))
     }
 
-    /// Adds the files that the found ones continue and that were not found themselves.
+    /// Adds the base files: files that a found file continues and that were not found themselves.
     fn add_bases(&mut self) -> Result<()> {
         let of = |file: &Candidate| Some((file.dialect.name(), file.native_id.clone()?));
         let mut there: HashSet<_> = self.found.iter().filter_map(of).collect();
@@ -184,8 +186,8 @@ impl<'a> Discovery<'a> {
         }
     }
 
-    /// Returns the dialect of the file. If a known file of an agent was rewritten, it still belongs
-    /// to that agent, even if its content no longer shows this.
+    /// Returns the dialect of a file. If the content shows no dialect, the file has the dialect
+    /// with which it was last imported, because it may have been rewritten since.
     fn whose(&self, path: &Path, file: &Opened) -> Result<Option<&'static dyn AgentFormat>> {
         let formats = self.engine.agent_formats();
         if let Some(dialect) = self.only.or_else(|| formats.detect(path, &file.head)) {
@@ -195,7 +197,7 @@ impl<'a> Discovery<'a> {
         Ok(latest.and_then(|source| formats.named(&source.dialect)))
     }
 
-    /// Returns why no dialect recognizes a file.
+    /// Returns the message for a file that no dialect recognizes.
     fn unknown(&self, path: &Path, file: &Opened) -> String {
         match self.engine.agent_formats().unsupported(path, &file.head) {
             Some(agent) => format!("{agent} wrote the file, whose sessions are not supported"),
@@ -204,7 +206,7 @@ impl<'a> Discovery<'a> {
     }
 }
 
-/// Returns the requested dialect.
+/// Returns the dialect with this name.
 fn format_named(engine: &Engine, name: &str) -> Result<&'static dyn AgentFormat> {
     let formats = engine.agent_formats();
     formats.named(name).ok_or_else(|| {

@@ -16,8 +16,8 @@ use crate::records::Records;
 use crate::report::ProblemKind;
 use crate::{import_object, several};
 
-/// Reads a file that is one JSON document. It is written in one step, so it is stored completely or
-/// not at all.
+/// Imports a file that is one JSON document. The import writes the document in one step, so the
+/// store gets all of it or nothing.
 pub(crate) fn import(input: &mut Input, records: &mut Records<'_>, file: &Opened) -> Result<()> {
     if file.seen.size > IMPORTED_DOCUMENT_BYTES {
         let most = IMPORTED_DOCUMENT_BYTES >> 20;
@@ -41,15 +41,15 @@ pub(crate) fn import(input: &mut Input, records: &mut Records<'_>, file: &Opened
             import_object::import(input, records, other, text, raw, LineEnd::None)?;
         }
     }
-    // Free the document before writing: it is as large as all records together, which retain what
-    // they need.
+    // Free the document before writing, because it is as large as all records together. The records
+    // own the bytes that they need.
     drop((text, content, bytes));
-    // Without a session nothing could refer to the bytes.
+    // A document without a session is not stored, because nothing could refer to its bytes.
     if records.is_empty() { Ok(()) } else { records.finish(input) }
 }
 
-/// Returns the text of a document. Each byte that is not UTF-8 becomes one question mark, so that
-/// offsets in the text are offsets in the file.
+/// Returns the document as a string. Each byte that is not UTF-8 becomes one question mark, so that
+/// byte offsets in the string equal byte offsets in `content`.
 fn readable(input: &mut Input, content: &Bytes) -> ByteString {
     ByteString::try_from(content.clone()).unwrap_or_else(|_| {
         input.problem(ProblemKind::NotUtf8, "the document is not UTF-8");

@@ -1,4 +1,5 @@
-//! The revision of a file before it was rewritten: its records in their order, and by their ids.
+//! Reads the revision of a file from before the file was rewritten: its records in order, or by
+//! key.
 
 use std::collections::VecDeque;
 
@@ -13,18 +14,21 @@ use crate::event_location::{EventLocation, SHARED};
 use crate::lookup::Lookup;
 use crate::resume_state::ResumeState;
 
-/// The source of an earlier revision, read record by record.
+/// Reads the source of an earlier revision record by record.
 pub(crate) struct EarlierRevision {
-    /// The source, followed by the revisions with which it shares records, each by the one before.
+    /// The source of the earlier revision, followed by older revisions. Each revision shares
+    /// records with the next one in this list.
     sources: Vec<Source>,
-    /// The number of the step to read next; `ranges` contains the rest of the one before.
+    /// The number of the import step to read next. `ranges` contains the unread rest of the step
+    /// before.
     step: u64,
     ranges: VecDeque<SourceSpan>,
-    /// Consecutive records in a session: the next one, and how many are left.
+    /// A run of consecutive events in one session: the next event, and how many events are left.
     run: Option<(EventLocation, u64)>,
-    /// The header that was requested last, with the session's number in the source.
+    /// The header that was read last, with the session's number in the source. It is a cache.
     header: Option<(u32, Header)>,
-    /// The events of a session from this event on.
+    /// The event to which the iterator is positioned, and the iterator over the session's events
+    /// from there.
     events: Option<(EventLocation, Events)>,
 }
 
@@ -48,13 +52,13 @@ impl EarlierRevision {
         Ok(earlier)
     }
 
-    /// Returns the first session of the revision.
+    /// Returns the first session of the earlier revision.
     pub(crate) fn first_session(&self) -> Option<&SessionId> {
         Some(&self.sources.first()?.sessions.first()?.id)
     }
 
-    /// Returns the next record in the order of the file, or `None` at its end and at a record whose
-    /// content in the file differs from its event or was erased.
+    /// Returns the event of the next record in the order of the file. Returns `None` at the end,
+    /// and at a record that was erased or whose bytes in the file differ from its event.
     pub(crate) fn next_spot(&mut self, lookup: Lookup<'_>) -> Result<Option<EventLocation>> {
         loop {
             if let Some((spot, left)) = &mut self.run
@@ -128,7 +132,7 @@ impl EarlierRevision {
         Ok(self.header.as_ref().map(|(_, header)| header))
     }
 
-    /// Returns the event of the record with this key.
+    /// Returns the event of the record with this key, in the earlier revision or an older one.
     pub(crate) fn find(&self, lookup: Lookup<'_>, key: RecordKey) -> Result<Option<EventLocation>> {
         for source in &self.sources {
             let Some(location) = lookup.sources.locate_record(source.id, key)? else {
@@ -150,7 +154,8 @@ impl EarlierRevision {
         Ok(None)
     }
 
-    /// Checks whether the event is the record, byte for byte.
+    /// Checks whether the event at `spot` has the same id, type and payload as the record, byte for
+    /// byte.
     pub(crate) fn has(
         &mut self,
         lookup: Lookup<'_>,

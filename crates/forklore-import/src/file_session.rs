@@ -1,34 +1,34 @@
-//! A session of a file while the file is read.
+//! The state of one session of a file while the file is read.
 
 use forklore_core::{Header, SessionId, SessionKind};
 use forklore_store::port::NewSession;
 use forklore_store::sources::RecordLocation;
 use jiff::Timestamp;
 
-/// A session of the file.
+/// A session of the file that is being read.
 #[derive(Clone, Debug)]
 pub(crate) struct FileSession {
     pub(crate) id: SessionId,
-    /// Number of its own events that came from the file, including those about to be written, and
-    /// its `session_fork` event.
+    /// Number of the session's own events that came from the file, plus 1 for its `session_fork`
+    /// event. Events that are not written yet count as well.
     pub(crate) events: u64,
     pub(crate) inherited: u64,
-    /// Whether its first event is a `session_fork`.
+    /// Whether the session's first own event is a `session_fork`.
     pub(crate) forked: bool,
     pub(crate) following: Following,
-    /// Number of its events that this import added.
+    /// Number of the session's events that this import added.
     pub(crate) appended: u64,
     pub(crate) updated: Timestamp,
 }
 
-/// Whether records of the file may be added to a session.
+/// Whether an import may append records of the file to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Following {
-    /// The session follows its file.
+    /// The session has only events of its file, so the import appends to it.
     Follows,
-    /// The session was continued here, so it no longer follows its file.
+    /// Somebody continued the session in forklore, so the import does not append to it.
     Continued,
-    /// The session was deleted; its further records are skipped.
+    /// The session was deleted; the import skips its further records.
     Deleted,
 }
 
@@ -52,7 +52,7 @@ impl FileSession {
         }
     }
 
-    /// Returns a session that is about to be created.
+    /// Returns the state of a session that the next step creates.
     pub(crate) fn created(new: &NewSession) -> Self {
         let branch = new.from.as_ref().filter(|_| new.kind == SessionKind::Branch);
         Self {
@@ -66,8 +66,8 @@ impl FileSession {
         }
     }
 
-    /// Adds an event from the file, and returns its location. `number` is the number of the session
-    /// in the file.
+    /// Counts an event from the file, and returns its location. `number` is the number of the
+    /// session in the file.
     pub(crate) fn add_event(&mut self, number: u32, ts: Timestamp) -> RecordLocation {
         let location = RecordLocation::own(number, self.events);
         self.updated = self.updated.max(ts);
@@ -76,31 +76,31 @@ impl FileSession {
         location
     }
 
-    /// Checks whether the session has no records from the file and no inherited events.
+    /// Checks whether the session has neither events from the file nor inherited events.
     pub(crate) fn is_empty(&self) -> bool {
         self.inherited == 0 && self.has_only_inherited()
     }
 
-    /// Returns its last log position; -1 if it is empty.
+    /// Returns the seq of the session's last event; -1 if the session is empty.
     pub(crate) fn head(&self) -> i64 {
         i64::try_from(self.inherited + self.events).unwrap_or(i64::MAX) - 1
     }
 
-    /// Returns the position of its last event from the file.
+    /// Returns the position of the last event from the file among the session's own events, from 0.
     pub(crate) fn tip(&self) -> Option<u64> {
         self.events.checked_sub(1)
     }
-    /// Checks whether the session has no events of its own from the file.
+    /// Checks whether the session has no own event except its `session_fork`.
     pub(crate) fn has_only_inherited(&self) -> bool {
         self.events == u64::from(self.forked)
     }
 
-    /// Checks whether nothing follows the location.
+    /// Checks whether the event at this location is the last event from the file in this session.
     pub(crate) fn ends_at(&self, location: RecordLocation) -> bool {
         match location.inherited {
             false => self.tip() == Some(location.position),
-            // The inherited events are followed by `session_fork`, the session's own event at
-            // position 0.
+            // `session_fork`, the session's own event at position 0, has seq 0. The inherited
+            // events follow it, with seqs from 1.
             true => self.inherited == location.position && self.has_only_inherited(),
         }
     }

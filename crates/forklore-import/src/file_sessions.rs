@@ -1,4 +1,4 @@
-//! The sessions of a file, in the order in which they begin, and the names for further ones.
+//! The sessions of a file in the order in which they begin, and the ids and labels of new sessions.
 
 use forklore_core::SessionId;
 use forklore_core::agent_format::Record;
@@ -11,7 +11,7 @@ use crate::file_session::{FileSession, Following};
 use crate::name_conflicts::NameConflicts;
 use crate::new_session::Child;
 
-/// The sessions of a file.
+/// The sessions of a file, in the order in which they begin.
 pub(crate) struct FileSessions<'a> {
     list: Vec<FileSession>,
     conflicts: &'a mut NameConflicts,
@@ -30,7 +30,7 @@ impl<'a> FileSessions<'a> {
         self.list.is_empty()
     }
 
-    /// Returns the number that the next session gets.
+    /// Returns the 0-based number that the next session of the file gets.
     pub(crate) fn next_number(&self) -> u32 {
         u32::try_from(self.list.len()).unwrap_or(u32::MAX)
     }
@@ -43,7 +43,7 @@ impl<'a> FileSessions<'a> {
         self.list.get_mut(usize::try_from(number).ok()?)
     }
 
-    /// Returns the first session unless it was deleted.
+    /// Returns the id of the first session, or `None` if it was deleted.
     pub(crate) fn living_first(&self) -> Option<&SessionId> {
         let first = self.list.first().filter(|first| first.following != Following::Deleted);
         first.map(|first| &first.id)
@@ -74,13 +74,13 @@ impl<'a> FileSessions<'a> {
         self.conflicts.fork_id(store, file.format().name(), &root.id, &first)
     }
 
-    /// Adds a session that begins at the start.
+    /// Adds a new session: a root, or a session that already has its label.
     pub(crate) fn add(&mut self, new: &NewSession) {
         self.list.push(FileSession::created(new));
         self.conflicts.add(new.id.clone());
     }
 
-    /// Adds a session that begins inside another one.
+    /// Adds a new session that begins inside another session, and chooses its label.
     pub(crate) fn add_child(&mut self, file: &AgentFile<'_>, child: Child) -> Result<NewSession> {
         let label = match child.revision {
             Some(revision) => self.conflicts.revision_label(revision, &child.id),

@@ -1,4 +1,5 @@
-//! What was written to the header of a file's first session, so that only changes are written.
+//! Which values the imports of a file wrote to the header of the file's first session. An import
+//! compares them with the present values, and writes only changes.
 
 use forklore_core::SessionId;
 use forklore_store::port::Change;
@@ -7,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent_file::AgentFile;
 
-/// What was written to the header of a file's first session.
+/// The values that imports wrote to the header of a file's first session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct HeaderState {
-    /// The title's record key, the beginning of its sha256. The title itself is deleted with the
-    /// session.
+    /// The first 8 bytes of the title's sha256. The title itself is not stored here, because it
+    /// must disappear when the session is deleted.
     title_key: Option<RecordKey>,
     leaf: Option<u32>,
 }
@@ -22,12 +23,13 @@ impl HeaderState {
         self.title_key
     }
 
-    /// Records that the session is created with the file's title.
+    /// Records that the first session is created with the file's title.
     pub(crate) fn create(&mut self, file: &AgentFile<'_>) {
         self.title_key = file.title_key();
     }
 
-    /// Returns the change to the file's title if the title has changed since the last step.
+    /// Returns the change that sets the session's title to the file's title, if the file's title
+    /// has changed since the last step.
     pub(crate) fn title_change(&mut self, file: &AgentFile<'_>) -> Option<Change> {
         let key = file.title_key();
         if key.is_none() || self.title_key == key {
@@ -37,8 +39,9 @@ impl HeaderState {
         Some(Change::Title(file.title()))
     }
 
-    /// Returns the change to the session that the agent would resume, if that has changed. `leaf`
-    /// is its number in the file, and `id` its id.
+    /// Returns the change that sets the session which the agent would resume, if another session
+    /// than before is that session. `leaf` is the number of that session in the file, and `id` its
+    /// id.
     pub(crate) fn leaf_change(
         &mut self,
         leaf: Option<u32>,

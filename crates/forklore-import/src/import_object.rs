@@ -1,5 +1,5 @@
-//! Imports one object of a file: a record, several records, or something else that is stored with
-//! the source.
+//! Imports one JSON object of a file: one record, several records, or an object that becomes no
+//! event and is stored with the source.
 
 use bytestring::ByteString;
 use forklore_core::agent_format::{Line, Record};
@@ -12,8 +12,8 @@ use crate::records::Records;
 use crate::report::ProblemKind;
 use crate::several;
 
-/// Imports an object that was read. `raw` contains its bytes if they are not UTF-8, in which case
-/// `text` has replacement characters.
+/// Imports an object that the dialect classified as `read`. If the object's bytes are not UTF-8,
+/// `raw` contains the bytes, and `text` contains replacement characters.
 pub(crate) fn import(
     input: &mut Input,
     records: &mut Records<'_>,
@@ -53,7 +53,8 @@ pub(crate) fn import(
     Ok(())
 }
 
-/// Imports a record, unless another file has it already.
+/// Imports a record. A record that repeats an event of an earlier revision or of another file gets
+/// no event.
 fn import_record(
     input: &mut Input,
     records: &mut Records<'_>,
@@ -77,7 +78,7 @@ fn import_record(
     Ok(())
 }
 
-/// Imports a record whose bytes in the file are not UTF-8.
+/// Imports a record whose bytes in the file are not UTF-8. `raw` contains those bytes.
 fn import_raw(
     input: &mut Input,
     records: &mut Records<'_>,

@@ -1,4 +1,4 @@
-//! Imports files: each is read from where the last import stopped, and sidecar files come last.
+//! Imports session files, each from the byte where its last import stopped, and then sidecar files.
 
 use std::path::PathBuf;
 
@@ -36,9 +36,10 @@ impl<'e> Importer<'e> {
         Self { engine }
     }
 
-    /// Imports the given files and the files in the given folders that an agent format recognizes,
-    /// oldest first, then their sidecar files. A file that was read before is read from where that
-    /// import stopped. A problem in one file does not stop the others (docs/semantics.md, Sources).
+    /// Imports the session files among the given files and in the given folders, oldest first, and
+    /// then their sidecar files. A file that was imported before is read from the byte where that
+    /// import stopped. A problem in one file does not stop the import of the others
+    /// (docs/semantics.md, Sources).
     ///
     /// # Errors
     /// `unsupported` if the store does not support sources, `invalid_args` for an unknown agent
@@ -65,7 +66,7 @@ impl<'e> Importer<'e> {
             }
             let mut tell = |file: Progressed<'_>| progress(file.within(&all, candidate.size));
             match self.import_file(sources, candidate, options, &mut tell, &mut report) {
-                // With a single file there are no others to continue with.
+                // A single file is the whole import, so its error is the error of the import.
                 Err(error) if all.files > 1 && concerns_one_file(&error) => {
                     report.refused(&candidate.path, &error);
                 }
@@ -92,8 +93,8 @@ impl<'e> Importer<'e> {
         Ok(report)
     }
 
-    /// Imports one file. Starts again if a concurrent import was faster or a name is taken, up to
-    /// [`ATTEMPTS`] times.
+    /// Imports one file. If another writer changed the store meanwhile, or an id or label is in
+    /// use, tries again, with up to [`ATTEMPTS`] attempts in total.
     fn import_file(
         &self,
         sources: &dyn Store,
@@ -205,8 +206,8 @@ impl<'e> Importer<'e> {
 }
 
 impl Importer<'_> {
-    /// Returns `None` if a rewritten file is a revision of a deleted session. Such a session is
-    /// imported again only on request.
+    /// Returns `None` if the file was rewritten, its first session was deleted, and the options do
+    /// not request deleted sessions. Otherwise returns the state with which the import continues.
     fn unless_deleted(
         &self,
         found: SourceState,
@@ -227,7 +228,7 @@ impl Importer<'_> {
     }
 }
 
-/// Returns the state without an earlier revision, so that nothing is shared with one.
+/// Removes the earlier revision from the state, so that the file shares no records with it.
 fn unshared(state: SourceState) -> SourceState {
     match state {
         SourceState::New { revision, latest, .. } => {
@@ -237,13 +238,13 @@ fn unshared(state: SourceState) -> SourceState {
     }
 }
 
-/// Returns the state of a file that is read again from its beginning and shares nothing with what
-/// was read before.
+/// Returns the state of a file that is read again from its beginning. The file shares no records
+/// with `source`, its earlier import.
 fn anew(source: &Source) -> SourceState {
     SourceState::New { revision: source.revision + 1, latest: Some(source.id), earlier: None }
 }
 
-/// Checks whether a failure concerns one file and its sessions, and not the whole store.
+/// Checks whether an error concerns one file and its sessions, and not the whole store.
 fn concerns_one_file(error: &Error) -> bool {
     match error {
         Error::Store(

@@ -1,14 +1,14 @@
 //! Imports the session files of agents into a store, and continues where an earlier import stopped.
 //!
-//! Use it to get sessions of other agents into a store of your own choice. The crate `forklore` has
-//! the same import as a method. The formats themselves are in `forklore-formats` and
-//! `forklore-opencode`; the engine passes them to the importer.
+//! Use this crate to import sessions of other agents into a store of your choice. The crate
+//! `forklore` offers the same import as a method. The formats are in `forklore-formats` and
+//! `forklore-opencode`. You register them with the engine, and the importer uses the engine's
+//! formats.
 //!
-//! - [`Importer`] imports files and folders with the formats of an engine; [`ImportOptions`] say
-//!   how.
-//! - [`ImportReport`] has the [`ImportedFile`]s with their [`ImportedSession`]s, and each
-//!   [`Problem`].
-//! - [`Survey`] says what there is to import, without importing it.
+//! - [`Importer`] imports files and folders with the formats of an engine and with
+//!   [`ImportOptions`].
+//! - [`ImportReport`] lists the [`ImportedFile`]s, the [`ImportedSession`]s and the [`Problem`]s.
+//! - [`Survey`] counts the files that an import would find, without importing them.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -41,11 +41,12 @@
 //!
 //! # How it works
 //!
-//! An import passes each file through one pipeline: `discovery` finds the files, `source_state`
-//! compares a file with what the store has of it, `reading` splits it into records, `records` takes
-//! each to the session that `route` names, and `output` writes a few megabytes at a time.
-//! A file is read once, in constant memory. Each step is atomic and includes how far the file was
-//! read. So a stopped import continues from there, and appended content is read in the same way.
+//! An import passes each file through one pipeline. `discovery` finds the file, and `source_state`
+//! compares it with the store. `reading` splits the file into records, and `records` adds each
+//! record to the session that `route` chooses. `output` writes a few megabytes at a time, each time
+//! as one step. A file is read once, in constant memory. Each step is atomic and records how far
+//! the file was read. The next import continues at that position, after an import that was stopped
+//! or when the agent has appended to the file.
 //!
 //! The crate never changes an agent's file. Writing such files is an operation of the engine
 //! ([`Engine::export_to`](forklore_engine::Engine::export_to)). `docs/semantics.md` (Sources)

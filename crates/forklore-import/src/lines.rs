@@ -1,4 +1,4 @@
-//! Splits a file into lines, in constant memory except for the longest line.
+//! Splits a file into lines. It needs constant memory plus the length of the longest line.
 
 use std::io::{self, Read};
 
@@ -7,10 +7,10 @@ use forklore_core::limits::IMPORTED_LINE_BYTES;
 
 use crate::blocks::{BLOCK, Blocks};
 
-/// Maximum number of bytes of an overlong line that are returned at once.
+/// Maximum number of bytes in one piece of a line that is too long.
 const STRETCH: usize = 4 << 20;
 
-/// Consecutive bytes of a file.
+/// Consecutive bytes of a file: a line or a part of one.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
     /// A line with its line feed.
@@ -32,11 +32,11 @@ pub(crate) struct Lines<R> {
     input: R,
     blocks: Blocks,
     block: Bytes,
-    /// `start` is where the bytes begin that were not returned yet. There is no line feed between
-    /// it and `searched`.
+    /// The position in `block` of the first byte that was not returned yet. There is no line feed
+    /// between `start` and `searched`.
     start: usize,
     searched: usize,
-    /// Whether the reader is inside a line that is too long.
+    /// Whether the position is inside a line that is too long.
     pub(crate) in_long: bool,
     most: usize,
 }
@@ -59,7 +59,8 @@ impl<R: Read> Lines<R> {
         Self { most, ..Self::new(input, false) }
     }
 
-    /// Returns the next piece, or `None` at the end. A [`Piece::Tail`] can only be the last piece.
+    /// Returns the next piece, or `None` at the end of the input. Only the last piece can be a
+    /// [`Piece::Tail`].
     pub(crate) fn next(&mut self) -> io::Result<Option<Piece>> {
         loop {
             let unsearched = self.block.get(self.searched..).unwrap_or_default();
@@ -98,8 +99,9 @@ impl<R: Read> Lines<R> {
         Piece::Long { bytes, first, last }
     }
 
-    /// Reads a new block that begins with the bytes not returned yet. For a long line the block is
-    /// twice as long as the part read so far.
+    /// Reads a new block that begins with the bytes not returned yet, and returns how many bytes
+    /// are new. The new block has twice the size of those bytes, but at least [`BLOCK`], so that
+    /// long lines need few copies.
     fn fill(&mut self) -> io::Result<usize> {
         let begun = self.block.get(self.start..).unwrap_or_default();
         let most = self.most.saturating_add(BLOCK);

@@ -1,4 +1,4 @@
-//! Looks up sources and sessions in the store for the file that is being read.
+//! Finds sources and sessions in the store during the import of a file.
 
 use forklore_core::agent_format::{AgentFormat, session_id};
 use forklore_core::{Cut, CutError, Header, Selector};
@@ -9,10 +9,10 @@ use forklore_store::sources::{FindSource, RecordLocation, Source};
 
 use crate::branch_start::Follows;
 
-/// Maximum number of session ids derived from one native id that are tried.
+/// Maximum number of session ids that a search derives from one native id.
 const SESSIONS: usize = 1_000;
 
-/// Looks up what the store has of files of one agent.
+/// Finds sources and sessions that were imported from the files of one agent.
 #[derive(Clone, Copy)]
 pub(crate) struct Lookup<'a> {
     pub(crate) engine: &'a Engine,
@@ -21,8 +21,8 @@ pub(crate) struct Lookup<'a> {
 }
 
 impl Lookup<'_> {
-    /// Returns the sources of a native id, newest session first. It derives the possible session
-    /// ids from the native id, so it need not search a list of sources.
+    /// Returns the sources whose session has this native id, newest session first. Derives the
+    /// possible session ids from the native id, so that it need not search a list of sources.
     pub(crate) fn sources_of(&self, native_id: &str) -> Result<Vec<Source>> {
         let dialect = self.format.name();
         let mut found = Vec::new();
@@ -40,8 +40,8 @@ impl Lookup<'_> {
         Ok(found)
     }
 
-    /// Returns the header of the session that contains a record of the source, unless the session
-    /// was deleted.
+    /// Returns the header of the session that contains the record at this location of the source.
+    /// Returns `None` if the session was deleted.
     pub(crate) fn session_at(
         &self,
         source: &Source,
@@ -53,7 +53,7 @@ impl Lookup<'_> {
         Ok(Some(header).filter(|header| header.deleted.is_none()))
     }
 
-    /// Returns the cut of a session after an event.
+    /// Returns the cut of the session `parent` after the event `after`.
     pub(crate) fn cut(&self, parent: &Header, after: Follows) -> Result<Cut> {
         let seq = match after {
             Follows::Nothing | Follows::Inherited(0) => return Ok(Cut::default()),
@@ -62,7 +62,7 @@ impl Lookup<'_> {
         };
         let seq = i64::try_from(seq).unwrap_or(i64::MAX);
         match self.engine.cut(parent, &Selector::Seq(seq)) {
-            // Nothing up to the record is inheritable.
+            // No event up to this seq is inheritable.
             Err(Error::Cut { source: CutError::NothingToFork { .. }, .. }) => Ok(Cut::default()),
             cut => cut,
         }

@@ -1,4 +1,5 @@
-//! Names that the store refused although they looked free. The next attempt skips them.
+//! Session ids and labels that the store refused although they looked free. The next attempt to
+//! import the file avoids them.
 
 use std::collections::HashSet;
 
@@ -10,12 +11,12 @@ use forklore_engine::{Error, Result};
 
 const ATTEMPTS: usize = 10_000;
 
-/// Names that are in use.
+/// Session ids and labels that new sessions of a file must not get.
 #[derive(Debug, Default)]
 pub(crate) struct NameConflicts {
     ids: HashSet<SessionId>,
     labels: HashSet<Label>,
-    /// Sessions of the file that may not be in the store yet.
+    /// The ids of the file's new sessions, which may not be in the store yet.
     made: HashSet<SessionId>,
 }
 
@@ -30,18 +31,19 @@ impl NameConflicts {
         self.labels.insert(label);
     }
 
-    /// Records a session of the file that will be created.
+    /// Records the id of a new session of the file.
     pub(crate) fn add(&mut self, id: SessionId) {
         self.made.insert(id);
     }
 
-    /// Starts the file again: none of its sessions will be created, unless they are added again.
+    /// Forgets the new sessions of the file, because the next attempt begins the file again.
+    /// Refused ids and labels remain recorded.
     pub(crate) fn start_again(&mut self) {
         self.made.clear();
     }
 
-    /// Returns the id of a file's session: its native id if that is valid and free, or else the
-    /// first free one derived from it (docs/semantics.md, Sources).
+    /// Returns an id for a file's first session: the native id if it is valid and free, or else the
+    /// first free id derived from the native id (docs/semantics.md, Sources).
     pub(crate) fn file_id(
         &self,
         store: &dyn Store,
@@ -58,8 +60,8 @@ impl NameConflicts {
         Err(Error::invalid("native_id", "no id made of the file's is free"))
     }
 
-    /// Returns the id of a branch in a file, derived from the file's session and the branch's first
-    /// record.
+    /// Returns a free id for a branch in a file. The id is derived from the id of the file's first
+    /// session and from `first`, which identifies the branch's first record.
     pub(crate) fn fork_id(
         &self,
         store: &dyn Store,
@@ -88,7 +90,7 @@ impl NameConflicts {
             .unwrap_or_else(|| Label::of_fork(id, 26))
     }
 
-    /// Returns the label of a session that begins a revision of its file.
+    /// Returns the label for the first session of a rewritten file.
     pub(crate) fn revision_label(&self, revision: u64, id: &SessionId) -> Label {
         let label = format!("revision-{revision}").parse().ok();
         label.filter(|label| !self.labels.contains(label)).unwrap_or_else(|| self.label(id))

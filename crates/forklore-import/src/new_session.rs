@@ -1,5 +1,5 @@
-//! The sessions that an import creates: roots, and sessions that begin inside another one
-//! (docs/semantics.md, Fork and Sources).
+//! Builds the sessions that an import creates: roots, and sessions that begin inside another
+//! session (docs/semantics.md, Fork and Sources).
 
 use forklore_core::Usage;
 use forklore_core::workspace::Workspace;
@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::agent_file::AgentFile;
 
-/// A session to create, and where it begins.
+/// A session to create that begins inside another session.
 pub(crate) struct Child {
     pub(crate) id: SessionId,
     pub(crate) kind: SessionKind,
@@ -20,12 +20,13 @@ pub(crate) struct Child {
     pub(crate) title: Option<String>,
     pub(crate) workspace: Workspace,
     pub(crate) created: Timestamp,
-    /// The number of the file's revision that the session begins.
+    /// The number of the file's revision, if this is the first session of a rewritten file.
     pub(crate) revision: Option<u64>,
 }
 
 impl Child {
-    /// Returns the session to create, whose log begins with an event that names its parent.
+    /// Converts the description into a session for the store. The session's log begins with a
+    /// `session_fork` event that names the parent session.
     pub(crate) fn into_session(self, file: &AgentFile<'_>, label: Label) -> Result<NewSession> {
         let first = self.record().event(&self.id, self.created)?;
         let Self { id, kind, parent, cut, title, workspace, created, .. } = self;
@@ -46,12 +47,12 @@ impl Child {
         })
     }
 
-    /// Returns the number of inherited events.
+    /// Returns the number of events that the session inherits.
     fn inherited(&self) -> u64 {
         if self.kind == SessionKind::Branch { self.cut.inheritable } else { 0 }
     }
 
-    /// Returns the payload of the first event of its log.
+    /// Returns the payload of the session's `session_fork` event.
     fn record(&self) -> ForkRecord<'_> {
         ForkRecord {
             kind: self.kind,
@@ -72,7 +73,7 @@ impl Child {
     }
 }
 
-/// Returns a session to create that begins at the start.
+/// Builds a root session.
 pub(crate) fn root(
     file: &AgentFile<'_>,
     id: SessionId,

@@ -1,5 +1,5 @@
-//! Finds the JSON objects in a line that is not simply one object: a damaged line, several records
-//! in one line, or bytes that are not UTF-8.
+//! Finds the JSON objects in a line that is more than one object: a damaged line, a line with
+//! several records, or a line that is not UTF-8.
 
 use serde::de::IgnoredAny;
 
@@ -10,12 +10,12 @@ pub(crate) enum Part<'a> {
     Blank(&'a [u8]),
     /// One complete JSON object.
     Object(&'a [u8]),
-    /// Anything else, up to the end of the line.
+    /// The rest of the line, from the first byte that begins neither a blank nor a complete object.
     Rest(&'a [u8]),
 }
 
-/// Splits a line into its parts. Each part is determined without the bytes after it, so a line that
-/// is truncated anywhere gives the same first parts.
+/// Splits a line into its parts. No part depends on the bytes after it. A truncated line therefore
+/// has the same first parts as the whole line.
 pub(crate) fn parts(line: &[u8]) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = line;
@@ -37,7 +37,7 @@ pub(crate) fn parts(line: &[u8]) -> Vec<Part<'_>> {
     }
 }
 
-/// Returns the number of leading bytes without meaning.
+/// Returns the number of leading bytes that are white space, zero bytes or byte order marks.
 pub(crate) fn blank_len(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(rest) = bytes.get(at..) {

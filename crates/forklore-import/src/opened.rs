@@ -1,4 +1,5 @@
-//! A file being imported: opened once, read-only, and examined before it is read.
+//! A file that is being imported. It is opened once, read-only, and its first bytes are examined
+//! before it is read.
 
 use std::borrow::Cow;
 use std::fs::{File, Metadata};
@@ -16,28 +17,30 @@ use crate::compressed::{Trouble, Unpacked, is_packed};
 use crate::record_keys::record_key;
 use crate::report::ProblemKind;
 
-/// Maximum number of bytes that dialects get to identify a file.
+/// Maximum number of bytes at the beginning of a file from which dialects detect its format.
 const HEAD: u64 = 64 << 10;
-/// Maximum number of bytes that are read for the facts in a longer first line.
+/// Maximum number of bytes of a first line that are read for its facts, if the line is longer than
+/// `HEAD`.
 const LONG_HEAD: u64 = 4 << 20;
-/// Number of bytes of the first line that identify a moved file.
+/// Maximum number of bytes of the first line whose hash identifies a moved file.
 const FIRST_LINE: usize = 4 << 10;
 const BLOCK: usize = 1 << 20;
-/// Characters that may precede JSON.
+/// Characters that may surround JSON in a line.
 const BLANK: [char; 6] = ['\u{feff}', '\0', ' ', '\t', '\r', '\n'];
 
-/// A regular file, with the metadata and first bytes that were seen.
+/// An open regular file, with its metadata and its first bytes at the time when it was opened.
 pub(crate) struct Opened {
     file: File,
-    /// Whether it is compressed. All other properties then describe its decompressed content.
+    /// Whether the file is compressed. `head` then contains decompressed bytes; `seen` describes
+    /// the compressed file.
     pub(crate) packed: bool,
     trouble: Trouble,
     pub(crate) path: PathBuf,
     pub(crate) seen: SeenFile,
     pub(crate) head: Vec<u8>,
-    /// Whether it is one JSON document rather than lines.
+    /// Whether the file is one JSON document and not JSON lines.
     pub(crate) document: bool,
-    /// The time of its last change, if that differs from [`SeenFile::modified`].
+    /// The time for records without a time, if it is not [`SeenFile::modified`].
     changed: Option<Timestamp>,
 }
 
@@ -51,11 +54,12 @@ impl Opened {
         Ok(opened)
     }
 
-    /// Opens a file and takes its bytes as they are, without decompression.
+    /// Opens a file without decompressing it.
     pub(crate) fn literal(path: &Path) -> io::Result<Self> {
         let irregular = || io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
-        // Opening a named pipe would block until it has a writer, so the path is checked first. The
-        // opened file is checked again, because the path may have been replaced in between.
+        // Opening a named pipe would block until the pipe has a writer, so the path is checked
+        // first. The opened file is checked again, because another file may have replaced the first
+        // one in between.
         if !path.symlink_metadata()?.is_file() {
             return Err(irregular());
         }
@@ -73,7 +77,7 @@ impl Opened {
         Ok(Self { file, packed, trouble, path, seen, head, document, changed })
     }
 
-    /// Wraps generated lines as the file that is known under `path`.
+    /// Wraps a temporary file with generated lines as if it were the file at `path`.
     pub(crate) fn over(
         mut file: File,
         path: &Path,
@@ -104,17 +108,19 @@ impl Opened {
         }
     }
 
-    /// Takes the reason why the last reading of a compressed file stopped before its end.
+    /// Takes the reason why the last read of the compressed content stopped before its end. Returns
+    /// `None` if the read did not stop early.
     pub(crate) fn trouble(&self) -> Option<(ProblemKind, String)> {
         self.trouble.take()
     }
 
-    /// Checks whether the content may have this length, without reading it.
+    /// Checks whether the content may have at least `len` bytes, without reading it. The answer for
+    /// a compressed file is always yes.
     pub(crate) fn may_be_long(&self, len: u64) -> bool {
         self.packed || self.seen.size >= len
     }
 
-    /// Returns the time of the last change, for records without a time.
+    /// Returns the time for records without a time, usually the file's modification time.
     pub(crate) fn time(&self) -> Timestamp {
         if let Some(changed) = self.changed {
             return changed;
@@ -125,15 +131,16 @@ impl Opened {
 
     pub(crate) fn first_line(&self) -> RecordKey {
         if self.document {
-            // The first line of a document does not identify it.
+            // The first line of a document may be only a brace, so the first bytes identify the
+            // document.
             return record_key(self.head.get(..FIRST_LINE).unwrap_or(&self.head));
         }
         let line = self.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
         record_key(line.get(..FIRST_LINE).unwrap_or(line))
     }
 
-    /// Returns the state of the sha256 after the first `len` bytes, so that hashing can continue,
-    /// or `None` if those bytes do not have this `sha256`.
+    /// Hashes the first `len` bytes of the content. Returns the state of the hash, so that hashing
+    /// can continue, or `None` if those bytes do not have this `sha256`.
     pub(crate) fn prefix(&self, len: u64, sha256: &[u8; 32]) -> io::Result<Option<Sha256>> {
         if !self.may_be_long(len) {
             return Ok(None);
@@ -157,7 +164,7 @@ impl Opened {
         Ok(same.then_some(hash))
     }
 
-    /// Returns the length of the content, in bytes.
+    /// Returns the length of the content in bytes, after decompression.
     pub(crate) fn len(&self) -> io::Result<u64> {
         if !self.packed {
             return Ok(self.seen.size);
@@ -165,7 +172,8 @@ impl Opened {
         io::copy(&mut self.rest(0)?, &mut io::sink())
     }
 
-    /// Returns the bytes from `offset` up to the size that was seen.
+    /// Returns a reader of the content from byte `offset` up to the size that the file had when it
+    /// was opened.
     pub(crate) fn rest(&self, offset: u64) -> io::Result<Box<dyn Read + '_>> {
         let mut file = self.file.try_clone()?;
         if !self.packed {
@@ -178,8 +186,9 @@ impl Opened {
         Ok(Box::new(content))
     }
 
-    /// Returns the time in the first records, which determines the order of the import, and the
-    /// other facts in them.
+    /// Returns the first time in the file's first records, and all facts in the records up to
+    /// there. The time determines the order of the import. If no record has a time, it is the
+    /// file's modification time.
     pub(crate) fn begun(&self, dialect: &dyn AgentFormat) -> (Timestamp, FileFacts) {
         let mut reader = dialect.reader(&self.path, None);
         let mut facts = FileFacts::default();
@@ -203,7 +212,8 @@ impl Opened {
         (self.time(), facts)
     }
 
-    /// Returns the beginning of the file, with its complete first line if that is not too long.
+    /// Returns the beginning of the content: the head, or a first line that is longer than the
+    /// head, up to [`LONG_HEAD`] bytes.
     fn first_lines(&self) -> Cow<'_, [u8]> {
         if memchr::memchr(b'\n', &self.head).is_some() || (self.head.len() as u64) < HEAD {
             return Cow::Borrowed(&self.head);
@@ -216,7 +226,7 @@ impl Opened {
     }
 }
 
-/// Returns the first time in a line, and adds its other facts to `facts`.
+/// Returns the first time in a line, and adds the line's facts to `facts`.
 fn begun(line: Line, facts: &mut FileFacts) -> Option<Timestamp> {
     let (ts, further) = match line {
         Line::Record(record) => (record.ts, record.facts),

@@ -5,34 +5,35 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use forklore_core::workspace::Workspace;
 
-/// Maximum number of attempts to import a file that concurrent writes or name conflicts make fail.
+/// Maximum number of attempts to import one file, if concurrent writes or conflicting ids or labels
+/// make attempts fail.
 pub(crate) const ATTEMPTS: usize = 20;
 
 /// Options of an import.
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
-    /// The dialect of the files; `None` tries every dialect.
+    /// The name of the dialect whose files are imported; `None` imports files of every dialect.
     pub from: Option<String>,
     /// The workspace of sessions whose file names no directory.
     pub workspace: Workspace,
     /// Whether to import deleted sessions again, under new ids.
     pub again: bool,
-    /// Whether the paths were discovered and not named by a person. A discovered file without
-    /// sessions is then no problem.
+    /// Whether a search, and not a person, found the paths. A file without sessions is then not
+    /// reported as a problem.
     pub found: bool,
-    /// Stops the import when it is set. What was written until then stays, and the next import
-    /// continues from there.
+    /// Stops the import when it becomes `true`. The store retains what was written until then, and
+    /// the next import continues from there.
     pub stop: Arc<AtomicBool>,
 }
 
 impl ImportOptions {
-    /// Returns options for every dialect that leave deleted sessions deleted.
+    /// Returns options that import files of every dialect and do not import deleted sessions again.
     #[must_use]
     pub fn in_workspace(workspace: Workspace) -> Self {
         Self { from: None, workspace, again: false, found: false, stop: Arc::default() }
     }
 
-    /// Checks whether the import must stop.
+    /// Checks whether the caller requested the import to stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The events of another file's session that the records of a file may repeat.
+//! Reads the events of another file's session, which the records of a file may repeat.
 
 use std::collections::VecDeque;
 
@@ -12,24 +12,25 @@ use forklore_store::sources::{RecordKey, Source};
 use crate::lookup::Lookup;
 use crate::record_patch::RecordPatch;
 
-/// Maximum number of events that are not inherited among which a record without an id is searched.
+/// Maximum number of events between two inheritable ones among which a record without an id is
+/// searched.
 const PASSED: usize = 256;
 
-/// The events that the next records may repeat.
+/// The events of the original session that the next records of a copy may repeat.
 pub(crate) struct OriginalEvents {
-    /// Files that begin with the same record, oldest first.
+    /// The files that may contain the original session or a branch of it, oldest first.
     sources: Vec<Source>,
     session: SessionId,
     events: Events,
-    /// The next inheritable event.
+    /// The next inheritable event of the session.
     next: Option<LogEntry>,
-    /// The events before `next` that are not inherited.
+    /// The events directly before `next` that forks do not inherit.
     passed: VecDeque<LogEntry>,
 }
 
 impl OriginalEvents {
-    /// Opens the events of `session` after the first `copied` inheritable ones. `sources` are the
-    /// files that may contain a branch of it.
+    /// Opens the events of `session` after its first `copied` inheritable events. `sources` are the
+    /// files that may contain a branch of the session.
     pub(crate) fn open(
         lookup: Lookup<'_>,
         sources: Vec<Source>,
@@ -68,7 +69,8 @@ impl OriginalEvents {
         Ok(())
     }
 
-    /// Checks by its type, and its id if it has one, whether the record may repeat the next event.
+    /// Checks whether the record may repeat the next event: their types, and the record's id if it
+    /// has one, must be equal.
     pub(crate) fn is_next(&self, record: &Record) -> bool {
         self.next.as_ref().is_some_and(|LogEntry { event, .. }| {
             let native = record.native_id.as_deref();
@@ -76,8 +78,9 @@ impl OriginalEvents {
         })
     }
 
-    /// Checks whether a record without an id, which is not inherited, also precedes the next event
-    /// of the original.
+    /// Checks whether the original has a record without an id, which forks do not inherit, before
+    /// its next inheritable event. Drops the events up to that record. At most `most` bytes may
+    /// differ.
     pub(crate) fn passed(&mut self, record: &Record, text: &ByteString, most: usize) -> bool {
         let same = |stored: &LogEntry| {
             stored.event.kind == record.kind
@@ -87,7 +90,7 @@ impl OriginalEvents {
         at.map(|at| self.passed.drain(..=at)).is_some()
     }
 
-    /// Checks whether one of the files contains a record with this key.
+    /// Checks whether one of `sources` contains a record with this key.
     pub(crate) fn contains(&self, lookup: Lookup<'_>, key: RecordKey) -> Result<bool> {
         for source in &self.sources {
             if lookup.sources.locate_record(source.id, key)?.is_some() {
@@ -97,8 +100,8 @@ impl OriginalEvents {
         Ok(false)
     }
 
-    /// Returns the branch that begins after the first `copied` events and continues with the record
-    /// with this key.
+    /// Returns the branch of the session that begins after its first `copied` inheritable events
+    /// and contains the record with this key.
     pub(crate) fn branch(
         &self,
         lookup: Lookup<'_>,

@@ -1,4 +1,5 @@
-//! What is written of a file, one step after another, and where its records are.
+//! Writes the import of a file to the store, one step after another, and finds the records written
+//! so far.
 
 use std::thread::Scope;
 
@@ -12,17 +13,18 @@ use crate::agent_file::AgentFile;
 use crate::batch::Batch;
 use crate::writer::Writer;
 
-/// The source of a file in the store, and the step that is collected for it.
+/// The source of a file in the store, and the next step, which is being collected.
 pub(crate) struct Output<'a> {
     engine: &'a Engine,
     sources: &'a dyn Store,
     target: Target,
-    /// The id of the source, once its first step was written.
+    /// The id of the source; `None` until the first step of a new source was written.
     source: Option<SourceId>,
     batch: Batch,
-    /// Writes the steps of a long file.
+    /// The separate thread that writes the steps of a long file.
     writer: Option<Writer>,
-    /// The key and location of the last record, which the next record continues almost always.
+    /// The key and location of the last record. It is a cache: the next record almost always
+    /// continues the last one.
     tip: Option<(RecordKey, RecordLocation)>,
 }
 
@@ -39,12 +41,12 @@ impl<'a> Output<'a> {
         self.source
     }
 
-    /// Returns the step that is collected.
+    /// Returns the step that is being collected.
     pub(crate) fn batch(&mut self) -> &mut Batch {
         &mut self.batch
     }
 
-    /// Records where the last record is.
+    /// Records the key and the location of the last record.
     pub(crate) fn remember(&mut self, key: Option<RecordKey>, location: RecordLocation) {
         self.tip = key.map(|key| (key, location));
         if let Some(key) = key {
@@ -69,8 +71,8 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Writes the collected step, up to which the file is `read`. `whole` means that the file was
-    /// read to its end.
+    /// Writes the collected step. `read` is how far the file is read. `whole` means that the file
+    /// was read to its end.
     pub(crate) fn write(
         &mut self,
         file: &AgentFile<'_>,
@@ -102,7 +104,8 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Starts a separate thread that writes the steps from now on.
+    /// Starts a separate thread that writes all following steps except the first step of a new
+    /// source.
     pub(crate) fn start_writer<'scope>(&mut self, scope: &'scope Scope<'scope, '_>)
     where
         'a: 'scope,

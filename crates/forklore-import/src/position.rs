@@ -1,4 +1,4 @@
-//! The position up to which a file is read: the bytes accounted for, and their sha256.
+//! The position up to which a file is read: the number of bytes accounted for, and their sha256.
 
 use sha2::{Digest, Sha256};
 
@@ -6,17 +6,17 @@ use sha2::{Digest, Sha256};
 pub(crate) struct Position {
     offset: u64,
     hash: Sha256,
-    /// The offset of the present record in the text that begins at `offset`.
+    /// How many bytes after `offset` the current record begins; `None` between records.
     inside: Option<usize>,
 }
 
 impl Position {
-    /// Returns the position after `offset` bytes with this hash.
+    /// Returns the position after `offset` bytes. `hash` is the state of their sha256.
     pub(crate) fn after(offset: u64, hash: Sha256) -> Self {
         Self { offset, hash, inside: None }
     }
 
-    /// Returns the number of bytes accounted for.
+    /// Returns the number of bytes accounted for, from the beginning of the file.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
@@ -26,28 +26,28 @@ impl Position {
         self.hash.clone().finalize().into()
     }
 
-    /// Accounts for further bytes of the file.
+    /// Advances the position over these bytes of the file.
     pub(crate) fn account(&mut self, bytes: &[u8]) {
         self.hash.update(bytes);
         self.offset += bytes.len() as u64;
     }
 
-    /// Starts a record at `at` in the text that begins at the present offset.
+    /// Starts a record `at` bytes after the present offset.
     pub(crate) fn enter(&mut self, at: usize) {
         self.inside = Some(at);
     }
 
-    /// Ends the present record.
+    /// Ends the current record.
     pub(crate) fn leave(&mut self) {
         self.inside = None;
     }
 
-    /// Checks whether a record has started whose bytes are not accounted for.
+    /// Checks whether a record has started and not ended. Its bytes are not accounted for yet.
     pub(crate) fn is_inside(&self) -> bool {
         self.inside.is_some()
     }
 
-    /// Returns the byte offset of the present record in the file.
+    /// Returns the byte offset of the current record in the file.
     pub(crate) fn of_record(&self) -> u64 {
         self.offset + self.inside.unwrap_or(0) as u64
     }

@@ -1,5 +1,5 @@
-//! Reads one file from where the last import stopped: lines into records, records into one step
-//! after another.
+//! Reads one file from where the last import stopped. It splits lines into records, and writes the
+//! records in steps.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use crate::report::ProblemKind;
 use crate::writer::LONG;
 use crate::{document, import_object};
 
-/// The reading of one file.
+/// Reads one file.
 pub(crate) struct Reading<'a> {
     input: Input,
     records: Records<'a>,
@@ -31,17 +31,17 @@ impl<'a> Reading<'a> {
         Self { input, records }
     }
 
-    /// Returns the number of bytes read.
+    /// Returns the number of bytes read, from the beginning of the file.
     pub(crate) fn offset(&self) -> u64 {
         self.input.offset()
     }
 
-    /// Returns how far the file is read, and what became of its records.
+    /// Returns the reading position with the problems, and the imported records.
     pub(crate) fn into_parts(self) -> (Input, Records<'a>) {
         (self.input, self.records)
     }
 
-    /// Reads the file to its end, or until the import is stopped.
+    /// Reads the file to its end, or until the caller stops the import.
     pub(crate) fn run(
         &mut self,
         file: &Opened,
@@ -100,12 +100,13 @@ impl<'a> Reading<'a> {
     }
 
     fn progressed<'p>(&self, path: &'p Path) -> Progressed<'p> {
-        // The size of a compressed file's content is not known in advance.
+        // The size of a compressed file's content is unknown until it is read.
         let offset = self.input.offset();
         Progressed::of(path, offset, self.records.file().seen().size.max(offset))
     }
 
-    /// Reads a line. Nearly every line is one object and a line end; any other line is split.
+    /// Reads a line. Nearly every line is one object and a line end. Any other line is split into
+    /// its objects.
     fn line(&mut self, line: &Bytes) -> Result<()> {
         let (blank, content) = line.split_at(blank_len(line));
         let object = content.trim_ascii_end();
@@ -128,8 +129,8 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Reads the objects in a line. A last line without a line end is not `whole`: its complete
-    /// objects are read, the rest waits for the next import.
+    /// Reads the objects in a line that is not simply one object. `whole` is false for a last line
+    /// without a line end: its complete objects are read, and the next import reads the rest.
     fn apart(&mut self, line: &Bytes, whole: bool) -> Result<()> {
         let Self { input, records } = self;
         let mut objects = 0;

@@ -2,13 +2,14 @@
 
 use forklore_store::sources::{LineEnd, SourceSpan};
 
-/// Maximum number of differing bytes between a copied record and its original: ids and times.
+/// Maximum number of differing bytes between a copied record and its original. It leaves enough for
+/// different ids and times.
 pub(crate) const DIFFERENCE: usize = 512;
-/// The same limit for records without an id.
+/// Maximum number of differing bytes between a copied record without an id and its original.
 pub(crate) const NAMELESS: usize = 64;
 
-/// The difference between a copied record and the event that it repeats: one range of bytes is
-/// replaced.
+/// The difference between an event and the record that repeats it: `removed` bytes at byte `at` of
+/// the event are replaced by `inserted`.
 #[derive(Debug, PartialEq)]
 pub(crate) struct RecordPatch<'t> {
     at: usize,
@@ -17,7 +18,7 @@ pub(crate) struct RecordPatch<'t> {
 }
 
 impl<'t> RecordPatch<'t> {
-    /// Returns the difference, or `None` if more than `most` bytes differ.
+    /// Returns the difference, or `None` if more than `most` bytes are removed or inserted.
     pub(crate) fn of(event: &str, text: &'t str, most: usize) -> Option<Self> {
         Self::between(event, text).filter(|it| it.removed.max(it.inserted.len()) <= most)
     }

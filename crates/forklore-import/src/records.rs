@@ -30,7 +30,7 @@ use crate::route::{Route, Router};
 use crate::route_state::RouteState;
 use crate::session_start::{Inside, SessionStart};
 
-/// The records of one file, on their way into sessions.
+/// Imports the records of one file into sessions.
 pub(crate) struct Records<'a> {
     lookup: Lookup<'a>,
     /// The workspace of sessions whose file names no directory.
@@ -45,7 +45,7 @@ pub(crate) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Continues the import of a file whose earlier records left `state`.
+    /// Continues the import of a file. `state` is what the earlier records left.
     pub(crate) fn new(
         lookup: Lookup<'a>,
         workspace: &'a Workspace,
@@ -68,7 +68,7 @@ impl<'a> Records<'a> {
         self.sessions.list()
     }
 
-    /// Returns the session that the agent would resume.
+    /// Returns the session that the agent would resume from this file.
     pub(crate) fn leaf(&self) -> Option<&FileSession> {
         self.sessions.get(self.route.leaf?)
     }
@@ -77,17 +77,18 @@ impl<'a> Records<'a> {
         &mut self.output
     }
 
-    /// Returns the step that is collected.
+    /// Returns the step that is being collected.
     pub(crate) fn batch(&mut self) -> &mut Batch {
         self.output.batch()
     }
 
-    /// Checks whether no record was imported, and the last one is not shared either.
+    /// Checks whether the file has no session yet and its last record is not shared with an earlier
+    /// revision.
     pub(crate) fn is_empty(&self) -> bool {
         self.sessions.is_empty() && self.revision.last_shared().is_none()
     }
 
-    /// Adds facts about the session that a line contains.
+    /// Adds the facts in a line about the file's session.
     pub(crate) fn learn(&mut self, input: &mut Input, mut facts: FileFacts) {
         if let Some(what) = facts.irregular.take() {
             input.problem(ProblemKind::Irregular, &what);
@@ -95,7 +96,7 @@ impl<'a> Records<'a> {
         self.file.learn(facts);
     }
 
-    /// Returns the event of an earlier revision that a record repeats. Such a record needs no event
+    /// Returns the event of an earlier revision that a record repeats. Such a record gets no event
     /// of its own.
     pub(crate) fn shared(
         &mut self,
@@ -106,7 +107,7 @@ impl<'a> Records<'a> {
         self.revision.unchanged(*lookup, file, output, record, text)
     }
 
-    /// Adds a record that repeats an event of an earlier revision.
+    /// Accounts for a record that repeats the event `spot` of an earlier revision.
     pub(crate) fn add_shared(&mut self, record: &Record, spot: EventLocation) {
         let key = key_of(record);
         self.output.remember(key, SHARED);
@@ -116,8 +117,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Checks whether a record repeats the next event of another file's session. Such a record is
-    /// then accounted for.
+    /// Checks whether a record repeats the next event of another file's session. Such a record gets
+    /// no event of its own, and its bytes are added to the step.
     pub(crate) fn repeats(&mut self, line: RecordLine<'_>) -> Result<bool> {
         if !self.sessions.is_empty() || self.revision.comparison().is_some() {
             return Ok(false);
@@ -129,7 +130,8 @@ impl<'a> Records<'a> {
         Ok(repeated)
     }
 
-    /// Imports a record and returns its location, or `None` if it is skipped.
+    /// Imports a record as an event and returns its location. Returns `None` if the record is
+    /// skipped, because its session was deleted.
     pub(crate) fn add(
         &mut self,
         input: &mut Input,
@@ -163,7 +165,8 @@ impl<'a> Records<'a> {
         Ok(Some(location))
     }
 
-    /// Decides where a record goes. `shared` is the shared record that it continues.
+    /// Decides to which session a record belongs. `shared` is the event of the shared record that
+    /// this record continues.
     fn route(
         &mut self,
         input: &mut Input,
@@ -188,7 +191,8 @@ impl<'a> Records<'a> {
         Ok(router.route(record, parent))
     }
 
-    /// Creates the file's first session. `ts` is the time of its first event, if it has one.
+    /// Creates the file's first session. `ts` is the time of the session's first record, if the
+    /// record has a time.
     fn begin(&mut self, input: &mut Input, ts: Option<Timestamp>) -> Result<()> {
         if let Some(original) = &self.file.facts().copied_from {
             let name = copy_links::copies_name(self.file.format(), original);
@@ -226,7 +230,8 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Creates a session that branches off from another one, and returns its number.
+    /// Creates a branch or a delegate that begins at `begin` with this record, and returns its
+    /// number in the file.
     fn fork(
         &mut self,
         input: &Input,
@@ -242,7 +247,8 @@ impl<'a> Records<'a> {
                     return Err(Error::invalid("source", message));
                 };
                 if self.output.batch().touches(*number, &parent) {
-                    // The store resolves the cut in what it already contains.
+                    // The store can resolve the cut only in events that it already contains, so the
+                    // events of the parent session are written first.
                     self.flush(input, false)?;
                 }
                 parent
@@ -268,7 +274,7 @@ impl<'a> Records<'a> {
         self.add_child(Child { id, kind, parent, cut, title, workspace, created, revision })
     }
 
-    /// Creates a session that begins inside another one, and returns its number.
+    /// Creates a session that begins inside another session, and returns its number in the file.
     fn add_child(&mut self, child: Child) -> Result<u32> {
         let number = self.sessions.next_number();
         if child.kind == SessionKind::Branch {
@@ -281,7 +287,7 @@ impl<'a> Records<'a> {
         Ok(number)
     }
 
-    /// Appends a record to a session, and returns its location.
+    /// Appends a record to a session as an event, and returns its location.
     fn append(
         &mut self,
         input: &Input,
@@ -329,11 +335,12 @@ impl<'a> Records<'a> {
         self.output.write(&self.file, input.progress(state.text()), whole)
     }
 
-    /// Writes the last step: the rest, and changes of the first session's header.
+    /// Writes the last step: the remaining records, and the changes of the first session's header.
     pub(crate) fn finish(&mut self, input: &mut Input) -> Result<()> {
         self.begin_without_records(input)?;
         if !self.sessions.is_empty() && !self.copies()?.is_empty() {
-            // The copies are compared with what the store contains.
+            // The copies are compared with the events in the store, so all events are written
+            // first.
             self.flush(input, false)?;
             self.output.settle()?;
             if let Some(original) = self.sessions.living_first() {
@@ -354,8 +361,8 @@ impl<'a> Records<'a> {
         self.flush(input, true)
     }
 
-    /// Creates the session of a file that contains nothing but a copy, or of a revision in which
-    /// nothing is new, so that the file can be restored.
+    /// Creates the session of a file that contains only copied records, or of a revision without
+    /// new records. The store needs the session to restore the file.
     fn begin_without_records(&mut self, input: &mut Input) -> Result<()> {
         if self.sessions.is_empty() && self.copied.progress().is_some() {
             self.begin(input, None)?;
@@ -371,7 +378,7 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Returns the files that name this one as their original.
+    /// Returns the files that name this file as their original.
     fn copies(&self) -> Result<Vec<Source>> {
         copy_links::recorded_copies(self.lookup, &self.file, self.output.source())
     }

@@ -13,39 +13,40 @@ use forklore_sanitize::terminal;
 
 use crate::file_session::FileSession;
 
-/// The result of an import: what [`Imported`] reports, and the files.
+/// The result of an import: the fields of [`Imported`], and the imported files and sidecar files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportReport {
-    /// Number of files with sessions.
+    /// Number of files from which sessions were imported now or before.
     pub files: u64,
-    /// Their sessions, grouped by file.
+    /// The sessions of these files, grouped by file.
     pub sessions: Vec<ImportedSession>,
-    /// Number of those files that have not changed since the last import.
+    /// Number of files in `files` that have not changed since the last import.
     pub unchanged: u64,
     /// Number of files from which no session was imported.
     pub skipped: u64,
-    /// Sidecar files: files without a session that agents store next to session files.
+    /// Counts of the sidecar files: files without a session that agents store next to session
+    /// files.
     pub sidecars: SidecarTotals,
-    /// Problems of files and lines. No data was lost because of them.
+    /// Problems of files and lines. No problem means that data was lost.
     pub problems: Vec<Problem>,
-    /// The imported files with their sessions.
+    /// The imported files, with the ids of their sessions.
     pub sources: Vec<ImportedFile>,
-    /// The sidecar files.
+    /// The sidecar files that the store contains.
     pub stored: Vec<StoredSidecar>,
 }
 
-/// A sidecar file that is stored.
+/// A sidecar file that was stored now or before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSidecar {
     /// The file's path, with symbolic links resolved.
     pub path: String,
-    /// The dialect of its agent.
+    /// The dialect of the agent that wrote the file.
     pub dialect: String,
-    /// The first session of the file to which it belongs.
+    /// The first session of the session file to which the sidecar file belongs.
     pub session: SessionId,
     /// Number of bytes read by this import.
     pub bytes: u64,
-    /// Whether it has not changed since the last import.
+    /// Whether the file has not changed since the last import.
     pub unchanged: bool,
 }
 
@@ -54,20 +55,21 @@ pub struct StoredSidecar {
 pub struct ImportedFile {
     /// The file's path, with symbolic links resolved.
     pub path: String,
-    /// Its first session.
+    /// The file's first session, even if it was deleted; `None` if all sessions of the file were
+    /// deleted.
     pub first: Option<SessionId>,
-    /// The session that the agent would resume.
+    /// The session that the agent would resume from this file.
     pub leaf: Option<SessionId>,
-    /// All of its sessions that were not deleted, in the order in which they begin.
+    /// The file's sessions that were not deleted, in the order in which they begin.
     pub sessions: Vec<SessionId>,
     /// Number of bytes read by this import.
     pub bytes: u64,
-    /// Whether it was imported only because another file continues it.
+    /// Whether the file was imported only because another file continues it.
     pub brought: bool,
 }
 
 impl ImportReport {
-    /// Returns the answer of `import`: the report without the files.
+    /// Returns the public result of an import, which lacks the lists of files and sidecar files.
     #[must_use]
     pub fn answer(&self) -> Imported {
         Imported {
@@ -80,7 +82,8 @@ impl ImportReport {
         }
     }
 
-    /// Returns the first file that was named, or found in a folder that was named.
+    /// Returns the first file that the caller named, or that was found in a folder that the caller
+    /// named.
     #[must_use]
     pub fn first_named(&self) -> Option<&ImportedFile> {
         self.sources.iter().find(|file| !file.brought)
@@ -88,8 +91,9 @@ impl ImportReport {
 }
 
 impl ImportedFile {
-    /// Returns the session to which a reference to the file resolves (its leaf, or else the first),
-    /// and the others.
+    /// Returns the session to which a reference to the file resolves, and the file's other
+    /// sessions. A reference resolves to the leaf, or else to the first session that was not
+    /// deleted. Returns `None` if all sessions were deleted.
     #[must_use]
     pub fn meant(&self) -> Option<(&SessionId, Vec<&SessionId>)> {
         let meant = self.leaf.as_ref().filter(|leaf| self.sessions.contains(leaf));
@@ -98,9 +102,9 @@ impl ImportedFile {
     }
 }
 
-/// Describes a session of an imported file.
+/// Converts a session of an imported file for the report.
 pub(crate) trait OfSession {
-    /// Describes a session whose records have this dialect.
+    /// Converts a session whose records have this dialect.
     fn of(dialect: &str, session: &FileSession, header: Header) -> Self;
 }
 
@@ -119,7 +123,7 @@ impl OfSession for ImportedSession {
 }
 
 impl ImportReport {
-    /// Adds a sidecar file.
+    /// Adds a sidecar file and counts it.
     pub(crate) fn add_sidecar(&mut self, file: StoredSidecar) {
         self.sidecars.files += 1;
         self.sidecars.unchanged += u64::from(file.unchanged);
@@ -127,7 +131,7 @@ impl ImportReport {
         self.stored.push(file);
     }
 
-    /// Adds a file that the store refused.
+    /// Adds a skipped file and the error because of which it was skipped.
     pub(crate) fn refused(&mut self, path: &Path, error: &Error) {
         self.skipped += 1;
         let problem = Problem::of_file(path, ProblemKind::Refused, error.to_string());
@@ -137,9 +141,9 @@ impl ImportReport {
     }
 }
 
-/// Describes a problem of a whole file.
+/// Creates problems of whole files, without a line number.
 pub(crate) trait OfFile {
-    /// Describes a problem of the file at `path`.
+    /// Creates a problem of the file at `path`.
     fn of_file(path: &Path, kind: ProblemKind, message: String) -> Self;
 }
 

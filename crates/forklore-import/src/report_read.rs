@@ -1,4 +1,4 @@
-//! Reports files that were read.
+//! Reports a file that was read.
 
 use forklore_engine::{Engine, Result};
 use forklore_sanitize::terminal;
@@ -8,7 +8,8 @@ use crate::input::Input;
 use crate::records::Records;
 use crate::report::{ImportReport, ImportedFile, ImportedSession, OfSession as _, ProblemKind};
 
-/// Adds a file that was read from byte `before` on and its sessions to the report.
+/// Adds a file and its sessions to the report. `before` is the byte offset at which this import
+/// began to read.
 pub(crate) fn report(
     engine: &Engine,
     mut input: Input,

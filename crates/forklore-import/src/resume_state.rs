@@ -1,4 +1,4 @@
-//! The state of a file that is stored between two imports of it.
+//! The state with which the next import of a file continues.
 
 use forklore_core::agent_format::FileFacts;
 use jiff::Timestamp;
@@ -9,15 +9,16 @@ use crate::copy_progress::CopyProgress;
 use crate::header_state::HeaderState;
 use crate::route_state::RouteState;
 
-/// The state of a file that is stored with its source between two imports.
+/// The state with which the next import of a file continues. It is stored with the file's source as
+/// JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct ResumeState {
-    /// Facts about the session that the file contains.
+    /// The facts that the file contains about its session.
     pub(crate) facts: FileFacts,
     /// Number of line feeds read.
     pub(crate) lines: u64,
-    /// Whether the last import stopped inside a line that is too long.
+    /// Whether the last import ended inside a line that is too long.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) in_long_line: bool,
     // The fields of `RouteState`. They are not flattened, because numbers in flattened fields
@@ -30,13 +31,13 @@ pub(crate) struct ResumeState {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sidechains: Vec<u32>,
     last_main: Option<u32>,
-    /// How far the file repeats another file.
+    /// How far the beginning of the file repeats another file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) copying: Option<CopyProgress>,
     /// How far the file repeats its earlier revision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) comparison: Option<Comparison>,
-    /// What was written to the header of the first session.
+    /// The values that imports wrote to the header of the first session.
     #[serde(rename = "told")]
     pub(crate) header: HeaderState,
     /// The state of the dialect's reader.
@@ -45,14 +46,14 @@ pub(crate) struct ResumeState {
 }
 
 impl ResumeState {
-    /// Returns a state with nothing but where the records so far went.
+    /// Returns a state that contains only the route state.
     pub(crate) fn of(route: RouteState) -> Self {
         let RouteState { last_ts, last, last_main, leaf, open, sidechains } = route;
         Self { last_ts, last, last_main, leaf, open, sidechains, ..Self::default() }
     }
 
-    /// Returns the state of a file of which nothing was read yet, and which may repeat an earlier
-    /// revision.
+    /// Returns the state of a file of which nothing was read yet. `comparison` compares it with its
+    /// earlier revision.
     pub(crate) fn compared(comparison: Option<Comparison>) -> Self {
         Self { comparison, ..Self::default() }
     }
@@ -65,7 +66,7 @@ impl ResumeState {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Returns where the records so far went.
+    /// Returns the route state: the sessions to which the earlier records belong.
     pub(crate) fn route(&self) -> RouteState {
         RouteState {
             last_ts: self.last_ts,
@@ -77,7 +78,7 @@ impl ResumeState {
         }
     }
 
-    /// Returns the session that the agent would resume.
+    /// Returns the number in the file of the session that the agent would resume.
     pub(crate) fn leaf(&self) -> Option<u32> {
         self.leaf
     }

@@ -1,9 +1,9 @@
-//! Rewritten files: a revision shares the records that it repeats with the revision before it, and
-//! its session is a branch there (docs/semantics.md, Sources).
+//! Rewritten files. A new revision shares the records that it repeats with the earlier revision,
+//! and its session is a branch of the earlier session (docs/semantics.md, Sources).
 //!
 //! The records of the file are compared in order with those of the earlier revision. After the
-//! first difference a record is still shared if it is the same record and continues a shared one.
-//! So a branch that nobody changed is not created again.
+//! first difference, a record is still shared if the earlier revision has the same record and the
+//! record continues a shared one. Therefore a branch that nobody changed is not created again.
 
 use bytestring::ByteString;
 use forklore_core::agent_format::{Parent, Record};
@@ -20,11 +20,11 @@ use crate::lookup::Lookup;
 use crate::output::Output;
 use crate::record_keys::record_key;
 
-/// A file compared with the revision before it. Without a comparison the file is no revision, and
-/// shares nothing.
+/// Compares a file with its earlier revision. Without a comparison the file is not a rewritten one,
+/// and shares no records.
 pub(crate) struct Revision {
     comparison: Option<Comparison>,
-    /// The earlier revision, once it was needed.
+    /// The earlier revision, which is opened when it is first needed.
     earlier: Option<EarlierRevision>,
 }
 
@@ -42,19 +42,19 @@ impl Revision {
         self.comparison.as_mut()
     }
 
-    /// Returns the number of the revision.
+    /// Returns the number of the new revision; `None` if the file was not rewritten.
     pub(crate) fn number(&self) -> Option<u64> {
         self.comparison.as_ref().map(Comparison::revision)
     }
 
-    /// Returns the last record if it is a shared one.
+    /// Returns the event of the file's last record so far, if the earlier revision has that record.
     pub(crate) fn last_shared(&self) -> Option<&EventLocation> {
         self.comparison.as_ref()?.last_shared()
     }
 
-    /// Returns the event of an earlier revision's session that this record repeats. Until the first
-    /// difference that is the next record in order, and later the same record if it continues a
-    /// shared one.
+    /// Returns the event of the earlier revision that this record repeats. Until the first
+    /// difference, the record must repeat the next record in order. Later, it must be found by its
+    /// id and continue a shared record.
     pub(crate) fn unchanged(
         &mut self,
         lookup: Lookup<'_>,
@@ -90,7 +90,7 @@ impl Revision {
         Ok(earlier.has(lookup, &spot, record, text)?.then_some(spot))
     }
 
-    /// Returns the shared record that this record continues, if it continues one.
+    /// Returns the event of the shared record that this record continues, if it continues one.
     pub(crate) fn shared_parent(
         &mut self,
         lookup: Lookup<'_>,
@@ -107,9 +107,10 @@ impl Revision {
         shared(comparison, earlier, lookup, output, record_key(id.as_bytes()))
     }
 
-    /// Returns where the session of a revision begins: after the last record that both revisions
-    /// have, or at the start. Returns `None` if the file is not a revision, if it continues another
-    /// file and shares nothing, or if the earlier revision's first session was deleted.
+    /// Returns where the first session of a rewritten file begins: after the last shared record
+    /// before its own first record, or at the start of the earlier revision's first session.
+    /// Returns `None` if the file was not rewritten, if it continues another file and shares no
+    /// record, or if the earlier revision's first session was deleted.
     pub(crate) fn beginning(
         &mut self,
         lookup: Lookup<'_>,
@@ -147,7 +148,8 @@ impl Revision {
     }
 }
 
-/// Returns the event of the shared record with this key, if the latest record with it is shared.
+/// Returns the event of the latest record with this key, if that record is shared with the earlier
+/// revision.
 fn shared(
     comparison: &Comparison,
     earlier: &EarlierRevision,

@@ -1,5 +1,5 @@
-//! Decides where a record goes: into a session, into a new branch, or nowhere (docs/semantics.md,
-//! Sources).
+//! Decides to which session of a file a record is appended: to an existing session, to a new
+//! session, or to none (docs/semantics.md, Sources).
 
 use forklore_core::agent_format::{Parent, Record};
 use forklore_core::call::CallStep;
@@ -11,18 +11,19 @@ use crate::event_location::{EventLocation, SHARED};
 use crate::file_session::{FileSession, Following};
 use crate::route_state::RouteState;
 
-/// Where a record goes.
+/// The session to which a record is appended.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Route {
-    /// After the last event of a session.
+    /// The session with this number in the file, after its last event.
     Into(u32),
-    /// Into a new session.
+    /// A new session that begins here.
     Fork(BranchStart),
-    /// Nowhere: it continues a deleted session. This location is recorded for it.
+    /// No session, because the record continues a deleted session. This location is recorded for
+    /// the record.
     Nowhere(RecordLocation),
 }
 
-/// Decides where a record goes, from where the records before it went.
+/// Decides to which session a record is appended. It uses the state that the earlier records left.
 #[derive(Clone, Copy)]
 pub(crate) struct Router<'r> {
     state: &'r RouteState,
@@ -34,15 +35,15 @@ impl<'r> Router<'r> {
         Self { state, sessions }
     }
 
-    /// Checks whether the record names a parent that is nowhere before it, and joins no session
-    /// that waits for its results.
+    /// Checks whether the record names a parent record that does not precede it in the file. A
+    /// record with only results does not need its parent if a session waits for one of the results.
     pub(crate) fn lacks_parent(self, record: &Record, parent: Option<RecordLocation>) -> bool {
         let joins = || record.only_results && self.holder(record, None).is_some();
         matches!(record.parent, Parent::Id(_)) && parent.is_none() && !joins()
     }
 
-    /// Returns the route of a record. `parent` is the location of the record that it names as its
-    /// parent.
+    /// Returns the route of a record. `parent` is the location of its parent record, if the record
+    /// names one that was found.
     pub(crate) fn route(self, record: &Record, parent: Option<RecordLocation>) -> Route {
         if record.parent == Parent::Previous {
             let last = if record.sidechain { self.state.last } else { self.state.last_main };
@@ -69,8 +70,9 @@ impl<'r> Router<'r> {
         Route::Fork(BranchStart { parent: BranchParent::Own(number), after, kind })
     }
 
-    /// Returns the route of a record that continues a shared one, in the session with this header.
-    /// `begun` is the shared record after which the file's session begins.
+    /// Returns the route of a record that continues the shared event `spot`. `header` is that of
+    /// the shared event's session. `begun` is the shared event after which the file's first session
+    /// begins.
     pub(crate) fn after_shared(
         self,
         record: &Record,
@@ -94,8 +96,8 @@ impl<'r> Router<'r> {
         Route::Fork(BranchStart { parent, after: Follows::Seq(spot.seq), kind })
     }
 
-    /// Returns the route of a record without a parent: the first of the file, another root, or the
-    /// first of a sub-agent.
+    /// Returns the route of a record without a parent record: the first record of the file, another
+    /// root record, or the first record of a sub-agent.
     fn root(self, record: &Record) -> Route {
         if record.sidechain {
             let number = self.state.last_main.unwrap_or(0);
@@ -110,8 +112,8 @@ impl<'r> Router<'r> {
         Route::Fork(BranchStart { parent, after: Follows::Nothing, kind })
     }
 
-    /// Continues a session if it follows the file, or else branches at the session's last event
-    /// from the file.
+    /// Continues a session. If somebody has continued the session in forklore, begins a branch
+    /// after the session's last event from the file instead.
     fn go_on(self, number: u32) -> Route {
         let session = self.session(number);
         match self.following(number) {
@@ -135,8 +137,8 @@ impl<'r> Router<'r> {
         self.session(number).map_or(Following::Deleted, |session| session.following)
     }
 
-    /// Returns the session that waits for one of the record's results: the parent's session, or
-    /// else the one that made the call last.
+    /// Returns the session that waits for one of the record's results. The session of the parent
+    /// record takes precedence over the session that made the call last.
     fn holder(self, record: &Record, parent: Option<RecordLocation>) -> Option<u32> {
         let results = || {
             record.effect.calls.iter().filter_map(|step| match step {

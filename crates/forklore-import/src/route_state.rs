@@ -1,31 +1,32 @@
-//! What the route of the next record depends on: where the records before it went.
+//! The state from which the route of the next record is decided.
 
 use forklore_core::agent_format::Record;
 use forklore_core::call::{CallStep, Effect};
 use jiff::Timestamp;
 
-/// Maximum number of open calls stored; older ones count as abandoned.
+/// Maximum number of open calls stored. If there are more, the oldest calls count as abandoned.
 const OPEN_CALLS: usize = 1_000;
 
-/// Where the records so far went.
+/// The sessions to which the earlier records were appended. Sessions are given by their numbers in
+/// the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RouteState {
     /// The time of the last event.
     pub(crate) last_ts: Option<Timestamp>,
-    /// The session to which the last record was written.
+    /// The session to which the last record was appended.
     pub(crate) last: Option<u32>,
-    /// The session to which the last record outside of sub-agents was written.
+    /// The session to which the last record was appended that no sub-agent wrote.
     pub(crate) last_main: Option<u32>,
     /// The session that the agent would resume.
     pub(crate) leaf: Option<u32>,
-    /// Calls without a result, each with its session, oldest first.
+    /// The ids of calls without a result, each with its session, oldest first.
     pub(crate) open: Vec<(u32, String)>,
-    /// Sessions that contain a sub-agent's records.
+    /// The sessions that contain the records of sub-agents.
     pub(crate) sidechains: Vec<u32>,
 }
 
 impl RouteState {
-    /// Records that a record goes into a session.
+    /// Records that a record is appended to a session.
     pub(crate) fn enter(&mut self, session: u32, record: &Record) {
         self.last = Some(session);
         if !record.sidechain {
@@ -36,7 +37,7 @@ impl RouteState {
         }
     }
 
-    /// Records the time of a record that is no event of its own.
+    /// Records the time of a record that gets no event of its own.
     pub(crate) fn pass(&mut self, record: &Record) {
         self.last_ts = record.ts.or(self.last_ts);
     }
@@ -46,7 +47,7 @@ impl RouteState {
         self.open.iter().any(|(holder, id)| *holder == session && id == call)
     }
 
-    /// Returns the session that made the call last and has no result for it.
+    /// Returns the session in which the call was opened last and is still open.
     pub(crate) fn holder_of(&self, call: &str) -> Option<u32> {
         self.open.iter().rev().find(|(_, id)| id == call).map(|(holder, _)| *holder)
     }
@@ -61,7 +62,8 @@ impl RouteState {
         self.open.push((session, call.to_owned()));
     }
 
-    /// Opens and closes the calls of an event.
+    /// Opens and closes the calls of an event. An event that starts a turn first closes all calls
+    /// of its session.
     pub(crate) fn follow_calls(&mut self, session: u32, effect: &Effect) {
         if effect.starts_turn {
             self.open.retain(|(holder, _)| *holder != session);

@@ -1,5 +1,5 @@
-//! Reads what agents store about their sessions next to the session files: lists of names, each
-//! read once per import, and documents about one session.
+//! Reads names and facts that agents store next to session files. An agent has a list of the names
+//! of many sessions, or a document about each session. Each list is read once per import.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use forklore_core::agent_format::{AgentFormat, FileFacts};
 
 use crate::opened::Opened;
 
-/// Maximum size of a list or document, in bytes. A larger one is not read.
+/// Maximum size of a list or document, in bytes. A larger file is ignored.
 const LIST_BYTES: u64 = 64 << 20;
 
-/// The lists of names that were read.
+/// The lists of names that were read: session names by native id, for each path of a list.
 #[derive(Default)]
 pub(crate) struct SessionNames(HashMap<PathBuf, HashMap<String, String>>);
 
 impl SessionNames {
-    /// Returns the agent's name for the session of the file, if it is in a readable list or
-    /// document next to the file. The last name in a list counts.
+    /// Returns the agent's name for the session of the file, from a list or a document next to the
+    /// file. The last name in a list counts.
     pub(crate) fn of(&mut self, dialect: &dyn AgentFormat, path: &Path) -> Option<String> {
         let Some((list, id)) = dialect.names(path) else {
             return document_facts(dialect, path).title;
@@ -27,7 +27,8 @@ impl SessionNames {
     }
 }
 
-/// Returns the facts that the agent stores about the session of the file in a document next to it.
+/// Returns the facts about the file's session in the document that the agent stores next to the
+/// file. Without a readable document the facts are empty.
 pub(crate) fn document_facts(dialect: &dyn AgentFormat, path: &Path) -> FileFacts {
     let text = dialect.metadata_file(path).and_then(|document| text_of(&document));
     text.map(|text| dialect.read_metadata(&text)).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Where the first session of a file begins: at the start, or inside another session
+//! Determines whether the first session of a file is a root or begins inside another session
 //! (docs/semantics.md, Words and Sources).
 
 use forklore_core::{Cut, Header, SessionKind};
@@ -12,27 +12,28 @@ use crate::revision::Revision;
 
 /// Where the first session of a file begins.
 pub(crate) enum SessionStart {
-    /// At the start of a log of its own.
+    /// At the start of a log of its own, as a root.
     Root,
-    /// At the start, because the session that called it was not imported.
+    /// The session is a root although another session called it, because that session was not
+    /// imported.
     WithoutCaller,
-    /// Inside another session.
+    /// Inside another session, as a branch or a delegate of that session.
     Inside(Box<Inside>),
 }
 
-/// The beginning of a session inside another one.
+/// The parent and the cut of a session that begins inside another session.
 pub(crate) struct Inside {
     pub(crate) kind: SessionKind,
     pub(crate) parent: Header,
     pub(crate) cut: Cut,
-    /// The number of the file's revision, if the session begins one.
+    /// The number of the file's revision, if this session is the first one of a rewritten file.
     pub(crate) revision: Option<u64>,
-    /// Whether the agent would resume at a record before the cut.
+    /// Whether the agent would resume at a record that the session inherits.
     pub(crate) leaf: bool,
 }
 
 impl SessionStart {
-    /// Finds where the session of a file begins. `own` is the source of the file.
+    /// Finds where the first session of a file begins. `own` is the source of this file.
     pub(crate) fn of(
         lookup: Lookup<'_>,
         file: &AgentFile<'_>,

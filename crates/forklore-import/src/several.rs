@@ -1,4 +1,5 @@
-//! Imports the records that a text contains: the records of a document, or records nested in a line.
+//! Imports several records from one piece of a file: the records of a document, or records nested
+//! in a line.
 
 use bytestring::ByteString;
 use forklore_core::agent_format::Several;
@@ -12,17 +13,18 @@ use crate::input::Input;
 use crate::records::Records;
 use crate::report::ProblemKind;
 
-/// How a record is stored.
+/// How the store contains a record.
 enum Written {
     /// As an event of one of the file's own sessions.
     Own(RecordLocation),
     /// As an event of an earlier revision.
     Shared(EventLocation),
-    /// Not at all: its session was deleted.
+    /// Not at all, because the record's session was deleted.
     Nowhere,
 }
 
-/// Imports the records in a text. `bytes` are the bytes of the text in the file.
+/// Imports the records in `text`. `bytes` are the corresponding bytes of the file, which differ
+/// from `text` if they are not UTF-8.
 pub(crate) fn import(
     input: &mut Input,
     records: &mut Records<'_>,
@@ -39,7 +41,8 @@ pub(crate) fn import(
         input.enter(range.start);
         let own = bytes.get(range.clone());
         let verbatim = own == Some(payload.as_bytes());
-        // Bytes that cannot be derived from the payload would remain when the payload is erased.
+        // A record is shared only if its bytes in the file can be derived from the payload. Other
+        // bytes would be stored with this file, and would remain there when the payload is erased.
         let is_derived =
             verbatim || Spread::of(own.unwrap_or_default(), payload.as_bytes()).is_some();
         let shared = if is_derived { records.shared(&record, &payload)? } else { None };
@@ -64,8 +67,8 @@ pub(crate) fn import(
     let batch = records.batch();
     let mut at = 0;
     for (range, how, payload, verbatim) in written {
-        // A record that overlaps the one before it gets no span of its own; its bytes are stored
-        // with the surrounding ones.
+        // A record that overlaps the record before it gets no span of its own. Its bytes are stored
+        // with the bytes between records.
         let Some(between) = bytes.get(at..range.start) else { continue };
         input.retain(batch, between);
         at = range.end;
@@ -77,8 +80,8 @@ pub(crate) fn import(
     Ok(())
 }
 
-/// Adds how the bytes of a record in the file are derived. `verbatim` means that they are the
-/// payload.
+/// Adds to the batch how to restore a record's bytes in the file, `own`, from its payload.
+/// `verbatim` means that the two are equal.
 fn add_span(batch: &mut Batch, how: &Written, own: &[u8], payload: &ByteString, verbatim: bool) {
     match how {
         Written::Nowhere => batch.gone(own.len()),
@@ -94,8 +97,8 @@ fn add_span(batch: &mut Batch, how: &Written, own: &[u8], payload: &ByteString, 
     }
 }
 
-/// Removes the white space between the tokens of a JSON value that has several lines, since a
-/// payload has one line and such white space has no meaning.
+/// Removes the white space between the tokens of a JSON value that has several lines. A payload has
+/// one line, and such white space has no meaning.
 fn on_one_line(text: ByteString) -> ByteString {
     if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
         return text;

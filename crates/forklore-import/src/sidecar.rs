@@ -17,9 +17,9 @@ pub(crate) struct Sidecar {
     pub(crate) path: PathBuf,
     pub(crate) format: &'static dyn AgentFormat,
     pub(crate) of: PathBuf,
-    /// Its size in bytes.
+    /// The sidecar file's size in bytes.
     pub(crate) size: u64,
-    /// Whether a person named it on import.
+    /// Whether a person named the sidecar file itself.
     pub(crate) named: bool,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Sidecars<'a> {
 }
 
 impl<'a> Sidecars<'a> {
-    /// Creates a collector for the sidecar files of one agent, or of all.
+    /// Creates a collector for the sidecar files of the agent `only`, or of all agents.
     pub(crate) fn new(
         engine: &Engine,
         sources: &'a dyn Store,
@@ -42,13 +42,14 @@ impl<'a> Sidecars<'a> {
         Self { sources, formats, seen: HashSet::new(), found: Vec::new() }
     }
 
-    /// Checks by its path whether a file may be a sidecar file.
+    /// Checks by the path whether a file may be a sidecar file.
     pub(crate) fn may_be(&self, path: &Path) -> bool {
         self.formats.iter().any(|format| format.belongs_to(path).is_some())
     }
 
-    /// Adds a file if it is the sidecar file of a session file that exists or was imported before,
-    /// and returns whether it is. If a session file was named, adds all of its sidecar files.
+    /// Adds a file if it is a sidecar file of a session file that exists or was imported before,
+    /// and returns whether it is one. If the file is not one and a person named it, adds the
+    /// sidecar files that belong to it.
     pub(crate) fn add_if_sidecar(&mut self, path: &Path, named: bool) -> Result<bool> {
         for at in 0..self.formats.len() {
             let Some(format) = self.formats.get(at).copied() else { break };

@@ -1,4 +1,4 @@
-//! Stores sidecar files, the files next to session files, byte for byte.
+//! Stores sidecar files byte for byte.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -31,25 +31,25 @@ pub(crate) struct SidecarStore<'a> {
     engine: &'a Engine,
     sources: &'a dyn Store,
     options: &'a ImportOptions,
-    /// The owners looked up so far, by the path of the session file.
+    /// The owners found so far, by the path of the session file. It is a cache.
     owners: HashMap<PathBuf, Owner>,
 }
 
-/// The state of the session file to which sidecar files belong.
+/// The state in the store of the session file to which sidecar files belong.
 #[derive(Clone)]
 enum Owner {
-    /// It has sessions; `session` is the first.
+    /// The session file was imported. `session` is its first session.
     Living { session: SessionId, dialect: String },
-    /// One of its sessions was deleted.
+    /// At least one session of the session file was deleted.
     Deleted,
-    /// It was not imported.
+    /// The session file was not imported, or contains no session.
     Absent,
 }
 
 /// The state of a sidecar file in the store.
 enum SidecarState {
     Unchanged,
-    /// Its bytes were erased with a session.
+    /// The bytes of the sidecar file were erased because a session was deleted.
     Erased,
     Grown {
         id: SourceId,
@@ -71,8 +71,8 @@ impl<'a> SidecarStore<'a> {
         Self { engine, sources, options, owners: HashMap::new() }
     }
 
-    /// Stores what is new in a file. Starts again if a concurrent import was faster, up to
-    /// [`ATTEMPTS`] times.
+    /// Stores the new bytes of a sidecar file. If a concurrent import was faster, tries again, with
+    /// up to [`ATTEMPTS`] attempts in total.
     pub(crate) fn store(
         &mut self,
         sidecar: &Sidecar,
@@ -189,13 +189,15 @@ impl<'a> SidecarStore<'a> {
     }
 }
 
-/// Checks whether a sidecar file's bytes were erased with a session. Then all of them were.
+/// Checks whether the bytes of a sidecar file were erased because a session was deleted. Checks
+/// only the first step, because all bytes are erased together.
 pub(crate) fn is_erased(sources: &dyn Store, source: &Source) -> Result<bool> {
     let first = sources.source_spans(source.id, 0)?.unwrap_or_default();
     Ok(first.iter().any(|range| matches!(range, SourceSpan::Gone(_))))
 }
 
-/// Returns where to start writing, or `None` if there is nothing to write.
+/// Returns the source to write to, the hash state of the bytes already stored, and their number.
+/// Returns `None` if there is nothing to write.
 fn start(state: &SidecarState, sidecar: &Sidecar) -> Option<(Target, Sha256, u64)> {
     match state {
         SidecarState::Unchanged | SidecarState::Erased => None,
@@ -215,8 +217,8 @@ fn start(state: &SidecarState, sidecar: &Sidecar) -> Option<(Target, Sha256, u64
     }
 }
 
-/// Returns a first-line key that no session file has, so that none is mistaken for a moved sidecar
-/// file.
+/// Returns a first-line key that no session file has. Otherwise an import could mistake a session
+/// file for a moved sidecar file.
 fn no_first_line(path: &Path) -> RecordKey {
     record_key(format!("\nbeside\0{}", path_text(path)).as_bytes())
 }
@@ -226,7 +228,7 @@ fn stored(sidecar: &Sidecar, session: SessionId, bytes: u64, unchanged: bool) ->
     StoredSidecar { path, dialect: sidecar.format.name().to_owned(), session, bytes, unchanged }
 }
 
-/// A sidecar file while it is written.
+/// Writes one sidecar file to the store.
 struct Writing<'a> {
     sidecar: &'a Sidecar,
     file: &'a Opened,
@@ -236,8 +238,8 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Writes the file up to the size that it had when it was opened, and returns the number of
-    /// bytes.
+    /// Writes the rest of the file, up to the size that it had when it was opened, or until the
+    /// import is stopped. Returns the number of bytes written.
     fn run(
         mut self,
         store: &SidecarStore<'_>,
@@ -262,7 +264,8 @@ impl Writing<'_> {
     }
 
     fn step(&self, bytes: Vec<u8>, last: bool) -> SourceStep {
-        // A file that became shorter while it was read is examined again by the next import.
+        // If the file became shorter during the read, the stored size 0 makes the next import read
+        // it again.
         let whole = last && self.offset == self.file.seen.size;
         let path = self.file.seen.path.clone();
         let seen =

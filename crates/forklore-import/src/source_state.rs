@@ -17,23 +17,25 @@ use crate::resume_state::ResumeState;
 
 /// The state of a file, compared with the sources in the store.
 pub(crate) enum SourceState {
-    /// Size and time of change are the same as at the last import.
+    /// Size and modification time are the same as at the last import.
     Unchanged(Source),
-    /// The file begins with the bytes that were read before.
+    /// The file begins with the bytes that earlier imports read. The hash is the state of their
+    /// sha256.
     Grown(Source, Sha256),
-    /// The file is unknown, or was rewritten.
+    /// The file was never imported, or was rewritten since.
     New {
-        /// How often the file at this path was rewritten.
+        /// How often the file at this path was rewritten, as far as imports noticed; 0 for a new
+        /// file.
         revision: u64,
-        /// The latest source of this path.
+        /// The id of the latest source at this path.
         latest: Option<SourceId>,
-        /// The source of the revision whose records it may repeat.
+        /// The source of the earlier revision whose records the file may repeat.
         earlier: Option<Box<Source>>,
     },
 }
 
-/// Returns the source of a file that has not changed since the last import, without opening the
-/// file.
+/// Returns the source of a file if the file's size and modification time have not changed since the
+/// last import. Does not open the file.
 pub(crate) fn unchanged(sources: &dyn Store, path: &Path) -> Result<Option<Source>> {
     let Ok(seen) = file_metadata::look(path) else {
         return Ok(None);
@@ -42,12 +44,13 @@ pub(crate) fn unchanged(sources: &dyn Store, path: &Path) -> Result<Option<Sourc
     Ok(latest.filter(|source| source.paths.contains(&seen)))
 }
 
-/// Returns the latest source of this path.
+/// Returns the latest source at the path in `seen`.
 pub(crate) fn latest(sources: &dyn Store, seen: &SeenFile) -> Result<Option<Source>> {
     Ok(sources.sources(&FindSource::Latest(seen.path.clone()))?.into_iter().next())
 }
 
-/// Finds the source of a file by its path, by equal content, or as a file that was moved.
+/// Compares a file with the sources in the store. Finds the source by the file's path, or as a copy
+/// or a moved file by the first line.
 pub(crate) fn look_up(sources: &dyn Store, file: &Opened) -> Result<SourceState> {
     if let Some(source) = latest(sources, &file.seen)? {
         if source.paths.contains(&file.seen) {
@@ -75,15 +78,15 @@ pub(crate) fn look_up(sources: &dyn Store, file: &Opened) -> Result<SourceState>
     Ok(SourceState::New { revision: 0, latest: None, earlier: None })
 }
 
-/// Returns the latest source of this path that has sessions.
+/// Returns the latest source at this path that has sessions.
 fn with_sessions(sources: &dyn Store, path: &str) -> Result<Option<Box<Source>>> {
     let mut all = sources.sources(&FindSource::Path(path.to_owned()))?;
     all.sort_by_key(|source| source.id);
     Ok(all.into_iter().rfind(|source| !source.sessions.is_empty()).map(Box::new))
 }
 
-/// Treats an unchanged file as grown if the agent's name for its session has changed, so that the
-/// new title is stored.
+/// Changes `Unchanged` to `Grown` if the agent's name for the file's session has changed, so that
+/// the import stores the new title.
 pub(crate) fn called(
     state: SourceState,
     file: &Opened,
@@ -101,15 +104,15 @@ pub(crate) fn called(
     }
 }
 
-/// Checks whether the session of the source has this title. Without a title in the agent's list it
-/// does.
+/// Checks whether the import last wrote this title to the source's session. Returns `true` if the
+/// agent stores no title.
 pub(crate) fn is_called(source: &Source, title: Option<&str>) -> bool {
     let Some(title) = title else { return true };
     ResumeState::read(&source.read.state).header.title_key() == Some(record_key(title.as_bytes()))
 }
 
-/// Checks whether an earlier version of forklore made a root of the source's session, although its
-/// file continues another one that was missing.
+/// Checks whether the source's first session is a root although its file continues another file.
+/// Earlier versions of forklore created such a root if the other file was missing.
 pub(crate) fn lacks_base(engine: &Engine, source: &Source) -> Result<bool> {
     let Some(first) = source.sessions.first() else { return Ok(false) };
     if ResumeState::read(&source.read.state).facts.base.is_none() {
@@ -121,7 +124,7 @@ pub(crate) fn lacks_base(engine: &Engine, source: &Source) -> Result<bool> {
 
 fn prefix(file: &Opened, source: &Source) -> Result<Option<Sha256>> {
     if file.document && source.read.offset != file.seen.size {
-        // A document does not grow at its end: it is rewritten.
+        // An agent never appends to a document but rewrites it.
         return Ok(None);
     }
     let found = file.prefix(source.read.offset, &source.read.sha256);

@@ -1,4 +1,4 @@
-//! Starts the reading of one file, from where the last import stopped.
+//! Prepares the reading of one file from where the last import stopped.
 
 use forklore_core::agent_format::{AgentFormat, FileFacts};
 use forklore_engine::{Engine, Result};
@@ -25,17 +25,17 @@ use crate::report::ProblemKind;
 use crate::resume_state::ResumeState;
 use crate::source_state::SourceState;
 
-/// What the reading of every file needs.
+/// The context of the import of one file.
 pub(crate) struct StartReading<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) sources: &'a dyn Store,
     pub(crate) options: &'a ImportOptions,
     pub(crate) conflicts: &'a mut NameConflicts,
-    /// What the agent stores about the file's session outside of the file.
+    /// The facts that the agent stores about the file's session outside of the file.
     pub(crate) facts: FileFacts,
 }
 
-/// Where the reading of a file starts.
+/// The position and the state from which a file is read.
 struct StartPoint {
     target: Target,
     position: Position,
@@ -44,7 +44,7 @@ struct StartPoint {
 }
 
 impl<'a> StartReading<'a> {
-    /// Creates the reading of a file.
+    /// Creates a [`Reading`] of the file, which continues from the state `found`.
     pub(crate) fn reading(
         self,
         file: &Opened,
@@ -90,7 +90,8 @@ impl<'a> StartReading<'a> {
         Ok(Reading::new(input, records))
     }
 
-    /// Returns where to continue a file after what was read before, and its format.
+    /// Returns the position and the state after the last import of a file, and the file's format.
+    /// `hash` is the sha256 state of the bytes read before.
     fn after(
         &self,
         source: Source,
@@ -109,8 +110,8 @@ impl<'a> StartReading<'a> {
         Ok((StartPoint { target, position, state, sessions }, format))
     }
 
-    /// Starts a file again from its beginning if it was compared with a session that has since been
-    /// deleted.
+    /// Changes the state of a file that was compared with a session which has since been deleted.
+    /// Such a file is read again from its beginning.
     fn unless_original_is_gone(&self, found: SourceState) -> Result<SourceState> {
         let SourceState::Grown(source, _) = &found else { return Ok(found) };
         let Some(copying) = ResumeState::read(&source.read.state).copying else { return Ok(found) };

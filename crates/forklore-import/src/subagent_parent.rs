@@ -1,5 +1,5 @@
-//! Files of sub-agents: their session becomes a delegate of the session that called it
-//! (docs/semantics.md, Words and Sources).
+//! Files of sub-agents. The session of such a file becomes a delegate of the session that called
+//! the sub-agent (docs/semantics.md, Words and Sources).
 
 use forklore_core::{Cut, Header, Selector};
 use forklore_engine::Result;
@@ -12,8 +12,9 @@ use crate::lookup::Lookup;
 const PAGE: usize = 512;
 
 impl Lookup<'_> {
-    /// Returns the session that called the file's session, and the cut of the call; `None` if it
-    /// was not imported.
+    /// Returns the session that called the file's session, and the cut of the call. Returns `None`
+    /// if the calling session was not imported or was deleted. `caller` is its native id, `begun`
+    /// the start time of the sub-agent, and `own` the source of this file.
     pub(crate) fn subagent_parent(
         &self,
         caller: &str,
@@ -32,14 +33,15 @@ impl Lookup<'_> {
         Ok(None)
     }
 
-    /// Returns the cut after the last event that is not younger than the sub-agent.
+    /// Returns the cut after the caller's last event that is not later than `begun`, the start time
+    /// of the sub-agent.
     fn called(&self, caller: &Header, begun: Option<Timestamp>) -> Result<Cut> {
         let Some(begun) = begun else { return Ok(Cut::default()) };
         match self.last_until(caller, begun)? {
             None => Ok(Cut::default()),
             Some(seq) => {
                 let seq = Selector::Seq(i64::try_from(seq).unwrap_or(i64::MAX));
-                // If nothing up to there is inheritable, the call is at the start.
+                // If no event up to this seq is inheritable, the cut is at the start.
                 Ok(self.engine.cut(caller, &seq).unwrap_or_default())
             }
         }

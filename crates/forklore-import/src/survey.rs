@@ -1,4 +1,4 @@
-//! Counts what an import would find, without reading any session.
+//! Counts the files that an import would find, without reading any session.
 
 use std::path::{Path, PathBuf};
 
@@ -17,9 +17,9 @@ use crate::walk::{self, Wanted};
 
 impl Importer<'_> {
     /// Counts the files at these paths and in these folders that belong to a dialect by their
-    /// names, and how many of them are in the store. Files that contain several sessions are opened
-    /// to determine the state of each session; no other file is opened. A path that does not exist
-    /// or cannot be examined is left out.
+    /// names, and how many of them are in the store. Unless the store is empty, container files are
+    /// opened to determine the state of each session in them. No other file is opened. A path that
+    /// does not exist or cannot be examined does not count.
     ///
     /// # Errors
     /// `unsupported` if the store does not support sources, `invalid_args` for an unknown dialect,
@@ -63,7 +63,7 @@ impl Importer<'_> {
         Ok(survey)
     }
 
-    /// Checks whether the store has no sessions, so that nothing can have been imported.
+    /// Checks whether the store has no sessions, not even deleted ones. Nothing was imported then.
     fn is_empty(&self) -> Result<bool> {
         let filter = Filter { deleted: true, ..Filter::default() };
         let first = self.engine.store().sessions(&filter, None, 1)?;

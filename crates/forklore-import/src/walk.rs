@@ -1,5 +1,5 @@
-//! Finds the files that a person named: only regular files, and in folders no symbolic link that
-//! leads out.
+//! Finds the regular files at given paths and in given folders. Symbolic links that lead out of a
+//! folder are not followed.
 
 use std::collections::HashSet;
 use std::fs;
@@ -9,7 +9,7 @@ use forklore_sanitize::path::contained;
 
 use crate::report::{OfFile as _, Problem, ProblemKind};
 
-/// Selects files in folders by their path alone.
+/// Decides by the path which files in a folder are selected.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     /// Whether a file may contain a session.
@@ -18,7 +18,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) belongs: &'a dyn Fn(&Path) -> bool,
 }
 
-/// Finds the named files, and the wanted files in the named folders.
+/// Returns the files at `paths`, and the wanted files in the folders at `paths`, with symbolic
+/// links resolved. Adds unreadable paths to `problems`.
 pub(crate) fn files(
     paths: &[PathBuf],
     wanted: Wanted<'_>,
@@ -82,7 +83,8 @@ impl Walk<'_> {
                 };
                 let path = entry.path();
                 let (real, kind) = if kind.is_symlink() {
-                    // A link that leads out of the folder, or nowhere, is not followed.
+                    // A link that leads out of the root folder, or to a missing file, is not
+                    // followed.
                     let Ok(real) = contained(root, &path) else { continue };
                     let Ok(about) = real.symlink_metadata() else { continue };
                     (real, about.file_type())
@@ -103,7 +105,7 @@ impl Walk<'_> {
     }
 }
 
-/// Checks by its name whether a file contains lines of JSON.
+/// Checks by the name whether a file contains JSON lines, compressed or not.
 pub(crate) fn is_lines(path: &Path) -> bool {
     let is = |path: &Path, ending| {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
@@ -113,8 +115,8 @@ pub(crate) fn is_lines(path: &Path) -> bool {
         || (is(path, "zst") && is(&path.with_extension(""), "jsonl"))
 }
 
-/// Checks whether the uncompressed version of a compressed file exists next to it. Its agent
-/// continues that one.
+/// Checks whether the path is that of a compressed file whose uncompressed version exists in the
+/// same folder. The agent continues the uncompressed version.
 fn next_to_plain(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "zst")
         && path.with_extension("").is_file()

@@ -1,4 +1,4 @@
-//! Writes the steps of a long file on a separate thread while the next step is collected.
+//! Writes the import steps of a long file on a separate thread while the next step is collected.
 
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::Scope;
@@ -8,12 +8,12 @@ use forklore_store::Store;
 use forklore_store::attachments::Pin;
 use forklore_store::port::{Committed, Transaction};
 
-/// Minimum number of bytes left to read for which the separate thread is used.
+/// The separate thread is used if at least this many bytes of the file are left to read.
 pub(crate) const LONG: u64 = 8 << 20;
 
 type Written = Result<Committed, StoreError>;
 
-/// Writes steps in order. At most one step is pending.
+/// A thread that writes import steps in order. At most one step is pending.
 pub(crate) struct Writer {
     steps: SyncSender<(Transaction, Vec<Pin>)>,
     written: Receiver<Written>,
@@ -21,7 +21,8 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread. It ends when the writer is dropped, or after a step that failed.
+    /// Starts the thread. The thread ends when the `Writer` is dropped, or after a step that
+    /// failed.
     pub(crate) fn start<'scope>(
         scope: &'scope Scope<'scope, '_>,
         sources: &'scope dyn Store,
@@ -41,8 +42,8 @@ impl Writer {
         Self { steps, written, waiting: false }
     }
 
-    /// Passes a step and the pins of its attachments to the thread, after the previous step is
-    /// written.
+    /// Waits until the previous step is written. Then passes a step and the pins of its attachments
+    /// to the thread.
     pub(crate) fn write(&mut self, step: Transaction, pins: Vec<Pin>) -> Result<(), StoreError> {
         self.settle()?;
         self.steps.send((step, pins)).map_err(|_| stopped())?;

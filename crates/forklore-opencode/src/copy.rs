@@ -1,4 +1,4 @@
-//! Makes a private copy of a database to which opencode may be writing.
+//! Copies opencode's database to a temporary directory, even while opencode writes to the database.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -8,22 +8,22 @@ use std::time::SystemTime;
 use forklore_core::session_container::ExpandError;
 use tempfile::TempDir;
 
-/// The suffixes of the other files that SQLite needs to read a database.
+/// The suffixes of the files next to a database that SQLite needs to read the database.
 const COMPANIONS: [&str; 2] = ["-wal", "-journal"];
-/// The maximum number of attempts to copy a database that changes during the copy.
+/// Maximum number of attempts, if the database changes while it is copied.
 const ATTEMPTS: usize = 20;
 
-/// A copy of a database, which is removed when this value is dropped.
+/// A temporary copy of a database. Dropping this value removes the copy.
 #[derive(Debug)]
 pub(crate) struct Copy {
-    /// The temporary directory; dropping it removes the files.
+    /// The temporary directory that contains the copy.
     _folder: TempDir,
     pub(crate) path: PathBuf,
 }
 
 impl Copy {
-    /// Copies the database at `path` and checks that it did not change meanwhile, so that the copy
-    /// is consistent.
+    /// Copies the database at `path`. Repeats the copy if the database changed meanwhile, so that
+    /// the copy is consistent. Fails after [`ATTEMPTS`] attempts.
     pub(crate) fn of(path: &Path) -> Result<Self, ExpandError> {
         let failed =
             |source| ExpandError::Io { doing: format!("cannot copy {}", path.display()), source };
@@ -61,8 +61,8 @@ fn not_there(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 
-/// Checks for a regular file: opening a pipe would block until it has a writer, and a link may lead
-/// anywhere.
+/// Fails if the path is not a regular file. Opening a pipe would block until the pipe has a writer,
+/// and a link may lead anywhere.
 fn regular(path: &Path) -> io::Result<()> {
     if path.symlink_metadata()?.is_file() {
         return Ok(());
@@ -76,7 +76,7 @@ fn companion(path: &Path, end: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The sizes and modification times of the files, which show whether a database changed.
+/// The sizes and modification times of a database's files. They differ if the database has changed.
 type Look = Vec<Option<(u64, Option<SystemTime>)>>;
 
 fn look(path: &Path) -> io::Result<Look> {

@@ -1,4 +1,4 @@
-//! Reads the sessions from a copy of the database.
+//! Reads sessions from a copy of opencode's database.
 
 use std::collections::HashSet;
 use std::io::{BufRead, Write};
@@ -14,7 +14,7 @@ use crate::line::{MessageState, text, text_field, with};
 use crate::lines::Lines;
 use crate::schema::{Schema, unreadable};
 
-/// Columns of a session that never change, with their names in `opencode export`.
+/// The columns of a session whose values never change, with their names in `opencode export`.
 const FIXED: [(&str, &str); 6] = [
     ("id", "id"),
     ("slug", "slug"),
@@ -23,16 +23,17 @@ const FIXED: [(&str, &str); 6] = [
     ("directory", "directory"),
     ("version", "version"),
 ];
-/// The time after which an unfinished message counts as abandoned, in milliseconds.
+/// An unfinished message counts as abandoned if opencode wrote another message more than this time
+/// later, in milliseconds.
 const LONG_AFTER: i64 = 600_000;
-/// Columns whose text is JSON.
+/// The columns of a session whose strings are JSON.
 const JSON: [&str; 5] = ["revert", "permission", "model", "metadata", "summary_diffs"];
 
 /// An open copy of the database.
 pub(crate) struct Opened {
     database: Connection,
     schema: Schema,
-    /// The time at which a message was last written, in milliseconds since 1970.
+    /// The time of the last write to any message of the database, in milliseconds since 1970.
     newest: i64,
     _copy: Copy,
 }
@@ -40,7 +41,7 @@ pub(crate) struct Opened {
 impl Opened {
     pub(crate) fn of(path: &Path) -> Result<Self, ExpandError> {
         let copy = Copy::of(path)?;
-        // The copy is private, so SQLite may apply its write-ahead log to it.
+        // SQLite may apply the write-ahead log to the copy, because no other process uses the copy.
         let database = Connection::open(&copy.path).map_err(unreadable)?;
         database.pragma_update(None, "query_only", true).map_err(unreadable)?;
         let schema = Schema::of(&database)?;
@@ -49,8 +50,9 @@ impl Opened {
         Ok(Self { database, schema, newest, _copy: copy })
     }
 
-    /// Returns a hash of the session's row, and of the number, the total length and the times of
-    /// its messages and parts.
+    /// Returns a hash that changes when the session changes. It covers the session's row, the
+    /// number, the total length and the times of its messages and parts, and whether the session is
+    /// left.
     fn state(&self, id: &str, session: &str) -> rusqlite::Result<i64> {
         let updated = self.schema.updated();
         let mut state = fold(0, session.bytes().fold(0, |sum, byte| fold(sum, i64::from(byte))));
@@ -67,7 +69,8 @@ impl Opened {
         Ok(fold(state, i64::from(self.is_left(id)?)))
     }
 
-    /// Checks whether the program wrote other messages long after its last write to this session.
+    /// Checks whether opencode wrote messages of other sessions long after its last write to this
+    /// session.
     fn is_left(&self, id: &str) -> rusqlite::Result<bool> {
         let updated = self.schema.updated();
         let sql = format!(
@@ -79,7 +82,8 @@ impl Opened {
         Ok(self.newest.saturating_sub(last) > LONG_AFTER)
     }
 
-    /// Returns two JSON objects: the facts of a session that never change, and all of its facts.
+    /// Returns two JSON objects: the facts of a session that never change, and all facts of the
+    /// session.
     fn session(&self, row: &Row<'_>) -> rusqlite::Result<(String, String)> {
         let (mut fixed, mut whole) = (Vec::new(), Vec::new());
         let mut created = None;
@@ -135,7 +139,7 @@ impl Opened {
         Ok(parts.iter().map(|part| part.object(&owners)).collect())
     }
 
-    /// Returns the parts of a session whose message does not exist.
+    /// Returns the parts of a session that belong to a missing message.
     fn orphans(&self, session: &str) -> rusqlite::Result<Vec<Stored>> {
         let sql = "SELECT id, time_created, data FROM part WHERE session_id = ? \
                    AND message_id NOT IN (SELECT id FROM message) ORDER BY time_created, id";
@@ -210,8 +214,8 @@ struct Stored {
 }
 
 impl Stored {
-    /// Returns the data in the form of `opencode export`: with the ids and the time, which the
-    /// database stores in columns.
+    /// Returns the row as a JSON object in the form of `opencode export`. Adds the ids and the time
+    /// to the data, because the database stores them in columns.
     fn object(&self, owners: &[(&str, &str)]) -> String {
         let (id, time) = (text(&self.id), format!("{{\"created\":{}}}", self.created));
         let state = MessageState::of(&self.data);
@@ -238,7 +242,8 @@ fn stored(database: &Connection, sql: &str, of: &str) -> rusqlite::Result<Vec<St
     rows.collect()
 }
 
-/// Converts a value to JSON. If `is_json` is set and the text is valid JSON, it is used unchanged.
+/// Converts a value of a column to JSON. If `is_json` is set, a string that is valid JSON is used
+/// as it is, on one line.
 fn json(value: ValueRef<'_>, is_json: bool) -> String {
     match value {
         ValueRef::Null => "null".into(),
@@ -253,7 +258,7 @@ fn json(value: ValueRef<'_>, is_json: bool) -> String {
     }
 }
 
-/// Combines two numbers to a hash, as FNV does.
+/// Adds a number to a hash, as FNV-1a does.
 fn fold(sum: i64, next: i64) -> i64 {
     (sum ^ next).wrapping_mul(0x0100_0000_01b3)
 }

@@ -1,12 +1,12 @@
-//! Reads the sessions in opencode's database, and in the directories of older versions, as lines in
-//! the form of `opencode export`.
+//! Reads the sessions in opencode's database, and in the directories of older opencode versions.
+//! The result is JSON lines in the form of `opencode export`.
 //!
-//! Use it together with an importer: pass [`Database`] and [`Storage`] to an engine with
-//! `Engine::with_containers`, and `forklore-import` imports the sessions. The format of the lines
-//! is in `forklore-formats`. The crate `forklore` does this for its stores.
+//! Use this crate together with an importer. Pass [`Database`] and [`Storage`] to an engine with
+//! `Engine::with_containers`, and `forklore-import` imports the sessions. `forklore-formats` parses
+//! the lines. The crate `forklore` does all this for its stores.
 //!
 //! - [`Database`] finds sessions in `opencode.db`.
-//! - [`Storage`] finds the session of a file below `storage/session`.
+//! - [`Storage`] finds the session that a file below `storage/session` describes.
 //!
 //! Both implement [`SessionContainer`].
 //!
@@ -37,8 +37,8 @@
 //! # }
 //! ```
 //!
-//! The crate never writes to opencode's files, and never opens the database in place: it copies it
-//! with its write-ahead log to a private directory, and reads the copy.
+//! The crate never writes to opencode's files, and never opens the original database. It copies the
+//! database and its write-ahead log to a temporary directory, and reads the copy.
 
 mod copy;
 mod database;
@@ -54,7 +54,7 @@ use forklore_core::session_container::{ExpandError, Inside, SessionContainer};
 const DIALECT: &str = "opencode";
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
-/// The container `opencode.db`.
+/// Reads the sessions in opencode's SQLite database, `opencode.db`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Database;
 
@@ -77,8 +77,8 @@ impl SessionContainer for Database {
     }
 }
 
-/// The container `storage/session/<project>/<session>.json`, with the directories `message` and
-/// `part` next to `session`.
+/// Reads the session in `storage/session/<project>/<session>.json`. Its messages and parts are in
+/// the directories `storage/message` and `storage/part`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Storage;
 

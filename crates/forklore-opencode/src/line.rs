@@ -1,4 +1,4 @@
-//! Builds lines from stored texts, and parses as little of these as possible.
+//! Builds JSON lines from stored JSON strings, and parses as little of the strings as possible.
 
 use std::collections::HashMap;
 
@@ -30,7 +30,8 @@ pub(crate) fn deleted(ids: &[String]) -> String {
     format!("{{\"deleted\":{}}}\n", text(ids))
 }
 
-/// Adds fields at the end of a stored object. Any other value becomes a text in the field `data`.
+/// Adds fields, given as names with JSON values, at the end of a JSON object. If `data` is no JSON
+/// object, returns an object that contains `data` as a string in the field `data`.
 pub(crate) fn with(data: &str, fields: &[(&str, &str)]) -> String {
     let mut out = on_one_line(data).unwrap_or_else(|| format!("{{\"data\":{}}}", text(data)));
     out.truncate(out.trim_end().len() - 1);
@@ -44,10 +45,10 @@ pub(crate) fn with(data: &str, fields: &[(&str, &str)]) -> String {
     out
 }
 
-/// Returns the object in a text on one line, or `None` if the text is not a JSON object.
+/// Returns a JSON object without line breaks, or `None` if `data` is not a JSON object.
 fn on_one_line(data: &str) -> Option<String> {
     let raw: &RawValue = serde_json::from_str(data).ok()?;
-    // JSON strings escape line breaks, so this changes only white space between tokens.
+    // Line breaks in JSON strings are escaped, so this changes only white space between tokens.
     raw.get().starts_with('{').then(|| raw.get().replace(['\n', '\r'], " "))
 }
 
@@ -56,7 +57,7 @@ pub(crate) fn text<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".into())
 }
 
-/// Returns the value of a field of an object if it is a string.
+/// Returns the value of a field of a JSON object, if the value is a string.
 pub(crate) fn text_field(object: &str, field: &str) -> Option<String> {
     let fields: HashMap<String, &RawValue> = serde_json::from_str(object).ok()?;
     serde_json::from_str(fields.get(field)?.get()).ok()
@@ -81,7 +82,7 @@ impl<'a> MessageState<'a> {
         serde_json::from_str(data).unwrap_or_default()
     }
 
-    /// Checks whether the message is still being written, as far as its own fields show.
+    /// Checks by the message's fields whether it is a response that opencode has not completed.
     pub(crate) fn is_unfinished(&self) -> bool {
         #[derive(Default, Deserialize)]
         #[serde(default)]
@@ -92,7 +93,7 @@ impl<'a> MessageState<'a> {
         let times = self.time.map(|time| serde_json::from_str::<Times<'_>>(time.get()));
         let times = times.and_then(Result::ok).unwrap_or_default();
         let is_assistant = self.role.is_some_and(|role| role.get() == "\"assistant\"");
-        // A message without times does not show whether it is complete.
+        // A message without times counts as complete, because its fields do not show its state.
         is_assistant && self.time.is_some() && times.completed.is_none() && self.error.is_none()
     }
 }

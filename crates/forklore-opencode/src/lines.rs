@@ -1,4 +1,4 @@
-//! Appends the new lines of a session to the lines of an earlier import.
+//! Writes only the lines of a session that are new since the last import.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::line;
 
-/// The subject of a line.
+/// The part of a session that a line describes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Subject {
     /// The facts of the session that never change.
@@ -42,15 +42,15 @@ struct Named {
     id: String,
 }
 
-/// The existing lines of a session, and the output for new ones.
+/// The output for the new lines of a session, with hashes of the lines that were imported before.
 pub(crate) struct Lines<'a> {
     out: &'a mut dyn Write,
-    /// The hash of the last line of each subject.
+    /// The hash of the last imported line about each subject.
     written: HashMap<Subject, u64>,
 }
 
 impl<'a> Lines<'a> {
-    /// Reads the existing lines; new ones follow them.
+    /// Reads the lines that were imported before from `written`. New lines go to `out`.
     pub(crate) fn behind(
         written: &mut dyn BufRead,
         out: &'a mut dyn Write,
@@ -79,18 +79,20 @@ impl<'a> Lines<'a> {
         self.written.insert(about, mark(line));
     }
 
-    /// Writes the facts of the session that never change. This line must come first.
+    /// Writes the line with the facts of the session that never change, if it is new. It must be
+    /// the first line.
     pub(crate) fn session(&mut self, info: &str) -> Result<(), ExpandError> {
         self.write(&Subject::Session, &line::session(info))
     }
 
-    /// Writes the current facts of the session. This line must come last, because it refers to
-    /// messages, such as the point of a revert.
+    /// Writes the line with the current facts of the session, if they changed. It must be the last
+    /// line, because it refers to messages, for example with the point of a revert.
     pub(crate) fn whole(&mut self, info: &str) -> Result<(), ExpandError> {
         self.write(&Subject::Whole, &line::whole(info))
     }
 
-    /// Writes a message. The messages must come in the order of the conversation.
+    /// Writes the line of a message, if the message is new or changed. Callers must write messages
+    /// in the order of the conversation.
     pub(crate) fn message(
         &mut self,
         id: &str,
@@ -104,7 +106,8 @@ impl<'a> Lines<'a> {
         self.write(&Subject::Orphan(id.to_owned()), &line::orphan(part))
     }
 
-    /// Writes a line with the ids of the messages that were deleted since the last import, if any.
+    /// Writes a line with the ids of the imported messages that are not in `there`, because
+    /// opencode has deleted them since. Writes nothing if there are none.
     pub(crate) fn deleted(&mut self, there: &HashSet<String>) -> Result<(), ExpandError> {
         let gone = self.written.keys().filter_map(|about| match about {
             Subject::Message(id) if !there.contains(id) => Some(id.clone()),

@@ -1,30 +1,31 @@
-//! The columns of the tables, which differ between versions of opencode.
+//! The columns of the tables in opencode's database, which differ between versions of opencode.
 
 use forklore_core::session_container::ExpandError;
 use rusqlite::Connection;
 
-/// The columns that reading requires.
+/// The tables, each with the columns that this crate needs.
 const NEEDED: [(&str, &[&str]); 3] = [
     ("session", &["id", "time_created"]),
     ("message", &["id", "session_id", "time_created", "data"]),
     ("part", &["id", "message_id", "session_id", "time_created", "data"]),
 ];
 
-/// The columns of the tables.
+/// The columns of a database that differ between versions of opencode.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schema {
     pub(crate) session: Vec<String>,
-    /// Whether messages and parts record the time of their last change.
+    /// Whether the tables `message` and `part` have the column `time_updated`.
     updated: bool,
 }
 
 impl Schema {
-    /// Returns the column with the time at which a message or a part was last written.
+    /// Returns the name of the column with the time of the last change of a message or a part.
+    /// Without such a column, it is the column with the creation time.
     pub(crate) fn updated(&self) -> &'static str {
         if self.updated { "time_updated" } else { "time_created" }
     }
 
-    /// Reads the columns from a database and checks them.
+    /// Reads the columns of a database. Fails if a needed table or column is missing.
     pub(crate) fn of(database: &Connection) -> Result<Self, ExpandError> {
         let mut tables = Vec::new();
         for (table, needed) in NEEDED {
@@ -49,7 +50,7 @@ fn columns(database: &Connection, table: &str) -> rusqlite::Result<Vec<String>> 
     query.query_map([table], |row| row.get(0))?.collect()
 }
 
-/// Converts an error of SQLite to an error about an unreadable database.
+/// Converts an SQLite error to [`ExpandError::Unreadable`].
 pub(crate) fn unreadable(error: rusqlite::Error) -> ExpandError {
     let what = format!("the database cannot be read: {error}");
     ExpandError::Unreadable { what, source: Some(Box::new(error)) }

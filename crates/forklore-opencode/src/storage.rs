@@ -1,5 +1,5 @@
-//! Sessions in directories, the form of versions before 1.2: one file for the session, one per
-//! message and one per part.
+//! Reads sessions of opencode versions before 1.2, which stored one file per session, message and
+//! part.
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,17 +14,19 @@ use serde::Deserialize;
 use crate::line::{text_field, with};
 use crate::lines::Lines;
 
-/// The maximum number of bytes to read from a file; no message or part is longer.
+/// Maximum number of bytes that are read from a file. Longer files are truncated; no message or
+/// part is that long.
 const LONGEST: u64 = 256 << 20;
 
-/// Returns the directory `storage` that contains a session's file.
+/// Returns the directory `storage` above a session's file. Returns `None` if the path is not
+/// `<storage>/session/<project>/<session>.json`.
 pub(crate) fn root(path: &Path) -> Option<PathBuf> {
     let sessions = path.parent()?.parent()?;
     let json = path.extension().is_some_and(|end| end == "json");
     (json && sessions.file_name()? == "session").then(|| sessions.parent().map(Path::to_owned))?
 }
 
-/// A session in directories.
+/// A session of an old opencode version, completely read.
 pub(crate) struct Opened {
     root: PathBuf,
     id: String,
@@ -97,7 +99,8 @@ impl Opened {
                 let at = fields.time.start.max(fields.time.created);
                 parts.push((millis(at), name(&path), with(&part, &[])));
             }
-            // Few parts record their time, but their ids are in the order of creation.
+            // Parts are sorted by id, because few parts contain a time and ids increase in the
+            // order of creation.
             parts.sort_by(|a, b| a.1.cmp(&b.1));
             let created = millis(fields.time.created);
             self.messages.push(Stored { id, created, info: with(&info, &[]), parts });
@@ -124,24 +127,26 @@ impl Inside for Opened {
         lines.session(&self.info)?;
         let there: HashSet<_> = self.messages.iter().map(|message| message.id.clone()).collect();
         lines.deleted(&there)?;
-        // The programs that wrote such directories are old, so no message is still being written.
+        // Every message is written, even an unfinished one: only old versions of opencode wrote
+        // such directories, so nothing will complete it.
         for Stored { id, info, parts, .. } in &self.messages {
             let parts: Vec<_> = parts.iter().map(|(_, _, part)| part.clone()).collect();
             lines.message(id, info, &parts)?;
         }
-        // This repeats the facts after the messages, because they refer to messages.
+        // The facts are repeated after the messages, because they refer to messages.
         lines.whole(&self.info)?;
         Ok(Vec::new())
     }
 }
 
-/// Checks whether an id can be the name of a directory within its parent.
+/// Checks whether an id is safe as the name of a directory, so that a path with the id stays inside
+/// `storage`.
 fn is_name(id: &str) -> bool {
     !matches!(id, "" | "." | "..") && !id.contains(['/', '\\'])
 }
 
 fn millis(since: f64) -> i64 {
-    // `as` saturates, and a NaN becomes 0.
+    // `as` saturates, and converts NaN to 0.
     since as i64
 }
 
@@ -149,8 +154,8 @@ fn name(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Returns the JSON files in a directory, which need not exist. Skips symbolic links, also if the
-/// directory itself is one.
+/// Returns the JSON files in a directory, sorted by path. Returns none if the directory does not
+/// exist or is a symbolic link. Skips files that are symbolic links.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, ExpandError> {
     if folder.symlink_metadata().is_ok_and(|about| !about.is_dir()) {
         return Ok(Vec::new());
@@ -172,7 +177,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, ExpandError> {
     Ok(found)
 }
 
-/// Reads a file; adds its size and modification time to the hash `state`.
+/// Reads a file, and adds its size and modification time to the hash `state`.
 fn read(path: &Path, state: &mut i64) -> Result<String, ExpandError> {
     let file = fs::File::open(path).map_err(|error| failed(path, error))?;
     let metadata = file.metadata().map_err(|error| failed(path, error))?;

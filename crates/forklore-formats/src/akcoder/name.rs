@@ -1,17 +1,18 @@
-//! Facts from the path of a session file.
+//! Reads facts from the path of an ak-coder session file.
 
 use std::path::Path;
 
 use forklore_core::agent_format::FileFacts;
 use jiff::Timestamp;
 
-/// Number of hexadecimal digits after the name in a workspace's directory name.
+/// Number of hexadecimal digits after the last `-` in a workspace's directory name.
 const HASH: usize = 12;
-/// Number of digits of a time in milliseconds, from 2001 to 2286.
+/// Number of digits of a time in milliseconds since 1970. All times from 2001 to 2286 have this
+/// number of digits.
 const MILLIS: usize = 13;
 
 /// Checks whether the file is in a history directory of ak-coder. Each workspace has its own
-/// directory; versions before 0.1.8 have a single one.
+/// directory; versions before 0.1.8 have a single directory for all workspaces.
 pub(super) fn is_history(path: &Path) -> bool {
     let named = |path: &Path| path.file_name().and_then(std::ffi::OsStr::to_str).map(str::to_owned);
     let names: Vec<_> = path.ancestors().skip(1).take(3).filter_map(named).collect();
@@ -28,8 +29,9 @@ pub(super) fn is_history(path: &Path) -> bool {
     }
 }
 
-/// Parses the file name: `session-<time>` with the start time of the session, or
-/// `fork-<original>-<time>` for a fork, which also contains the original's name.
+/// Parses a file name: `session-<time>`, or `fork-<original>-<time>` for a fork. `<time>` is the
+/// start time of the session, and `<original>` the file name of the forked session without its
+/// extension.
 pub(super) fn facts(path: &Path) -> FileFacts {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let Some((before, time)) = stem.rsplit_once('-') else { return FileFacts::default() };

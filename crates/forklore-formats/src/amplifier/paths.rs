@@ -1,4 +1,4 @@
-//! Facts from the directory of a session and from its `metadata.json`.
+//! Reads facts from the name of a session's directory and from the `metadata.json` in it.
 
 use std::path::{Path, PathBuf};
 
@@ -8,20 +8,22 @@ use serde::Deserialize;
 use crate::lenient::{Text, Whole, fields};
 use crate::time;
 
-/// Number of hexadecimal digits of a span's id.
+/// Number of hexadecimal digits of a span id in a directory name.
 const SPAN: usize = 16;
 
 pub(super) fn is_transcript(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "transcript.jsonl")
 }
 
-/// Checks whether the file is in a session's own directory within a `sessions` directory.
+/// Checks whether the file is directly in a session's directory, whose parent directory is
+/// `sessions`.
 pub(super) fn is_in_sessions(path: &Path) -> bool {
     path.parent().and_then(Path::parent).is_some_and(|folder| folder.ends_with("sessions"))
 }
 
-/// Returns the transcript that another file in the same directory belongs to. Outside a `sessions`
-/// directory, only the files that Amplifier always writes count as part of the session.
+/// Returns the transcript to which another file in the same directory belongs. Outside a `sessions`
+/// directory, only `metadata.json` and `events.jsonl`, which Amplifier always writes, belong to a
+/// transcript.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
     let is_amplifier =
         path.file_name().is_some_and(|it| it == "metadata.json" || it == "events.jsonl");
@@ -29,8 +31,8 @@ pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
     one_of_its.then(|| path.with_file_name("transcript.jsonl"))
 }
 
-/// Returns the native id of the session, which is the name of the transcript's directory, and the
-/// caller if the name contains it.
+/// Reads facts from the name of the transcript's directory. The name is the native id of the
+/// session, and may contain the id of the calling session.
 pub(super) fn facts(path: &Path) -> FileFacts {
     let folder = path.parent().filter(|_| is_transcript(path)).and_then(Path::file_name);
     let Some(name) = folder.and_then(std::ffi::OsStr::to_str) else { return FileFacts::default() };
@@ -41,8 +43,8 @@ pub(super) fn facts(path: &Path) -> FileFacts {
     }
 }
 
-/// Returns the caller in `<caller>-<span>_<agent>`. Returns `None` if the name contains only two
-/// spans, `<span>-<span>_<agent>`, because they do not identify the caller.
+/// Returns `<caller>`, the id of the calling session, from `<caller>-<span>_<agent>`. Returns
+/// `None` for `<span>-<span>_<agent>`, because a span does not identify a session.
 fn caller(name: &str) -> Option<&str> {
     let is_span = |text: &str| text.len() == SPAN && text.bytes().all(|b| b.is_ascii_hexdigit());
     let (at, _) = name.rmatch_indices('_').find(|(at, _)| {
@@ -53,8 +55,9 @@ fn caller(name: &str) -> Option<&str> {
     (!caller.is_empty() && !is_span(caller)).then_some(caller)
 }
 
-/// Parses `metadata.json`. A forked session begins with its parent's messages and records the turn
-/// of the fork; any other session with a parent was called by that parent.
+/// Parses `metadata.json`. If the document contains the turn or the time of a fork, the parent is
+/// the session from which the messages were copied. Otherwise the parent called this session as a
+/// sub-agent.
 pub(super) fn metadata_facts(document: &str) -> FileFacts {
     #[derive(Debug, Default, Deserialize)]
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! Parser of the lines of a transcript.
+//! Parses the lines of an Amplifier transcript.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::lenient::{MessageContent, Object, Text, fields};
 use crate::roles::{kind_of, opened};
 use crate::time;
 
-/// The start of messages that hooks write in the name of the user.
+/// The beginning of messages with the role `user` that hooks write.
 const REMINDER: &str = "<system-reminder>";
 
 #[derive(Debug, Default, Deserialize)]
@@ -68,10 +68,10 @@ struct Function<'a> {
     name: Text<'a>,
 }
 
-/// Reads one transcript.
+/// Reads the lines of one transcript.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// The facts from the file's path, until the first line is read.
+    /// The facts from the file's path. The first line that is read takes them.
     facts: FileFacts,
 }
 
@@ -114,7 +114,7 @@ fn record(kind: EventType, fields: &Fields<'_>, facts: FileFacts) -> Record {
     }
 }
 
-/// Checks whether hooks wrote the message.
+/// Checks whether a hook wrote the message.
 fn is_reminder(fields: &Fields<'_>, content: &MessageContent<CallBlock<'_>>) -> bool {
     let reminds =
         |text: &Text<'_>| text.get().is_some_and(|text| text.trim_start().starts_with(REMINDER));
@@ -123,8 +123,8 @@ fn is_reminder(fields: &Fields<'_>, content: &MessageContent<CallBlock<'_>>) -> 
     reminds(&whole) || content.blocks().iter().any(|block| reminds(&block.text))
 }
 
-/// Returns the steps of the message's calls, which may be among the blocks, in fields next to them,
-/// or in both.
+/// Returns the opened and closed calls of a message. A call may be a block of the content, an
+/// element of a separate field, or both; it is then returned once.
 fn calls(fields: &Fields<'_>, content: &MessageContent<CallBlock<'_>>) -> Vec<CallStep> {
     let mut steps: Vec<CallStep> = Vec::new();
     let mut step = |next: Option<CallStep>| {

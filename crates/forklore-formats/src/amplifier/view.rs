@@ -16,7 +16,8 @@ struct RecordFields<'a> {
     tool_calls: Option<Vec<Called<'a>>>,
 }
 
-/// A call next to the content, in the form of orchestrators (`tool`) or of OpenAI's API.
+/// An element of the field `tool_calls`, in the form of Amplifier's orchestrators (`tool`) or of
+/// OpenAI's API (`function`).
 #[derive(Deserialize)]
 struct Called<'a> {
     id: String,
@@ -87,7 +88,7 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
         }
     };
     for call in calls {
-        // A call that is among the blocks already is the same call.
+        // A call with the id of a call block is the same call.
         let is_call = |part: &Part| matches!(part, Part::ToolCall { id, .. } if *id == call.id);
         if !parts.iter().any(is_call) {
             parts.push(called(call));

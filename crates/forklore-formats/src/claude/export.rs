@@ -1,5 +1,5 @@
-//! Writes Claude Code's session files: one chain of records in a new session, then the records
-//! about the session.
+//! Writes Claude Code's session files: one chain of records in a new session, followed by the
+//! records that describe the session.
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -18,11 +18,13 @@ use unicode_normalization::UnicodeNormalization;
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::{Field, Splice, plainer, quoted};
 
-/// The maximum length of a project directory's name before it is cut and gets a hash appended.
+/// Maximum length of a project directory's name, in UTF-16 code units. A longer name is truncated
+/// to this length and gets a hash appended.
 const FOLDER: usize = 200;
-/// The version in the records of messages. The export follows the rules of this version.
+/// The version of Claude Code that the records of messages name. The export follows the rules of
+/// this version.
 const VERSION: &str = "2.1.211";
-/// Types of records about a session that apply to copies of it too.
+/// Types of records that describe a session and remain true for a copy of the session.
 const CARRIED: [&str; 3] = ["content-replacement", "mode", "permission-mode"];
 
 impl Export for super::Claude {
@@ -48,8 +50,8 @@ impl Export for super::Claude {
     }
 }
 
-/// Returns the name of the directory for the sessions of a working directory. Its length is in
-/// UTF-16 units, as in JavaScript.
+/// Returns the name of the directory that contains the sessions of a working directory. Each UTF-16
+/// code unit becomes one character of the name, as in JavaScript.
 fn folder_of(cwd: &str) -> String {
     let composed: String = cwd.nfc().collect();
     let plain = |unit: u16| match u8::try_from(unit) {
@@ -63,8 +65,7 @@ fn folder_of(cwd: &str) -> String {
     }
 }
 
-/// Returns a 32-bit hash of the path in base 36, which distinguishes long paths with the same
-/// beginning.
+/// Returns a 32-bit hash of a path in base 36. It distinguishes long paths with the same beginning.
 fn base36(text: &str) -> String {
     let step = |hash: i32, unit: u16| {
         hash.wrapping_shl(5).wrapping_sub(hash).wrapping_add(i32::from(unit))
@@ -83,14 +84,15 @@ fn base36(text: &str) -> String {
 struct Writer {
     file: NewFile,
     session_id: String,
-    /// The id of the last record.
+    /// The id of the last record written.
     tip: Option<String>,
-    /// Hashes of the ids since the last compaction ended the chain. Messages that the compaction
-    /// retained occur again after it with their old ids; if their ids were new, the SDK would take
-    /// them for the rest of the response that they repeat.
+    /// Hashes of the ids that were written since the last compaction ended the chain. Messages that
+    /// the compaction retained occur again after the compaction, with their old ids. With new ids,
+    /// the SDK would mistake them for the rest of the response that they repeat.
     used_ids: HashSet<u64>,
     hasher: RandomState,
-    /// The id of the response to which the next blocks belong.
+    /// The id of the model's response to which the next blocks belong; `None` before a new
+    /// response.
     answer: Option<String>,
     count: u64,
     losses: Losses,
@@ -143,7 +145,8 @@ impl Writer {
         let mut splice = Splice::default();
         let parent = self.tip.as_deref().map_or_else(|| "null".to_owned(), quoted);
         if fields.subtype.is("compact_boundary") && fields.parent.text().is_none() {
-            // For readers, the chain ends at this record; only the logical parent continues it.
+            // For readers of the file, the chain of parents ends at this record. Only the logical
+            // parent refers to the record before.
             self.used_ids.clear();
             splice.set(line, "parentUuid", fields.parent, "null".to_owned());
             splice.set(line, "logicalParentUuid", fields.logical_parent, parent);
@@ -157,7 +160,7 @@ impl Writer {
             splice.set(line, "session_id", fields.session_id_too, self.session_id.clone());
         }
         if fields.sidechain.0.is_some() {
-            // The records of a sub-agent are the main chain of a file of their own.
+            // In the exported file, the records of a sub-agent are the main chain.
             splice.set(line, "isSidechain", fields.sidechain, "false".to_owned());
         }
         self.tip = Some(id);
@@ -165,7 +168,8 @@ impl Writer {
         Some(splice.write(line, out))
     }
 
-    /// Returns the id for a record: its own if it is unused, otherwise a new one.
+    /// Returns the id for a record: the record's own id if no earlier record has it, otherwise a
+    /// new id.
     fn id_of(&mut self, own: Field<'_>) -> String {
         match own.text() {
             Some(own) if self.used_ids.insert(self.hasher.hash_one(&*own)) => own.into_owned(),
@@ -195,7 +199,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes a message of the model as Claude Code does: one record per block.
+    /// Writes a message of the model as Claude Code does, with one record per block.
     fn write_blocks(
         &mut self,
         timed: &TimedMessage<'_>,

@@ -1,16 +1,16 @@
-//! Paths of the files that belong to a session: a directory next to the session's file with the
-//! same name, with `tool-results/` and, for sub-agents, `subagents/`.
+//! Paths of the files that belong to a session. They are in a directory with the session file's
+//! name without its extension, in `tool-results/` and, for sub-agents, in `subagents/`.
 
 use std::path::{Path, PathBuf};
 
 use crate::paths;
 
-/// The maximum depth of a file below such a directory.
+/// Maximum depth of a file below `tool-results/` or `subagents/`, in directory levels.
 const DEPTH: usize = 6;
 
-/// Returns the session file that another file belongs to. The `.meta.json` file of a sub-agent
-/// belongs to the sub-agent's session. A JSONL file in that directory belongs to none, because it
-/// is or may be a session itself.
+/// Returns the session file to which another file belongs. The `.meta.json` file of a sub-agent
+/// belongs to the sub-agent's session file. A JSONL file in `subagents/` belongs to no session
+/// file, because it may be one itself.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
     if let Some(results) = paths::above(path, "tool-results", DEPTH) {
         return paths::with_ending(results.parent()?, "jsonl");

@@ -1,5 +1,5 @@
-//! Parser of the lines of a Claude Code file. This is the hot path of an import: it parses each
-//! line once and builds only what it needs.
+//! Parses the lines of a Claude Code file. This is the hot path of an import: each line is parsed
+//! once, and only the required values are built.
 
 use std::path::Path;
 
@@ -45,7 +45,7 @@ struct Fields<'a> {
     ai_title: Text<'a>,
     #[serde(borrow)]
     message: Object<MessageFields<'a>>,
-    /// Present in copies that the SDK creates.
+    /// The origin of a record that the SDK copied into a forked session.
     #[serde(borrow, rename = "forkedFrom")]
     forked_from: Object<ForkedFrom<'a>>,
 }
@@ -91,14 +91,15 @@ impl<'de: 'a, 'a> Deserialize<'de> for Link<'a> {
     }
 }
 
-/// Reads one Claude Code file.
+/// Reads the lines of one Claude Code file.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// Whether the file contains only the records of one sub-agent, which are its main chain.
+    /// Whether the file contains only the records of one sub-agent. They are then the main chain of
+    /// the file.
     of_subagent: bool,
-    /// The session whose directory contains the sub-agent's file.
+    /// The id of the session whose directory contains this file, if the file is in `subagents/`.
     folder_of: Option<String>,
-    /// Whether the user set the title; titles that the program generates later do not replace it.
+    /// Whether the user set the title. Titles that the program generates later do not replace it.
     titled: bool,
     cwd: Option<String>,
 }
@@ -198,7 +199,7 @@ fn parent(fields: &Fields<'_>) -> Parent {
     given.or(logical).map_or(Parent::None, Parent::Id)
 }
 
-/// Returns the type and class of a record, and whether a turn begins with it.
+/// Returns the event type and class of a record, and whether the record begins a turn.
 fn sort(fields: &Fields<'_>) -> (EventType, Class, bool) {
     let own = |kind: EventType, turn: bool| (kind.clone(), kind.class(), turn);
     match fields.kind.get() {

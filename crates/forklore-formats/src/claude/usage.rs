@@ -1,4 +1,4 @@
-//! Token usage and cost of a model call, from a stored record.
+//! Reads the token usage and cost of a model call from a stored record.
 
 use forklore_core::Usage;
 use forklore_core::{CallUsage, Data};
@@ -34,8 +34,8 @@ struct Tokens {
     output_tokens: Number,
 }
 
-/// Returns the usage in a stored record. Several records share one message of the API, and each
-/// contains the usage of that message so far.
+/// Returns the usage in a stored record. Several records contain parts of one message of the API.
+/// Each of them contains the usage of the whole message up to that record.
 pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let message = &fields.message.0;

@@ -1,6 +1,6 @@
-//! Writes Codex's session files: the items for the model unchanged, and the `event_msg` records
-//! that Codex's interface shows as turns and messages. Records have ordinals only in a file that
-//! continues another file.
+//! Writes Codex's session files. The items for the model remain unchanged. The export generates the
+//! `event_msg` records that Codex's interface shows as turns and messages. Records have ordinals
+//! only in a file that continues another file.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ use super::view;
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::{Field, plainer, quoted};
 
-/// The version in the header. The export follows the rules of this version.
+/// The version of Codex that the header names. The export follows the rules of this version.
 const VERSION: &str = "0.169.0";
 
 impl Export for super::Codex {
@@ -57,12 +57,12 @@ impl Export for super::Codex {
 
 struct Writer {
     file: NewFile,
-    /// The next ordinal, in a file that continues another file.
+    /// The ordinal of the next record, in a file that continues another file.
     next: Option<u64>,
     /// The id of the open turn.
     turn: Option<String>,
     turns: u64,
-    /// The last text of the model in the open turn.
+    /// The model's last text in the open turn.
     answer: Option<String>,
     losses: Losses,
 }
@@ -98,8 +98,8 @@ impl Writer {
         )
     }
 
-    /// Writes the `event_msg` that makes Codex show a message. In files with ordinals it is a
-    /// completed item of the turn.
+    /// Writes the `event_msg` that makes Codex show a message. In a file with ordinals, this is an
+    /// `item_completed` of the turn.
     fn write_mark(
         &mut self,
         ts: Timestamp,
@@ -164,8 +164,8 @@ impl Writer {
         let fields: Enveloped<'_> = serde_json::from_str(line).ok()?;
         let kind = fields.kind.text();
         if matches!(kind.as_deref(), Some("event_msg" | "token_usage_record" | "session_meta")) {
-            // The export writes its own `event_msg` records, and usage belongs to the original
-            // session.
+            // The export writes its own header and `event_msg` records, and usage belongs to the
+            // original session.
             return Some(Ok(true));
         }
         Some(self.item(event, line, &fields, out).map(|()| true))
@@ -197,7 +197,7 @@ impl Writer {
                 out.write_all(payload.get().as_bytes())?;
                 out.write_all(b"}\n")?;
             }
-            // Records in the files of early 2025 have no envelope.
+            // The record is from a file of early 2025 and has no envelope.
             _ => self.line(event.ts, "response_item", line, out)?,
         }
         if event.kind == EventType::ASSISTANT_MESSAGE {
@@ -259,8 +259,8 @@ impl FileWriter for Writer {
     }
 }
 
-/// Converts a message to items: adjacent texts and images become one item, each call and each
-/// result an item of its own.
+/// Converts a message to Codex's items. Adjacent texts and images become one item. Each call and
+/// each result becomes a separate item.
 fn items(role: Role, pieces: &[Piece]) -> Vec<Value> {
     let (author, text_kind) = match role {
         Role::Assistant => ("assistant", "output_text"),

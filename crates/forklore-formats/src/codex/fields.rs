@@ -1,4 +1,4 @@
-//! The fields of Codex's lines that determine the type of a record.
+//! The fields of Codex's lines that an import reads.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::usage::{Info, Tokens};
 use crate::lenient::{Many, Number, Object, Text, Whole};
 
-/// A line. The files of early 2025 have no envelope: each of their lines is an item.
+/// The envelope of a line. In files of early 2025, a line has no envelope and is an [`Item`].
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Fields<'a> {
@@ -59,7 +59,7 @@ pub(super) struct Item<'a> {
     pub(super) thread_token_usage: Option<Object<Tokens>>,
 }
 
-/// Codex's metadata of a message.
+/// The metadata that Codex adds to a message.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct About<'a> {
@@ -67,7 +67,7 @@ pub(super) struct About<'a> {
     pub(super) content_item_kinds: Many<Text<'a>>,
 }
 
-/// The creator of a session that no user started.
+/// The creator of a session that was not started by a user.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Source<'a> {
@@ -75,7 +75,7 @@ pub(super) struct Source<'a> {
     pub(super) subagent: Object<Subagent<'a>>,
 }
 
-/// The origin of a sub-agent.
+/// The origin of the session of a sub-agent.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Subagent<'a> {
@@ -83,7 +83,7 @@ pub(super) struct Subagent<'a> {
     pub(super) thread_spawn: Object<Spawn<'a>>,
 }
 
-/// The conversation that started the sub-agent.
+/// Names the conversation that started the sub-agent.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Spawn<'a> {
@@ -91,7 +91,8 @@ pub(super) struct Spawn<'a> {
     pub(super) parent_thread_id: Text<'a>,
 }
 
-/// The position in another file after which this session begins.
+/// The position in another file after which this file's session begins. `end_byte_offset` is in
+/// bytes.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct HistoryBase<'a> {

@@ -1,4 +1,4 @@
-//! Facts from the paths of Codex's files, and Codex's index of session names.
+//! Reads ids from the names of Codex's files, and names of sessions from Codex's index.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::lenient::Text;
 
-/// The length of the time in a file's name, including the hyphen after it.
+/// The length in bytes of the time in a file name and the hyphen after the time.
 const TIME: usize = "2026-01-01T00-00-00-".len();
 
 /// Codex's directories of session files.
@@ -17,7 +17,8 @@ pub(super) const FOLDERS: [&str; 2] = ["sessions", "archived_sessions"];
 pub(super) struct Rollout<'a> {
     /// The id of the conversation.
     pub(super) thread: &'a str,
-    /// The id of the file; it differs from the conversation's if a revert started a new file.
+    /// The id of the file. It differs from the id of the conversation if a revert started a new
+    /// file.
     pub(super) file: &'a str,
 }
 
@@ -47,7 +48,7 @@ pub(super) fn home(path: &Path) -> Option<&Path> {
     path.ancestors().skip(1).take(4).find(holds)?.parent()
 }
 
-/// Parses a line of `session_index.jsonl`; returns the id and the name of a session.
+/// Parses a line of `session_index.jsonl`. Returns the id and the name of a session.
 pub(super) fn given(line: &str) -> Option<(String, String)> {
     #[derive(Default, Deserialize)]
     #[serde(default)]

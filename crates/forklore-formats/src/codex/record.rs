@@ -1,5 +1,5 @@
-//! Parser of the lines of a Codex file. This is the hot path of an import: it parses each line once
-//! and builds only what it needs.
+//! Parses the lines of a Codex file. This is the hot path of an import: each line is parsed once,
+//! and only the required values are built.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -17,12 +17,13 @@ use super::usage::{self, Total};
 use crate::lenient::{Text, fields};
 use crate::time;
 
-/// The maximum number of turns whose start is stored; a rollback can go back no further.
+/// Maximum number of turns whose start is stored. A rollback goes back at most to the oldest of
+/// them.
 const TURNS: usize = 4_096;
-/// The maximum length of an unexpected value in a report, in characters.
+/// Maximum length of an unexpected value in a problem message, in characters.
 const SHOWN: usize = 40;
 
-/// Reads one Codex file.
+/// Reads the lines of one Codex file.
 #[derive(Debug)]
 pub(super) struct Reader {
     ids: Option<Ids>,
@@ -31,37 +32,40 @@ pub(super) struct Reader {
     undo: Undo,
 }
 
-/// The ids in the file's name.
+/// The ids in the name of a Codex file.
 #[derive(Debug)]
 struct Ids {
     thread: String,
     file: String,
 }
 
-/// State of the earlier lines that later lines need. Records have numbers: their ordinals, or a
-/// running count if the file has none.
+/// The state after the lines read so far. Records are numbered: by their ordinals, or from 0 in the
+/// order of the file if they have no ordinals.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Counts {
-    /// Whether the file's header, or a first record without one, was read.
+    /// Whether the header was read, or a record before any header.
     #[serde(rename = "told")]
     header_read: bool,
-    /// The start time in the header. Lines without an envelope have no other time.
+    /// The session's start time from the header. It is the time of lines without an envelope.
     begun: Option<Timestamp>,
     /// Whether the records have ordinals.
     ordinals: bool,
-    /// The number after the last record; 0 before the first one.
+    /// The last record's number plus 1; 0 before the first record.
     next: u64,
-    /// The number after the last record before the running task, until a turn begins in the task.
+    /// The number that the first record of the running task has. `None` after a turn began in the
+    /// task.
     before_task: Option<u64>,
-    /// The number after the last rollback, and the number after the record that it went back to.
+    /// For the last rollback: the number of the first record after it, and the number after the
+    /// record to which it went back.
     resumed: Option<(u64, u64)>,
-    /// The total usage so far.
+    /// The total usage that the last usage record states.
     #[serde(rename = "spent")]
     usage: Option<Total>,
 }
 
-/// The counts and, for each turn that was not rolled back, the number after the record before it.
+/// The reader's state as it is stored between imports. `turns` contains, for each turn that was not
+/// rolled back, the number after the last record before the turn.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Memory<'a> {
@@ -70,7 +74,8 @@ struct Memory<'a> {
     turns: Cow<'a, [u64]>,
 }
 
-/// The changes that restore the state before the last line.
+/// Restores the state before the last line: `counts` as they were, and if `turns` changed, how many
+/// turns are unchanged and which turns followed them.
 #[derive(Debug, Default)]
 struct Undo {
     counts: Counts,
@@ -90,7 +95,7 @@ impl Reader {
         let item = &line.payload.0;
         match line.kind.get() {
             Some("session_meta") => Line::Side(self.meta(item, &line.payload.0.timestamp)),
-            // The first line of a file without envelopes.
+            // The header of a file without envelopes.
             None if line.id.get().is_some() => {
                 let bare = Item { id: line.id.clone(), ..Item::default() };
                 Line::Side(self.meta(&bare, &line.timestamp))
@@ -123,13 +128,13 @@ impl Reader {
         let name = item.kind.get().unwrap_or(kind);
         match usage {
             Some(usage) => (sort::own(EventType::PROVIDER_USAGE, Effect::default()), usage),
-            // It repeats usage that was counted already.
+            // The record repeats usage that was counted already.
             None => (sort::extension(name, Class::Audit), Usage::default()),
         }
     }
 
-    /// Reads the header. A later header was copied with the records of another session, and names
-    /// that session.
+    /// Reads a header. The first header describes the session of this file. A later header was
+    /// copied with the records of another session, and names that session.
     fn meta(&mut self, item: &Item<'_>, created: &Text<'_>) -> FileFacts {
         if std::mem::replace(&mut self.counts.header_read, true) {
             return FileFacts { copied_from: item.id.to_owned(), ..FileFacts::default() };
@@ -154,7 +159,7 @@ impl Reader {
         }
     }
 
-    /// Reads a line that is an item without an envelope.
+    /// Converts a line that is an item without an envelope.
     fn bare(&mut self, item: &Item<'_>) -> Record {
         let ts = self.counts.begun;
         let record = self.record(sort::item(item), Usage::default(), &Fields::default(), item);
@@ -192,9 +197,9 @@ impl Reader {
         }
     }
 
-    /// Returns the number of a record, by which other records refer to it, and a report if the
-    /// ordinal is irregular. A record with a repeated ordinal gets no number, because references
-    /// mean the earlier record.
+    /// Returns the number of a record, by which other records refer to it, and a problem message if
+    /// the ordinal is irregular. A record with a repeated ordinal gets no number, because
+    /// references mean the earlier record with that ordinal.
     fn number(&mut self, ordinal: Option<u64>) -> (Option<String>, Option<String>) {
         let counts = &mut self.counts;
         let number = match ordinal {
@@ -213,8 +218,9 @@ impl Reader {
         (Some(number.to_string()), None)
     }
 
-    /// Starts a turn. The turn begins with the task that its first user message started. The first
-    /// turn is an exception: what Codex wrote before it remains when the turn is rolled back.
+    /// Starts a turn. A turn begins with the first record of its task, which precedes the user
+    /// message. The first turn is an exception and begins with the user message: the records before
+    /// it remain when the turn is rolled back.
     fn begin_turn(&mut self) {
         let task = self.counts.before_task.take().filter(|_| !self.turns.is_empty());
         if self.turns.len() >= TURNS {
@@ -224,13 +230,13 @@ impl Reader {
             self.undo.turns = Some((self.turns.len(), Vec::new()));
         }
         let before = task.unwrap_or(self.counts.next);
-        // Turns that continue from the same position are branches at that position, not of each
-        // other.
+        // A turn directly after a rollback begins where the rollback went back to. A rollback of
+        // this turn then returns to that position and not to the end of the abandoned turn.
         let resumed = self.counts.resumed.filter(|(behind, _)| *behind == before);
         self.turns.push(resumed.map_or(before, |(_, before)| before));
     }
 
-    /// Removes the last `turns` turns and returns the record before them.
+    /// Removes the last `turns` turns, and returns a reference to the last record before them.
     fn rolled_back(&mut self, turns: u64) -> Parent {
         let turns = usize::try_from(turns).unwrap_or(usize::MAX);
         let remaining = self.turns.len().saturating_sub(turns);
@@ -244,7 +250,8 @@ impl Reader {
         }
     }
 
-    /// Returns the facts of the file for its first record, if no header came before.
+    /// Returns the facts for a record. If it is the first record and no header came before, they
+    /// include the native id from the file name.
     fn facts_once(&mut self, irregular: Option<String>) -> FileFacts {
         if std::mem::replace(&mut self.counts.header_read, true) {
             return FileFacts { irregular, ..FileFacts::default() };
@@ -286,13 +293,13 @@ impl LineReader for Reader {
     }
 }
 
-/// Returns the conversation that started this one as a sub-agent.
+/// Returns the id of the conversation that started this session as a sub-agent.
 fn caller(item: &Item<'_>) -> Option<String> {
     let spawned = &item.source.0.subagent.0.thread_spawn.0.parent_thread_id;
     spawned.to_owned().or_else(|| item.parent_thread_id.to_owned())
 }
 
-/// Returns a report if the header is irregular.
+/// Returns a problem message if the header is irregular.
 fn irregular(item: &Item<'_>, ids: Option<&Ids>) -> Option<String> {
     let shown = |text: &str| text.chars().take(SHOWN).collect::<String>();
     if let Some(mode) = item.history_mode.get()

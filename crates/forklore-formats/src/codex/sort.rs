@@ -1,5 +1,6 @@
-//! Maps records to events. The model's input and output are in `response_item` records. `event_msg`
-//! records repeat it for the user interface and are not a second conversation.
+//! Determines which events Codex's records become. `response_item` records contain the model's
+//! input and output. `event_msg` records repeat it for the user interface, so they are not part of
+//! the conversation.
 
 use forklore_core::call::{CallStep, Effect, OpenCall};
 use forklore_core::{Class, EventType};
@@ -9,7 +10,7 @@ use serde_json::value::RawValue;
 use super::fields::Item;
 use crate::lenient::{Object, Text};
 
-/// The start of messages that Codex writes in the name of the user.
+/// The beginnings of messages with the role `user` that Codex itself writes.
 const INJECTED: [&str; 12] = [
     "<environment_context>",
     "<user_instructions>",
@@ -25,17 +26,17 @@ const INJECTED: [&str; 12] = [
     "<codex_internal_context",
 ];
 
-/// The type and class of a record, and its effect on calls and turns.
+/// The event type and class of a record, and its effect on calls and turns.
 pub(super) type Sorted = (EventType, Class, Effect);
 
-/// Checks whether a record of the files without envelopes has this type.
+/// Checks whether an item without an envelope may have this type.
 pub(super) fn is_item(kind: &str) -> bool {
     matches!(kind, "message" | "reasoning" | "local_shell_call")
         || kind.starts_with("function_call")
         || kind.starts_with("custom_tool_call")
 }
 
-/// Sorts an item of the model's input or output.
+/// Classifies an item of the model's input or output.
 pub(super) fn item(item: &Item<'_>) -> Sorted {
     let kind = item.kind.get().or_else(|| item.role.get().map(|_| "message"));
     match kind.unwrap_or("response_item") {
@@ -44,7 +45,7 @@ pub(super) fn item(item: &Item<'_>) -> Sorted {
         kind @ ("function_call" | "custom_tool_call" | "tool_search_call" | "local_shell_call") => {
             call(kind, item)
         }
-        // The provider ran these calls itself: they have no result.
+        // The provider ran these calls itself, so no record contains a result.
         "web_search_call" | "image_generation_call" => {
             own(EventType::ASSISTANT_MESSAGE, Effect::default())
         }
@@ -53,7 +54,7 @@ pub(super) fn item(item: &Item<'_>) -> Sorted {
     }
 }
 
-/// Sorts an `event_msg`, which is for people and programs.
+/// Classifies an `event_msg`, which informs the user interface.
 pub(super) fn event(kind: Option<&str>) -> Sorted {
     let kind = kind.unwrap_or("event_msg");
     let is_evidence = matches!(
@@ -77,7 +78,7 @@ pub(super) fn event(kind: Option<&str>) -> Sorted {
     extension(kind, if is_evidence { Class::Evidence } else { Class::Audit })
 }
 
-/// Sorts a line of another type.
+/// Classifies a line that is neither a `response_item` nor an `event_msg`.
 pub(super) fn other(kind: &str) -> Sorted {
     let is_evidence = matches!(kind, "turn_context" | "world_state" | "retained_context")
         || kind.starts_with("inter_agent_communication");
@@ -105,8 +106,8 @@ fn message(item: &Item<'_>) -> Sorted {
     }
 }
 
-/// Checks whether the user wrote the message: by the kinds of its parts if Codex recorded them,
-/// otherwise by its start.
+/// Checks whether the user wrote the message. Uses the kinds of its parts if Codex recorded them,
+/// otherwise its beginning.
 fn is_real(item: &Item<'_>) -> bool {
     let kinds = &item.about.0.content_item_kinds.0;
     if !kinds.is_empty() {

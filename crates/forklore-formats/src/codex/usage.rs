@@ -1,13 +1,13 @@
-//! Usage of model calls, counted once. Codex writes the tokens of each call up to three times: in a
-//! record of its own, as the last call of a running total, and in that total again whenever the
-//! total is repeated.
+//! Counts the usage of each model call once. Codex may write the tokens of a call several times: in
+//! a `token_usage_record`, as the last call in a `token_count`, and in further `token_count`
+//! records that repeat the same total.
 
 use forklore_core::Usage;
 use serde::{Deserialize, Serialize};
 
 use crate::lenient::{Number, Object};
 
-/// Token counts in Codex's form.
+/// Token counts as Codex writes them.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Tokens {
@@ -16,7 +16,7 @@ pub(super) struct Tokens {
     output_tokens: Number,
 }
 
-/// The `info` of a `token_count`.
+/// The `info` of a `token_count`: the total of the session, and the usage of its last call.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Info {
@@ -24,7 +24,7 @@ pub(super) struct Info {
     last_token_usage: Option<Object<Tokens>>,
 }
 
-/// A running total.
+/// A running total of token counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Total {
     input: u64,
@@ -43,7 +43,8 @@ impl From<Tokens> for Total {
 }
 
 impl Total {
-    /// Returns the difference to `before`, or `None` if the total was reset.
+    /// Returns the increase since the total `before`. Returns `None` if a count decreased, because
+    /// the total was reset.
     fn since(self, before: Self) -> Option<Self> {
         Some(Self {
             input: self.input.checked_sub(before.input)?,
@@ -59,7 +60,8 @@ impl Total {
     }
 }
 
-/// Returns the usage in a `token_usage_record` and updates `last_total`.
+/// Returns the usage of the call in a `token_usage_record`. Sets `last_total` to the session's
+/// total `thread`, or else adds the usage to it.
 pub(super) fn by_call(
     last_total: &mut Option<Total>,
     usage: Tokens,
@@ -75,9 +77,9 @@ pub(super) fn by_call(
     usage.usage()
 }
 
-/// Returns the usage in a `token_count` that was not counted yet: that of its last call, if the
-/// total changed. The difference of the totals is only a fallback, because it may include the usage
-/// of the history before the file.
+/// Returns the usage in a `token_count` that was not counted yet: the usage of the last call, if
+/// the total changed. The increase of the total is only a fallback, because it may include the
+/// usage of the history before the file.
 pub(super) fn by_total(last_total: &mut Option<Total>, info: &Info) -> Option<Usage> {
     let total_of = |tokens: &Option<Object<Tokens>>| tokens.as_ref().map(|it| Total::from(it.0));
     let last = total_of(&info.last_token_usage).and_then(Total::usage);
@@ -109,7 +111,7 @@ mod tests {
     #[test]
     fn every_call_counts_once() {
         let mut last_total = None;
-        // The total includes the usage of the history before the file.
+        // The first total includes the usage of the history before the file, which must not count.
         assert_eq!(input(by_total(&mut last_total, &info(5_000, 1_000))), 1_000);
         assert_eq!(input(by_total(&mut last_total, &info(5_000, 1_000))), 0);
         assert_eq!(input(by_total(&mut last_total, &info(5_400, 400))), 400);

@@ -67,7 +67,7 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     }
 }
 
-/// Returns the model that a turn's context names.
+/// Returns the name of the model in a `turn_context` record.
 pub(super) fn model(kind: &EventType, data: &Data) -> Option<String> {
     #[derive(Deserialize)]
     struct Turn {
@@ -81,8 +81,8 @@ pub(super) fn model(kind: &EventType, data: &Data) -> Option<String> {
     turn.map(|turn| turn.payload.model)
 }
 
-/// Returns the messages that a compaction puts in place of the earlier history, or only its summary
-/// if it contains no messages.
+/// Returns the messages with which a compaction replaces the earlier history. If the record
+/// contains no messages, returns its summary as one message.
 pub(super) fn instead(data: &Data) -> Vec<Message> {
     let read = || -> Option<Vec<Message>> {
         let shown: RecordFields<'_> = data.read().ok()?;
@@ -140,7 +140,7 @@ fn block(raw: &RawValue) -> Part {
     }
 }
 
-/// Converts reasoning: its text is the summary, followed by the full text if the provider reveals
+/// Converts reasoning. The text is the summary, followed by the full text if the record contains
 /// it.
 fn reasoning(item: &Item<'_>, payload: &str) -> Part {
     let texts = [item.summary, item.content]
@@ -155,8 +155,8 @@ fn reasoning(item: &Item<'_>, payload: &str) -> Part {
     }
 }
 
-/// Converts a call. The arguments are JSON in a string, the input of a custom tool is text, and the
-/// action of the shell is an object.
+/// Converts a call. `arguments` is a string that contains JSON, `input` of a custom tool is a
+/// string, and `action` of a shell call is an object.
 fn call(item: &Item<'_>, payload: &str) -> Part {
     let kind = item.kind.as_deref().unwrap_or_default();
     let shell = item.id.as_ref().filter(|_| kind == "local_shell_call");

@@ -1,5 +1,5 @@
-//! Writes Gemini CLI's session files: a header, then messages. A message with the id of an earlier
-//! one replaces it; calls get their results this way.
+//! Writes Gemini CLI's session files: a header, then messages. A message replaces an earlier
+//! message with the same id. The export uses this to add results to calls.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -15,10 +15,12 @@ use serde_json::{Value, json};
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::quoted;
 
-/// The file in which Gemini CLI records the owner of a project directory.
+/// The name of the file in which Gemini CLI records the working directory that owns a project
+/// directory.
 const OWNER: &str = ".project_root";
-/// The number of candidate directory names: the plain name, then names with a numeric suffix. Gemini
-/// CLI tries as many and then fails; it never uses the directory of another project.
+/// Number of candidates for a project directory's name: the plain name, then names with a numeric
+/// suffix. Gemini CLI tries this number of names and then fails; it never uses the directory of
+/// another project.
 const ATTEMPTS: usize = 1000;
 
 impl Export for super::Gemini {
@@ -31,8 +33,8 @@ impl Export for super::Gemini {
         Some(Home { variable: "GEMINI_CLI_HOME", holds: true, folder: ".gemini" })
     }
 
-    /// The file name contains the current minute. With an earlier time, a later start of Gemini CLI
-    /// would delete the file if another one with the same session id is newer.
+    /// Returns a path whose file name contains the current minute. With an earlier time, the next
+    /// start of Gemini CLI would delete the file if a newer file has the same session id.
     fn destination(
         &self,
         file: &NewFile,
@@ -52,14 +54,14 @@ impl Export for super::Gemini {
     }
 }
 
-/// Returns the session's id. It must be unique in its first digits, because file names contain
-/// these, and the first digits of a UUIDv7 are the time.
+/// Returns the session's id. The first 8 characters must be unique, because file names contain only
+/// them. The UUIDv7 of [`NewFile::id`] begins with the time, so it is not used.
 fn session_id(file: &NewFile) -> String {
     file.fresh_id(0)
 }
 
-/// Returns the name of the directory that belongs to a project, or that Gemini CLI will claim for
-/// it. Fails if all candidates belong to other projects.
+/// Returns the name of the directory that belongs to the project in `cwd`, or that Gemini CLI will
+/// claim for the project. Fails if all candidates belong to other projects.
 fn project(cwd: &str, read: &dyn Fn(&Path) -> Option<String>) -> Result<String, NoDestination> {
     #[derive(Default, Deserialize)]
     struct Registry {
@@ -93,7 +95,8 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Returns the last part of a path as lowercase letters, digits and single hyphens.
+/// Returns the last component of a path in lowercase, with a hyphen for every run of other
+/// characters than ASCII letters and digits.
 fn name_of(cwd: &str) -> String {
     let last = cwd.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
     let plain = |c: char| if c.is_ascii_lowercase() || c.is_ascii_digit() { c } else { '-' };
@@ -104,9 +107,9 @@ fn name_of(cwd: &str) -> String {
 
 struct Writer {
     file: NewFile,
-    /// The last message of the model, to which the results of its calls are added.
+    /// The last message of the model. Results are added to its calls.
     last: Option<Value>,
-    /// Whether the file contains this message in its current state.
+    /// Whether the file contains `last` in its current state.
     is_written: bool,
     count: u64,
     losses: Losses,
@@ -133,7 +136,7 @@ impl Writer {
         self.file.fresh_id(self.count)
     }
 
-    /// Adds a result to its call. Returns whether the call exists.
+    /// Adds a result to its call in the last message. Returns whether the call exists.
     fn answer(&mut self, timed: &TimedMessage<'_>, piece: &Piece) -> bool {
         let Piece::Result { call_id, content, is_error, .. } = piece else { return false };
         let calls = self.last.as_mut().and_then(|last| last.get_mut("toolCalls")?.as_array_mut());
@@ -175,7 +178,8 @@ impl FileWriter for Writer {
         let line = event.data.get();
         let Ok(Kind { kind, role }) = serde_json::from_str(line) else { return Ok(false) };
         if event.kind.as_str() == "x.gemini.tool_response" {
-            // The results are in the messages of their calls; the model would get them twice.
+            // The messages of the calls already contain the results, so the model would get them
+            // twice.
             return Ok(true);
         }
         match (kind.as_deref(), role) {
@@ -184,7 +188,7 @@ impl FileWriter for Writer {
                 self.is_written = true;
             }
             (Some(_), _) => self.last = None,
-            // A content of a saved conversation, in the form of Google's API.
+            // The record is a content in the form of Google's API, from a saved conversation.
             (None, Some(_)) => return Ok(false),
             (None, None) => return Ok(true),
         }

@@ -1,4 +1,4 @@
-//! The fields of a message, and a summary of its content.
+//! The fields of a Gemini CLI message, and a summary of its content.
 
 use forklore_core::call::{CallStep, OpenCall};
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::document::elements;
 use crate::lenient::{Flag, MessageContent, Object, Text};
 
-/// A message of a session, or a content in the form of Google's API.
+/// A message of a session, or a content in the form of Google's API, which has `role` and `parts`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Message<'a> {
@@ -62,22 +62,22 @@ struct Function<'a> {
 }
 
 impl Function<'_> {
-    /// Returns the id of the call, or its name: older versions had no ids.
+    /// Returns the id of the call, or else its name, because older versions wrote no ids.
     fn id(&self) -> Option<String> {
         self.id.to_owned().or_else(|| self.name.to_owned())
     }
 }
 
-/// A summary of the content of a message.
+/// The properties of a message that determine its event.
 #[derive(Debug, Default)]
 pub(super) struct MessageSummary {
-    /// The text without thoughts.
+    /// The text of the content, without thoughts.
     pub(super) text: String,
-    /// The calls in the content.
+    /// The calls and results in the content.
     pub(super) calls: Vec<CallStep>,
-    /// The calls and results in the field `toolCalls`, next to the content.
+    /// The calls and results in the field `toolCalls`.
     pub(super) tool_calls: Vec<CallStep>,
-    /// Whether the content consists only of results of calls.
+    /// Whether the content contains results of calls and no text or file.
     pub(super) only_results: bool,
     /// Whether the content contains anything that the user may have entered: text or a file.
     pub(super) says: bool,
@@ -118,18 +118,19 @@ impl MessageSummary {
         self.says |= !text.is_empty();
     }
 
-    /// Returns a hash of the text, to compare messages.
+    /// Returns a hash of the message's kind and text, by which versions of a message are compared.
     pub(super) fn fingerprint(&self, kind: &str) -> u32 {
         let mut hash = crc32fast::Hasher::new();
         hash.update(kind.as_bytes());
-        // The program's description of the directory changes from one start to the next.
+        // The program's description of the working directory changes at each start, so the hash
+        // contains only its beginning.
         let context = is_session_context(&self.text);
         hash.update(if context { CONTEXT } else { &self.text }.as_bytes());
         hash.finalize()
     }
 
-    /// Returns a hash of the calls next to the content, to compare messages; `None` if there are
-    /// none.
+    /// Returns a hash of the calls and results in `toolCalls`, by which versions of a message are
+    /// compared. Returns `None` if there are no calls.
     pub(super) fn calls_fingerprint(&self) -> Option<u32> {
         if self.tool_calls.is_empty() {
             return None;
@@ -149,19 +150,20 @@ impl MessageSummary {
 
 const CONTEXT: &str = "<session_context>";
 
-/// Checks whether the text is the description of the directory that the program adds at each start.
+/// Checks whether a message's text is the description of the working directory that the program
+/// adds at each start.
 pub(super) fn is_session_context(text: &str) -> bool {
     text.starts_with(CONTEXT)
 }
 
-/// Returns the working directory that the program's description names.
+/// Returns the first working directory that the program's description names.
 pub(super) fn folder(context: &str) -> Option<String> {
     let (_, behind) = context.split_once("Workspace Directories:**\n")?;
     let first = behind.lines().next()?.trim_start().strip_prefix("- ")?;
     Some(first.trim_end().to_owned())
 }
 
-/// Returns the parts of a content, which may be a string, one part, or a list.
+/// Returns the parts of a content. A content is a string, one part, or a list of parts.
 pub(super) fn parts(content: &RawValue) -> Vec<&RawValue> {
     if content.get().starts_with('[') { elements(content) } else { vec![content] }
 }

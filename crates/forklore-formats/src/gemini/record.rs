@@ -1,5 +1,5 @@
-//! Parser of a line or a document of Gemini CLI: new, extended and repeated messages, and returns
-//! to earlier positions of the conversation.
+//! Parses a line or a document of Gemini CLI. A line contains a new, extended or repeated message,
+//! or makes the conversation return to an earlier position.
 
 use std::ops::Range;
 use std::path::Path;
@@ -34,7 +34,7 @@ struct Fields<'a> {
     rewind_to: Text<'a>,
 }
 
-/// The fields of a header, which `$set` changes.
+/// The fields of a session's header. A line with `$set` changes them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Header<'a> {
@@ -59,14 +59,14 @@ impl Header<'_> {
     }
 }
 
-/// Reads one file of Gemini CLI.
+/// Reads the lines of one file of Gemini CLI, or the document in it.
 #[derive(Debug)]
 pub(super) struct Reader {
     history: History,
     is_document: bool,
-    /// The tag of a saved conversation.
+    /// The tag in the file name of a saved conversation.
     tag: Option<String>,
-    /// The name of the directory; for a sub-agent, it is the id of the calling session.
+    /// The name of the file's directory. For a sub-agent, it is the id of the calling session.
     folder: Option<String>,
 }
 
@@ -110,7 +110,8 @@ impl Reader {
         Ok(self.message(&fields(line, &mut plainer)?))
     }
 
-    /// Reads a single message: a new one, or a repeated one with additions.
+    /// Reads a line with one message: a new message, a changed message, or a repeated message with
+    /// additions.
     fn message(&mut self, message: &Message<'_>) -> Line {
         let (Some(id), Some(kind)) = (message.id.get(), message.kind.get()) else {
             return Line::Side(FileFacts::default());
@@ -124,8 +125,8 @@ impl Reader {
                     None => return Line::Side(FileFacts::default()),
                 }
             }
-            // The message changed: this is a branch. The messages after the old one stay in their
-            // position.
+            // The message changed, so the new version is a branch. The messages after the old
+            // version remain the current list.
             Some(at) => {
                 let stays = (at != self.history.tip()).then(|| self.history.tip());
                 let record = self.add(self.history.parent(at), message, &summary);
@@ -137,8 +138,8 @@ impl Reader {
         Line::Record(Box::new(record))
     }
 
-    /// Reads a complete list of messages, which becomes the current list. Messages that exist
-    /// already need no event.
+    /// Reads a complete list of messages, which becomes the current list. Returns a record, with
+    /// its byte range in `text`, for each message that is new or changed.
     fn list(&mut self, text: &str, listed: &[&RawValue]) -> Vec<(Range<usize>, Record)> {
         let mut records = Vec::new();
         let mut at = START;
@@ -147,7 +148,8 @@ impl Reader {
             let Ok(message) = serde_json::from_str::<Message<'_>>(raw.get()) else { continue };
             let (Some(id), Some(kind)) = (message.id.get(), message.kind.get()) else { continue };
             let summary = MessageSummary::of(&message);
-            // When Gemini CLI rewrites the list, it splits a message with calls into two.
+            // When Gemini CLI rewrites the list, it splits a message with calls into a message and
+            // its `_response`. The message contains the results too, so the `_response` is skipped.
             if summary.only_results && last.as_deref() == id.strip_suffix("_response") {
                 continue;
             }
@@ -167,7 +169,8 @@ impl Reader {
         records
     }
 
-    /// Adds the event of a message after `parent`. The message becomes the last one of the list.
+    /// Adds a message after `parent`, and returns its record. The message becomes the last message
+    /// of the current list.
     fn add(&mut self, parent: At, message: &Message<'_>, summary: &MessageSummary) -> Record {
         let kind = message.kind.get().unwrap_or_default();
         let answered = self.history.calls(parent).is_some();
@@ -188,8 +191,8 @@ impl Reader {
         record
     }
 
-    /// Returns the event for the additions of a repeated message: its calls, or their results. The
-    /// event follows the existing ones. Other additions need no event.
+    /// Returns a record for the additions of a repeated message: its calls, or their results. The
+    /// record follows the last message of the current list. Returns `None` for other additions.
     fn growth(
         &mut self,
         at: At,
@@ -215,9 +218,9 @@ impl Reader {
         })
     }
 
-    /// Goes back to the position before a message, or to the start if the message does not exist.
-    /// This creates an event, so that the log contains both the abandoned messages and the position
-    /// at which the agent would resume.
+    /// Goes back to the position before the message with this id, or to the start if the message
+    /// does not exist. Returns a record for this, so that the log contains the abandoned messages
+    /// and also the position at which the agent would resume.
     fn rewind(&mut self, id: &str) -> Line {
         let to = self.history.in_list(id).map_or(START, |at| self.history.parent(at));
         if to == self.history.tip() {
@@ -247,7 +250,7 @@ impl Reader {
         Line::Several(Several { records, facts: header.facts(), damage: found.damage.take() })
     }
 
-    /// Reads a saved conversation: contents in the form of Google's API.
+    /// Reads a saved conversation, a list of contents in the form of Google's API.
     fn checkpoint(&self, text: &str) -> Line {
         let found = Document::read(text, "history");
         let mut records = Vec::new();
@@ -288,8 +291,8 @@ fn has_type(raw: &RawValue) -> bool {
     serde_json::from_str::<Message<'_>>(raw.get()).is_ok_and(|message| message.kind.get().is_some())
 }
 
-/// Returns the event of a message. `answered` means that the results of the calls before it were
-/// recorded with the calls.
+/// Returns the record of a message. `answered` means that the preceding message already contains
+/// its calls, with their results.
 fn record(message: &Message<'_>, summary: &MessageSummary, kind: &str, answered: bool) -> Record {
     let evidence = |name: &str| (EventType::extension(super::NAME, name), Class::Evidence);
     let (kind, class) = match kind {

@@ -1,4 +1,4 @@
-//! Token usage of a model call, from a stored message.
+//! Reads the token usage of a model call from a stored message.
 
 use forklore_core::Usage;
 use forklore_core::{CallUsage, Data};
@@ -25,8 +25,8 @@ struct Tokens {
     thoughts: Number,
 }
 
-/// Returns the usage of a message. A message that is repeated, for example with the results of its
-/// calls, is the same call.
+/// Returns the usage of a message. A repeated message, for example with the results of its calls,
+/// has the same id and counts as the same model call.
 pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let tokens = &fields.tokens.0;

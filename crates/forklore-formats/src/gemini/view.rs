@@ -66,9 +66,9 @@ struct Function<'a> {
     response: Option<&'a RawValue>,
 }
 
-/// Converts a stored message. A `tool_call` is a message that was repeated with its calls, and only
-/// the calls are new. A `tool_result` is a message of results, or a message that was repeated with
-/// its results.
+/// Converts a stored message to the common form. A `tool_call` event is a repeated message of which
+/// only the calls are new. A `tool_result` event is a message that contains only results, or a
+/// repeated message of which only the results are new.
 pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     let shown: RecordFields<'_> = data.read().ok()?;
     let content = shown.content.or(shown.parts);
@@ -156,7 +156,8 @@ impl ToolCall<'_> {
         self.id.clone().unwrap_or_else(|| self.name.clone())
     }
 
-    /// Returns the result; its content is only the tool's response if there is nothing else in it.
+    /// Returns the result of the call, or `None` if the call has no result yet. If the result is a
+    /// single `functionResponse`, the content is the `response` in it.
     fn result_part(&self) -> Option<Part> {
         let over = matches!(self.status.as_deref(), Some("success" | "error" | "cancelled"));
         if self.result.is_none() && !over {

@@ -1,5 +1,5 @@
-//! Writes the document that `opencode import` reads. All ids are new, because opencode silently
-//! drops messages whose ids exist already.
+//! Writes a document for `opencode import`. All ids in it are new, because opencode silently drops
+//! messages whose ids exist already.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,10 +17,10 @@ use serde_json::{Value, json};
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::{Field, Splice, plainer, quoted};
 
-/// The version in the document. The export follows the rules of this version.
+/// The version of opencode that the document names. The export follows the rules of this version.
 const VERSION: &str = "1.18.33";
 const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// A mask for the bits of the time in an id.
+/// A mask for the 48 bits of an id that contain the time.
 const TIME: u64 = (1 << 48) - 1;
 
 impl Export for super::Opencode {
@@ -48,7 +48,8 @@ impl Export for super::Opencode {
     }
 }
 
-/// Returns the session's id. These ids fall with time, so that the newest session sorts first.
+/// Returns the session's id. Session ids decrease over time, so that the newest session sorts
+/// first.
 fn session_id(file: &NewFile) -> String {
     id("ses", !stamp(file.now, 0), &file.fresh_id(0))
 }
@@ -57,7 +58,8 @@ fn stamp(now: Timestamp, count: u64) -> u64 {
     u64::try_from(now.as_millisecond()).unwrap_or(0).wrapping_mul(4096).wrapping_add(count)
 }
 
-/// Returns an id: a prefix, a time of 48 bits, and 14 letters or digits.
+/// Returns an id: a prefix, the low 48 bits of `stamp` in hexadecimal, and 14 letters or digits
+/// that are derived from `seed`.
 fn id(prefix: &str, stamp: u64, seed: &str) -> String {
     let mut left = u128::from_str_radix(&seed.replace('-', ""), 16).unwrap_or_default();
     let mut letters = String::new();
@@ -72,14 +74,16 @@ fn id(prefix: &str, stamp: u64, seed: &str) -> String {
 struct Writer {
     file: NewFile,
     session_id: String,
-    /// Number of ids so far; ids sort by their number.
+    /// Number of ids generated so far. Later ids sort after earlier ones.
     count: u64,
-    /// The id of the user message to which the model responds.
+    /// The id of the last user message, which is the parent of the following responses.
     last_user_message: String,
-    /// The last message of the model, which may still get results.
+    /// The last message, if it is not written yet. A message of the model waits for the results of
+    /// its calls.
     waiting: Option<Value>,
-    /// A request for a summary. It is written only together with its summary, because opencode
-    /// would send it otherwise.
+    /// The record of a request for a summary, with its changes. It is written only together with
+    /// the following record, the summary, because opencode would otherwise send the request to the
+    /// model.
     question: Option<(Splice, String)>,
     is_first: bool,
     losses: Losses,
@@ -121,8 +125,9 @@ struct PartIds<'a> {
 }
 
 impl PartIds<'_> {
-    /// Returns the time with a start, for a part from the database: these have a creation time,
-    /// parts in files a start time.
+    /// Returns the `time` of a part with `start` instead of `created`. Parts in the database have a
+    /// creation time, but parts in a document need a start time. Returns `None` if the part has a
+    /// start time already.
     fn began(&self) -> Option<String> {
         let time: Value = serde_json::from_str(self.time.0?.get()).ok()?;
         let created = time.get("start").is_none().then(|| time.get("created"))??;
@@ -194,7 +199,7 @@ impl Writer {
         writeln!(out, "{message}")
     }
 
-    /// Returns a part with its ids added.
+    /// Adds ids to the fields of a part: its own id, its session's id, and the id of its message.
     fn part(&mut self, message: &str, mut fields: Value) -> Value {
         let id = self.fresh_id("prt");
         if let Some(fields) = fields.as_object_mut() {
@@ -238,7 +243,7 @@ impl Writer {
         json!({"info": info, "parts": parts})
     }
 
-    /// Adds a result to its call. Returns whether the call exists.
+    /// Adds a result to its call in the waiting message. Returns whether the call exists.
     fn answer(&mut self, timed: &TimedMessage<'_>, piece: &Piece) -> bool {
         let Piece::Result { call_id, content, is_error, .. } = piece else { return false };
         let parts = self.waiting.as_mut().and_then(|m| m.get_mut("parts")?.as_array_mut());
@@ -321,7 +326,7 @@ impl FileWriter for Writer {
         }
         answers.retain(|answer| !self.answer(timed, answer));
         for _ in answers {
-            // opencode itself reports a call without a result as interrupted.
+            // The result is lost, because no call in the last message has this id.
             pieces::lose(EventType::TOOL_RESULT.as_str(), &mut self.losses);
         }
         Ok(())
@@ -335,7 +340,8 @@ impl FileWriter for Writer {
 }
 
 impl Writer {
-    /// Checks whether a record is a message: records of hidden messages have no role.
+    /// Checks whether a record is a message, which has a role. Records about hidden or deleted
+    /// messages have no role.
     fn has_role(&self, line: &str) -> bool {
         serde_json::from_str::<MessageIds<'_>>(line).is_ok_and(|ids| ids.info.role.text().is_some())
     }

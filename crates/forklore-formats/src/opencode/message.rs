@@ -1,4 +1,4 @@
-//! The fields of a session and of a message, and the properties of a message.
+//! The fields of opencode's messages and sessions, and the properties derived from them.
 
 use forklore_core::call::{CallStep, OpenCall};
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::lenient::{Flag, MessageContent, Number, Object, Text};
 
-/// A message with its parts, or a session.
+/// A message with its parts, the record of a session, or a list of deleted messages.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct OwnMessage<'a> {
@@ -81,7 +81,7 @@ struct State<'a> {
 }
 
 impl<'a> OwnMessage<'a> {
-    /// Parses an `info` object on its own.
+    /// Parses an `info` object without parts.
     pub(super) fn of_info(info: &'a RawValue) -> Self {
         Self { info: serde_json::from_str(info.get()).unwrap_or_default(), ..Self::default() }
     }
@@ -100,7 +100,7 @@ impl<'a> OwnMessage<'a> {
         info.role.is("assistant") && info.summary.0 && finished
     }
 
-    /// Checks whether this is a request for a compaction.
+    /// Checks whether the message requests a compaction.
     pub(super) fn asks_for_summary(&self) -> bool {
         self.parts.blocks().iter().any(|part| part.kind.is("compaction"))
     }
@@ -114,7 +114,8 @@ impl<'a> OwnMessage<'a> {
         })
     }
 
-    /// Returns the calls of the message, each followed by its result if it exists.
+    /// Returns the steps of the message's calls: each call is opened, and closed if it has a
+    /// result.
     pub(super) fn calls(&self) -> Vec<CallStep> {
         let tools = self.parts.blocks().iter().filter(|part| part.kind.is("tool"));
         let steps = tools.flat_map(|part| {
@@ -127,7 +128,8 @@ impl<'a> OwnMessage<'a> {
         steps.collect()
     }
 
-    /// Returns a hash of the role, text and calls, which distinguishes versions of a message.
+    /// Returns a hash of the role, the texts, and the calls with their states, by which versions of
+    /// a message are compared.
     pub(super) fn fingerprint(&self) -> u32 {
         let mut hash = crc32fast::Hasher::new();
         hash.update(self.info.0.role.get().unwrap_or_default().as_bytes());

@@ -1,7 +1,7 @@
-//! Parser of a document, or of a line, of opencode.
+//! Parses a document of opencode, or a line that was generated from its database.
 //!
-//! A message may occur again in the lines, because the program updates its rows. An unchanged
-//! repetition is retained without an event; a changed message is a branch.
+//! A message may occur in several lines, because opencode updates the message's rows. An unchanged
+//! repetition becomes no event and is stored with the source. A changed message becomes a branch.
 
 use forklore_core::agent_format::{FileFacts, Line, LineReader, Parent, Record, Several};
 use forklore_core::call::Effect;
@@ -16,7 +16,7 @@ use crate::history::{At, History, key};
 use crate::lenient::{Object, fields};
 use crate::time;
 
-/// Reads one session of opencode.
+/// Reads the lines or the document of one session of opencode.
 #[derive(Debug)]
 pub(super) struct Reader {
     history: History,
@@ -56,8 +56,8 @@ impl Reader {
         };
         let tip = self.history.tip();
         let record = self.add(parent, &message);
-        // The message changed: this is a branch. The records after the old one stay in their
-        // position.
+        // The message changed, so the new version is a branch. The messages after the old version
+        // remain the current list.
         if existing.is_some_and(|at| at != tip) {
             self.history.go_to(tip);
         }
@@ -70,7 +70,8 @@ impl Reader {
             .iter()
             .filter_map(|raw| Some((*raw, serde_json::from_str(raw.get()).ok()?)))
             .collect();
-        // The ids restarted in August 2026, so they do not determine the order.
+        // Messages are sorted by time, because the ids restarted in August 2026 and do not
+        // determine the order.
         if messages.iter().all(|(_, message)| message.info.0.time.0.created.0 > 0.0) {
             messages.sort_by(|(_, a), (_, b)| {
                 let at = |message: &OwnMessage<'_>| message.info.0.time.0.created.0;
@@ -123,8 +124,9 @@ impl Reader {
         })
     }
 
-    /// Hides the messages from `from` on, or restores them. The agent would continue before the
-    /// first hidden message, so the event's branch begins there too.
+    /// Hides the message `from` and all later messages, or restores them if `from` is `None`. The
+    /// returned record follows the last visible message, because the agent would continue there.
+    /// Returns `None` if nothing changes.
     fn revert(&mut self, from: Option<&str>) -> Option<Record> {
         if self.history.hidden() == from {
             return None;
@@ -137,7 +139,8 @@ impl Reader {
         Some(self.mark(name, to))
     }
 
-    /// Deletes messages. If they were the last ones, the agent continues before them.
+    /// Removes deleted messages from the end of the current list. The agent then continues after
+    /// the last remaining message.
     fn deleted(&mut self, ids: &RawValue) -> Line {
         let ids: Vec<String> = serde_json::from_str(ids.get()).unwrap_or_default();
         let hidden = self.history.hidden().filter(|id| ids.iter().any(|gone| gone == id));
@@ -154,8 +157,8 @@ impl Reader {
         self.history.go_to(to);
         if was_hidden {
             self.history.hide(None);
-            // The branch exists since the messages were hidden, unless more than these were
-            // deleted.
+            // The event that hid the messages already began the branch at this position, so no
+            // further event is needed unless other messages were deleted too.
             if shown.is_none_or(|shown| shown == to) {
                 return Line::Side(FileFacts::default());
             }

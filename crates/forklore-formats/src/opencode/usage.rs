@@ -1,4 +1,4 @@
-//! Token usage and cost of model calls, from a stored message.
+//! Reads the token usage and cost of the model calls of a stored message.
 
 use forklore_core::Usage;
 use forklore_core::{CallUsage, Data};

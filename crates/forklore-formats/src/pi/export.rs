@@ -1,4 +1,4 @@
-//! Writes Pi's session files: a header and one chain of records.
+//! Writes Pi's session files: a header, then one chain of records.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -42,7 +42,7 @@ impl Export for super::Pi {
     }
 }
 
-/// Returns the name of the directory for the sessions of a working directory.
+/// Returns the name of the directory that contains the sessions of a working directory.
 fn folder_of(cwd: &str) -> String {
     let inside = cwd.strip_prefix(['/', '\\']).unwrap_or(cwd);
     format!("--{}--", inside.replace(['/', '\\', ':'], "-"))
@@ -50,14 +50,14 @@ fn folder_of(cwd: &str) -> String {
 
 struct Writer {
     file: NewFile,
-    /// The id of the last record.
+    /// The id of the last record written.
     tip: Option<String>,
-    /// Hashes of the ids in the file, to use only a few bytes per record.
+    /// Hashes of the ids in the file. They need less memory than the ids.
     used_ids: HashSet<u64>,
     hasher: RandomState,
-    /// The new ids of records whose own id was in use already.
+    /// For records whose own id another record of the file had: the new id by the own id.
     renamed: HashMap<String, String>,
-    /// Number of records so far.
+    /// Number of records written so far, without the header.
     count: u64,
     losses: Losses,
 }
@@ -104,7 +104,8 @@ impl Writer {
         }
     }
 
-    /// Returns a new id for a record whose own id is missing or in use.
+    /// Returns an id that no record of the file has, for a record whose own id is missing or in
+    /// use.
     fn fresh_id(&mut self) -> String {
         let mut number = self.count;
         loop {
@@ -122,7 +123,8 @@ impl Writer {
         id.get(id.len().saturating_sub(8)..).unwrap_or_default().to_owned()
     }
 
-    /// Returns the id for a record: its own if it is unused, otherwise a new one.
+    /// Returns the id for a record: the record's own id if no earlier record has it, otherwise a
+    /// new id.
     fn id_of(&mut self, own: Option<&str>) -> String {
         match own.filter(|own| !own.is_empty()) {
             Some(own) if self.used_ids.insert(self.hasher.hash_one(own)) => own.to_owned(),
@@ -198,7 +200,8 @@ impl Writer {
     }
 }
 
-/// Renames the role that version 2 uses for messages of extensions.
+/// Replaces the role `hookMessage`, which version 2 of the format uses for messages of extensions,
+/// by `custom`.
 fn custom_role(line: &str, splice: &mut Splice) {
     let renamed: Result<MessageWithRole<'_>, _> = serde_json::from_str(line);
     if let Ok(MessageWithRole { message: MessageRole { role } }) = renamed
@@ -234,7 +237,7 @@ impl FileWriter for Writer {
 
     fn message(&mut self, timed: &TimedMessage<'_>, out: &mut dyn Write) -> io::Result<()> {
         if timed.message.role == Role::System {
-            // Pi generates its system message itself, at its next turn.
+            // Pi generates the system message itself at its next turn.
             pieces::lose(EventType::SYSTEM_MESSAGE.as_str(), &mut self.losses);
             return Ok(());
         }
@@ -257,7 +260,7 @@ impl FileWriter for Writer {
     }
 }
 
-/// Converts a message to Pi's form; each tool result becomes a message of its own.
+/// Converts a message to Pi's form. Each tool result becomes a separate message.
 fn messages(timed: &TimedMessage<'_>, losses: &mut Losses) -> Vec<Value> {
     let Message { role, .. } = timed.message;
     let timestamp = timed.ts.as_millisecond();

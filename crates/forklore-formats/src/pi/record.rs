@@ -1,5 +1,5 @@
-//! Parser of the lines of a Pi file. This is the hot path of an import: it parses each line once
-//! and builds only what it needs.
+//! Parses the lines of a Pi file. This is the hot path of an import: each line is parsed once, and
+//! only the required values are built.
 
 use forklore_core::Usage;
 use forklore_core::agent_format::{FileFacts, Line, LineReader, Parent, Record};
@@ -70,7 +70,7 @@ struct Cost {
     total: Number,
 }
 
-/// Reads one Pi file.
+/// Reads the lines of one Pi file.
 #[derive(Debug)]
 pub(super) struct Reader;
 
@@ -92,7 +92,7 @@ fn read(fields: &Fields<'_>) -> Line {
         ..FileFacts::default()
     };
     match fields.kind.get() {
-        // A later header is a side record too: Pi ignores it.
+        // Pi ignores a second header, so any header is a side record.
         Some("session") => Line::Side(FileFacts {
             copied_from: fields.parent_session.to_owned(),
             ..facts(fields.id.to_owned(), None)
@@ -123,13 +123,14 @@ fn record(native: &str, fields: &Fields<'_>, facts: FileFacts) -> Record {
         usage: if is_usage { usage(&fields.usage.0) } else { Usage::default() },
         class,
         facts,
-        // Pi writes a result right after the record with its call, so no search for the call is
-        // necessary and `only_results` stays off.
+        // Pi writes a result directly after the record with its call. The import need not search
+        // for the call, so `only_results` remains `false`.
         ..Record::of(kind)
     }
 }
 
-/// Returns the parent of a record. The first version wrote no ids, so its files have no tree.
+/// Returns the parent of a record. In files of the first version, records have no ids, so each
+/// record follows the previous one.
 fn parent(fields: &Fields<'_>) -> Parent {
     match (fields.id.get(), fields.parent.to_owned()) {
         (None, None) => Parent::Previous,

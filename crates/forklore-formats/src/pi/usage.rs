@@ -1,4 +1,4 @@
-//! Token usage and cost of a model call, from a stored message.
+//! Reads the token usage and cost of a model call from a stored message.
 
 use forklore_core::Usage;
 use forklore_core::{CallUsage, Data};
@@ -58,7 +58,8 @@ pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
         cached,
         cost: tokens.cost.0.total.0,
     };
-    // Copies of a message have the same id and time. The id alone is too short to be unique.
+    // Copies of a message have the same id and time. The time is needed because the id is too short
+    // to be unique.
     let written = || Some(format!("{} {}", fields.id.get()?, fields.timestamp.get()?));
     let call = message.response_id.to_owned().or_else(written);
     CallUsage { call, model: message.model.to_owned(), usage }.some()

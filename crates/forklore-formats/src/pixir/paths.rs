@@ -1,13 +1,15 @@
-//! Paths of a session's resource files: `<session>/resources/<id>/<hash>.<ending>`.
+//! Paths of a Pixir session's resource files: `<session>/resources/<id>/<hash>.<ending>`.
 
 use std::path::{Path, PathBuf};
 
 use crate::paths;
 
-/// The maximum depth of a resource below the directory `resources`.
+/// Maximum depth of a resource below the directory `resources`, in levels. A file directly in
+/// `resources` has depth 1.
 const DEPTH: usize = 3;
 
-/// Returns the session log next to the directory that contains a resource.
+/// Returns the log to which a resource file belongs: `<session>.ndjson` for a file in
+/// `<session>/resources`.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
     let session = paths::above(path, "resources", DEPTH)?.parent()?;
     paths::with_ending(session, "ndjson")

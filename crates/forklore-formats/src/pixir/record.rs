@@ -1,4 +1,4 @@
-//! Parser of the lines of a log.
+//! Parses the lines of a Pixir log.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ const TYPES: [&str; 14] = [
     "permission_decision",
 ];
 
-/// The fields that identify a log of Pixir.
+/// The fields by which an event of Pixir is recognized.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Probe<'a> {
@@ -81,15 +81,16 @@ struct About<'a> {
     usage_summary: Object<Summary>,
 }
 
-/// Reads one log.
+/// Reads the lines of one log.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// The facts from the file's path, until the first line is read.
+    /// The facts from the file's path. The first line that is read takes them.
     facts: FileFacts,
 }
 
 impl Reader {
-    /// Creates a reader. The session's working directory is the workspace that contains the log.
+    /// Creates a reader of the log at `path`. The working directory of the session is the directory
+    /// that contains `.pixir`.
     pub(super) fn new(path: &Path) -> Self {
         let folder = path.parent().filter(|folder| folder.ends_with(".pixir/sessions"));
         let workspace = folder.and_then(Path::parent).and_then(Path::parent);
@@ -112,7 +113,8 @@ impl LineReader for Reader {
         };
         match fields.kind.get() {
             None => Line::Side(facts),
-            // The first event of the imported session contains the same facts.
+            // The record becomes no event, because the imported session begins with a
+            // `session_fork` event of forklore.
             Some("session_fork") => {
                 let about = &fields.data.0;
                 Line::Side(FileFacts {
@@ -158,8 +160,8 @@ fn call(kind: &EventType, about: &About<'_>) -> Option<CallStep> {
     }
 }
 
-/// Checks whether two events have the same time and content: a copy has another id, number and
-/// session.
+/// Checks whether two events have the same time and content. A copied event differs from its
+/// original only in id, number and session.
 pub(super) fn says_the_same(a: &Data, b: &Data) -> bool {
     #[derive(Deserialize)]
     struct EventData<'a> {

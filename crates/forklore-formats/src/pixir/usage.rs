@@ -1,4 +1,4 @@
-//! Token usage of a model call, from a stored `provider_usage`.
+//! Reads the token usage of a model call from a stored `provider_usage` event.
 
 use forklore_core::Usage;
 use forklore_core::{CallUsage, Data};
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::lenient::{Number, Object, Text};
 
-/// The token counts of a call in Pixir's form.
+/// The token counts of a model call as Pixir writes them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Summary {
@@ -43,8 +43,8 @@ struct UsageFields<'a> {
     usage_summary: Object<Summary>,
 }
 
-/// Returns the usage in an event. Forks do not repeat these events, so each one occurs once, under
-/// an id of its own.
+/// Returns the usage in a `provider_usage` event. The event's id identifies the call, because forks
+/// do not repeat these events.
 pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let event = &fields.data.0;

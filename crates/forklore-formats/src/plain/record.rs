@@ -1,4 +1,4 @@
-//! Parser of messages, and of documents with a list of messages.
+//! Parses lines that contain a message, and documents that contain a list of messages.
 
 use forklore_core::EventType;
 use forklore_core::agent_format::{FileFacts, Line, LineReader, Record, Several};
@@ -64,10 +64,10 @@ struct Function<'a> {
     name: Text<'a>,
 }
 
-/// Reads one file of messages.
+/// Reads the lines of one file of messages, or the document in it.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// Whether the file's extension shows that each line is one message.
+    /// Whether each line of the file is one message.
     pub(super) lines: bool,
 }
 
@@ -88,8 +88,8 @@ impl LineReader for Reader {
     }
 }
 
-/// Returns the messages of a document. The field `system` of Anthropic's form becomes the first
-/// message, wherever it is in the document.
+/// Returns the messages of a document. The field `system`, which Anthropic's API uses, becomes the
+/// first message, even if it follows `messages` in the document.
 fn document(text: &str, found: Document<'_>) -> Several {
     let mut records = Vec::with_capacity(found.items.len() + 1);
     if let Some(system) = found.field("system").filter(|raw| raw.get().starts_with(['"', '['])) {

@@ -56,7 +56,7 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     if let Ok(system) = data.read::<&RawValue>()
         && system.get().starts_with(['"', '['])
     {
-        // The system instructions of a document are in a field of their own.
+        // The payload is the value of a document's field `system`, not a message.
         return Some(Message { role, content: content(Some(system))? });
     }
     let shown: RecordFields<'_> = data.read().ok()?;
@@ -126,8 +126,8 @@ fn block(value: &Data) -> Option<Part> {
     }
 }
 
-/// Returns the arguments of a call. In the OpenAI form they are JSON in a string, which is
-/// unwrapped.
+/// Returns the arguments of a call. In OpenAI's form, the arguments are a string that contains
+/// JSON; the result is the JSON in that string.
 fn arguments(raw: Option<&RawValue>) -> Data {
     let raw = raw.map_or("{}", RawValue::get);
     let inside = serde_json::from_str::<String>(raw).ok();

@@ -1,4 +1,4 @@
-//! Implements the store's port: checks the rules of the profile, then calls the journal.
+//! Implements the port [`Store`]: checks the rules of the profile, then calls the journal.
 
 use std::sync::Arc;
 use std::time::Duration;

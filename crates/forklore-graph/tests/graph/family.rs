@@ -1,4 +1,4 @@
-//! A family that covers everything in the queries of the documentation.
+//! A family of sessions that covers everything for which the queries in `docs/graph.md` ask.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -81,7 +81,7 @@ fn fork(engine: &Engine, parent: &str, at: &str, child: &str, label: &str) {
     engine.fork(&fork).unwrap();
 }
 
-/// Creates the family.
+/// Creates the family, a deleted session, and a session of another family.
 pub(crate) fn grow(engine: &Engine) {
     let mut root = Create::in_workspace(Workspace::new("/home/ann/demo"));
     root.id = Some(id("demo"));
@@ -113,7 +113,7 @@ pub(crate) fn grow(engine: &Engine) {
     helper.label = Some("helper".parse().unwrap());
     engine.fork(&helper).unwrap();
     user(engine, "helper", "read the documentation of nom");
-    // The events of a deleted session remain, because its child needs them.
+    // `demo-c` is deleted below. Its events remain, because its child `demo-d` needs them.
     fork(engine, "demo-b", "end", "demo-c", "plan-c");
     user(engine, "demo-c", "go on without tools");
     fork(engine, "demo-c", "end", "demo-d", "plan-d");

@@ -1,4 +1,4 @@
-//! The graph in its five formats, also with hostile texts.
+//! The graph is serialized in five formats, also with hostile strings, and read back.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +20,8 @@ fn written(quads: &[Quad], format: Format) -> Vec<u8> {
     out
 }
 
-/// Checks that every format contains the quads after a round trip, or the triples if it has no
-/// named graphs.
+/// Checks for every format that the quads are equal after a round trip. For a format without named
+/// graphs, compares only the triples.
 fn assert_every_form_says(quads: &[Quad]) {
     for word in Format::WORDS {
         let format: Format = word.parse().unwrap();

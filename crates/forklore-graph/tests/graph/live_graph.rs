@@ -1,4 +1,4 @@
-//! The graph store: its graph follows its journal, whichever process writes.
+//! The graph of a graph store includes all changes of its journal, whichever process writes them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ fn the_graph_stands_and_follows_every_change() {
     assert!(store.graph().unwrap().is_empty().unwrap());
     family::grow(&engine);
     assert_in_step(&store, &engine);
-    // A result in the tail answers a call that the graph contains already.
+    // The result of a call comes after an update of the graph that contains the call.
     let call = json!({"id": "late", "name": "shell", "arguments": {}});
     say(&engine, "demo-a-2", EventType::TOOL_CALL, &call);
     assert_in_step(&store, &engine);
@@ -83,7 +83,7 @@ fn a_question_looks_at_no_session_that_was_not_written_to_since() {
     family::grow(&engine);
     user(&engine, "other", "not that family");
     let before = store.graph().unwrap().len().unwrap();
-    // Any read of this session would now report it as damaged.
+    // The session `other` is damaged, so every read of it fails now.
     let damaged = file_of(&folder.path().join("store/journal/workspaces"), "other.jsonl");
     std::fs::write(&damaged, "no line").unwrap();
     assert!(engine.show(&id("other")).is_err());
@@ -134,7 +134,7 @@ fn everything(store: &dyn Store) -> Vec<(Header, Vec<LogEntry>)> {
     };
     let logs: Vec<_> = headers.iter().map(log).collect();
     let mut all: Vec<_> = headers.into_iter().zip(logs).collect();
-    // Only the original store counts the bytes of a deleted session's erased events.
+    // Only the original store counts the bytes of the erased events of a deleted session.
     for (header, _) in all.iter_mut().filter(|(header, _)| header.deleted.is_some()) {
         header.own_bytes = 0;
     }
@@ -170,7 +170,7 @@ fn a_family_moved_through_the_graph_store_is_the_same() {
     );
 }
 
-/// Returns the file of a session in the journal.
+/// Returns the path of a session's file in the journal.
 fn journal(folder: &Path, session: &str) -> std::path::PathBuf {
     let workspaces = folder.join("store/journal/workspaces");
     let folders = std::fs::read_dir(workspaces).unwrap().map(|entry| entry.unwrap().path());

@@ -1,4 +1,4 @@
-//! The graph of a small family, and stores with hostile content.
+//! Tests of graphs and graph stores: of a small family, and with hostile content.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,5 @@
-//! The picture in the documentation: a family, drawn from the results of queries on its graph.
+//! Checks the picture in the documentation. It shows a family, and is drawn from the results of
+//! queries on the family's graph.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -36,7 +37,7 @@ fn text(out: &mut String, x: usize, y: usize, class: &str, text: &str) {
     writeln!(out, "<text x=\"{x}\" y=\"{y}\" class=\"{class}\">{text}</text>").unwrap();
 }
 
-/// Draws each session as a lane and each turn as a dot at its index.
+/// Draws the picture as SVG: each session as a lane, and each message as a dot at its index.
 fn draw(graph: &Graph) -> String {
     let sessions = rows(
         graph,
@@ -111,7 +112,7 @@ const STYLE: &str = "<style>\n\
     .user{fill:#2f6fb5}.assistant{fill:#3c8a5b}.tool{fill:#8a6bb0}.failed{fill:#c0392b}\n\
     .system{fill:#777}\n</style>";
 
-/// With `FORKLORE_DRAW=1`, the test draws the picture again.
+/// With `FORKLORE_DRAW=1`, the test replaces the picture instead of comparing it.
 #[test]
 fn the_picture_in_the_docs_is_of_the_graph() {
     let drawn = draw(&graph(&grown()));

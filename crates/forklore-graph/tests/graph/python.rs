@@ -1,5 +1,5 @@
-//! The graph in other libraries: rdflib reads every format, and pyshacl validates the graph against
-//! the shapes.
+//! Checks the graph with Python libraries: rdflib reads every format, and pyshacl validates the
+//! graph against the shapes.
 
 use std::env;
 use std::fs::File;
@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use crate::family::{grown, quads};
 
-/// The environment variable with the Python that has both libraries, as `cargo xtask test` installs
-/// it.
+/// The environment variable that contains the path of a Python with rdflib and pyshacl. `cargo
+/// xtask test` installs it and sets the variable.
 const VARIABLE: &str = "FORKLORE_RDF_PYTHON";
 
 const PROGRAM: &str = include_str!("reads.py");

@@ -1,4 +1,4 @@
-//! The queries of the documentation, on the family.
+//! Runs the queries in `docs/graph.md` on the family.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::family::{graph, grown, id};
 
 const DOCS: &str = include_str!("../../../../docs/graph.md");
 
-/// Returns the queries of the documentation with their headings.
+/// Returns the queries in `docs/graph.md`, each with its heading.
 fn queries() -> Vec<(&'static str, &'static str)> {
     let sections = DOCS.split("\n### ").skip(1);
     let queries = sections.filter_map(|section| {

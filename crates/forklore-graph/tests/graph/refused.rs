@@ -1,4 +1,4 @@
-//! Refused queries, and hostile values.
+//! Queries that are refused, and parameters with hostile values.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The graph contains a shared prefix once, and a replay adds nothing.
+//! The graph contains the prefix of a fork only once, whether the fork shares or copies the prefix.
 
 use forklore_core::SessionId;
 use forklore_core::workspace::Workspace;
@@ -8,7 +8,7 @@ use forklore_store::memory::MemoryStore;
 
 use crate::family::{assistant, grown, id, over, quads};
 
-/// Returns the number of quads in the graph of one session.
+/// Returns the number of quads in the named graph of one session.
 fn own(quads: &[forklore_graph::terms::Quad], session: &SessionId) -> usize {
     let graph = session_iri(session).to_string();
     quads.iter().filter(|quad| quad.graph_name.to_string() == graph).count()

@@ -1,5 +1,5 @@
-//! The Trails profile: at most 32 forks deep, an exclusive index, DIDs, no deletion before the
-//! children are detached.
+//! The rules of the Trails profile: forks are at most 32 levels deep, principals are DIDs, and a
+//! session cannot be deleted before its children are detached. An index is exclusive.
 
 use std::path::Path;
 use std::sync::Arc;

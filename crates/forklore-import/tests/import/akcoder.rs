@@ -1,4 +1,4 @@
-//! ak-coder's files: forks are recognized by their names.
+//! Imports ak-coder's files, whose names show which of them are forks.
 
 use std::path::PathBuf;
 
@@ -56,7 +56,7 @@ fn a_file_without_a_last_line_end_grows() {
         assert_eq!(scene.restore(&id(ROOT)), bytes);
     }
     assert_eq!(scene.sessions().len(), 1);
-    // Returning to an earlier turn writes a shorter file.
+    // When the user returns to an earlier turn, ak-coder writes a shorter file.
     let report = scene.import_as(&scene.file(&name, &whole[..cut]), "ak-coder");
     assert_eq!(report.sessions.len(), 1);
     assert_eq!(scene.restore(&id(ROOT)), whole);
@@ -69,7 +69,8 @@ fn damaged_files_are_read_as_far_as_they_can_be() {
     let report = scene.import(&testdata().join("ak-coder/malformed"));
     let mut problems: Vec<_> =
         report.problems.iter().map(|problem| (&problem.path, problem.kind)).collect();
-    // Records without a time are read in the order of their files' times of change.
+    // The files' records have no times, so the import order depends on the files' modification
+    // times.
     problems.sort_by_key(|(path, _)| *path);
     let kinds: Vec<_> = problems.into_iter().map(|(_, kind)| kind).collect();
     assert_eq!(kinds, [ProblemKind::Damage, ProblemKind::Incomplete]);

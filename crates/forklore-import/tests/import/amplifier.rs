@@ -1,4 +1,5 @@
-//! Amplifier's session folders: the facts in the document next to a transcript.
+//! Imports Amplifier's session directories, with the facts in the `metadata.json` next to each
+//! transcript.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,7 @@ fn transcript(session: &str) -> Vec<u8> {
     std::fs::read(sessions().join(session).join("transcript.jsonl")).unwrap()
 }
 
-/// Writes the folder of a session and returns the path of its transcript.
+/// Writes the directory of a session and returns the path of the transcript.
 fn folder(scene: &Scene, session: &str, transcript: &str, metadata: Option<&str>) -> PathBuf {
     let folder = scene.folder.path().join("sessions").join(session);
     std::fs::create_dir_all(&folder).unwrap();
@@ -40,7 +41,7 @@ fn a_folder_of_sessions_is_one_tree() {
     for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
         let report = scene.import(&testdata().join("amplifier/projects"));
         assert_eq!(report.problems, []);
-        // The logs of the program itself are not sessions; they are sidecar files.
+        // Amplifier's own logs are not sessions but sidecar files.
         assert_eq!((report.sessions.len(), report.skipped, report.sidecars.files), (3, 0, 6));
         let root = scene.engine.show(&id(ROOT)).unwrap();
         assert_eq!(root.kind, SessionKind::Root);
@@ -50,11 +51,11 @@ fn a_folder_of_sessions_is_one_tree() {
         let agent = scene.engine.show(&id(AGENT)).unwrap();
         assert_eq!((agent.kind, agent.parent_id), (SessionKind::Delegate, Some(id(ROOT))));
         assert_eq!((agent.inherited.inheritable, agent.title), (0, None));
-        // Its cut follows the tool call that called it.
+        // The cut follows the tool call that called the sub-agent.
         assert_eq!(agent.cut.and_then(|cut| cut.seq), Some(5));
         let fork = scene.engine.show(&id(FORK)).unwrap();
         assert_eq!((fork.kind, fork.parent_id), (SessionKind::Branch, Some(id(ROOT))));
-        // A `session_fork` event and two records.
+        // The own events of the fork are its `session_fork` event and two records.
         assert_eq!((fork.inherited.inheritable, fork.own_events, fork.counts.turns), (4, 3, 2));
         for session in [ROOT, AGENT, FORK] {
             assert_eq!(scene.restore(&id(session)), transcript(session), "{session}");

@@ -1,4 +1,5 @@
-//! Codex: sessions that begin inside other files, rollbacks, compressed files, names in a list.
+//! Imports Codex's files: sessions that begin inside other files, rollbacks, compressed files, and
+//! the list of session names.
 
 use std::path::{Path, PathBuf};
 
@@ -39,7 +40,7 @@ fn text(content: &Content) -> String {
     Message { role: Role::User, content: content.clone() }.plain_text()
 }
 
-/// Returns the first user message of each turn of a session.
+/// Returns the text of the first user message of each turn of a session.
 fn turns(scene: &Scene, session: &SessionId) -> Vec<String> {
     let records: Vec<_> = scene.engine.replay(session, None).unwrap().map(Result::unwrap).collect();
     let starts = scene.events(session).into_iter().filter(|s| s.event.effect.starts_turn);
@@ -62,7 +63,7 @@ fn forks_and_reverts_are_what_codex_lists() {
         let turns = answers[name]["list"].as_array().unwrap().iter();
         turns.map(|turn| turn[2].as_str().unwrap().to_owned()).collect()
     };
-    // Codex shows only the conversation after the revert; here the reverted part is available too.
+    // Codex shows only the conversation after the revert. forklore imports the reverted part too.
     assert_eq!(turns(&scene, &id(REVISION)), listed("A"));
     assert_eq!(turns(&scene, &id(CHILD)), listed("B_fork_of_A_at_T2"));
     assert_eq!(turns(&scene, &id(GRANDCHILD)), listed("C_fork_of_B_head"));
@@ -95,7 +96,8 @@ fn a_call_of_the_model_is_paid_for_once() {
         let usage = header(&scene, session).usage;
         (usage.input, usage.output)
     };
-    // The last totals that Codex wrote; for forks without the usage of the history before them.
+    // The expected values are the last totals that Codex wrote. For forks, the total of the history
+    // before the fork is subtracted.
     assert_eq!(usage(MAIN), (71_495, 140));
     assert_eq!(usage(CHILD), (71_573 - 40_218, 140 - 80));
     assert_eq!(usage(GRANDCHILD), (82_220 - 71_573, 160 - 140));
@@ -122,7 +124,7 @@ fn children_come_behind_their_parents_however_they_are_named() {
         assert_eq!(whole.import(path).problems, []);
     }
     for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
-        // The order of the list differs from the order of the times of the copied files.
+        // The order of `files` differs from the order of their times.
         let report =
             Importer::new(&scene.engine).import(&files, &Scene::options(), &mut |_| {}).unwrap();
         assert_eq!(report.problems, []);
@@ -136,7 +138,7 @@ fn children_come_behind_their_parents_however_they_are_named() {
     }
     let report = scene.import(scene.folder.path());
     let order: Vec<_> = report.sessions.iter().map(|s| s.session_id.as_str()).collect();
-    // By their times alone the parents would be read last.
+    // Sorted by time alone, the parents would be imported last.
     assert_eq!((order, kinds(&report)), (vec![MAIN, CHILD, GRANDCHILD, REVISION], vec![]));
 }
 
@@ -151,7 +153,7 @@ fn what_is_left_behind_can_be_forked() {
     assert_eq!(turns(&scene, &fork.child_session_id), texts);
 }
 
-/// Returns a line with an envelope.
+/// Returns a line of a Codex file: an envelope with this payload.
 fn line(ordinal: Option<u32>, kind: &str, payload: &str) -> String {
     let ordinal = ordinal.map(|n| format!("\"ordinal\":{n},")).unwrap_or_default();
     format!(
@@ -216,7 +218,7 @@ fn the_file_that_another_continues_is_found_in_its_folder_and_in_those_of_codex(
         }
         let file = |folder: &str, id| format!("{folder}/{}", name(id)).trim_matches('/').to_owned();
         let path = scene.file(&file(child_in, CHILD), child.as_bytes());
-        // Without its base nothing of the file is imported, and the problem names what is missing.
+        // Without its base the file is not imported, and the problem names the missing session.
         let refused = scene.import(&path);
         assert_eq!((refused.files, kinds(&refused)), (0, vec![ProblemKind::MissingBase]));
         assert!(refused.problems[0].message.contains(MAIN), "{:?}", refused.problems);
@@ -275,13 +277,13 @@ fn a_file_whose_beginning_is_not_there_is_not_imported() {
     assert_eq!(of(("p", 3, whole), &files), as_child("one two mine"));
     assert_eq!(of(("p", 2, Some(1)), &files), as_child("one mine"));
     assert_eq!(of(("p", 2, None), &files), as_child("one mine"));
-    // Ordinals may have gaps; before the first record the parent has nothing.
+    // Ordinals may have gaps. A base that ends before the parent's first record contains no events.
     assert_eq!(of(("p", 8, whole), &files), as_child("one two mine"));
     assert_eq!(of(("p", 1, Some(1)), &files), as_child("mine"));
     assert_eq!(of(("p", 3, whole.map(|len| len + 1)), &files), refused);
     assert_eq!(of(("p", 3, None), &[]), refused);
     assert_eq!(of(("c", 3, whole), &files), refused);
-    // Of two files that begin in each other, neither has a base.
+    // If two files begin in each other, the bases of both are missing.
     let cycle = [meta("p", Some(("c", 10, None)), 9), user(Some(10), "theirs")].concat();
     let of_cycle = of(("p", 11, None), &[("p.jsonl", &cycle)]);
     assert_eq!(of_cycle, (String::new(), String::new(), vec![MissingBase, MissingBase]));
@@ -299,7 +301,7 @@ fn a_child_of_a_child_that_wrote_nothing_begins_where_that_began() {
     let report = scene.import(scene.folder.path());
     assert_eq!(report.problems, []);
     assert_eq!(turns(&scene, &id("c")), ["one", "four"]);
-    // A deleted parent does not count.
+    // If the parent was deleted, the base is missing.
     let scene = Scene::new();
     let parent = [meta("p", None, 0), user(Some(1), "one")].concat();
     scene.import(&scene.file("p.jsonl", parent.as_bytes()));
@@ -323,7 +325,7 @@ fn a_copied_fork_shares_what_was_copied() {
     assert_eq!(copy.parent_id, Some(id(original)));
     let texts = turns(&scene, &id(fork));
     assert_eq!((texts.len(), &texts[..2]), (3, &turns(&scene, &id(original))[..2]));
-    // The usage of the copied turns is recorded in the original.
+    // The usage of the copied turns counts in the original session only.
     assert_eq!(copy.usage.input, 1_000);
     let path = copy.source.unwrap();
     assert_eq!(scene.restore(&id(fork)), std::fs::read(path).unwrap());
@@ -382,7 +384,7 @@ fn a_compressed_file_is_what_is_in_it() {
     assert_eq!((report.problems.as_slice(), &report.sessions[0].session_id), (&[][..], &session));
     assert_eq!(scene.restore(&session), content);
     let first = scene.everything();
-    // A resumed session is an uncompressed file again, and grows.
+    // Codex writes a resumed session as an uncompressed file again, which then grows.
     let grown = [content.as_slice(), user(None, "more").as_bytes()].concat();
     scene.file(name, &grown);
     let both = scene.import(scene.folder.path());
@@ -396,7 +398,7 @@ fn a_compressed_file_is_what_is_in_it() {
     let report = scene.import(&scene.file(name, &grown));
     assert_eq!((report.sessions[0].appended, scene.sessions().len()), (1, 1));
     assert_eq!(scene.restore(&session), grown);
-    // Then the file is compressed again.
+    // Later, Codex compresses the file again.
     std::fs::remove_file(scene.folder.path().join(name)).unwrap();
     let again = zstd::encode_all(grown.as_slice(), 19).unwrap();
     let report = scene.import(&scene.file(&format!("{name}.zst"), &again));
@@ -455,7 +457,8 @@ fn renamed(scene: &Scene) {
     assert_eq!(title(), None);
     let bytes = std::fs::read(folder.join(a)).unwrap();
     assert_eq!(scene.restore(&id(MAIN)), bytes);
-    // Only a name was written: the file is read from where the last import stopped.
+    // Imports that write only a title do not change how far the file is read, so the next import
+    // reads only new lines.
     std::fs::write(folder.join(a), [bytes, user(Some(2), "more").into_bytes()].concat()).unwrap();
     assert_eq!(scene.import(&home).sessions[0].appended, 1);
 }
@@ -481,17 +484,19 @@ fn what_codex_refuses_is_read_and_reported() {
     };
     assert_eq!(of("2025"), [(1, vec![])]);
     let expected = [
-        // No first line; an incomplete last line; zero bytes; a repeated ordinal.
+        // Four files: without the first line, with an incomplete last line, with zero bytes, and
+        // with a repeated ordinal.
         (1, vec![Irregular]),
         (4, vec![Incomplete]),
         (4, vec![Damage]),
         (3, vec![Irregular]),
-        // Two that begin in each other, one after the end of its base, one in a missing file.
+        // Four files: two that begin in each other, one that begins after the end of its base, and
+        // one whose base is missing.
         (0, vec![MissingBase]),
         (0, vec![MissingBase]),
         (0, vec![MissingBase]),
         (0, vec![MissingBase]),
-        // The session's id differs from that in the file name.
+        // A file whose header names another session id than the file name.
         (1, vec![Irregular]),
     ];
     assert_eq!(of("malformed"), expected);

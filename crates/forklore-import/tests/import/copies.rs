@@ -1,5 +1,6 @@
-//! Files that begin with a copy of another file's records: they become forks that share it,
-//! whichever file is imported first.
+//! Imports files that begin with a copy of another file's records. If the original is imported
+//! first, the copy's session is a fork that shares those records. Otherwise it is linked to the
+//! original later.
 
 use std::path::Path;
 
@@ -15,7 +16,8 @@ use crate::scene::Scene;
 const ORIGINAL: &str = "11111111-1111-4111-8111-111111111111";
 const COPY: &str = "22222222-2222-4222-8222-222222222222";
 
-/// Returns records of Claude Code in one chain, as Claude Code writes them again to fork.
+/// Returns one chain of Claude Code records. When Claude Code forks a session, it writes such a
+/// chain again with another session id.
 fn chain(session: &str, texts: &[&str]) -> String {
     let mut lines = String::new();
     let mut parent = "null".to_owned();
@@ -64,7 +66,7 @@ fn a_copy_is_a_fork_that_shares_what_was_copied() {
         assert_eq!(report.problems, []);
         let fork = header(scene, COPY);
         assert_eq!(fork.parent_id, Some(id(ORIGINAL)));
-        // A `session_fork` event and two records.
+        // The own events of the fork are its `session_fork` event and two records.
         assert_eq!((fork.inherited.inheritable, fork.own_events), (2, 3));
         assert_eq!(ids(scene, COPY), ["a", "b", "x", "y"]);
         assert_eq!(ids(scene, ORIGINAL), ["a", "b", "c", "d"]);
@@ -106,7 +108,7 @@ fn what_grows_behind_a_copy_is_the_copys_own() {
 #[test]
 fn a_copy_of_an_abandoned_branch_shares_the_branch() {
     on_every_store(|scene| {
-        // After b the original continues with c, and then from b again with e.
+        // The original continues after `b` with `c`, and in a second branch after `b` with `e`.
         let mut original = chain(ORIGINAL, &["a", "b", "c", "d"]);
         let again = chain(ORIGINAL, &["a", "b", "e", "f"]);
         original.extend(again.split_inclusive('\n').skip(2));
@@ -170,7 +172,8 @@ fn a_copy_that_came_first_is_linked_to_its_original() {
         let original = files.iter().find(|file| !is_copy(file)).unwrap();
         let (native, path) = (native_id(original), original.canonicalize().unwrap());
         for file in files.iter().filter(|file| is_copy(file)) {
-            // The agent's header has the original's path at the time of the fork.
+            // The header of the copy contains the path that the original had at the time of the
+            // fork, so the test replaces the path.
             let text = lines(file);
             let header = text.lines().next().unwrap();
             let was =
@@ -204,7 +207,7 @@ fn a_copy_without_ids_is_recognised_by_its_content() {
         assert_eq!(copy.parent_id, Some(id("019f9a4a-9064-76f6-9a14-49f44c2dc40f")));
         let (file, _) = (scene.source(&copy.id).paths[0].path.clone(), ());
         assert_eq!(scene.restore(&copy.id), std::fs::read(file).unwrap());
-        // Its messages are those of its file, each once.
+        // The messages of the copy are the messages of its file, each once.
         let alone = Scene::new();
         alone.import(Path::new(&scene.source(&copy.id).paths[0].path));
         let texts = |scene: &Scene| {
@@ -254,12 +257,13 @@ fn what_a_copy_that_came_first_repeats_is_common_and_counts_once() {
         assert_eq!(linked.parent_id, None);
         let CopyOf { session_id, index: common } = linked.copy_of.unwrap();
         assert_eq!((session_id, common <= index, common > 3), (id(ORIGINAL), true, true));
-        // What it repeats does not count as its own, up to the first difference.
+        // The events that the copy repeats, up to the first difference, do not count as its own
+        // events.
         let repeated = early.events(&id(COPY)).into_iter();
         let repeated = repeated.filter(|stored| stored.counts.index <= common).count() as u64;
         let own: u64 = early.sessions().iter().map(|header| header.own_events).sum();
         assert_eq!(early.engine.stats(None).unwrap().own_events, own - repeated);
-        // After its original is gone, the copy has all of the usage.
+        // After the original is deleted, the copy counts all usage in its file.
         let usage = header(&early, COPY).usage;
         assert_eq!(early.engine.stats(Some(&id(COPY))).unwrap().usage, usage);
         early.store.remove(&[id(ORIGINAL)], Children::Retain, Timestamp::UNIX_EPOCH).unwrap();
@@ -269,7 +273,7 @@ fn what_a_copy_that_came_first_repeats_is_common_and_counts_once() {
     }
 }
 
-/// Returns every file below a folder.
+/// Returns all files in a folder and its subfolders.
 fn below(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in folder.read_dir().unwrap() {
@@ -282,8 +286,8 @@ fn below(folder: &Path) -> Vec<std::path::PathBuf> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// In either order of import, and wherever the writing of the copy was interrupted, both
-    /// sessions read as their files say, and both files are restored.
+    /// Both sessions contain the records of their files, and both files are restored. This is true
+    /// for either order of import, and if the copy is first imported incompletely.
     #[test]
     fn a_copy_reads_as_its_file(
         original in 1..8_usize,

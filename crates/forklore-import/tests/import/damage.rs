@@ -1,11 +1,12 @@
-//! Damaged files: nothing is lost, nothing hangs, and the report names the line and the byte.
+//! Imports damaged files. No data is lost, the import ends, and the report names the line and the
+//! byte of each problem.
 
 use forklore_import::ProblemKind;
 
 use crate::files::testdata;
 use crate::scene::Scene;
 
-/// Returns the kinds of problems of a file, with line and byte.
+/// Returns the problems of a file: kind, line number and byte offset.
 fn problems(name: &str, bytes: &[u8], dialect: &str) -> Vec<(ProblemKind, u64, u64)> {
     let scene = Scene::new();
     let path = scene.file(name, bytes);

@@ -1,4 +1,4 @@
-//! Files of sub-agents: delegates of the session that called them.
+//! Imports files of sub-agents, whose sessions become delegates of the session that called them.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ fn a_sub_agent_of_claude_is_a_delegate_of_its_session() {
     let agent = scene.engine.show(&id).unwrap();
     let caller = agent.parent_id.clone().unwrap();
     assert_eq!(caller.as_str(), "9cb2dfeb-c188-4250-bac1-2b1856ffaa9b");
-    // A `session_fork` event and the two records of its file.
+    // The own events of the delegate are its `session_fork` event and the two records of its file.
     let shape = (agent.kind, agent.inherited.inheritable, agent.own_events);
     assert_eq!(shape, (SessionKind::Delegate, 0, 3));
     let file = folder

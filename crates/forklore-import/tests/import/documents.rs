@@ -1,4 +1,5 @@
-//! Whole documents: their records, the bytes between them, damage, and rewritten documents.
+//! Imports files that are one JSON document: their records, the bytes between records, damage, and
+//! rewritten documents.
 
 use forklore_core::{Message, Role};
 use forklore_import::{ImportReport, ProblemKind};
@@ -44,7 +45,8 @@ fn a_document_for_people_is_stored_once() {
     };
     let messages: Vec<_> = (0..200).map(message).collect();
     let spread = serde_json::to_string_pretty(&messages).unwrap();
-    // A value with white space that no program writes is stored as it is.
+    // A value with irregular white space cannot be derived from its payload, so its bytes are
+    // stored as they are.
     let text = spread.replacen("\"more\": {}", "\"more\":{ }", 1);
     for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
         let path = scene.file("chat.json", text.as_bytes());

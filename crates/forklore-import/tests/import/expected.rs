@@ -1,4 +1,5 @@
-//! Compares tree, leaf and counts with the answers of the agents' own libraries for the same files.
+//! Compares the tree, the leaf and the counts of imported files with the recorded answers of the
+//! agents' own libraries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -10,8 +11,8 @@ use serde_json::Value;
 use crate::files::{outside, testdata};
 use crate::scene::Scene;
 
-/// Files for which forklore answers differently, with the fields and the reason; the same table is
-/// in `docs/formats/`.
+/// The files for which forklore's answer differs from the agent's, with the fields that differ and
+/// the reason. `docs/formats/` contains the same table.
 const OTHERWISE: &[(&str, &[&str], &str)] = &[
     (
         "claude/malformed/parent-cycle.jsonl",
@@ -92,7 +93,7 @@ struct Answer(BTreeMap<&'static str, Value>);
 fn compare(path: &std::path::Path, theirs: &Value, ours: &Answer) -> Vec<String> {
     let mut differ = Vec::new();
     if theirs.get("error").is_some() {
-        // The agent crashes or refuses the file; forklore read it, or there would be no answer.
+        // The agent crashes on the file or refuses it. forklore must have imported the file.
         assert!(!ours.0.is_empty());
         return differ;
     }
@@ -176,8 +177,8 @@ fn pi(path: &std::path::Path) -> Answer {
     answer
 }
 
-/// Returns what Codex answers about a file that it resumes or at least shows, or an error if it
-/// refuses the file.
+/// Returns Codex's recorded answer about a file that Codex resumes or at least shows. Returns an
+/// object with `error` if Codex refuses the file.
 fn reported_by_codex(theirs: &Value) -> Value {
     let shows = |answer: &&Value| answer["turns"].as_u64().is_some_and(|turns| turns > 0);
     let Some(answer) = [&theirs["resume"], &theirs["read"]].into_iter().find(shows) else {
@@ -193,8 +194,9 @@ const FIRST: usize = 20;
 
 fn codex(path: &std::path::Path, theirs: &Value) -> Answer {
     let scene = Scene::new();
-    // The answers for the files of the home were recorded together, the others one by one, except
-    // one that begins after the end of one of them.
+    // The answers for the files in `codex/home` were recorded with all these files present, the
+    // other answers with a single file. One other file needs them too, because it begins after the
+    // end of one of them.
     let home = testdata().join("codex/home");
     let together = path.starts_with(&home) || path.to_string_lossy().contains("00-00-06");
     if together {
@@ -202,7 +204,7 @@ fn codex(path: &std::path::Path, theirs: &Value) -> Answer {
     }
     let report = scene.import_as(path, "codex");
     let Some((meant, _)) = report.sources.first().and_then(|file| file.meant()) else {
-        // A file whose base is missing: Codex refuses it, too.
+        // The base of the file is missing, so Codex refuses the file too.
         let mut answer = Answer::default();
         answer.0.insert("error", "it is refused".into());
         return answer;

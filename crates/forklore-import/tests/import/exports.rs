@@ -1,4 +1,4 @@
-//! Exported sessions can be imported again, with the same content.
+//! Exports sessions and imports the exported files again. The content must be the same.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::files::testdata;
 use crate::scene::Scene;
 
-/// Returns what a model would receive. Tool results are reduced to their text, because results
-/// without a native form are exported in Pi's form.
+/// Returns the messages that a model would receive. Tool results are reduced to their text, because
+/// the export to Pi writes results without a native form in Pi's form.
 fn messages(scene: &Scene, session: &SessionId) -> Vec<(Role, Content)> {
     let messages = scene.engine.inspect(session).unwrap().messages;
     let messages = messages.into_iter().map(|message| match message.role {
@@ -21,7 +21,7 @@ fn messages(scene: &Scene, session: &SessionId) -> Vec<(Role, Content)> {
     messages.collect()
 }
 
-/// Exports the session as a file of the agent.
+/// Exports the session and returns the content of the agent's file.
 fn exported(scene: &Scene, session: &SessionId, agent: &str) -> String {
     let request = ExportTo { dialect: agent.into(), at: None, cwd: None };
     let mut bytes = Vec::new();
@@ -29,8 +29,8 @@ fn exported(scene: &Scene, session: &SessionId, agent: &str) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// Asserts that the file is one chain of records with unique ids after a header of the current
-/// version, which is what Pi continues.
+/// Asserts that Pi can continue the file: a header of the current version, then one chain of
+/// records with unique ids.
 fn assert_chain_of_pi(file: &str) {
     let lines = file.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let lines: Vec<Value> = lines.collect();
@@ -40,17 +40,17 @@ fn assert_chain_of_pi(file: &str) {
         assert_eq!(line["parentId"], tip, "{line}");
         tip = line["id"].clone();
         assert!(ids.insert(tip.as_str().unwrap().to_owned()), "{line}");
-        // The name in versions 1 and 2.
+        // Only versions 1 and 2 of the format use this role.
         assert_ne!(line["message"]["role"], "hookMessage");
         if line["type"] == "compaction" {
-            // Version 1 referred to the record only by its position.
+            // Version 1 of the format named the first retained record only by its position.
             assert!(ids.contains(line["firstKeptEntryId"].as_str().unwrap()), "{line}");
         }
     }
 }
 
-/// Asserts that the file is one chain of records, which for a reader ends at the compactions
-/// without a parent. Ids are repeated only after such an end.
+/// Asserts that the records of the file form one chain. For a reader, the chain ends at a
+/// compaction without a parent. Ids may be repeated only after such an end.
 fn assert_chain_of_claude(file: &str) {
     let (mut tip, mut ids) = (Value::Null, HashSet::new());
     for line in file.lines() {
@@ -108,7 +108,8 @@ fn forks_by_claude_code_continue_after_a_compaction() {
     every_cut_says_the_same(&folder, "claude", assert_chain_of_claude);
 }
 
-/// A compaction with a parent, as programs other than Claude Code write it.
+/// A session with a compaction that has a parent. Claude Code writes compactions without a parent,
+/// but other programs write such files.
 const JOINED: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"first"}}
 {"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"s","message":{"role":"assistant","content":"one"}}
 {"type":"system","subtype":"compact_boundary","uuid":"u3","parentUuid":"u2","sessionId":"s","message":{"role":"system","content":"left out"}}

@@ -1,11 +1,11 @@
-//! The session files that tests read: the project's own, and those of the folder named by
-//! `FORKLORE_FIXTURES` if it is set.
+//! The session files that tests read: those in `testdata`, and those in the folder that the
+//! environment variable `FORKLORE_FIXTURES` names, if it is set.
 
 use std::path::{Path, PathBuf};
 
 use forklore_formats::AGENT_FORMATS;
 
-/// A file, with the dialect in which it is written.
+/// The path of a session file, with its dialect.
 pub(crate) type Sample = (PathBuf, &'static str);
 
 pub(crate) fn testdata() -> PathBuf {
@@ -21,7 +21,7 @@ pub(crate) fn content(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// Returns every session file.
+/// Returns all session files that tests read.
 pub(crate) fn all() -> Vec<Sample> {
     let mut samples = Vec::new();
     for dialect in AGENT_FORMATS.iter().map(|dialect| dialect.name()) {

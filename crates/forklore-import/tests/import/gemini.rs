@@ -1,4 +1,4 @@
-//! Gemini CLI: repeated messages, rewritten lists, returning to earlier messages.
+//! Imports Gemini CLI's files: repeated messages, rewritten lists, and returns to earlier messages.
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{Role, SessionKind};
@@ -26,8 +26,9 @@ fn list_of(ids: &[&str]) -> String {
     format!(r#"{{"$set":{{"messages":[{}]}}}}"#, all.join(", "))
 }
 
-/// Returns the sessions of a file with these lines, and the leaf. Each session is shown as its
-/// parent, the index of its cut, and the ids or types of its own events.
+/// Imports a file with these lines. Returns a description of each session, and the position of the
+/// leaf among the sessions. A description is the parent's position, the index of the cut, and the
+/// ids or types of the session's own events.
 fn shape(lines: &[String]) -> (Vec<String>, usize) {
     let text = format!("{HEADER}\n{}\n", lines.join("\n"));
     let scene = Scene::new();
@@ -35,7 +36,7 @@ fn shape(lines: &[String]) -> (Vec<String>, usize) {
     let report = scene.import(&path);
     assert_eq!(report.problems, []);
     assert_eq!(scene.restore(&report.sessions[0].session_id), text.as_bytes());
-    // Reading it in two steps gives the same, wherever the first step ends.
+    // An import in two steps gives the same result, whichever line the first step ends with.
     for cut in 1..=lines.len() {
         let scene = Scene::new();
         let begin = format!("{HEADER}\n{}\n", lines[..cut].join("\n"));
@@ -103,7 +104,8 @@ fn an_unchanged_list_needs_no_event() {
     assert_eq!(again(&["a", "b"], &["a3"]), (lines(&["a b a2 b2", "0@2: a3"]), 1));
     assert_eq!(again(&["a", "b", "x", "y"], &["z"]), (lines(&["a b a2 b2", "0@2: x y z"]), 1));
     assert_eq!(again(&["a", "b", "a2", "b2", "x"], &["z"]), (lines(&["a b a2 b2 x z"]), 0));
-    // A resumed session is written from its first message on, and then completely.
+    // When a session is resumed, Gemini CLI writes a list with only the first message, and then the
+    // complete list.
     let resumed =
         [before.to_vec(), vec![list_of(&["a"]), list_of(&["a", "b", "a2", "b2"]), turn("a3")]];
     assert_eq!(shape(&resumed.concat()), (lines(&["a b a2 b2 a3"]), 0));
@@ -127,7 +129,7 @@ fn a_message_that_grows_is_gone_on_with() {
     let all = [turn("a"), turn("b"), call("executing"), call("success"), turn("a2")];
     assert_eq!(shape(&all), (lines(&["a b tool_call tool_result a2"]), 0));
     assert_eq!(shape(&[turn("a"), call("success"), turn("a2")]), (lines(&["a b a2"]), 0));
-    // A repetition that adds only token counts adds no event.
+    // A repeated message that adds only token counts becomes no event.
     let more = turn("b").replace("\"content\"", "\"tokens\":{\"total\":2},\"content\"");
     assert_eq!(shape(&[turn("a"), turn("b"), more, turn("a2")]), (lines(&["a b a2"]), 0));
 }
@@ -149,7 +151,7 @@ fn a_sub_agents_file_is_a_delegate_of_the_session_that_its_folder_names() {
     assert_eq!(delegate.parent_id.unwrap().as_str(), "s");
 }
 
-/// The file was written by the program: a call, a resume, a call, a resume.
+/// Gemini CLI itself wrote the file: a call, a resumption, a call, and a resumption.
 #[test]
 fn a_session_resumed_twice_is_one_path_and_its_calls_are_answered_once() {
     let scene = Scene::new();
@@ -185,8 +187,8 @@ enum Does {
     Calls,
 }
 
-/// Returns the lines that these operations write, the agent's list after them, and the total number
-/// of messages.
+/// Returns the lines that these operations write, the agent's list of message ids after them, and
+/// the total number of messages.
 fn played(done: &[Does]) -> (Vec<String>, Vec<String>, usize) {
     let (mut lines, mut list, mut count) = (Vec::new(), Vec::<String>::new(), 0);
     let mut next = |list: &mut Vec<String>| {
@@ -247,8 +249,9 @@ fn does() -> impl Strategy<Value = Does> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Whatever was done to the list, the leaf contains it, every message is in one session, and
-    /// the file is restored, whether it is imported at once or line by line.
+    /// After any operations on the agent's list, the leaf contains exactly the list. Every message
+    /// is in one session, and the file is restored. The result is the same whether the file is
+    /// imported at once or line by line.
     #[test]
     fn the_leaf_is_the_list_that_the_agent_has(done in proptest::collection::vec(does(), 0..24)) {
         let (lines, list, count) = played(&done);

@@ -1,9 +1,11 @@
-//! A file that grows gives the same sessions as one that was complete when it was imported.
+//! Imports files that grow between imports. The sessions must be the same as after an import of the
+//! complete file.
 
 use crate::files::testdata;
 use crate::scene::Scene;
 
-/// Imports the first `cuts[0]` bytes, then the first `cuts[1]`, and so on, then all.
+/// Imports the file several times: with its first `cuts[0]` bytes, then with its first `cuts[1]`
+/// bytes, and so on, and last with all bytes.
 fn grown(name: &str, bytes: &[u8], cuts: &[usize], scene: Scene) -> Scene {
     let dialect = match name {
         "pi.jsonl" => "pi",
@@ -16,7 +18,7 @@ fn grown(name: &str, bytes: &[u8], cuts: &[usize], scene: Scene) -> Scene {
     scene
 }
 
-/// A file, and the result of importing it at once.
+/// A file, and the store into which the complete file was imported at once.
 struct Whole<'a> {
     name: &'a str,
     bytes: &'a [u8],
@@ -28,7 +30,7 @@ impl<'a> Whole<'a> {
         Self { name, bytes, scene: grown(name, bytes, &[], Scene::new()) }
     }
 
-    /// Imports the file in parts and compares everything.
+    /// Imports the file in parts and compares the result with that of the import at once.
     fn compare(&self, cuts: &[usize], scene: Scene) {
         let parts = grown(self.name, self.bytes, cuts, scene);
         let whole = &self.scene;

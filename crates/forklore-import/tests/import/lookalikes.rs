@@ -1,4 +1,4 @@
-//! Files of other agents that resemble those of a supported agent.
+//! Imports files of unsupported agents that resemble those of a supported agent.
 
 use forklore_import::ProblemKind;
 

@@ -1,4 +1,4 @@
-//! Session files of other agents, imported and restored (docs/semantics.md, Sources).
+//! Imports and restores session files of other agents (docs/semantics.md, Sources).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 

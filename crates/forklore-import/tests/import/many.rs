@@ -1,4 +1,4 @@
-//! A folder of very many small files, as it results from years of short sessions.
+//! Imports a folder with 5,000 small files, as years of short sessions leave it.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use crate::scene::Scene;
 const FILES: usize = 5_000;
 const FOLDERS: usize = 50;
 
-/// Returns a session of Claude Code with one question and its answer.
+/// Returns the content of a Claude Code file with one question and one answer.
 fn session(number: usize) -> String {
     format!(
         r#"{{"type":"user","uuid":"u{number}","parentUuid":null,"sessionId":"s{number}","cwd":"/w","timestamp":"2026-01-01T00:00:00Z","message":{{"role":"user","content":"question {number}"}}}}

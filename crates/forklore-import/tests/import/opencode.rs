@@ -1,4 +1,5 @@
-//! opencode: exported sessions, the database, and the folders that opencode used before it.
+//! Imports opencode's sessions: exported documents, the database, and the folders of versions
+//! without a database.
 
 use std::path::Path;
 
@@ -22,7 +23,7 @@ fn scene() -> Scene {
     scene
 }
 
-/// Creates a database with the required columns.
+/// Creates an opencode database with the columns that the import needs and some others.
 fn database(path: &Path) -> Connection {
     let database = Connection::open(path).unwrap();
     database
@@ -48,7 +49,7 @@ fn say(database: &Connection, id: &str, role: &str, at: i64, done: bool) {
     database.execute(part, (id, at, format!(r#"{{"type":"text","text":"{id}"}}"#))).unwrap();
 }
 
-/// Returns the sessions, each as the ids or types of its own events.
+/// Returns a description of each session: the ids or types of its own events.
 fn shape(scene: &Scene, report: &ImportReport) -> Vec<String> {
     let all = report.sessions.iter().map(|session| {
         let own = scene.events(&session.session_id).into_iter();
@@ -138,7 +139,7 @@ fn a_database_that_grows_adds_what_is_new() {
     let header = scene.engine.show(&report.sessions[0].session_id).unwrap();
     assert_eq!(header.title.as_deref(), Some("two"));
     assert_eq!(scene.import(&path).sessions[0].appended, 0);
-    // Data that the program adds outside of the conversation is stored and becomes no event.
+    // A change that is not part of the conversation is stored with the source and becomes no event.
     db.execute_batch("UPDATE message SET time_updated = 2000, data = '{\"role\":\"user\",\"time\":{\"created\":1001},\"summary\":{}}' WHERE id = 'msg_a'").unwrap();
     let report = scene.import(&path);
     assert_eq!(shape(&scene, &report), ["msg_a msg_b msg_0"]);
@@ -168,7 +169,7 @@ fn a_survey_knows_how_each_session_of_a_database_stands() {
     assert_eq!(counts(), (1, 1, 1));
     scene.import(&path);
     assert_eq!(counts(), (1, 1, 0));
-    // A session that was deleted here is not imported again, whatever happens to it there.
+    // A session that was deleted in forklore is not imported again, even if it grows in opencode.
     let delete = Delete { session, mode: DeleteMode::Refuse, dry_run: false };
     scene.engine.delete(&delete).unwrap();
     say(&db, "msg_c", "user", 1_003, true);
@@ -348,7 +349,7 @@ enum Does {
     Says,
     Hides(usize),
     ShowsAgain,
-    /// Says something while messages are hidden: they are deleted.
+    /// Writes a message while messages are hidden, so that the hidden messages are deleted.
     GoesOn,
     DeletesLast,
     ChangesLast,
@@ -369,7 +370,7 @@ fn does() -> impl Strategy<Value = Does> {
     ]
 }
 
-/// A session of the program.
+/// The state of a session in opencode.
 #[derive(Default)]
 struct Played {
     messages: i64,
@@ -402,7 +403,7 @@ impl Played {
             self.delete(db, from);
         }
         self.messages += 1;
-        // Ids decrease.
+        // Each id is smaller than the one before, because ids do not determine the order.
         let id = format!("msg_{:03}", 900 - self.messages);
         say(
             db,
@@ -440,7 +441,8 @@ impl Played {
     }
 }
 
-/// Asserts that the leaf contains what the program shows, whatever was done.
+/// Plays the operations and imports the database. Asserts that the leaf contains the messages that
+/// opencode shows.
 fn the_leaf_is_shown(done: Vec<Does>) {
     let scene = scene();
     let path = scene.folder.path().join("opencode.db");
@@ -466,8 +468,8 @@ fn the_leaf_is_shown(done: Vec<Does>) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever was done, and however often it was imported meanwhile, the leaf contains what the
-    /// program shows, and the lines are restored.
+    /// After any operations, with any number of imports between them, the leaf contains the
+    /// messages that opencode shows, and the lines are restored.
     #[test]
     fn the_leaf_is_what_the_program_shows(done in proptest::collection::vec(does(), 0..24)) {
         the_leaf_is_shown(done);

@@ -1,4 +1,4 @@
-//! Calls that a model made in parallel, exported to every agent to which forklore exports.
+//! Exports sessions with parallel tool calls to every agent for which forklore has an export.
 
 use forklore_core::{Data, Message, Part, Role, SessionId};
 use forklore_engine::ExportTo;
@@ -9,7 +9,7 @@ use crate::scene::Scene;
 
 const AGENTS: [&str; 5] = ["claude", "codex", "gemini", "opencode", "pi"];
 
-/// The content of each of the sessions in `testdata/parallel`.
+/// The conversation in `testdata/parallel`. Each agent's file there contains this conversation.
 const CONVERSATION: [&str; 16] = [
     "user: Compare the three files.",
     "model: I read all of them.",
@@ -29,13 +29,15 @@ const CONVERSATION: [&str; 16] = [
     "model: The second one.",
 ];
 
-/// Returns the conversation, one line per part, each result with the call that it answers.
+/// Returns a conversation with one line per part. The line of a result contains the call that the
+/// result answers.
 fn conversation(messages: &[Message]) -> Vec<String> {
     let mut calls: Vec<(String, String)> = Vec::new();
     let mut lines = Vec::new();
     for message in messages.iter().filter(|message| message.role != Role::System) {
         let mut parts = message.to_parts();
-        // Some agents store each result with its call.
+        // Some agents store each result directly after its call, so results are moved to the end of
+        // the message.
         parts.sort_by_key(|part| matches!(part, Part::ToolResult { .. }));
         for part in parts {
             lines.extend(match part {
@@ -83,7 +85,7 @@ fn session_of(scene: &Scene, agent: &str) -> SessionId {
     report.sessions[0].session_id.clone()
 }
 
-/// Exports the session of one agent as a file of another.
+/// Exports the session of the agent `from`, and returns the content of the file for the agent `to`.
 fn exported(from: &str, to: &str) -> String {
     let scene = Scene::new();
     let session = session_of(&scene, from);
@@ -109,7 +111,8 @@ fn every_result_of_parallel_calls_goes_along_to_every_agent() {
             assert_eq!(view.open_results, 0, "from {from} to {to}");
             let (mut lines, mut want) = (conversation(&view.messages), CONVERSATION.to_vec());
             if from == to {
-                // An agent's own records stay in their order.
+                // An export to the same agent copies the records in their order, so only the lines
+                // are compared, not their order.
                 lines.sort_unstable();
                 want.sort_unstable();
             }
@@ -138,7 +141,7 @@ fn pi_gets_the_calls_of_one_message_in_one_and_a_tool_name_with_each_result() {
     }
 }
 
-/// Tests people's sessions, in a folder outside the repository.
+/// Tests sessions of real users, which are in a folder outside the repository.
 #[test]
 fn no_agent_loses_a_result_of_a_real_session() {
     let Some(outside) = outside() else { return };

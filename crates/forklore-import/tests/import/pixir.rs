@@ -1,4 +1,4 @@
-//! Pixir's logs: forks are separate logs, with their parent's events under new ids.
+//! Imports Pixir's logs. A fork is a separate log that contains its parent's events under new ids.
 
 use std::path::PathBuf;
 
@@ -35,7 +35,8 @@ fn a_fork_shares_what_it_replayed() {
         assert_eq!(root.workspace.as_str(), workspace.to_string_lossy());
         let fork = scene.engine.show(&id(FORK)).unwrap();
         assert_eq!((fork.kind, fork.parent_id.clone()), (SessionKind::Branch, Some(id(ROOT))));
-        // Eight inherited events; its own are `session_fork`, a summary and two messages.
+        // The fork inherits eight events. Its own events are `session_fork`, a summary and two
+        // messages.
         assert_eq!((fork.inherited.inheritable, fork.own_events, fork.counts.turns), (8, 4, 3));
         assert_eq!(fork.usage.input, 0, "what the parent spent is the parent's");
         assert_eq!(fork.workspace.as_str(), "/home/dev/shop");
@@ -70,7 +71,8 @@ fn a_fork_that_comes_first_is_linked_to_its_parent() {
     scene.import(&file(FORK));
     scene.import(&file(ROOT));
     let link = scene.engine.show(&id(FORK)).unwrap().copy_of.unwrap();
-    // Six of the eight events are messages, calls and results.
+    // The index counts conversation events: six of the eight copied events are messages, calls and
+    // results.
     assert_eq!((link.session_id, link.index), (id(ROOT), 6));
 }
 

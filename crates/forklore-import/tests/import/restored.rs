@@ -1,4 +1,5 @@
-//! Every file is restored byte for byte, and a second import changes nothing.
+//! Imports every sample file twice. Every file is restored byte for byte, and the second import
+//! changes nothing.
 
 use crate::files;
 use crate::scene::Scene;
@@ -11,11 +12,12 @@ fn every_file_is_restored_and_imported_once_only() {
         let scene = Scene::new();
         let report = scene.import_as(&path, dialect);
         let first = scene.everything();
-        // A file that another one continues is imported too, and tested separately.
+        // If the file continues another file, the import includes that file too. It is tested
+        // separately.
         let own = report.first_named().and_then(|file| file.first.clone());
         let read = own.as_ref().map_or(0, |first| scene.source(first).read.offset);
         for session in report.first_named().into_iter().flat_map(|file| &file.sessions) {
-            // An incomplete last line waits; everything before it is restored.
+            // An incomplete last line is not imported yet. All bytes before it are restored.
             let read = usize::try_from(read).unwrap();
             assert_eq!(scene.restore(session), bytes[..read], "{}", path.display());
             restored += 1;

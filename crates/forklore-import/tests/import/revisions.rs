@@ -1,4 +1,5 @@
-//! Files that an agent rewrites: each revision is a branch that shares what it repeats.
+//! Imports files that an agent rewrites. The session of each revision is a branch that shares the
+//! repeated records.
 
 use std::path::Path;
 
@@ -14,7 +15,7 @@ fn scenes() -> [Scene; 3] {
     [Scene::new(), Scene::sqlite(), Scene::files()]
 }
 
-/// Imports the present file, with the given folder as workspace.
+/// Imports the file at `path`. `folder` is the workspace of sessions without a directory.
 fn import(scene: &Scene, path: &Path, format: &str, folder: &str) -> ImportReport {
     let options = ImportOptions {
         from: Some(format.into()),
@@ -23,7 +24,7 @@ fn import(scene: &Scene, path: &Path, format: &str, folder: &str) -> ImportRepor
     scene.import_with(path, &options)
 }
 
-/// Returns the first session of a revision.
+/// Returns the first session of the imported revision.
 fn first(report: &ImportReport) -> SessionId {
     report.first_named().unwrap().first.clone().unwrap()
 }
@@ -41,7 +42,7 @@ fn lengths(scene: &Scene, session: &SessionId) -> (usize, usize) {
 /// which that session branches.
 type Revision = (String, usize, Option<usize>);
 
-/// Imports revisions of a file one after the other. Each can be restored.
+/// Imports the revisions of a file one after the other, and checks that each can be restored.
 fn revisions(format: &str, name: &str, texts: &[Revision]) {
     for scene in scenes() {
         let mut sessions: Vec<SessionId> = Vec::new();
@@ -97,11 +98,11 @@ fn a_document_of_gemini_that_grows_or_changes_shares_what_it_repeats() {
             of(&["one", "two"], 2, None),
             of(&["one", "two", "three"], 1, Some(0)),
             of(&["one", "two", "three", "four", "five"], 2, Some(1)),
-            // An answer was generated again: the conversation continues from the question.
+            // The model's answer was generated again, so the session branches after the question.
             of(&["one", "two", "three", "other"], 1, Some(1)),
-            // All but the first message is gone.
+            // All messages except the first were removed.
             of(&["one"], 0, Some(0)),
-            // Nothing is the same.
+            // No message is the same.
             of(&["else", "two"], 2, Some(4)),
         ];
         revisions("gemini", "session-2026-01-01T00-00-s.json", &all);
@@ -178,7 +179,7 @@ fn a_rewritten_file_of_claude_makes_no_unchanged_branch_again() {
         }
         assert_eq!(scene.restore(&revision), branched("FOUR").as_bytes());
 
-        // The file continues after a shared record, and after its own.
+        // The file grows by records that continue a shared record or a record of the new revision.
         let more = [
             record("u4", Some("u3a"), "on"),
             record("u5", Some("u2a"), "here"),
@@ -193,7 +194,7 @@ fn a_rewritten_file_of_claude_makes_no_unchanged_branch_again() {
         assert_eq!(lengths(&scene, &on.session_id), (2, 6));
         assert_eq!(scene.restore(&on.session_id), grown.as_bytes());
         assert_eq!(scene.restore(main), branched("four").as_bytes());
-        // Reading in two steps gives the same as reading in one.
+        // A later import continues the sessions of the import before.
         let again = branched("FOUR") + &more.concat() + &record("u7", Some("u6"), "more");
         let report = import(&scene, &scene.file("s.jsonl", again.as_bytes()), "claude", "/x");
         assert_eq!((report.sessions.len(), report.sessions[1].appended), (2, 1));
@@ -224,7 +225,8 @@ fn a_deleted_session_takes_the_bytes_of_later_revisions_along_and_no_revision_br
             |mode| scene.engine.delete(&Delete { session: root.clone(), mode, dry_run: false });
         assert_eq!(delete(DeleteMode::Refuse).unwrap_err().kind(), ErrorKind::HasChildren);
         delete(DeleteMode::DetachChildren).unwrap();
-        // What the revision shares is still its history, but the file cannot be restored.
+        // The shared records remain in the history of the revision's session, but the revision's
+        // file cannot be restored.
         assert_eq!(lengths(&scene, &revision), (1, 3));
         let restored = scene.engine.restore(&revision, &mut Vec::new());
         assert_eq!(restored.unwrap_err().kind(), ErrorKind::Conflict);

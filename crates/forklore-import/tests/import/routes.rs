@@ -1,4 +1,5 @@
-//! Routes of records: branches, sub-agents, parallel results, compactions, repeated ids.
+//! Checks to which session each record is appended: branches, sub-agents, parallel results,
+//! compactions, and repeated ids.
 
 use forklore_core::{SessionId, SessionKind};
 use forklore_import::{ImportReport, ProblemKind};
@@ -34,7 +35,8 @@ fn result(id: &str, parent: &str, call: &str) -> String {
     record(id, Some(parent), "user", &more)
 }
 
-/// Returns the sessions of the file `f`, each as its parent's name and the ids of its own events.
+/// Returns a description of each session: the parent's position and the cut's event, if it has a
+/// parent, and the ids of its own events.
 fn shape(scene: &Scene, report: &ImportReport) -> Vec<String> {
     let name = |id: &SessionId| report.sessions.iter().position(|s| s.session_id == *id).unwrap();
     let shown = report.sessions.iter().map(|session| {
@@ -108,9 +110,10 @@ fn parallel_results_join_the_session_that_waits_for_them() {
         result("d", "b", "c1"),
         result("e", "c", "c2"),
         user("f", Some("e")),
-        // Answered already: an ordinary branch.
+        // The call `c1` has a result already, so `g` begins an ordinary branch.
         result("g", "b", "c1"),
-        // Its other call is still open in the branch.
+        // The parent of `h` is missing, and `c1` has a result in both sessions, so `h` begins a
+        // third session.
         result("h", "nowhere", "c1"),
     ];
     assert_eq!(shape_of(&lines)[..2], ["a b c d e f".to_owned(), "0/b: g".to_owned()]);

@@ -1,4 +1,4 @@
-//! A store into which tests import, and access to its content.
+//! A store into which tests import files, with access to the store's content.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use forklore_store::sources::{
     FindSource, LineEnd, Progress, SeenFile, Source, SourceSpan, SourceStep, Target,
 };
 
-/// An engine over its own store, and its own folder.
+/// An engine with its own empty store, and a temporary folder for files to import.
 pub(crate) struct Scene {
     pub(crate) engine: Engine,
     pub(crate) store: Arc<dyn Store>,
@@ -46,7 +46,8 @@ impl Scene {
         Self { engine, store, folder }
     }
 
-    /// Closes the store, replaces some bytes in its files, and opens it again.
+    /// Closes the store, replaces `bytes` by `other` in the store's files, and opens the store
+    /// again.
     pub(crate) fn damaged(self, bytes: &[u8], other: &[u8]) -> (Engine, tempfile::TempDir) {
         assert_eq!(bytes.len(), other.len());
         let files = self.files_of_store();
@@ -69,7 +70,7 @@ impl Scene {
         (engine.with_agent_formats(AGENT_FORMATS), folder)
     }
 
-    /// Checks whether the store has files.
+    /// Checks whether the store has files, which a memory store has not.
     pub(crate) fn on_disk(&self) -> bool {
         !self.files_of_store().is_empty()
     }
@@ -110,8 +111,9 @@ impl Scene {
         Importer::new(&self.engine).import(&[path.to_owned()], options, &mut |_| {}).unwrap()
     }
 
-    /// Imports a file with another first line, and then records the real file as the source. This
-    /// is the state that a version without support for `history_base` left.
+    /// Imports the file with another first line, and then records the real file as the source. The
+    /// result is the state that an earlier version of forklore left, which did not support
+    /// `history_base`.
     pub(crate) fn import_as_root(&self, path: &Path, first_line: &str, dialect: &str) {
         let real = std::fs::read(path).unwrap();
         let rest = real.iter().position(|byte| *byte == b'\n').unwrap() + 1;
@@ -141,7 +143,7 @@ impl Scene {
         self.store.import(Vec::new(), step).unwrap();
     }
 
-    /// Writes a file in the scene's folder.
+    /// Writes a file in the scene's folder, and returns its path.
     pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
         let path = self.folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
@@ -170,10 +172,10 @@ impl Scene {
         stored.origin.session_id == *session
     }
 
-    /// Returns everything that an import created, for comparison.
+    /// Returns the headers and events of all sessions, for the comparison of two stores.
     pub(crate) fn everything(&self) -> Vec<(Header, Vec<LogEntry>)> {
         let plain = |mut header: Header| {
-            // Only the path of the file may differ.
+            // The path of the imported file may differ between the stores.
             header.source = None;
             header
         };
@@ -185,7 +187,8 @@ impl Scene {
         self.store.sources(&FindSource::Session(session.clone())).unwrap().remove(0)
     }
 
-    /// Returns the spans of the file, independent of the steps that wrote them.
+    /// Returns the spans of the session's source. The result does not depend on the import steps
+    /// that wrote the spans.
     pub(crate) fn ranges(&self, session: &SessionId) -> Vec<Stretch> {
         let source = self.source(session).id;
         let mut all: Vec<Stretch> = Vec::new();
@@ -216,7 +219,7 @@ impl Scene {
     }
 }
 
-/// Returns the files in the folders among these paths.
+/// Returns the files that are directly in a folder among these paths.
 fn inside(paths: &[PathBuf]) -> Vec<PathBuf> {
     let folders = paths.iter().filter(|path| path.is_dir());
     let entries = folders.flat_map(|folder| std::fs::read_dir(folder).unwrap());

@@ -1,4 +1,5 @@
-//! Sidecar files: stored byte for byte, found by their session, and deleted with it.
+//! Imports sidecar files. They are stored byte for byte, listed with their session, and deleted
+//! together with the session.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -22,8 +23,8 @@ fn id(text: &str) -> SessionId {
     text.parse().unwrap()
 }
 
-/// Creates a folder of Claude Code with one session. Returns it, and the folder for that session's
-/// tool results.
+/// Creates a project folder of Claude Code with one session. Returns the project folder and the
+/// folder for the session's tool results.
 fn claude(scene: &Scene) -> (PathBuf, PathBuf) {
     let folder = scene.folder.path().join("projects/-w");
     let results = folder.join(SESSION).join("tool-results");
@@ -39,7 +40,8 @@ fn restored(engine: &Engine, file: &StoredFile) -> Vec<u8> {
     bytes
 }
 
-/// Returns the sidecar files of a session: name, revision, whether it is the latest, bytes.
+/// Returns the sidecar files of a session: name, number of the revision, whether the revision is
+/// the latest, and bytes.
 fn stored(scene: &Scene, session: &str) -> Vec<(String, u64, bool, Vec<u8>)> {
     let files = scene.engine.files(&id(session)).unwrap();
     let sidecars = files.into_iter().filter(|file| !file.about.own);
@@ -58,7 +60,7 @@ fn every_store() -> [Scene; 3] {
 fn sidecar_files_come_back_byte_for_byte() {
     for scene in every_store() {
         let (folder, results) = claude(&scene);
-        // Longer than one step of the import, which is 8 MiB.
+        // The file is longer than 8 MiB, so it is written in several steps.
         let long: Vec<u8> = (0..9_u32 << 20).map(|n| (n % 251) as u8).collect();
         let packed = b"\x28\xb5\x2f\xfdno frame at all".to_vec();
         let name = |file: &str| format!("{SESSION}/tool-results/{file}");
@@ -209,7 +211,8 @@ fn a_delete_takes_them_and_they_stay_away() {
         }
         scene.engine.gc().unwrap();
         assert!(!scene.holds(b"SECRETWORD"));
-        // What grows or is added later belongs to the deleted session.
+        // New bytes and new sidecar files belong to the deleted session too, so they are not
+        // stored.
         fs::write(&path, "the marker is SECRETWORD in it, again").unwrap();
         fs::write(results.join("b.txt"), "SECRETWORD").unwrap();
         let report = scene.import(&folder);
@@ -371,7 +374,8 @@ fn names_that_are_no_utf8_are_stored_byte_for_byte() {
     }
 }
 
-/// The folder of a session's file is identified by its bytes, too.
+/// The name of the folder that contains a session file may be no UTF-8. The bytes of the name
+/// identify the folder.
 #[test]
 fn a_folder_whose_name_is_no_utf8_is_as_good_as_another() {
     for scene in every_store() {

@@ -1,4 +1,5 @@
-//! Files that were imported before: moved, copied, rewritten, continued here, deleted here.
+//! Imports files again that were moved, copied or rewritten since, or whose sessions were continued
+//! or deleted in forklore.
 
 use forklore_core::{ErrorKind, SessionId};
 use forklore_engine::{Delete, DeleteMode, NewEvent};
@@ -78,7 +79,7 @@ fn a_rewritten_file_is_a_new_revision_and_the_old_one_stays() {
 fn a_file_read_before_is_read_by_its_agents_format_whatever_it_became() {
     for scene in [Scene::new(), Scene::sqlite(), Scene::files()] {
         scene.import(&scene.file("a.jsonl", two_turns().as_bytes()));
-        // The first line, which identifies Pi's files, is damaged.
+        // The first line, by which Pi's format is detected, is damaged.
         let damaged = two_turns().replacen("{\"type\":\"session\"", "{\"tipe\":!session\"", 1);
         let report = scene.import(&scene.file("a.jsonl", damaged.as_bytes()));
         let kinds: Vec<_> = report.problems.iter().map(|problem| problem.kind).collect();
@@ -87,8 +88,8 @@ fn a_file_read_before_is_read_by_its_agents_format_whatever_it_became() {
         assert_eq!(scene.restore(&new), damaged.as_bytes());
         assert_eq!(scene.restore(&"s1".parse().unwrap()), two_turns().as_bytes());
 
-        // The file no longer has a session: the imported sessions stay, and the report names the
-        // file.
+        // The file no longer contains a session. The imported sessions remain, and the report names
+        // the file.
         let report = scene.import(&scene.file("a.jsonl", b"gone\n"));
         assert_eq!((report.files, report.skipped), (0, 1));
         let kinds: Vec<_> = report.problems.iter().map(|problem| problem.kind).collect();
@@ -149,7 +150,7 @@ fn a_deleted_session_stays_deleted_unless_forced() {
     }
 }
 
-/// Returns every file below a folder that contains a text.
+/// Returns all files in a folder and its subfolders that contain `text`.
 fn holding(folder: &std::path::Path, text: &str) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -174,7 +175,7 @@ fn what_a_deleted_session_was_called_is_in_no_file_either() {
         scene.import(&path);
         let s1: SessionId = "s1".parse().unwrap();
         assert_eq!(scene.engine.show(&s1).unwrap().title.as_deref(), Some("the launch code"));
-        // A second import does not change the title.
+        // A second import, of the grown file, does not change the title.
         let grown = two_turns() + titled + &record("c", Some("i"), "user", "three");
         scene.import(&scene.file("a.jsonl", grown.as_bytes()));
         assert_eq!(scene.engine.show(&s1).unwrap().title.as_deref(), Some("the launch code"));

@@ -1,4 +1,5 @@
-//! The usage in agents' records: for each call the last report counts, once.
+//! Counts the usage in agents' records. For each model call, only the last report counts, and only
+//! once.
 
 use forklore_core::Usage;
 use forklore_core::{Data, EventType, SessionId};
@@ -6,7 +7,8 @@ use forklore_engine::{AppendRequest, Fork, NewEvent, UsageReport, UsageScope};
 
 use crate::scene::Scene;
 
-/// Returns a record of Claude Code: one block of the API message `call`, after `output` tokens.
+/// Returns a record of Claude Code: one block of the API message `call`, which reports `output`
+/// output tokens so far.
 fn record(uuid: &str, parent: &str, session: &str, call: &str, output: u64) -> String {
     let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
     format!(
@@ -19,7 +21,7 @@ fn record(uuid: &str, parent: &str, session: &str, call: &str, output: u64) -> S
     )
 }
 
-/// Returns two calls, the first of them in three records.
+/// Returns a file with two model calls. The first call has three records.
 fn file(session: &str, ids: &str) -> String {
     let id = |number: u32| format!("{ids}{number}");
     record(&id(1), "", session, "msg_1", 5)
@@ -55,8 +57,8 @@ fn nothing_is_billed_twice_over_forks_and_copies() {
     let scene = Scene::new();
     let path = scene.file("one.jsonl", file("one", "a").as_bytes());
     let session = scene.import(&path).sessions[0].session_id.clone();
-    // A fork of forklore shares the records; a copy by the agent repeats them with other ids, and
-    // continues.
+    // The fork in forklore shares the records. The agent's copy repeats them with other ids, and
+    // continues with a new call.
     let fork = scene.engine.fork(&Fork::of(session.clone())).unwrap().child_session_id;
     let copy = file("two", "b") + &record("b5", "b4", "two", "msg_3", 1);
     scene.import(&scene.file("two.jsonl", copy.as_bytes()));
@@ -116,7 +118,7 @@ fn the_cost_of_a_history_is_reported_and_not_billed() {
     };
     let own = Usage { input: 10, output: 1, cached: 0, cost: 1.0 };
     assert_eq!(inherited(&Fork::of(session.clone())), (usage(2, 45), own));
-    // For the call at the cut, the usage reported before the cut.
+    // For the call at the cut, the last usage reported before the cut counts.
     assert_eq!(inherited(&at("index:2")), (usage(1, 20), own));
     assert_eq!(inherited(&at("start")), (Usage::default(), own));
     assert_eq!(scene.engine.inherited_usage(&session).unwrap(), Usage::default());

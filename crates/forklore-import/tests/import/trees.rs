@@ -1,5 +1,5 @@
-//! Random trees of records: every byte is restored, every record is read once, and every path
-//! follows the records' parents.
+//! Imports files with random trees of records. Every byte is restored, every record becomes one
+//! event, and every session follows the records' parents.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,8 @@ use proptest::prelude::*;
 
 use crate::scene::Scene;
 
-/// Generates records: each is the number of its parent (possibly its own or a later one), or none.
+/// Generates records, each given by the number of its parent. The number may be missing, or be that
+/// of the record itself or of a later record.
 fn trees() -> impl Strategy<Value = Vec<Option<usize>>> {
     prop::collection::vec(prop::option::weighted(0.9, 0..40_usize), 1..40)
 }
@@ -22,7 +23,7 @@ fn line(id: usize, parent: Option<usize>) -> String {
     )
 }
 
-/// Returns the ids from the root to this record, by the parents that precede it.
+/// Returns the ids from the root to this record. Ignores a parent that does not precede its child.
 fn ancestors(parents: &[Option<usize>], mut id: usize) -> Vec<String> {
     let mut path = vec![format!("r{id}")];
     while let Some(parent) = parents[id].filter(|parent| *parent < id) {

@@ -1,4 +1,4 @@
-//! Every regular file of the samples is restored byte for byte, or there is a reason why not.
+//! Checks that every regular file of the samples is restored byte for byte, except the listed ones.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use forklore_sqlite::{Options, SqliteStore};
 use crate::files::{content, outside, testdata};
 use crate::scene::Scene;
 
-/// Files that are not restored, by the end of their path, and why. [docs/formats] has the same for
-/// the files that agents write.
+/// The files that are not restored: the end of their path, and the reason. [docs/formats] lists the
+/// same files of agents.
 const NOT_RESTORED: &[(&str, &str)] = &[
     ("/EXPECT*.json", "answers of the agents' own libraries, for the tests"),
     ("/fixture.json", "what a collection says of its samples"),
@@ -60,7 +60,7 @@ const NO_BEGINNING: &str = "it continues a file that is not there, and says so a
 
 const NO_UUID: &str = "nothing in it has a uuid, by which Claude Code knows its records";
 
-/// Files that are restored except for an incomplete last line, which waits.
+/// The files that are restored without their incomplete last line, which is not imported yet.
 const TORN: &[&str] = &[
     "/torn-tail.jsonl",
     "/ak-coder/malformed/*/session-1772442240000.jsonl",
@@ -70,8 +70,8 @@ const TORN: &[&str] = &[
     "/s-cla-06-partial-final-jsonl-line/*.jsonl",
 ];
 
-/// Checks whether a path matches a pattern: the parts between the stars in order, the last at the
-/// end.
+/// Checks whether a path matches a pattern. The parts between the stars must occur in order, and
+/// the last part at the end of the path.
 fn fits(path: &str, pattern: &str) -> bool {
     let parts: Vec<_> = pattern.split('*').collect();
     let mut rest = path;
@@ -131,7 +131,8 @@ fn every_regular_file_comes_back_or_has_a_reason() {
             };
             let came_back = |session: &forklore_core::SessionId| {
                 let files = engine.files(session).unwrap();
-                // A file with the same bytes shares its source.
+                // A file with the same bytes as another file has the same source, so it may be
+                // found under the other path.
                 let meant = files.iter().filter(|file| file.about.own || file.about.path == *name);
                 meant.into_iter().any(|file| {
                     let mut bytes = Vec::new();
