@@ -5,9 +5,11 @@ use forklore_engine::Scope;
 
 use super::Chat;
 
-/// Eight hex digits stay unique in a store of a hundred thousand sessions.
+/// The minimum length of a short id, in bytes. Eight hex digits stay unique in a store of a hundred
+/// thousand sessions.
 const SHORTEST: usize = 8;
-/// An id that is not generated was chosen by a user, so it is shown in full up to this length.
+/// The maximum length, in bytes, of an id that is shown in full. Applies only to an id that a user
+/// chose.
 const SHOWN_WHOLE: usize = 32;
 
 impl Chat<'_> {
@@ -20,8 +22,9 @@ impl Chat<'_> {
         }
     }
 
-    /// Returns the shortest suffix of the id, of at least [`SHORTEST`] bytes, that names only this
-    /// session. An id of at most [`SHOWN_WHOLE`] bytes that was not generated is returned in full.
+    /// Returns the shortest suffix of the id that identifies only this session. The suffix has at
+    /// least [`SHORTEST`] bytes. An id that a user chose is returned in full if it has at most
+    /// [`SHOWN_WHOLE`] bytes.
     pub(crate) fn short_id(&self, id: &SessionId) -> String {
         let (text, engine) = (id.as_str(), self.engine());
         let is_generated = text.bytes().rev().take(SHORTEST).all(|byte| byte.is_ascii_hexdigit());
@@ -35,7 +38,8 @@ impl Chat<'_> {
         ends.into_iter().find(names).unwrap_or(text).to_owned()
     }
 
-    /// Replaces the long session ids in a message by labels or short ids.
+    /// Replaces each session id of more than [`SHOWN_WHOLE`] bytes in a message by the session's
+    /// label or short id.
     pub(crate) fn with_names(&self, message: &str) -> String {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
         let mut out = String::new();

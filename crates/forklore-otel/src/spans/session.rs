@@ -54,8 +54,8 @@ impl Session {
         call.map(|call| call.span_context().clone()).or_else(|| self.context())
     }
 
-    /// Processes a notification that ends or changes a span. `content` allows to record the content
-    /// of messages.
+    /// Processes a notification that ends or changes a span. If `content` is false, the content of
+    /// messages is not recorded.
     pub(super) fn take(&mut self, notification: &Notification, at: SystemTime, content: bool) {
         match &notification.event {
             KernelEvent::ProviderResponse(answer) => self.answered(answer, at),
