@@ -1,7 +1,7 @@
 //! The slash commands of a conversation, one per file.
 //!
 //! A command that changes the conversation calls an operation of the host. A command that only
-//! shows something lets the program show a view ([`Views`](crate::Views)).
+//! shows data requests a view from the program ([`Views`](crate::Views)).
 
 mod attach;
 mod back;

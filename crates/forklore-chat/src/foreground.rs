@@ -35,7 +35,7 @@ pub struct HeadlessTurn {
     pub stopped: Option<Stop>,
 }
 
-/// The result of an exploration.
+/// The result of an exploration that ran in the foreground.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explored {
     /// One row for each continuation, in the order of the request.
@@ -95,7 +95,7 @@ impl Foreground {
         started
     }
 
-    /// Runs one turn; see [`Host::run_turn`].
+    /// Runs one turn without user interaction; see [`Host::run_turn`].
     ///
     /// # Errors
     /// The errors of [`Host::run_turn`]. [`Error::Stopped`] when a signal arrived and the turn

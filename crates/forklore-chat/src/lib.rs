@@ -3,8 +3,8 @@
 //! Use this crate to add the conversation of `forklore chat` to a program at a terminal. Without a
 //! terminal, use `forklore-host`, which this crate re-exports as [`host`].
 //!
-//! - [`Foreground`] runs the operations of a host for the program: it owns the async runtime, and
-//!   signals interrupt the running operation.
+//! - [`Foreground`] runs the operations of a host for the program. It owns the async runtime, and a
+//!   signal interrupts the running operation.
 //! - [`Chat`] is an interactive conversation. The user types lines; a line that begins with a slash
 //!   is a command.
 //! - [`Input`](input::Input) reads lines; [`Editor`](input::Editor) implements it for a terminal. A
@@ -83,8 +83,8 @@
 //! # }
 //! ```
 //!
-//! The crate opens no store and has no subcommands of its own. It writes only to the screen that
-//! the program passes, and everything it shows is escaped.
+//! The crate opens no store and has no subcommands of its own. Apart from the line editor, it
+//! writes only to the screen that the program passes, and escapes all text.
 
 mod chat;
 mod command;

@@ -188,7 +188,8 @@ impl Markdown {
         self.column += width;
     }
 
-    /// Writes the spaces before a word, or breaks the line if the word does not fit.
+    /// Writes the spaces before a word. If the word does not fit on the line, breaks the line
+    /// instead.
     fn wrap_before(&mut self, width: usize, spaces: usize) {
         if self.column + spaces + width <= self.look.width || self.column <= self.indent {
             let spaces = if self.column == 0 { 0 } else { spaces };

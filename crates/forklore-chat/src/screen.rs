@@ -12,7 +12,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::markdown::{Look, Markdown};
 use waiting::Waiting;
 
-/// Moves the cursor to the start of the line and clears the line.
+/// The escape sequence that moves the cursor to the start of the line and clears the line.
 const CLEAR: &str = "\r\u{1b}[K";
 
 /// The meaning of a piece of text, which determines its color.
@@ -60,7 +60,8 @@ pub struct Screen {
     answer: Option<Markdown>,
     /// Whether the model's reasoning was written without a newline at its end.
     open: bool,
-    /// Returns the current width of the terminal in columns. `None` if the output is no terminal.
+    /// The function that returns the current width of the terminal, in columns. `None` if the
+    /// output is not a terminal.
     measure: Option<Box<dyn Fn() -> usize>>,
     waiting: Option<Waiting>,
 }
@@ -123,12 +124,13 @@ impl Screen {
         }
     }
 
-    /// Writes a line in one tone.
+    /// Writes one line of text in one tone. On a terminal, a long line is broken at words.
     pub fn line(&mut self, tone: Tone, text: &str) {
         self.words(&[(tone, text)]);
     }
 
-    /// Writes a line whose parts have different tones.
+    /// Writes one line whose parts have different tones. On a terminal, a long line is broken at
+    /// words.
     pub fn words(&mut self, words: &[(Tone, &str)]) {
         self.end_answer();
         let mut line = String::new();
@@ -239,7 +241,8 @@ impl Screen {
     }
 
     fn put(&mut self, text: &str) {
-        // If the terminal is closed, the conversation ends when it reads its next line.
+        // Writing fails if the terminal is closed. The conversation then ends when it reads its
+        // next line.
         let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
     }
 }

@@ -11,9 +11,9 @@ use crate::Explored;
 /// A view that the program shows with the same output as its subcommand of that name.
 #[derive(Clone, Debug)]
 pub enum View {
-    /// The branches of the session's family.
+    /// The branches in the family of the session.
     Branches(Header),
-    /// The tree of the session's family.
+    /// The tree of the family of the session.
     Tree(Header),
     /// The differences between two sessions.
     Diff(Box<(Header, Header)>),
@@ -43,7 +43,7 @@ pub enum View {
 /// Redraws the row with this index, from 0.
 pub type ShowRow = Box<dyn FnMut(usize, &Row)>;
 
-/// Implemented by the program that embeds a conversation.
+/// The interface to the program that embeds a conversation. The program implements it.
 pub trait Views {
     /// Runs the subcommand that matches the view and shows its output, or its error.
     fn show(&mut self, view: View);

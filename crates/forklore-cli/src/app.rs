@@ -63,8 +63,8 @@ impl App {
         workspace::of(self.globals.workspace.as_deref())
     }
 
-    /// Returns the scope in which `last`, labels and lists are resolved: a workspace, or the whole
-    /// store with `--all`.
+    /// Returns the scope in which `last`, labels and lists are resolved: the workspace, or the
+    /// whole store with `--all`.
     ///
     /// # Errors
     /// When the current directory was deleted.

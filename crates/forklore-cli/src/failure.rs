@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::hints::next;
 
-/// The result of a command.
+/// The result of a command. An error is reported to the user and determines the exit code.
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// The reason why a command failed.
@@ -31,19 +31,19 @@ pub(crate) enum Failure {
     /// The command line is invalid, or requests something that this program cannot do.
     #[error("{message}")]
     Refused {
-        /// The kind that scripts match on.
+        /// The error kind that scripts match on.
         kind: ErrorKind,
         /// The message for the user.
         message: String,
-        /// Details for scripts.
+        /// Details for scripts, as a JSON object.
         details: Value,
-        /// What the caller can do next.
+        /// Suggestions for what the user can do next, as commands or sentences.
         next: Vec<String>,
     },
     /// A file could not be read or written.
     #[error("{doing}: {source}")]
     File {
-        /// The operation that failed.
+        /// The operation that failed, such as "writing PATH".
         doing: String,
         /// The error of the operating system.
         source: io::Error,
@@ -91,7 +91,7 @@ impl Failure {
         self
     }
 
-    /// Returns the kind that scripts match on.
+    /// Returns the error kind that scripts match on.
     pub(crate) fn kind(&self) -> ErrorKind {
         match self {
             Self::Engine(error) => error.kind(),
@@ -123,7 +123,7 @@ impl Failure {
         }
     }
 
-    /// Returns details for scripts in addition to the kind.
+    /// Returns the details of the error, in addition to its kind, as a JSON object for scripts.
     pub(crate) fn details(&self) -> Value {
         match self {
             Self::Engine(error) => error.details(),

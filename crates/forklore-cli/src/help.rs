@@ -1,4 +1,4 @@
-//! The help of the program, with the commands grouped by purpose.
+//! Writes the help of the program, with the commands grouped by purpose.
 
 use clap::builder::StyledStr;
 

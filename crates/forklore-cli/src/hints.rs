@@ -7,7 +7,7 @@ use forklore::api::{Fork, Forked, Summarize};
 use forklore::core::SessionId;
 use forklore_sanitize::shell::quoted;
 
-/// Writes the commands that one run of the program suggests.
+/// The formatter of the commands that one run of the program suggests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hints {
     /// The store named on the command line. Suggested commands repeat it, because otherwise they

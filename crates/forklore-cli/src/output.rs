@@ -68,7 +68,7 @@ pub(crate) struct Output {
     /// standard output is a terminal.
     error_look: Look,
     is_terminal: bool,
-    /// Formats suggested commands as the user types them.
+    /// The formatter of suggested commands, which adds `--store` where necessary.
     commands: Hints,
     /// The other sessions of an imported file. They are part of the answer, as `also` in the output
     /// schema.
@@ -172,7 +172,8 @@ impl Output {
         Ok(self.out.write_all(page.as_str().as_bytes())?)
     }
 
-    /// Returns a writer for lines of stored JSON: verbatim to a pipe, escaped to a terminal.
+    /// Returns a writer for lines of stored JSON. It writes verbatim to a pipe, and escapes on a
+    /// terminal.
     pub(crate) fn lines(&mut self) -> Lines<'_> {
         Lines::new(&mut *self.out, self.is_terminal)
     }
@@ -262,7 +263,7 @@ impl Output {
         if self.hints { id.to_string() } else { ShortIds::of([id]).get(id).to_owned() }
     }
 
-    /// Prints `text` unchanged, so that another program can read it. With `--json`, it prints
+    /// Prints `text` unchanged, so that another program can read the text. With `--json`, prints
     /// `answer` instead.
     ///
     /// # Errors

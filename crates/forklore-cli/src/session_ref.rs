@@ -20,7 +20,8 @@ pub(crate) enum SessionRef {
 }
 
 impl SessionRef {
-    /// Parses a reference. Text with `/` or `\` is a path; no other reference contains them.
+    /// Parses a reference. Text that contains `/` or `\` is a path, because no other reference
+    /// contains these characters.
     ///
     /// # Errors
     /// `invalid_args` for invalid syntax. The message does not repeat the text, which may be
@@ -49,8 +50,8 @@ impl SessionRef {
 ///
 /// # Errors
 /// `not_found` when there is no such file. The message does not repeat the path, which may be a
-/// hostile id (docs/semantics.md, Envelope). `invalid_args` when the file contains no records of a
-/// known agent.
+/// hostile id (docs/semantics.md, Envelope). `invalid_args` when the file contains no records of an
+/// agent that forklore supports.
 pub(crate) fn import(app: &App, path: &Path, output: &mut Output) -> Result<Header> {
     if !path.is_file() {
         let gone = Failure::refused(ErrorKind::NotFound, "there is no such session file");

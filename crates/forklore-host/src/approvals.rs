@@ -12,7 +12,7 @@ const ALLOWED: &str = "allowed until the program ends";
 
 /// A question about a tool call that waits for a person's answer.
 pub struct PendingApproval {
-    /// The question.
+    /// The kernel's question, with the tool call.
     pub question: Question,
     answer: oneshot::Sender<Answer>,
 }
@@ -24,10 +24,10 @@ impl PendingApproval {
     }
 }
 
-/// Sends questions about tool calls to the receiver of [`Approvals::channel`].
+/// Sends each question about a tool call to the receiver that [`Approvals::channel`] returned.
 pub struct Approvals {
     questions: mpsc::UnboundedSender<PendingApproval>,
-    /// The tools that need no approval until the program ends.
+    /// The names of the tools that need no approval until the program ends.
     always: Mutex<HashSet<String>>,
 }
 

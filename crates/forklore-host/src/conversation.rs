@@ -83,7 +83,7 @@ impl Conversation {
         &self.host
     }
 
-    /// Returns the session that the conversation is in.
+    /// Returns the current session of the conversation.
     #[must_use]
     pub fn session(&self) -> AgentSession {
         self.state().session.clone()

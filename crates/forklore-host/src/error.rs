@@ -34,7 +34,7 @@ pub enum Error {
     Io {
         /// The operation that failed.
         doing: String,
-        /// The cause.
+        /// The I/O error.
         source: io::Error,
     },
     /// The caller interrupted the operation.

@@ -28,7 +28,7 @@ pub struct Explore {
     pub session: Header,
     /// The cut at which the continuations begin. `None` is the end of the session.
     pub at: Option<Selector>,
-    /// The continuations.
+    /// The continuations to run.
     pub tries: Vec<Try>,
     /// The program that scores the answers. `None` means that the answers get no score.
     pub judge: Option<Judge>,
@@ -42,7 +42,7 @@ pub struct Explore {
 /// One continuation to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Try {
-    /// The model that answers, by its name in the configuration.
+    /// The configured name of the model that answers.
     pub model: String,
     /// The prompt that the continuation answers.
     pub prompt: String,
@@ -110,7 +110,7 @@ type Changed = (usize, Row);
 ///
 /// # Errors
 /// Returns an error if the cut does not exist, a model is not configured or lacks its key, or the
-/// judge's program does not exist. Then nothing is forked.
+/// judge's program does not exist. After such an error, no fork exists.
 pub async fn explore(
     host: &Host,
     explore: &Explore,

@@ -20,10 +20,10 @@ use crate::allowed::AllowedInRun;
 use crate::config::Configured;
 use crate::{ConfigError, Error, Result, Start};
 
-/// Creates a model from its configuration.
+/// A function that creates a model from its configuration.
 pub type MakeModel = dyn Fn(&ModelConfig) -> Result<Arc<dyn Model>> + Send + Sync;
 
-/// The kernel on one store, with the models and tools that the user has configured.
+/// A kernel on one store, with the models and tools that the user has configured.
 ///
 /// A host starts no tool server before [`start_tools`](Self::start_tools). The methods run on the
 /// caller's tokio runtime; a host has no runtime of its own.
@@ -33,7 +33,7 @@ pub struct Host {
     tools: Arc<McpTools>,
     spans: Option<Arc<Spans>>,
     make: Box<MakeModel>,
-    /// The tools that need no approval in this run.
+    /// Patterns of the tools that need no approval in this run.
     allowed: Vec<Pattern>,
 }
 

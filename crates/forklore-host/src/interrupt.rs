@@ -1,4 +1,4 @@
-//! Interrupts work in a session.
+//! Runs work in a session that a cancellation token can interrupt.
 
 use std::time::Duration;
 

@@ -5,7 +5,7 @@
 //! terminal, use `forklore-chat`, which is built on this crate. For an agent that does not use
 //! forklore's configuration file, use `forklore-agent`.
 //!
-//! - A [`Host`] has the user's [configuration](config), the models and tools that it names, and a
+//! - A [`Host`] has the user's [configuration](config), the configured models and tools, and a
 //!   [kernel](forklore_agent) on one store.
 //! - A [`Conversation`] is in one session at a time. It can run turns, fork, rewind, summarize,
 //!   bring summaries of branches, and delegate to sub-agents. [`Start`] has the session and the

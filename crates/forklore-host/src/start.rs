@@ -14,7 +14,7 @@ pub struct Start {
     pub title: Option<String>,
     /// The workspace of new sessions.
     pub workspace: Workspace,
-    /// The model that answers, by its name in the configuration. `None` is the default model.
+    /// The configured name of the model that answers. `None` is the default model.
     pub model: Option<String>,
     /// How long a turn waits while another program runs a turn in the session.
     pub lease_wait: Duration,

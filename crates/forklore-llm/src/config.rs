@@ -22,7 +22,7 @@ const MAX_TEXT_BYTES: usize = 128 << 10;
 pub struct ModelConfig {
     /// The API protocol that requests use.
     pub provider: Provider,
-    /// The provider's name of the model.
+    /// The name of the model in the provider's API.
     pub model: String,
     /// The base URL of the API. `None` means the provider's own address.
     #[serde(default, skip_serializing_if = "Option::is_none")]

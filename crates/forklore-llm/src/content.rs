@@ -181,7 +181,8 @@ fn plain_id(id: &str) -> Cow<'_, str> {
     SessionId::derived("call", &[id]).map_or_else(|_| "call".into(), |id| id.to_string().into())
 }
 
-/// Returns the name of the last tool call with this id, or `tool` if there is none.
+/// Returns the tool's name in the last earlier call with this id, or `tool` if there is no such
+/// call.
 fn name_of<'a>(call: &str, earlier: &[Segment<'a>]) -> &'a str {
     let found = earlier.iter().rev().find_map(|segment| match &segment.kind {
         SegmentKind::Call { id, name, .. } if id == call => Some(*name),

@@ -23,7 +23,7 @@ impl fmt::Debug for Key {
     }
 }
 
-/// The result of looking up a key.
+/// The result of looking up an API key in the environment.
 #[derive(Clone, Debug)]
 pub(crate) enum KeyLookup {
     /// The API key.
@@ -37,7 +37,7 @@ pub(crate) enum KeyLookup {
 }
 
 impl KeyLookup {
-    /// Reads the first of these variables that is set and not empty.
+    /// Reads the key from the first of these environment variables that is set and not empty.
     pub(crate) fn of(variables: &[&str]) -> Self {
         for &name in variables {
             match env::var(name) {

@@ -218,7 +218,7 @@ struct ResponseStream {
     reader: Option<Reader>,
     redactor: StreamRedactor,
     ready: VecDeque<StreamEvent>,
-    /// The error to report after the events in `ready`.
+    /// The error that is reported after the events in `ready`.
     failed: Option<Failed>,
     patience: Duration,
 }

@@ -84,7 +84,7 @@ pub enum StartError {
     /// The server was not ready in time.
     #[error("it was not ready within {} seconds{}", .after.as_secs(), stderr_note(.stderr))]
     Slow {
-        /// The timeout.
+        /// The maximum time for the start, which the server exceeded.
         after: Duration,
         /// The end of the server's standard error.
         stderr: String,
@@ -100,7 +100,7 @@ pub enum StartError {
     /// The server started, but the request for its list of tools failed.
     #[error("it does not name its tools: {}{}", error_text::failed(.source), stderr_note(.stderr))]
     NoTools {
-        /// The error of the request.
+        /// The error of the request for the list of tools.
         source: ServiceError,
         /// The end of the server's standard error.
         stderr: String,

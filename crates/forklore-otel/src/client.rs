@@ -32,7 +32,7 @@ impl Client {
 impl HttpClient for Client {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let client = self.client.clone();
-        // The exporter's thread has no tokio runtime.
+        // Run the request on the runtime, because the exporter's thread has none.
         let sent = self.runtime.spawn(async move {
             let mut answer = client.execute(request.try_into()?).await?;
             let mut response = Response::builder().status(answer.status());

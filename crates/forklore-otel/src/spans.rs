@@ -19,7 +19,7 @@ use opentelemetry_sdk::trace::{SdkTracer, Span};
 use attributes::Attributes;
 use session::{Origin, Session};
 
-/// The open spans of all sessions.
+/// The open spans of all sessions, and the tracer that starts spans.
 pub(crate) struct Sessions {
     tracer: SdkTracer,
     agent: String,
@@ -50,7 +50,7 @@ impl Sessions {
         }
     }
 
-    /// Ends all open spans.
+    /// Ends the open spans of all sessions.
     pub(crate) fn end(&mut self) {
         let now = SystemTime::now();
         self.sessions.values_mut().for_each(|session| session.close(now));

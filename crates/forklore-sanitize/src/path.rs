@@ -26,7 +26,7 @@ pub enum PathError {
     },
 }
 
-/// Resolves `candidate`, relative to `root`, and returns the result if it is inside `root`.
+/// Resolves `candidate`, relative to `root`, and returns the resolved path if it is inside `root`.
 ///
 /// Both paths are resolved before they are compared, component by component. So no symbolic link,
 /// no `..` and no similar name (`/data-old` for `/data`) passes as inside. The returned path

@@ -45,7 +45,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
 
 /// Escapes every hostile character for which `plain` returns false.
 fn escape(text: &str, plain: impl Fn(char) -> bool) -> Cow<'_, str> {
-    // Most text is printable ASCII and needs no further check.
+    // A fast path: most text is printable ASCII, which needs no escape.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return Cow::Borrowed(text);
     }

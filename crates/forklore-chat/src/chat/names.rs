@@ -1,4 +1,4 @@
-//! The short names of sessions that users see: a label, or the end of an id.
+//! Chooses the short names of sessions that users see: a label, or the end of an id.
 
 use forklore_core::SessionId;
 use forklore_engine::Scope;
@@ -13,7 +13,8 @@ const SHORTEST: usize = 8;
 const SHOWN_WHOLE: usize = 32;
 
 impl Chat<'_> {
-    /// Returns the label of a session of this family, or the short id of any other session.
+    /// Returns the label of a session in the current session's family, or the short id of any other
+    /// session.
     pub(crate) fn label_of(&self, id: &SessionId) -> String {
         let family = self.header().ok().map(|header| header.root_id);
         match self.engine().show(id) {

@@ -43,7 +43,7 @@ impl Chat<'_> {
             Ok(sessions)
         };
         let read = self.foreground.host().run(read);
-        // If the store cannot be read, no sessions are offered.
+        // If the store cannot be read, completion offers no sessions.
         offers.sessions = self.foreground.block_on(read).unwrap_or_default();
         offers
     }

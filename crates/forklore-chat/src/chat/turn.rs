@@ -1,4 +1,4 @@
-//! Runs a turn and shows it while it runs.
+//! Runs turns, and shows each turn while it runs.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::{Error, Result};
 
 /// The maximum number of notifications that wait to be shown. Beyond it, the oldest is dropped.
 const CAPACITY: usize = 4096;
-/// How often the progress line is redrawn.
+/// The interval at which the progress line is redrawn.
 const TICK: Duration = Duration::from_millis(100);
 /// From this filled fraction of the context window on, the gauge is shown; from `FULL` on, as a
 /// warning.
@@ -44,8 +44,8 @@ impl Chat<'_> {
         }
     }
 
-    /// Handles a session in which another program runs a turn: the user chooses to continue in a
-    /// fork or to wait (docs/semantics.md, Writing).
+    /// Handles a session in which another program runs a turn. The user chooses to continue in a
+    /// fork, to wait, or to do neither (docs/semantics.md, Writing).
     fn continue_elsewhere(&mut self, prompt: Option<&str>) -> Result<()> {
         let answer = self.input.ask("Go on in a fork of it, or wait? [Y/n/w] ");
         match answer.map(|answer| answer.trim().to_lowercase()).as_deref() {
@@ -186,7 +186,8 @@ impl Chat<'_> {
             },
             Some(Reply::No) => Answer::Denied(Some("the user said no".to_owned())),
             None => {
-                // Interrupt before the turn receives the answer and continues.
+                // Interrupt the session before the turn receives the answer, because the turn would
+                // continue with it.
                 self.conversation.session().interrupt();
                 cancel.cancel();
                 Answer::Denied(Some("the user interrupted".to_owned()))

@@ -38,7 +38,7 @@ pub struct Editor {
     terminal: Terminal,
     listening: JoinHandle<()>,
     stopped: Option<Stop>,
-    /// Whether the last Ctrl-C discarded some text.
+    /// Whether the last Ctrl-C at the prompt discarded some text. The reading thread sets it.
     interrupted_text: Arc<AtomicBool>,
 }
 
@@ -93,14 +93,14 @@ impl Editor {
     }
 
     fn read(&mut self, request: Request) -> Result<Result<String, ReadlineError>, Stop> {
-        // A signal that arrived during a turn is handled before the terminal is read again.
+        // Handle a signal that arrived during a turn before reading the terminal again.
         if let Ok(Event::Stopped(stop)) = self.events.try_recv() {
             self.stopped = Some(stop);
         }
         if let Some(stop) = self.stopped {
             return Err(stop);
         }
-        // The thread ends only if the terminal is closed.
+        // The reading thread ends only if the terminal is closed.
         let gone = || Ok(Err(ReadlineError::Eof));
         if self.requests.send(request).is_err() {
             return gone();
@@ -178,7 +178,7 @@ impl Reader {
         let newline = KeyEvent(KeyCode::Enter, Modifiers::ALT);
         editor.bind_sequence(newline, EventHandler::Simple(Cmd::Newline));
         if let Some(history) = &history {
-            // The first conversation has no history file yet.
+            // Loading fails if the file does not exist, as in the first conversation.
             let _ = editor.load_history(history);
         }
         Ok(Self {
@@ -201,7 +201,8 @@ impl Reader {
             }
             None => {
                 let begun = self.typeahead.begun();
-                // The editor sets up and restores the terminal itself.
+                // Restore the terminal first, because the line editor sets up and restores the
+                // terminal itself.
                 self.no_echo = None;
                 self.editor.readline_with_initial(prompt, (&begun, ""))
             }

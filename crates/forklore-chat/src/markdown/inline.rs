@@ -55,7 +55,7 @@ impl Inline {
         self.on.heading = true;
     }
 
-    /// Switches off every style that was opened and not closed.
+    /// Switches off every style that is still on.
     pub(super) fn end_paragraph(&mut self) {
         self.on = On::default();
     }

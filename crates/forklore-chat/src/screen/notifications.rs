@@ -27,7 +27,7 @@ impl Screen {
         show(self, notification);
     }
 
-    /// Shows a tool call.
+    /// Shows a tool call: the name of the tool and its arguments.
     pub(crate) fn call(&mut self, name: &str, arguments: &str) {
         show_call(self, name, arguments);
     }

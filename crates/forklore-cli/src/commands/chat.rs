@@ -124,7 +124,7 @@ pub(super) fn talk(
 pub(super) enum Request {
     /// One turn that answers this prompt.
     Prompt(String),
-    /// The rest of a turn that was interrupted or failed.
+    /// The continuation of a turn that was interrupted or that failed.
     ContinueTurn,
     /// An interactive conversation at the terminal.
     Conversation,
@@ -174,7 +174,7 @@ fn with_files(
     Ok(prompt)
 }
 
-/// Runs one turn without interaction and prints its answer.
+/// Runs one turn without user interaction, and prints the answer.
 fn headless(
     foreground: &Foreground,
     start: &Start,

@@ -16,7 +16,7 @@ use crate::session_ref::SessionRef;
 use super::new_file;
 
 const PLAIN: &str = "plain";
-/// The names of all formats.
+/// The names of all export formats, the values of `--to`.
 pub(super) const FORMS: [&str; 6] = [PLAIN, "pi", "claude", "codex", "gemini", "opencode"];
 
 const EXAMPLES: &str = "\
@@ -83,7 +83,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 enum Form {
     /// Plain messages: all messages, or only those before this index.
     Plain(Option<u64>),
-    /// A file in the format of an agent.
+    /// A session file in the format of an agent.
     Agent(Box<Outgoing>),
 }
 

@@ -1,4 +1,4 @@
-//! `fork`: forks a session.
+//! `fork`: forks a session at a cut.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -45,7 +45,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.session(&SessionRef::parse(&args.session)?, output)?;
     let engine = app.engine()?;
-    // Subscribe before the first read, so that no event is missed.
+    // Start to follow before the first read, so that no event between the two is missed.
     let mut follower = args.follow.then(|| engine.follow(&header.id)).transpose()?;
     let mut range = LogRange { from: args.from, to: args.to, own: args.own };
     let mut printed = false;

@@ -37,7 +37,7 @@ impl Paging {
     /// last page. `id` returns the session of an item.
     ///
     /// # Errors
-    /// `invalid_args` when no item matches the cursor `after`.
+    /// `invalid_args` when no item belongs to the session `after`.
     pub(super) fn page<'a, T>(
         &self,
         items: &'a [T],

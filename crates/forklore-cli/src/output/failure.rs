@@ -71,7 +71,7 @@ impl Output {
 }
 
 impl Output {
-    /// Returns the suggested commands as the user types them, with `--store` where needed.
+    /// Returns the suggestions for a failure. Adds `--store` to commands where necessary.
     fn typed_actions(&self, failure: &Failure) -> Vec<String> {
         let actions = failure.next_actions();
         actions.iter().map(|action| self.commands.typed(action)).collect()

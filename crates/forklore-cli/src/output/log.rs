@@ -1,4 +1,5 @@
-//! Writes the log records of the crates to standard error, if the operator enables logging.
+//! Writes the log records of the crates to standard error, if `--log` or `FORKLORE_LOG` enables
+//! logging.
 
 use std::io::{self, Write};
 use std::sync::OnceLock;

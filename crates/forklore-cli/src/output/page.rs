@@ -11,7 +11,7 @@ use super::style::Tone;
 /// The display options of pages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
-    /// Whether colors are used.
+    /// Whether text is colored.
     pub(crate) color: bool,
     /// The width of a line in columns.
     pub(crate) width: usize,

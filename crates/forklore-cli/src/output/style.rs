@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 
-/// The meaning of a piece of text.
+/// The meaning of a piece of text, which determines its color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tone {
     #[default]

@@ -12,7 +12,7 @@ const GAP: usize = 2;
 /// The minimum width, in terminal columns, of the text in a column that can shrink.
 const NARROWEST: usize = 14;
 
-/// A column of a table.
+/// A column of a table: its heading and its layout.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     name: &'static str,

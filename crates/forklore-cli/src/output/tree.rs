@@ -10,7 +10,7 @@ use super::{Cell, Column, Page, ShortIds, Table, Tone, age, bytes, count, cut};
 /// The number of levels whose lines are drawn. Deeper lines show their depth as a number instead.
 const DRAWN: usize = 12;
 
-/// One line of a tree.
+/// One line in the drawing of a tree: a session or a remark.
 #[derive(Clone, Debug)]
 pub(crate) struct Twig {
     /// The depth below the root of the tree, which has depth 0.
@@ -41,12 +41,12 @@ struct Details {
 }
 
 impl Twig {
-    /// Creates a remark that replaces sessions that are not shown.
+    /// Creates a line with a remark, which replaces sessions that are not shown.
     pub(crate) fn remark(depth: usize, text: impl Into<String>) -> Self {
         Self { depth, session: None, agent: String::new(), notes: vec![text.into()] }
     }
 
-    /// Creates the line of a session from its header.
+    /// Creates the line of the session with this header.
     pub(crate) fn of_header(header: &Header, depth: usize) -> Self {
         let details = Details {
             label: header.label.to_string(),
@@ -69,7 +69,7 @@ impl Twig {
         twig
     }
 
-    /// Creates the line of a node of a tree.
+    /// Creates the line of a tree node: a session, or a deleted or damaged session.
     pub(crate) fn of_node(node: &TreeNode) -> Self {
         let details = node.header.as_ref().map(|found| Details {
             label: found.label.to_string(),

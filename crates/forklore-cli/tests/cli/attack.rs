@@ -1,4 +1,4 @@
-//! Tests with damaged stores and hostile command lines.
+//! Tests with damaged stores and with hostile command lines.
 
 use std::process::Command;
 

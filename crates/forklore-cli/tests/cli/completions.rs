@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::sandbox::{Sandbox, ran, snapshot};
 
-/// Returns the completions of the last word in `words`.
+/// Returns what the program offers a shell as completions of the last argument in `words`.
 fn candidates(sandbox: &Sandbox, shell: &str, words: &[&str]) -> String {
     let mut command = sandbox.command(&[&["--", "forklore"], words].concat());
     command

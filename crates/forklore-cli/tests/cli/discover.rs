@@ -95,7 +95,7 @@ fn what_is_imported_is_not_offered_again() {
     assert_eq!(found["command"], serde_json::Value::Null);
     let output = sandbox.run(&["import", "--discover"]).err;
 
-    // Only agents with new data are suggested.
+    // After a change, the hints suggest only the agent with new data.
     let mut file = fs::OpenOptions::new().append(true).open(first_file(&folders[2])).unwrap();
     std::io::Write::write_all(&mut file, b"{}\n").unwrap();
     drop(file);

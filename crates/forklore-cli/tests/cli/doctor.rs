@@ -60,7 +60,7 @@ fn doctor(sandbox: &Sandbox, words: &[&str]) -> (i32, String) {
     (ran.code, ran.out + &ran.err)
 }
 
-/// Returns the exit code, `ok`, and the checks of a JSON answer by their names.
+/// Runs `doctor --json`. Returns the exit code, `ok`, and the checks by their names.
 fn checks(sandbox: &Sandbox, words: &[&str]) -> (i32, bool, BTreeMap<String, Value>) {
     let (code, out) = doctor(sandbox, &[words, &["--json"]].concat());
     let answer: Value = serde_json::from_str(&out).unwrap();
@@ -69,7 +69,8 @@ fn checks(sandbox: &Sandbox, words: &[&str]) -> (i32, bool, BTreeMap<String, Val
     (code, answer["ok"].as_bool().unwrap(), named.collect())
 }
 
-/// Returns the exit code, `ok`, and the status and kind of one check.
+/// Runs `doctor --json`. Returns the exit code, `ok`, and the status and the error kind of the
+/// check `name`.
 fn verdict(sandbox: &Sandbox, name: &str) -> (i32, bool, String, String) {
     let (code, ok, checks) = checks(sandbox, &[]);
     let text = |field: &str| checks[name][field].as_str().unwrap_or_default().to_owned();

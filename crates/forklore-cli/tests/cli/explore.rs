@@ -1,4 +1,4 @@
-//! Tests of `explore`: the prompts, the labels and the comparison.
+//! Tests of `explore`: its prompts, the labels of the forks, and the comparison of the answers.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;

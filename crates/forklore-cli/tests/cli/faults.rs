@@ -53,7 +53,7 @@ fn faults_of_a_server_are_not_the_callers() {
         let error = &last_line(&ran)["error"];
         assert_eq!((ran.code, &error["kind"]), (code, &json!(kind)), "{head}: {ran:?}");
         assert!(!error["next_actions"].as_array().unwrap().is_empty(), "{error}");
-        // The prompt is stored.
+        // The prompt is stored, although the turn failed.
         let types: Vec<String> = log(&sandbox).into_iter().map(|(kind, _)| kind).collect();
         assert_eq!(types, ["user_message", "turn_failed"]);
     }

@@ -13,7 +13,7 @@ use crate::answers;
 /// snapshots are stable.
 pub(crate) const WORKSPACE: &str = "/demo";
 
-/// The environment of a test.
+/// The environment of a test. Dropping this value deletes its files.
 pub(crate) struct Sandbox {
     dir: TempDir,
 }

@@ -176,7 +176,7 @@ fn calls_of_a_real_server_need_approval() {
     says(&terminal, "first");
     let screen = question(1);
     assert!(screen.contains("→ all__echo {\"message\": \"here\"}\nMay it?"), "{screen}");
-    // An invalid answer repeats the question.
+    // After an invalid answer, the question is repeated.
     says(&terminal, "well");
     question(2);
     says(&terminal, "y");

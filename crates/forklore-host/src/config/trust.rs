@@ -28,7 +28,7 @@ pub(super) struct Trust {
 }
 
 impl Trust {
-    /// Trusts the user who runs the program.
+    /// Returns a check that trusts only the user who runs the program, and root.
     pub(super) fn of_this_user() -> Self {
         let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
         Self::new(rustix::process::geteuid().as_raw(), home)
@@ -125,7 +125,7 @@ fn refuse_writable(
     Err(ConfigError::denied(path, wrong))
 }
 
-/// Puts the components of a path at the front of the queue.
+/// Puts the components of a path at the front of the queue of components to check.
 fn put_before(upcoming: &mut VecDeque<OsString>, path: &Path) {
     for part in path.components().rev() {
         match part {

@@ -14,7 +14,7 @@ pub struct BranchOptions {
     pub at: Option<Selector>,
     /// The label of the fork. `None` generates a label.
     pub label: Option<Label>,
-    /// Whether the conversation stays in the current session.
+    /// Whether the conversation stays in the current session instead of moving into the fork.
     pub stay: bool,
 }
 

@@ -27,7 +27,7 @@ impl Conversation {
         Ok(done?)
     }
 
-    /// Continues an interrupted turn.
+    /// Continues the interrupted or failed turn of the current session.
     ///
     /// # Errors
     /// The errors of [`AgentSession::resume`](forklore_agent::AgentSession::resume).

@@ -44,7 +44,7 @@ impl Judge {
         Ok(Self { program, arguments: words.collect(), timeout: Self::TIMEOUT })
     }
 
-    /// Sets another time limit per answer.
+    /// Sets the time limit per answer, instead of [`TIMEOUT`](Self::TIMEOUT).
     #[must_use]
     pub fn within(self, timeout: Duration) -> Self {
         Self { timeout, ..self }

@@ -59,7 +59,7 @@ fn usual(session: &Header) -> String {
     }
 }
 
-/// Checks whether a fork failed because another program has taken its label since the exploration
+/// Checks whether a fork failed because another program has used its label since the exploration
 /// began.
 pub(super) fn is_used(error: &Error) -> bool {
     matches!(

@@ -171,7 +171,7 @@ impl One {
     }
 
     fn report(&self) {
-        // Sending fails only after the exploration is over.
+        // Sending fails only after the exploration has ended.
         let _ = self.changed.send((self.at, self.row.clone()));
     }
 }

@@ -122,7 +122,7 @@ impl Flow {
         text
     }
 
-    /// Returns the remaining text at the end of the response.
+    /// Returns the pending text at the end of the response. It is not the whole key.
     pub(super) fn rest(&mut self) -> String {
         std::mem::take(&mut self.pending)
     }

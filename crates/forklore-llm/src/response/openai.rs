@@ -83,7 +83,7 @@ struct Usage {
     completion_tokens: Option<u64>,
     #[serde(default)]
     prompt_tokens_details: Option<PromptDetails>,
-    /// DeepSeek's field for the cached tokens.
+    /// DeepSeek's field for the number of cached tokens.
     #[serde(default)]
     prompt_cache_hit_tokens: Option<u64>,
 }

@@ -13,7 +13,7 @@ use crate::redact::redact_values;
 /// The maximum length of the server's reply in an error message, in characters.
 const MAX_REPLY_LENGTH: usize = 200;
 
-/// A 401 or 403 response over HTTP.
+/// An HTTP response with status 401 or 403, with its reply.
 #[derive(Debug)]
 pub(super) struct Denied {
     status: u16,

@@ -36,7 +36,7 @@ struct Line {
     too: Option<&'static str>,
 }
 
-/// The kind of a line.
+/// The kind of a line, which its first characters determine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Sort {
     /// The line has only white space so far.

@@ -94,7 +94,7 @@ impl Session {
         }
     }
 
-    /// Ends all open spans.
+    /// Ends all open spans of the session at the time `at`.
     pub(super) fn close(&mut self, at: SystemTime) {
         self.end_chat(at);
         for (_, mut tool) in self.tools.drain() {
@@ -142,7 +142,7 @@ impl Session {
     }
 
     fn tool_done(&mut self, done: &ToolResult, is_error: bool, at: SystemTime, content: bool) {
-        // A refused call has no span.
+        // A call that was refused before it began has no span.
         let Some(mut tool) = self.tools.remove(&done.tool_call_id) else { return };
         if content {
             let mut attributes = Attributes::default();

@@ -1,4 +1,4 @@
-//! JSON for a terminal: replaces hostile characters by JSON's own escapes.
+//! Escapes JSON for a terminal: replaces hostile characters by JSON's own escapes.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -28,7 +28,8 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Writes one character as JSON escapes; a character outside the basic plane is a surrogate pair.
+/// Writes one character as a JSON escape. A character outside the basic plane becomes two escapes,
+/// a surrogate pair.
 fn push_escape(out: &mut String, c: char) {
     for unit in c.encode_utf16(&mut [0; 2]) {
         // Writing to a `String` cannot fail.

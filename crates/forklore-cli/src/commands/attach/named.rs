@@ -1,4 +1,4 @@
-//! Finds one of a session's attachments by its name or ref.
+//! Finds one of a session's attachments by name or by ref, its sha256.
 
 use std::collections::BTreeSet;
 

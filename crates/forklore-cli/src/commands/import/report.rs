@@ -183,7 +183,7 @@ fn sums(report: &ImportReport) -> BTreeMap<&str, Sums> {
         sums.bytes += file.bytes;
     }
     for problem in &report.problems {
-        // Problems of files without an agent appear only in the list below the table.
+        // A problem of a file that belongs to no agent appears only in the list below the table.
         if let Some(sums) = agent_at.get(&*problem.path).and_then(|agent| sums.get_mut(agent)) {
             sums.problems += 1;
         }

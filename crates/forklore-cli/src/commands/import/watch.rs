@@ -55,8 +55,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     if ended.by_interrupt() { Err(Failure::Answered(ErrorKind::Interrupted)) } else { Ok(()) }
 }
 
-/// Returns the paths to watch: those on the command line, or else the default folders of all known
-/// agents. A default folder need not exist yet.
+/// Returns the paths to watch: those on the command line, or else the default folders of all agents
+/// that forklore supports. A default folder need not exist yet.
 fn paths(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
     if named.is_empty() {
         let paths: Vec<_> = agents::all().into_iter().flat_map(|agent| agent.folders).collect();

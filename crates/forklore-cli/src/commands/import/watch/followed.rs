@@ -28,7 +28,7 @@ pub(super) enum Next {
     Stop,
 }
 
-/// The reported changes that are not processed yet.
+/// The reported changes that are not processed yet, and requests to rescan or to stop.
 #[derive(Default)]
 struct Waiting {
     changed: BTreeSet<PathBuf>,
@@ -220,7 +220,7 @@ impl Followed {
 /// Requests that the operating system reports changes in a folder, with `deep` also below it.
 /// Returns whether the system will report them.
 fn follow(watcher: Option<&mut RecommendedWatcher>, folder: &Path, deep: bool) -> bool {
-    // Changes that other machines make on a network file system are not reported.
+    // On a network file system, the operating system does not report changes by other machines.
     if disk::network(folder).is_some() {
         return false;
     }

@@ -90,7 +90,7 @@ impl<'a> News<'a> {
             (false, true) => FileChange::New,
             (false, false) => FileChange::Grown,
         };
-        // A file that copies a known session adds no events. Name all sessions of the file in that
+        // A file that copies a stored session adds no events. Name all sessions of the file in that
         // case.
         let named = if grown.is_empty() { sessions } else { &grown };
         self.files += 1;
