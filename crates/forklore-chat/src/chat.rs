@@ -31,10 +31,10 @@ pub struct Chat<'a> {
 }
 
 impl<'a> Chat<'a> {
-    /// Opens a conversation.
+    /// Opens a conversation in the session that `start` names, or in a new one.
     ///
     /// # Errors
-    /// When no model is configured, or the session does not exist.
+    /// When no model is configured, or the session that `start` names does not exist.
     pub fn open(
         start: Start,
         foreground: &'a Foreground,
@@ -49,8 +49,8 @@ impl<'a> Chat<'a> {
         Ok(Self { foreground, conversation, views, input, screen, title, approvals, questions })
     }
 
-    /// Reads and runs lines until the user leaves or a signal ends the conversation. Returns that
-    /// signal.
+    /// Reads and runs lines until the user leaves or a signal ends the conversation. Returns the
+    /// signal, or `None` if the user left.
     pub fn run(&mut self) -> Option<Stop> {
         self.greet();
         let stopped = self.lines();
@@ -64,7 +64,8 @@ impl<'a> Chat<'a> {
 
     fn lines(&mut self) -> Option<Stop> {
         let mut leaving = false;
-        // Listens after a first Ctrl-C: a second one can arrive before the terminal is read again.
+        // Listens for signals after a first Ctrl-C, because a second Ctrl-C can arrive before the
+        // terminal is read again.
         let mut signals: Option<Signals> = None;
         loop {
             let prompt = format!("{}> ", self.label());
@@ -147,7 +148,7 @@ impl<'a> Chat<'a> {
         }
     }
 
-    /// Shows an error and what the user can do about it.
+    /// Shows an error and suggests what the user can do next.
     pub(crate) fn report(&mut self, error: &Error) {
         self.screen.end_answer();
         let message = self.with_names(&error.to_string());
@@ -175,18 +176,18 @@ impl<'a> Chat<'a> {
         self.header().map_or_else(|_| "main".to_owned(), |header| header.label.to_string())
     }
 
-    /// Finds the session that a word names; see [`Conversation::find`].
+    /// Finds a session by its label, its id or `last`; see [`Conversation::find`].
     pub(crate) fn find(&self, word: &str) -> Result<Header> {
         Ok(self.foreground.block_on(self.conversation.find(word))?)
     }
 
-    /// Lets the program show a view.
+    /// Lets the program that embeds the conversation show a view.
     pub(crate) fn view(&mut self, view: View) {
         self.screen.end_answer();
         self.views.show(view);
     }
 
-    /// Switches to a stored session and shows where the conversation is now.
+    /// Switches to a stored session, and shows its label, size and condition.
     pub(crate) fn switch_to(&mut self, header: &Header) -> Result<()> {
         self.foreground.block_on(self.conversation.switch(&header.id))?;
         self.arrived(header);
@@ -203,8 +204,8 @@ impl<'a> Chat<'a> {
         described.collect()
     }
 
-    /// Returns the name of the current model in the configuration, followed by the provider's name
-    /// for it if that differs.
+    /// Returns the configured name of the current model. If the provider uses a different name,
+    /// that name follows in parentheses.
     pub(crate) fn model_named(&self) -> String {
         let name = self.conversation.model();
         let configured = self.foreground.host().configured().config.models.get(&name);
@@ -214,7 +215,7 @@ impl<'a> Chat<'a> {
         }
     }
 
-    /// Shows which session the conversation is in now, its size and its condition.
+    /// Shows the session that the conversation is in now: its label, its size and its condition.
     fn arrived(&mut self, header: &Header) {
         let title = header.title.clone().map(|title| format!(" {title}")).unwrap_or_default();
         let messages = count(header.counts.index, "message");

@@ -1,7 +1,7 @@
 //! The slash commands of a conversation, one per file.
 //!
 //! A command that changes the conversation calls an operation of the host. A command that only
-//! shows something lets the program show a view ([`Views`](crate::Views)).
+//! shows data requests a view from the program ([`Views`](crate::Views)).
 
 mod attach;
 mod back;
@@ -39,45 +39,45 @@ use crate::chat::Chat;
 
 /// A slash command.
 pub(crate) struct Command {
-    /// The name, without the slash.
+    /// The name of the command, without the slash.
     pub(crate) name: &'static str,
-    /// The arguments, as the help shows them.
+    /// The arguments of the command, as the help shows them.
     pub(crate) usage: &'static str,
-    /// A short description for the help.
+    /// The description of the command in the help, of one line.
     pub(crate) help: &'static str,
-    /// The kind of its argument, for completion.
+    /// The kind of the command's argument, for completion.
     pub(crate) argument: Argument,
-    /// The options it accepts.
+    /// The options that the command accepts, each with its leading dashes.
     pub(crate) options: &'static [&'static str],
-    /// Example lines, each with a description.
+    /// Example lines of the help, each with a description.
     pub(crate) examples: &'static [(&'static str, &'static str)],
-    /// Runs the command. `rest` is the text after its name.
+    /// Runs the command. `rest` is the text after the command's name.
     pub(crate) run: fn(chat: &mut Chat<'_>, rest: &str) -> Result<Next>,
 }
 
 /// The kind of argument that a command takes, for completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Argument {
-    /// No argument, or any text.
+    /// The command takes no argument or any text, so nothing is completed.
     Text,
-    /// A session.
+    /// A session: its label or id.
     Session,
-    /// A cut of this session.
+    /// A cut of the current session.
     Cut,
-    /// A model.
+    /// The name of a configured model.
     Model,
-    /// A file.
+    /// The path of a file.
     File,
-    /// A command.
+    /// The name of another command.
     Command,
 }
 
-/// What the conversation does after a command.
+/// What the conversation does after a command has run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Reads the next line.
+    /// The conversation reads the next line.
     Line,
-    /// Ends.
+    /// The conversation ends.
     End,
 }
 

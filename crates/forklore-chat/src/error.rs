@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::Stop;
 
-/// The result of a command of the conversation.
+/// The result of a command or a method of a conversation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a command failed. A failure never removes what was already stored.
+/// The reason why a command failed. Events stored before the failure stay stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -52,8 +52,8 @@ impl Error {
         }
     }
 
-    /// Checks whether another program runs a turn in the session or has written to it. The
-    /// conversation can then continue in a fork.
+    /// Checks whether the operation failed because another program runs a turn in the session or
+    /// has written to the session. The conversation can then continue in a fork.
     pub(crate) fn is_in_use(&self) -> bool {
         matches!(self, Self::Host(error) if error.is_in_use())
     }

@@ -1,4 +1,5 @@
-//! A host in the foreground of a program: it has its own async runtime, and signals interrupt it.
+//! Runs a host in the foreground of a program: with an async runtime of its own, and interruptible
+//! by signals.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,42 +13,42 @@ use tokio::runtime::Runtime;
 use crate::signals::Signals;
 use crate::{Error, Result, Stop};
 
-/// Runs a host in the foreground of a program.
+/// A host in the foreground of a program, with its async runtime and its signal listener.
 ///
-/// The first signal cancels the running operation, which then returns what it has so far. A second
-/// signal drops the operation without waiting for it.
+/// The first signal cancels the running operation, which then returns its result so far. A second
+/// signal drops the operation without waiting for its end.
 pub struct Foreground {
     host: Arc<Host>,
-    /// Listens for signals between two operations, so that none is lost. An operation takes it
-    /// while it runs.
+    /// The listener that records signals between two operations, so that no signal is lost. A
+    /// running operation takes the listener out and puts it back when it ends.
     signals: Mutex<Option<Signals>>,
-    // Declared last, so dropped last: the other fields still use it.
+    // Declared last, so dropped last: the other fields use the runtime while they are dropped.
     runtime: Runtime,
 }
 
-/// The result of a turn that ran without interaction.
+/// The result of a turn that ran without user interaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadlessTurn {
-    /// The turn.
+    /// The turn, with its text and status.
     pub turn: Turn,
-    /// The signal that interrupted it, if any.
+    /// The first signal that arrived during the operation, if any.
     pub stopped: Option<Stop>,
 }
 
-/// The result of an exploration.
+/// The result of an exploration that ran in the foreground.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explored {
-    /// One row for each continuation.
+    /// One row for each continuation, in the order of the request.
     pub rows: Vec<Row>,
-    /// The signal that interrupted it, if any.
+    /// The first signal that arrived during the operation, if any.
     pub stopped: Option<Stop>,
 }
 
 impl Foreground {
-    /// Starts a runtime, and creates the host on it with `make`.
+    /// Starts an async runtime, and calls `make` inside it to create the host.
     ///
     /// # Errors
-    /// When the system cannot start threads, or when `make` fails.
+    /// When the system cannot start threads, or when `make` returns an error.
     pub fn new(make: impl FnOnce() -> forklore_host::Result<Host>) -> Result<Self> {
         let failed = |source| {
             Error::from(forklore_host::Error::Io { doing: "starting threads".to_owned(), source })
@@ -72,8 +73,8 @@ impl Foreground {
 
     /// Runs an operation of the host to its end. Signals do not interrupt it.
     pub fn block_on<T>(&self, verb: impl Future<Output = T>) -> T {
-        // Boxed, so that the runtime's loop is compiled once per result type, not once per
-        // operation.
+        // The future is boxed, so that the runtime's loop is compiled once per result type and not
+        // once per operation.
         let verb: Pin<Box<dyn Future<Output = T> + '_>> = Box::pin(verb);
         self.runtime.block_on(verb)
     }
@@ -94,11 +95,11 @@ impl Foreground {
         started
     }
 
-    /// Runs one turn; see [`Host::run_turn`].
+    /// Runs one turn without user interaction; see [`Host::run_turn`].
     ///
     /// # Errors
     /// The errors of [`Host::run_turn`]. [`Error::Stopped`] when a signal arrived and the turn
-    /// failed or never began, or when a second signal ended it.
+    /// failed or never began, or when a second signal dropped the turn.
     pub fn run_turn(
         &self,
         start: &Start,
@@ -115,7 +116,8 @@ impl Foreground {
         }
     }
 
-    /// Runs an exploration; see [`explore`]. Calls `changed` with each row that changed.
+    /// Runs an exploration; see [`explore`]. Calls `changed` with the index and the new state of
+    /// each row that changed.
     ///
     /// # Errors
     /// The errors of [`explore`].
@@ -125,7 +127,7 @@ impl Foreground {
         changed: &mut impl FnMut(usize, &Row),
     ) -> Result<Explored> {
         let cancel = CancellationToken::new();
-        // The result if a second signal ends the exploration.
+        // The latest state of each row: the result if a second signal drops the exploration.
         let mut latest: Vec<Row> = Vec::new();
         let mut follow = |at: usize, row: &Row| {
             changed(at, row);
@@ -141,7 +143,7 @@ impl Foreground {
         }
     }
 
-    /// Closes the host. The first signal ends the wait for it.
+    /// Closes the host, and waits until it is closed. A signal ends the wait.
     pub fn close(&self) {
         let mut signals = self.signals();
         self.block_on(async {
@@ -152,8 +154,8 @@ impl Foreground {
         });
     }
 
-    /// Runs an operation. The first signal cancels it; a second one drops it, and there is no
-    /// result. Also returns the first signal.
+    /// Runs an operation. The first signal triggers `cancel`; a second signal drops the operation.
+    /// Returns the operation's result, `None` if it was dropped, and the first signal.
     fn interruptible<T>(
         &self,
         cancel: &CancellationToken,
@@ -181,7 +183,7 @@ impl Foreground {
         ended
     }
 
-    /// Spawns work that runs on while the calling thread waits for user input.
+    /// Spawns a task that continues to run while the calling thread waits for user input.
     pub(crate) fn spawn<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -190,7 +192,8 @@ impl Foreground {
         self.runtime.spawn(work)
     }
 
-    /// Returns the listener with every signal that no operation has handled yet.
+    /// Takes the stored listener, with every signal that no operation has handled yet. Starts a new
+    /// listener if none is stored.
     pub(crate) fn signals(&self) -> Signals {
         let listening = self.listening().take();
         listening.unwrap_or_else(|| self.listen())

@@ -1,4 +1,4 @@
-//! Reads what the user types.
+//! Reads the lines and answers that the user types.
 
 mod editor;
 mod no_echo;
@@ -16,25 +16,25 @@ pub(crate) use reply::Reply;
 
 /// A source of input lines.
 pub trait Input {
-    /// Reads the next text, of one or more lines. `offers` completes it.
+    /// Reads the next input, of one or more lines. `offers` has the names that completion offers.
     fn line(&mut self, prompt: &str, offers: Offers) -> Line;
 
-    /// Puts lines that were typed ahead back into the prompt, where the user can edit them.
-    /// Otherwise the next calls of [`line`](Self::line) return them.
+    /// Puts lines that were typed ahead into the next prompt, where the user can edit them. Without
+    /// this call, the next calls of [`line`](Self::line) return these lines.
     fn put_back(&mut self);
 
     /// Asks a question and returns the answer, or `None` if the user interrupts.
     fn ask(&mut self, question: &str) -> Option<String>;
 }
 
-/// What the user did at the prompt.
+/// The result of [`Input::line`]: what the user did at the prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// The user entered a text.
+    /// The user entered this text, of one or more lines.
     Entered(String),
     /// The user pressed Ctrl-C. The discarded text, if any, is in the history.
     Interrupted {
-        /// Whether there was a text.
+        /// Whether the prompt had text, which Ctrl-C discarded.
         text: bool,
     },
     /// The user pressed Ctrl-D or closed the terminal.
@@ -43,7 +43,8 @@ pub enum Line {
     Stopped(Stop),
 }
 
-/// Checks whether Enter ends the text: not inside a code block, and not after a backslash.
+/// Checks whether Enter completes `text`. Inside an open code block or after a final backslash,
+/// Enter adds a line instead.
 fn is_whole(text: &str) -> bool {
     let fences = text.lines().filter(|line| line.trim_start().starts_with("```")).count();
     fences % 2 == 0 && !text.ends_with('\\')

@@ -1,16 +1,16 @@
 //! The terminal front end of a conversation whose sessions can fork.
 //!
-//! Use it to add the conversation of `forklore chat` to a program at a terminal. Without a
+//! Use this crate to add the conversation of `forklore chat` to a program at a terminal. Without a
 //! terminal, use `forklore-host`, which this crate re-exports as [`host`].
 //!
-//! - [`Foreground`] runs the operations of a host for the program: it owns the async runtime, and
-//!   signals interrupt the running operation.
-//! - [`Chat`] is an interactive conversation: the user types lines, and a line that begins with a
-//!   slash is a command.
-//! - [`Input`](input::Input) is where lines come from, [`Editor`](input::Editor) is the one for a
-//!   terminal, and a [`Screen`](screen::Screen) is where the output goes.
-//! - [`Views`] is what the program implements: some commands show the same output as one of its
-//!   subcommands.
+//! - [`Foreground`] runs the operations of a host for the program. It owns the async runtime, and a
+//!   signal interrupts the running operation.
+//! - [`Chat`] is an interactive conversation. The user types lines; a line that begins with a slash
+//!   is a command.
+//! - [`Input`](input::Input) reads lines; [`Editor`](input::Editor) implements it for a terminal. A
+//!   [`Screen`](screen::Screen) writes the output.
+//! - The program implements [`Views`], because some commands show the same output as a subcommand
+//!   of the program.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -83,8 +83,8 @@
 //! # }
 //! ```
 //!
-//! The crate opens no store and has no subcommands of its own. It writes only to the screen that
-//! the program passes, and everything it shows is escaped.
+//! The crate opens no store and has no subcommands of its own. Apart from the line editor, it
+//! writes only to the screen that the program passes, and escapes all text.
 
 mod chat;
 mod command;

@@ -1,9 +1,9 @@
-//! Renders Markdown on a terminal while it arrives.
+//! Renders Markdown for a terminal while the text arrives.
 //!
-//! A word is written as soon as it is complete, so written text never has to be taken back. No
-//! maintained crate renders Markdown incrementally; the existing ones need the whole text. A mark
-//! whose meaning depends on text that has not arrived yet is written as it was typed. All text is
-//! escaped.
+//! A word is written as soon as it is complete, and written text never changes. A Markdown mark
+//! whose meaning depends on text that has not arrived yet is written unchanged. All text is
+//! escaped. No maintained crate renders Markdown incrementally; the existing crates need the whole
+//! text.
 
 mod inline;
 
@@ -12,7 +12,7 @@ use unicode_width::UnicodeWidthStr;
 
 use inline::Inline;
 
-/// How an answer is displayed.
+/// How a screen displays text.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
     /// Whether colors and styles are used. Without them, Markdown is shown as source text.
@@ -21,38 +21,38 @@ pub struct Look {
     pub width: usize,
 }
 
-/// Renders Markdown that arrives in pieces for a terminal.
+/// A renderer of Markdown for a terminal. The text arrives in pieces.
 #[derive(Debug)]
 pub struct Markdown {
     look: Look,
     inline: Inline,
     block: Block,
-    /// The last word, which is not complete yet.
+    /// The word that has begun and is not complete yet. Inside a code block, the incomplete line.
     word: String,
     /// The number of spaces before `word`.
     spaces: usize,
-    /// The number of columns of the current line that are written.
+    /// The number of columns that are written on the current line.
     column: usize,
-    /// The column where wrapped lines of the block begin.
+    /// The column at which a wrapped line continues, from 0.
     indent: usize,
-    /// Whether nothing of the current line is written yet.
+    /// Whether no word of the current line has been handled yet.
     at_start: bool,
     out: String,
 }
 
-/// What the current line is part of.
+/// The kind of the current line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Block {
     Text,
     Heading,
-    /// Between two code fences.
+    /// A line between two code fences.
     Code,
-    /// The rest of a line that opens or closes a code block.
+    /// A line that opens or closes a code block.
     Fence,
 }
 
 impl Markdown {
-    /// Creates a renderer without any text.
+    /// Creates a renderer.
     #[must_use]
     pub fn new(look: Look) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl Markdown {
         }
     }
 
-    /// Adds the next piece of text. Returns what can be written now.
+    /// Adds the next piece of Markdown. Returns the rendered text that can be written now.
     pub fn push(&mut self, piece: &str) -> String {
         for c in piece.chars() {
             match c {
@@ -85,7 +85,8 @@ impl Markdown {
         std::mem::take(&mut self.out)
     }
 
-    /// Ends the text. Returns what is left, with a newline if a line was begun.
+    /// Ends the Markdown. Returns the remaining rendered text, which ends with a newline if a line
+    /// has begun.
     pub fn finish(&mut self) -> String {
         if !self.at_start || !self.word.is_empty() {
             self.end_line();
@@ -115,7 +116,8 @@ impl Markdown {
         }
         if self.look.color {
             if self.at_start || self.block == Block::Heading {
-                // The paragraph has ended, so every style that is still open in it ends too.
+                // An empty line or a heading ends the paragraph, and with it every style that is
+                // still switched on.
                 self.inline.end_paragraph();
             }
             self.out.push_str(self.inline.pause());
@@ -133,7 +135,8 @@ impl Markdown {
         if std::mem::take(&mut self.inline.opens_code) { Block::Code } else { Block::Text }
     }
 
-    /// Handles the first word of a line, which decides what the line is.
+    /// Handles the first word of a line, which determines the kind of the line: a fence, a heading,
+    /// a list item, a quote, a rule or text.
     fn begin_line(&mut self, word: &str, spaces: usize) {
         self.at_start = false;
         self.pad(spaces.min(self.look.width / 2));
@@ -185,7 +188,8 @@ impl Markdown {
         self.column += width;
     }
 
-    /// Writes the spaces before a word, or breaks the line if the word does not fit.
+    /// Writes the spaces before a word. If the word does not fit on the line, breaks the line
+    /// instead.
     fn wrap_before(&mut self, width: usize, spaces: usize) {
         if self.column + spaces + width <= self.look.width || self.column <= self.indent {
             let spaces = if self.column == 0 { 0 } else { spaces };
@@ -218,7 +222,7 @@ impl Markdown {
     }
 }
 
-/// Checks whether a word is the number of a list item.
+/// Checks whether a word is the number of a list item, such as `1.` or `12)`.
 fn is_number(word: &str) -> bool {
     let digits = word.trim_end_matches(['.', ')']);
     digits.len() + 1 == word.len()
@@ -227,7 +231,7 @@ fn is_number(word: &str) -> bool {
         && !digits.is_empty()
 }
 
-/// Checks whether a word is a horizontal rule.
+/// Checks whether a word is a horizontal rule, such as `---`.
 fn is_rule(word: &str) -> bool {
     word.len() >= 3 && ['-', '*', '_'].iter().any(|mark| word.chars().all(|c| c == *mark))
 }

@@ -1,4 +1,4 @@
-//! The screen of a conversation. It escapes all text that comes from a session.
+//! The screen of a conversation. The screen escapes all text that comes from a session.
 
 mod notifications;
 mod waiting;
@@ -12,24 +12,24 @@ use unicode_width::UnicodeWidthStr;
 use crate::markdown::{Look, Markdown};
 use waiting::Waiting;
 
-/// Moves the cursor to the start of the line and clears the line.
+/// The escape sequence that moves the cursor to the start of the line and clears the line.
 const CLEAR: &str = "\r\u{1b}[K";
 
-/// The meaning of a text, which decides its color.
+/// The meaning of a piece of text, which determines its color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
-    /// What the user or the model says.
+    /// Text that the user or the model wrote.
     #[default]
     Plain,
     /// An explanation that the user can skip.
     Dim,
-    /// Something to type.
+    /// Text that the user can type, such as a command.
     Strong,
     /// The label of a branch.
     Label,
     /// A tool call.
     Tool,
-    /// A success.
+    /// The report of a success.
     Good,
     /// A warning.
     Warn,
@@ -53,14 +53,15 @@ impl Tone {
     }
 }
 
-/// The screen of a conversation.
+/// The screen of a conversation: writes lines, answers, and a progress line.
 pub struct Screen {
     out: Box<dyn Write>,
     look: Look,
     answer: Option<Markdown>,
-    /// Whether the cursor is in the middle of a line.
+    /// Whether the model's reasoning was written without a newline at its end.
     open: bool,
-    /// Returns the current width of the terminal in columns. `None` if the output is no terminal.
+    /// The function that returns the current width of the terminal, in columns. `None` if the
+    /// output is not a terminal.
     measure: Option<Box<dyn Fn() -> usize>>,
     waiting: Option<Waiting>,
 }
@@ -72,8 +73,8 @@ impl Screen {
         Self { out, look, answer: None, open: false, measure: None, waiting: None }
     }
 
-    /// Turns the screen into one on a terminal. `measure` returns the terminal's current width.
-    /// Long operations then show a progress line.
+    /// Marks the output as a terminal, so that long operations show a progress line. `measure`
+    /// returns the current width of the terminal in columns.
     #[must_use]
     pub fn on_terminal(mut self, measure: impl Fn() -> usize + 'static) -> Self {
         self.measure = Some(Box::new(measure));
@@ -86,19 +87,19 @@ impl Screen {
         self.measure.as_ref().map_or(self.look.width, |measure| measure())
     }
 
-    /// Starts to wait for an operation.
+    /// Starts to show the progress of the operation `what`.
     pub(crate) fn wait(&mut self, what: &str) {
         self.waiting = Some(Waiting::of(what));
     }
 
-    /// Starts to wait for a part of the operation, or with `None` for the rest of it.
+    /// Shows that `part` of the operation runs now. `None` shows the whole operation again.
     pub(crate) fn wait_part(&mut self, part: Option<&str>) {
         if let Some(waiting) = &mut self.waiting {
             waiting.part(part);
         }
     }
 
-    /// Redraws the progress line, unless an answer or an open line is on the screen.
+    /// Redraws the progress line, unless the model's answer or reasoning is being written.
     pub(crate) fn tick(&mut self) {
         if self.measure.is_none() || self.answer.is_some() || self.open {
             return;
@@ -109,7 +110,7 @@ impl Screen {
         self.put(&format!("{CLEAR}{line}"));
     }
 
-    /// Ends the wait for the operation.
+    /// Ends the progress of the operation, and removes the progress line.
     pub(crate) fn waited(&mut self) {
         self.clear();
         self.waiting = None;
@@ -123,12 +124,13 @@ impl Screen {
         }
     }
 
-    /// Writes a line in one tone.
+    /// Writes one line of text in one tone. On a terminal, a long line is broken at words.
     pub fn line(&mut self, tone: Tone, text: &str) {
         self.words(&[(tone, text)]);
     }
 
-    /// Writes a line whose parts have different tones.
+    /// Writes one line whose parts have different tones. On a terminal, a long line is broken at
+    /// words.
     pub fn words(&mut self, words: &[(Tone, &str)]) {
         self.end_answer();
         let mut line = String::new();
@@ -142,8 +144,8 @@ impl Screen {
         self.write(&line);
     }
 
-    /// Breaks a text before each word that does not fit on the line. The text starts at `column`,
-    /// which is updated.
+    /// Breaks `text` before each word that does not fit on the line. The text starts at `column`,
+    /// which is updated to the column after the text.
     fn broken(&self, text: &str, column: &mut usize) -> String {
         let width = if self.measure.is_some() { self.width() } else { usize::MAX };
         let mut out = String::new();
@@ -160,7 +162,7 @@ impl Screen {
         out
     }
 
-    /// Writes a text of several lines, each after a margin.
+    /// Writes text of several lines. Each line begins with `margin`.
     pub fn block(&mut self, tone: Tone, text: &str, margin: &str) {
         self.end_answer();
         let mut lines = String::new();
@@ -172,13 +174,13 @@ impl Screen {
         self.write(&lines);
     }
 
-    /// Wraps a text and writes its first `most` lines, each after a margin, followed by the number
-    /// of lines that are left out.
+    /// Wraps `text`, and writes its first `most` lines, each after `margin`. The number of omitted
+    /// lines follows. If only one line would be omitted, writes all lines.
     pub fn excerpt(&mut self, tone: Tone, text: &str, margin: &str, most: usize) {
         let text = terminal::block(text.trim()).replace('\t', "    ");
         let width = self.width().saturating_sub(margin.len()).max(20);
         let lines = textwrap::wrap(&text, width);
-        // A note that one line is missing would be as long as the line itself, so show the line.
+        // A note about one omitted line would need a line too, so show the line instead.
         let shown = if lines.len() <= most.saturating_add(1) { lines.len() } else { most };
         let begin: Vec<&str> = lines.iter().take(shown).map(AsRef::as_ref).collect();
         self.block(tone, &begin.join("\n"), margin);
@@ -218,13 +220,13 @@ impl Screen {
         self.write(&rest);
     }
 
-    /// Leaves the line that the user was typing, and switches off the bracketed paste that the line
-    /// editor switched on.
+    /// Moves the cursor below the line that the user was typing, and switches off bracketed paste,
+    /// which the line editor switched on.
     pub(crate) fn leave_line(&mut self) {
         self.write("\x1b[?2004l\r\n");
     }
 
-    /// Colors a text that is already escaped.
+    /// Colors text that is already escaped.
     fn painted(&self, tone: Tone, text: &str) -> String {
         let style = tone.style();
         if !self.look.color || text.is_empty() || style == Style::new() {
@@ -239,7 +241,8 @@ impl Screen {
     }
 
     fn put(&mut self, text: &str) {
-        // If the terminal is closed, the conversation ends when it reads its next line.
+        // Writing fails if the terminal is closed. The conversation then ends when it reads its
+        // next line.
         let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
     }
 }

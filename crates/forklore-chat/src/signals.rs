@@ -6,12 +6,12 @@ use futures_util::FutureExt;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Which signal stops the program.
+/// A signal that stops the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// SIGINT: the user pressed Ctrl-C.
     Interrupt,
-    /// SIGTERM: another program requested the end.
+    /// SIGTERM: another program requested that this program ends.
     Terminate,
     /// SIGHUP: the terminal was closed.
     HangUp,
@@ -36,20 +36,22 @@ impl Stop {
     }
 }
 
-/// Receives every stop signal that arrives after its creation; none is lost.
+/// Receives every stop signal that arrives after this value was created.
 pub(crate) struct Signals(Vec<(Stop, Signal)>);
 
 impl Signals {
-    /// Starts to listen. A signal for which the system allows no handler is left out.
+    /// Registers a handler for each stop signal. Skips a signal for which the system allows no
+    /// handler.
     pub(crate) fn listen(runtime: &Runtime) -> Self {
         let _inside = runtime.enter();
-        // Under `nohup` SIGHUP is ignored, and the program outlives its terminal.
+        // Under `nohup`, SIGHUP must stay ignored, so that the program outlives its terminal.
         let wanted = Stop::ALL.iter().filter(|stop| **stop != Stop::HangUp || !outlives_terminal());
         let listened = wanted.filter_map(|stop| Some((*stop, signal(stop.signal()).ok()?)));
         Self(listened.collect())
     }
 
-    /// Waits for the next signal that ends a conversation. Ctrl-C does not: it interrupts a turn.
+    /// Waits for the next signal that ends a conversation. Skips Ctrl-C, which only interrupts a
+    /// turn.
     pub(crate) async fn end(&mut self) -> Stop {
         loop {
             let stop = self.next().await;
@@ -59,12 +61,12 @@ impl Signals {
         }
     }
 
-    /// Returns a signal that has already arrived, without waiting.
+    /// Returns a signal that has already arrived, or `None`, without waiting.
     pub(crate) fn arrived(&mut self) -> Option<Stop> {
         self.next().now_or_never()
     }
 
-    /// Waits for the next signal.
+    /// Waits for the next stop signal, including Ctrl-C.
     pub(crate) async fn next(&mut self) -> Stop {
         std::future::poll_fn(|context| {
             let arrived = self.0.iter_mut().find_map(|(stop, signal)| {
@@ -81,7 +83,7 @@ fn outlives_terminal() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    // The lowest bit stands for signal 1, SIGHUP.
+    // The lowest bit of the mask represents signal 1, SIGHUP.
     ignored.is_some_and(|mask| mask & 1 == 1)
 }
 

@@ -1,4 +1,4 @@
-//! The output that a conversation delegates to the program that embeds it.
+//! The output of a conversation that the embedding program shows.
 
 use std::path::PathBuf;
 
@@ -8,24 +8,24 @@ use forklore_host::explore::{Explore, Row};
 
 use crate::Explored;
 
-/// Something that the program shows exactly as its subcommand of that name does.
+/// A view that the program shows with the same output as its subcommand of that name.
 #[derive(Clone, Debug)]
 pub enum View {
-    /// The branches of the session's family.
+    /// The branches in the family of the session.
     Branches(Header),
-    /// The tree of the session's family.
+    /// The tree of the family of the session.
     Tree(Header),
     /// The differences between two sessions.
     Diff(Box<(Header, Header)>),
-    /// The conversation of a session, up to a cut if there is one.
+    /// The conversation of a session, up to the cut if there is one.
     Replay(Header, Option<Selector>),
     /// The request that the model of a session would receive.
     Inspect(Header),
     /// The size, usage and cost of a session.
     Stats(Header),
-    /// The sessions of the folder.
+    /// The list of the sessions of the conversation's folder.
     List,
-    /// Exports a session into a new file, in the format of an agent.
+    /// Writes a session to a new file, in the format of an agent.
     Export {
         /// The session to export.
         session: Header,
@@ -34,22 +34,22 @@ pub enum View {
         /// The path of the new file.
         file: PathBuf,
     },
-    /// The result of `/bring` and the session that received it.
+    /// The result of `/bring`, and the session that received the summary.
     Brought(Box<Brought>, Header),
-    /// An exploration that ended: the request and its result.
+    /// An exploration that has ended: its request and its result.
     Explored(Box<Explore>, Explored),
 }
 
-/// Redraws the row with this number.
+/// Redraws the row with this index, from 0.
 pub type ShowRow = Box<dyn FnMut(usize, &Row)>;
 
-/// Implemented by the program that embeds a conversation.
+/// The interface to the program that embeds a conversation. The program implements it.
 pub trait Views {
     /// Runs the subcommand that matches the view and shows its output, or its error.
     fn show(&mut self, view: View);
 
-    /// Shows `rows` rows of an exploration while they change. The display ends when the returned
-    /// function is dropped.
+    /// Begins to show the progress of an exploration with `rows` rows. The returned function
+    /// redraws a row. Dropping it ends the display.
     fn follow(&mut self, rows: usize) -> ShowRow;
 
     /// Returns the names of the agents in whose format a session can be exported.

@@ -1,4 +1,5 @@
-//! The agents on this machine: where each stores its sessions, and how a user types that path.
+//! Finds the agents whose sessions are on this machine, and formats the paths of their sessions for
+//! users.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +7,8 @@ use etcetera::home_dir;
 use forklore::formats::homes::{self, AgentHome};
 use forklore_sanitize::shell;
 
-/// Returns the agents whose sessions can be read, with the paths where each stores them by default.
+/// Returns all agents whose sessions forklore can read, each with the paths where it stores
+/// sessions by default.
 pub(crate) fn all() -> Vec<AgentHome> {
     let home = home_dir().ok();
     home.map_or_else(Vec::new, |home| homes::of(&home, &|variable| std::env::var_os(variable)))
@@ -22,7 +24,7 @@ pub(crate) fn here() -> Vec<AgentHome> {
     homes
 }
 
-/// Returns the command that imports these paths.
+/// Returns the `forklore import` command for these paths.
 pub(crate) fn import_command<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> String {
     let words = paths.into_iter().map(|location| typed(location));
     ["forklore".to_owned(), "import".to_owned()]
@@ -32,7 +34,7 @@ pub(crate) fn import_command<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -
         .join(" ")
 }
 
-/// Formats a path as a user types it: quoted for a shell, and below the home folder with `~`.
+/// Formats a path as a user types it: quoted for a shell, and with `~/` for the home folder.
 pub(crate) fn typed(path: &Path) -> String {
     let home = home_dir().ok();
     match home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {

@@ -1,5 +1,5 @@
-//! What the commands share: the store, opened on first use, and the scope in which names are
-//! resolved.
+//! The state that the commands share: the global options, and the store, which is opened on first
+//! use.
 
 use std::cell::OnceCell;
 
@@ -14,7 +14,7 @@ use crate::output::Output;
 use crate::session_ref::SessionRef;
 use crate::{store, workspace};
 
-/// One run of the program.
+/// One run of the program: its global options and its engine.
 pub(crate) struct App {
     globals: Globals,
     engine: OnceCell<Engine>,
@@ -25,8 +25,8 @@ impl App {
         Self { globals, engine: OnceCell::new() }
     }
 
-    /// Returns the engine, and opens the store on first use. Opening can create the store, so
-    /// commands validate names before they call this.
+    /// Returns the engine. The first call opens the store, which can create it. So commands
+    /// validate names before they call this method.
     ///
     /// # Errors
     /// When the store cannot be used.
@@ -41,12 +41,13 @@ impl App {
     /// Returns the URL of the store without opening it.
     ///
     /// # Errors
-    /// When the URL is not that of a store, or there is no home directory.
+    /// When the URL does not name a store, or there is no home directory for the default store.
     pub(crate) fn store_url(&self) -> Result<StoreUrl> {
         store::url(self.globals.store.as_deref())
     }
 
-    /// Warns about the location of the store, if it was used and there is something to warn about.
+    /// Warns about the location of the store, for example a network file system. Does nothing if
+    /// the run did not open the store.
     pub(crate) fn warn(&self, output: &mut Output) {
         let used = self.engine.get().and_then(|_| self.store_url().ok());
         if let Some(warning) = used.and_then(|url| url.warning()) {
@@ -54,7 +55,7 @@ impl App {
         }
     }
 
-    /// Returns the folder that new sessions belong to.
+    /// Returns the workspace of new sessions: `--workspace`, or the current directory.
     ///
     /// # Errors
     /// When the current directory was deleted.
@@ -62,8 +63,8 @@ impl App {
         workspace::of(self.globals.workspace.as_deref())
     }
 
-    /// Returns the scope in which `last`, labels and lists are resolved: a workspace, or the whole
-    /// store with `--all`.
+    /// Returns the scope in which `last`, labels and lists are resolved: the workspace, or the
+    /// whole store with `--all`.
     ///
     /// # Errors
     /// When the current directory was deleted.
@@ -72,10 +73,12 @@ impl App {
         Ok(Scope { workspace })
     }
 
-    /// Returns the session for a command that may change it. A session file is refused.
+    /// Returns the stored session that `reference` names. Refuses a session file, because the
+    /// command may change the session.
     ///
     /// # Errors
-    /// `invalid_args`, `not_found`.
+    /// `invalid_args` for a session file or an ambiguous reference, `not_found` if no session
+    /// matches.
     pub(crate) fn stored(&self, reference: &SessionRef) -> Result<Header> {
         match reference {
             SessionRef::Stored(text) => Ok(self.engine()?.resolve(text, &self.scope()?)?),
@@ -86,10 +89,11 @@ impl App {
         }
     }
 
-    /// Returns the session for a command that reads or forks it. A session file is imported first.
+    /// Returns the session that `reference` names, for a command that only reads or forks it.
+    /// Imports a session file first.
     ///
     /// # Errors
-    /// `invalid_args`, `not_found`, or an error of the import.
+    /// The errors of [`stored`](Self::stored), or an error of the import.
     pub(crate) fn session(&self, reference: &SessionRef, output: &mut Output) -> Result<Header> {
         match reference {
             SessionRef::Stored(_) => self.stored(reference),

@@ -1,4 +1,4 @@
-//! The command line: the options of every command, and the commands.
+//! The command line: its definition and its parser.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -30,7 +30,7 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
 }
 
-/// Returns the definition of the command line, with its help.
+/// Returns the definition of the command line, with its commands grouped in the help.
 pub(crate) fn command() -> clap::Command {
     help::grouped(Cli::command())
 }
@@ -38,11 +38,13 @@ pub(crate) fn command() -> clap::Command {
 /// Parses the command line.
 ///
 /// # Errors
-/// For a usage error, help or the version, which are printed here. Returns the exit code.
+/// For a usage error, and for `--help` and `--version`. This function prints the text itself, and
+/// the error is the exit code.
 pub(crate) fn read() -> Result<(Cli, Output), ExitCode> {
     let words: Vec<OsString> = std::env::args_os().collect();
     let parsed = command().try_get_matches_from(&words);
-    // A store from the environment also applies to the next command, so hints need not name it.
+    // Hints repeat `--store` only if the user typed it. A store from the environment also applies
+    // to the next command.
     let is_typed =
         |matches: &ArgMatches| matches.value_source("store") == Some(ValueSource::CommandLine);
     let parsed =
@@ -63,7 +65,8 @@ pub(crate) fn read() -> Result<(Cli, Output), ExitCode> {
     }
 }
 
-/// Guesses the output settings of a command line that could not be parsed.
+/// Guesses the output settings (`--json`, `-q`, `--color`) of a command line that could not be
+/// parsed.
 fn guessed(words: &[OsString]) -> Settings {
     let words = || words.iter().take_while(|word| *word != "--");
     let has = |flag: &str| words().any(|word| word == flag);
@@ -79,16 +82,16 @@ fn guessed(words: &[OsString]) -> Settings {
     Settings { json: has("--json"), silent: has("-q"), verbose: false, color, store: None }
 }
 
-/// Turns a usage error into an answer: clap's sentence and tips, without its usage block.
+/// Converts a usage error to a failure with clap's message and tips, without clap's usage block.
 fn usage(error: &clap::Error, words: &[OsString]) -> Failure {
     let verb = words.iter().filter_map(|word| word.to_str()).find(|word| Command::is_verb(word));
     usage_of(error, verb)
 }
 
-/// Turns a usage error of `verb` into an answer.
+/// Converts a usage error of the command `verb` to a failure.
 pub(crate) fn usage_of(error: &clap::Error, verb: Option<&str>) -> Failure {
     let mut text = error.render().to_string();
-    // A hostile name is not repeated (docs/semantics.md, Envelope), wherever it is in the line.
+    // A hostile name is not repeated (docs/semantics.md, Envelope), so remove it from the message.
     for (_, value) in error.context() {
         if let ContextValue::String(value) = value
             && !value.chars().all(|c| c == ' ' || c.is_ascii_graphic())
@@ -101,7 +104,7 @@ pub(crate) fn usage_of(error: &clap::Error, verb: Option<&str>) -> Failure {
         .lines()
         .map(str::trim)
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
-        // That a flag can be passed as a value does not help with a mistyped flag.
+        // Drop clap's tip to pass a flag as a value: it does not help with a mistyped flag.
         .filter(|line| !line.is_empty() && !line.starts_with("tip: to pass"))
         .collect::<Vec<_>>()
         .join(" ");

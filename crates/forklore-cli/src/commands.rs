@@ -1,4 +1,4 @@
-//! The commands, one per file: the options, the operation and its answer.
+//! The commands, one per file. Each file has the command's options, its operation and its output.
 
 mod append;
 mod attach;
@@ -94,13 +94,13 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Checks whether a word is the name of a command.
+    /// Checks whether an argument is the name of a command.
     pub(crate) fn is_verb(word: &str) -> bool {
         Cli::command().get_subcommands().any(|verb| verb.get_name() == word)
     }
 }
 
-/// Runs a command. Without one, shows the first steps.
+/// Runs a command. Without a command, shows the first steps.
 ///
 /// # Errors
 /// Any error of the command.
@@ -147,19 +147,20 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
     }
 }
 
-/// Parses a name from the command line. Errors do not repeat the text, which may be hostile.
+/// Parses an id, a label or another name from the command line. The error does not repeat the text,
+/// which may be hostile.
 fn parsed<T: FromStr<Err = IdError>>(text: Option<&str>, what: &'static str) -> Result<Option<T>> {
     text.map(|text| text.parse().map_err(Failure::name(what))).transpose()
 }
 
-/// Parses JSON from the command line. Numbers and strings stay as they were written.
+/// Parses JSON from the option `--{what}`. Numbers and strings stay as they were written.
 fn json(what: &str, text: Option<&str>) -> Result<Option<Data>> {
     let parse =
         |text| Data::parse(text).map_err(|error| Failure::invalid(format!("--{what}: {error}")));
     text.map(parse).transpose()
 }
 
-/// Parses a cut from the command line.
+/// Parses a cut, such as `turn:2`, from the command line.
 fn selector(text: Option<&str>) -> Result<Option<Selector>> {
     let parse = |text: &str| text.parse().map_err(|error| Failure::invalid(format!("{error}")));
     text.map(parse).transpose()
@@ -174,7 +175,7 @@ mod tests {
     #[test]
     fn every_command_with_json_has_an_answer_in_the_contract() {
         let mut program = crate::args::command().disable_help_subcommand(true);
-        // Gives the options of every command to each command.
+        // Adds the global options to each command.
         program.build();
         let takes_json =
             |command: &&clap::Command| command.get_arguments().any(|arg| arg.get_id() == "json");

@@ -1,8 +1,8 @@
-//! Shell completion: the commands and options, and the sessions of the store.
+//! Shell completion of commands, options, and the sessions of the store.
 //!
-//! The script of `forklore completions SHELL` runs the program with [`ASKED`] in its environment.
-//! Such a run prints completions and does nothing else. It never creates a store, and it reports no
-//! errors, because they would appear in the line that the user is typing.
+//! The script of `forklore completions SHELL` runs the program with [`COMPLETION_VARIABLE`] in its
+//! environment. Such a run prints completions and does nothing else. It never creates a store. It
+//! reports no errors, because they would appear in the line that the user is typing.
 
 use std::collections::HashMap;
 use std::env;
@@ -25,21 +25,23 @@ use crate::{store, workspace};
 
 /// The environment variable that a shell sets to request completions.
 const COMPLETION_VARIABLE: &str = "FORKLORE_COMPLETE";
-/// The names of the arguments, of any command, that take a session.
+/// The ids of the arguments, in all commands, that take a session.
 const SESSIONS: [&str; 6] = ["session", "a", "b", "parent", "branch", "into"];
-/// Otherwise bash treats the text after an `@` as a separate word, a host name.
+/// A line of the bash script that completes `@label` as one word. By default, bash treats the text
+/// after an `@` as a separate word, a host name.
 const WHOLE_LABELS: &str = "COMP_WORDBREAKS=${COMP_WORDBREAKS//@/}\n";
-/// The maximum number of sessions of the workspace that are offered.
+/// The maximum number of sessions of the workspace that completion offers.
 const OFFERED: usize = 200;
 
-/// Answers a request of a shell for completions. Returns whether there was one.
+/// Prints completions, if a shell requests them through [`COMPLETION_VARIABLE`]. Returns whether it
+/// did.
 pub(crate) fn answered() -> bool {
     let here = env::current_dir().ok();
     let completion = CompleteEnv::with_factory(command).var(COMPLETION_VARIABLE);
     completion.try_complete(env::args_os(), here.as_deref()).unwrap_or(true)
 }
 
-/// Returns the completion script for a shell, or `None` if the shell is unknown.
+/// Returns the script that sets up completion in a shell, or `None` if the shell is unknown.
 pub(crate) fn script(shell: &str) -> Option<String> {
     let mut script = Vec::new();
     let shells = Shells::builtins();
@@ -54,7 +56,8 @@ pub(crate) fn script(shell: &str) -> Option<String> {
     String::from_utf8(script).ok()
 }
 
-/// Returns the command line, with completion for the arguments that take a session.
+/// Returns the definition of the command line, with completion for the arguments that take a
+/// session.
 fn command() -> clap::Command {
     let names = |arg: &clap::Arg| SESSIONS.contains(&arg.get_id().as_str());
     let completer = || ArgValueCompleter::new(sessions);
@@ -63,7 +66,8 @@ fn command() -> clap::Command {
     })
 }
 
-/// Returns the completions for an argument that takes a session: paths if it looks like one.
+/// Returns the completions for an argument that takes a session. If the typed text looks like a
+/// path, these are file names.
 fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
     let text = typed.to_string_lossy();
     if text.contains('/') || text.contains('~') {
@@ -76,7 +80,8 @@ fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
     offered.into_iter().filter(fits).collect()
 }
 
-/// Returns the most recent sessions of this folder, or `None` if there is no store.
+/// Returns the last updated sessions of this folder, or `None` if the store does not exist or
+/// cannot be read.
 fn listing() -> Option<Listing> {
     let url = store::url(env::var("FORKLORE_STORE").ok().as_deref()).ok()?;
     if !exists(&url) {
@@ -94,7 +99,8 @@ fn exists(url: &StoreUrl) -> bool {
     url.path().is_some_and(Path::exists)
 }
 
-/// Returns `last`, the labels that only one of these sessions has, and the ids.
+/// Returns the completions `last`, each label that only one of these sessions has, and the short
+/// ids.
 fn candidates(sessions: &[Header]) -> Vec<CompletionCandidate> {
     let mut labels: HashMap<&Label, usize> = HashMap::new();
     for header in sessions {
@@ -106,7 +112,7 @@ fn candidates(sessions: &[Header]) -> Vec<CompletionCandidate> {
     let labelled = sessions.iter().filter(|header| labels.get(&header.label) == Some(&1));
     offered.extend(labelled.map(|header| candidate(&format!("@{}", header.label), header)));
     offered.extend(sessions.iter().map(|header| candidate(short.get(&header.id), header)));
-    // The shell puts this stored text into a command line, so only plain characters are allowed.
+    // The shell inserts this stored text into a command line, so only plain characters are allowed.
     let plain = |c: char| c.is_ascii_alphanumeric() || "@-_.".contains(c);
     offered.retain(|candidate| candidate.get_value().to_string_lossy().chars().all(plain));
     offered

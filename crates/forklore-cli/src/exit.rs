@@ -1,4 +1,4 @@
-//! How the program ends: signals, and the exit codes (docs/semantics.md, Errors).
+//! Ends the program: handles signals, and determines the exit code (docs/semantics.md, Errors).
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;
@@ -14,29 +14,31 @@ use signal_hook::low_level::pipe;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 
-/// Whether a signal ends the program immediately.
+/// Whether SIGINT or SIGTERM ends the program immediately, if its handler is registered.
 static AT_ONCE: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(true)));
 
-/// Makes Ctrl-C end the program immediately with exit code 130. Uncommitted work leaves no trace.
+/// Makes Ctrl-C end the program immediately with exit code 130. The store rolls back uncommitted
+/// writes.
 pub(crate) fn on_interrupt() {
     let at_once = AT_ONCE.clone();
     let code = i32::from(ErrorKind::Interrupted.exit_code());
-    // Without a handler, Ctrl-C still ends the program, but with the system's own status.
+    // If the handler cannot be registered, Ctrl-C still ends the program, but with the system's own
+    // status.
     let _ = flag::register_conditional_shutdown(SIGINT, code, at_once);
 }
 
-/// How a command that runs until it is stopped was ended.
+/// Records which signal ended a command that runs until it is stopped.
 pub(crate) struct Ended(Arc<AtomicBool>);
 
 impl Ended {
-    /// Checks whether Ctrl-C ended the command, rather than SIGTERM.
+    /// Checks whether Ctrl-C ended the command. If not, SIGTERM did.
     pub(crate) fn by_interrupt(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// From now on, the first Ctrl-C or SIGTERM sets `stop` and calls `wake`, so that the command can
-/// end by itself. A second one ends the program immediately.
+/// Registers handlers with which the first Ctrl-C or SIGTERM sets `stop` and calls `wake`, so that
+/// the command can end by itself. A second Ctrl-C or SIGTERM ends the program immediately.
 ///
 /// # Errors
 /// When signal handlers cannot be registered.
@@ -57,15 +59,15 @@ pub(crate) fn gently(
         pipe::register(signal, tell.try_clone().map_err(failed)?).map_err(failed)?;
     }
     std::thread::spawn(move || {
-        // A signal, or an error because no signal can arrive any more, ends the wait.
+        // The read ends when a signal arrives, or with an error if no signal can arrive any more.
         let _ = reported.read(&mut [0]);
         wake();
     });
     Ok(Ended(interrupted))
 }
 
-/// Disables the immediate exit on Ctrl-C: a conversation handles signals itself and interrupts a
-/// turn.
+/// Disables the immediate exit on Ctrl-C, because a conversation handles Ctrl-C itself and
+/// interrupts the turn.
 pub(crate) fn leave_interrupts() {
     AT_ONCE.store(false, Ordering::Relaxed);
 }
@@ -75,26 +77,27 @@ pub(crate) fn heed_interrupts() {
     AT_ONCE.store(true, Ordering::Relaxed);
 }
 
-/// Makes a write beyond the system's file size limit fail like a write to a full disk, instead of
-/// ending the program (SIGXFSZ).
+/// Makes a write beyond the system's file size limit fail with an error, like a write to a full
+/// disk. By default, the signal SIGXFSZ would end the program.
 pub(crate) fn on_file_limit() {
     let ignored = Arc::new(AtomicBool::new(false));
-    // Without a handler, the program ends; uncommitted work leaves no trace.
+    // If the handler cannot be registered, such a write ends the program, and the store rolls back
+    // uncommitted writes.
     let _ = flag::register(SIGXFSZ, ignored);
 }
 
-/// Reports the failure, if there is one, and returns the exit code.
+/// Reports the failure, if `done` is one, and returns the exit code.
 pub(crate) fn code(done: Result<(), Failure>, output: &mut Output) -> ExitCode {
     let Err(failure) = done else {
         return ExitCode::SUCCESS;
     };
-    // A reader that closed the pipe has seen enough.
+    // It is no error that the reader of the output closed the pipe.
     if failure.is_closed_pipe() {
         return ExitCode::SUCCESS;
     }
     match output.failure(&failure) {
-        // The error itself could not be written as an answer. After a stop signal that is expected:
-        // the terminal may be closed.
+        // The report of the failure could not be written. After a stop signal that is expected,
+        // because the terminal may be closed.
         Err(error) if !error.is_closed_pipe() && !failure.is_stop() => {
             let _ = output.failure(&error);
             ExitCode::from(error.exit_code())

@@ -1,4 +1,5 @@
-//! The errors of the program, as reported to scripts and users (docs/semantics.md, Errors).
+//! The errors of the program, in the form that scripts and users receive (docs/semantics.md,
+//! Errors).
 
 use std::error::Error as _;
 use std::io;
@@ -12,10 +13,10 @@ use serde_json::{Value, json};
 
 use crate::hints::next;
 
-/// The result of a command.
+/// The result of a command. An error is reported to the user and determines the exit code.
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// Why a command failed.
+/// The reason why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     /// An operation of the engine was refused or failed.
@@ -30,30 +31,31 @@ pub(crate) enum Failure {
     /// The command line is invalid, or requests something that this program cannot do.
     #[error("{message}")]
     Refused {
-        /// The kind that scripts match on.
+        /// The error kind that scripts match on.
         kind: ErrorKind,
         /// The message for the user.
         message: String,
-        /// Details for scripts.
+        /// Details for scripts, as a JSON object.
         details: Value,
-        /// What the caller can do next.
+        /// Suggestions for what the user can do next, as commands or sentences.
         next: Vec<String>,
     },
     /// A file could not be read or written.
     #[error("{doing}: {source}")]
     File {
-        /// The operation that failed.
+        /// The operation that failed, such as "writing PATH".
         doing: String,
-        /// Why it failed.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The answer could not be written.
     #[error("writing the answer: {0}")]
     Answer(#[from] io::Error),
-    /// The answer is already written and contains the problems; only the exit code is left.
+    /// The answer is already written and contains the problems. Only the exit code of this kind is
+    /// left to report.
     #[error("the answer names {0} problems")]
     Answered(ErrorKind),
-    /// A signal stopped the program; only the exit code is left.
+    /// A signal stopped the program. Only the exit code is left to report.
     #[error("stopped")]
     Stopped(Stop),
 }
@@ -70,7 +72,7 @@ impl Failure {
         Self::refused(ErrorKind::InvalidArgs, message)
     }
 
-    /// Returns a refusal of this kind.
+    /// Returns the error for a refused request, with this kind and message.
     pub(crate) fn refused(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self::Refused { kind, message: message.into(), details: json!({}), next: Vec::new() }
     }
@@ -81,7 +83,7 @@ impl Failure {
         move |source| Self::Engine(Error::Name { what, source })
     }
 
-    /// Adds a suggested command to a refusal.
+    /// Adds a suggested command to [`Failure::Refused`]. Does nothing for other failures.
     pub(crate) fn or_try(mut self, command: impl Into<String>) -> Self {
         if let Self::Refused { next, .. } = &mut self {
             next.push(command.into());
@@ -89,7 +91,7 @@ impl Failure {
         self
     }
 
-    /// Returns the kind that scripts match on.
+    /// Returns the error kind that scripts match on.
     pub(crate) fn kind(&self) -> ErrorKind {
         match self {
             Self::Engine(error) => error.kind(),
@@ -101,7 +103,7 @@ impl Failure {
                 io::ErrorKind::NotFound => ErrorKind::NotFound,
                 io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
                 io::ErrorKind::AlreadyExists => ErrorKind::AlreadyExists,
-                // A name that is too long, or that this system cannot encode.
+                // The file name is too long, or this system cannot encode it.
                 io::ErrorKind::InvalidFilename => ErrorKind::InvalidArgs,
                 _ => ErrorKind::Internal,
             },
@@ -110,7 +112,8 @@ impl Failure {
         }
     }
 
-    /// Returns the exit code. For a signal it is the code that shells use: 128 plus its number.
+    /// Returns the exit code of the program. After a signal, this is 128 plus the signal's number,
+    /// as shells report it.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Stopped(stop) | Self::Chat(forklore_chat::Error::Stopped(stop)) => {
@@ -120,7 +123,7 @@ impl Failure {
         }
     }
 
-    /// Returns details for scripts in addition to the kind.
+    /// Returns the details of the error, in addition to its kind, as a JSON object for scripts.
     pub(crate) fn details(&self) -> Value {
         match self {
             Self::Engine(error) => error.details(),
@@ -131,12 +134,12 @@ impl Failure {
         }
     }
 
-    /// Returns the same details in the form of the output schema.
+    /// Returns the [`details`](Self::details) in the form of the output schema.
     pub(crate) fn facts(&self) -> Facts {
         serde_json::from_value(self.details()).unwrap_or_else(|_| Facts::none())
     }
 
-    /// Returns what the user can do next, as commands or sentences.
+    /// Returns suggestions for what the user can do next, as commands or sentences.
     pub(crate) fn next_actions(&self) -> Vec<String> {
         match self {
             Self::Engine(error) => next::engine(error),
@@ -148,7 +151,8 @@ impl Failure {
         }
     }
 
-    /// Returns the lines at the end of the message that the user should write into a file.
+    /// Returns the example at the end of the message, which the user should write into a file.
+    /// `None` if the message has no example.
     pub(crate) fn lines_to_write(&self) -> Option<&'static str> {
         match self {
             Self::Chat(forklore_chat::Error::Host(forklore_host::Error::Config(error))) => {
@@ -158,7 +162,7 @@ impl Failure {
         }
     }
 
-    /// Returns the causes of the error, outermost first.
+    /// Returns the messages of the error's causes, outermost first.
     pub(crate) fn causes(&self) -> Vec<String> {
         let mut causes = Vec::new();
         let mut next = self.source();
@@ -174,7 +178,7 @@ impl Failure {
         matches!(self, Self::Stopped(_) | Self::Chat(forklore_chat::Error::Stopped(_)))
     }
 
-    /// Checks whether the reader of the answer closed the pipe.
+    /// Checks whether a write failed because the reader of the output closed the pipe.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         match self {
             Self::Answer(source) | Self::Engine(Error::Io { source, .. }) => {

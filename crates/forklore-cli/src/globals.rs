@@ -1,4 +1,4 @@
-//! Options of every command.
+//! The options that every command accepts.
 
 use std::path::PathBuf;
 

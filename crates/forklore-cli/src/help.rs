@@ -1,8 +1,8 @@
-//! The help of the program, with the commands grouped by purpose.
+//! Writes the help of the program, with the commands grouped by purpose.
 
 use clap::builder::StyledStr;
 
-/// The groups of commands, in the order in which a new user reads them.
+/// The groups of commands in the order of the help, each with its heading and its commands.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Talk to an agent", &["chat", "resume", "explore"]),
     ("Write", &["new", "append", "attach", "import", "fork", "bring", "label", "detach", "delete"]),
@@ -18,7 +18,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Set up", &["completions", "man", "help"]),
 ];
 
-/// Returns the program with grouped help.
+/// Returns the definition of the program with a help that groups the commands.
 pub(crate) fn grouped(program: clap::Command) -> clap::Command {
     let template = template(&program);
     program.help_template(template)
@@ -31,7 +31,7 @@ fn template(program: &clap::Command) -> StyledStr {
     let (heading, literal) = (styles.get_header(), styles.get_literal());
     let mut text = StyledStr::from("{about}\n\n{usage-heading} {usage}\n");
     for (name, verbs) in GROUPS {
-        // Writing to memory cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "\n{heading}{name}:{heading:#}\n");
         for verb in verbs {
             let Some(about) = about(program, verb) else { continue };
@@ -67,7 +67,7 @@ mod tests {
         let once: BTreeSet<_> = grouped.iter().copied().filter(|verb| *verb != "help").collect();
         assert_eq!(grouped.len(), once.len() + 1);
         assert!(verbs.is_subset(&once), "{verbs:?}");
-        // Without the `graph` feature, some commands are in a group but not in the program.
+        // Without the `graph` feature, a group names commands that the program does not have.
         assert!(cfg!(not(feature = "graph")) || once == verbs, "{once:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! Suggested commands. Libraries report the subject and the cause; the commands are added here.
+//! Writes the commands that the program suggests. Errors of the libraries contain no commands; this
+//! module adds the commands.
 
 pub(crate) mod next;
 
@@ -6,21 +7,22 @@ use forklore::api::{Fork, Forked, Summarize};
 use forklore::core::SessionId;
 use forklore_sanitize::shell::quoted;
 
-/// Writes the commands that one run of the program suggests.
+/// The formatter of the commands that one run of the program suggests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hints {
-    /// The store named on the command line. Without it, the next command would use another store.
+    /// The store named on the command line. Suggested commands repeat it, because otherwise they
+    /// would use another store.
     store: Option<String>,
 }
 
 impl Hints {
-    /// Creates the hints of a run. `store` is the store named on its command line.
+    /// Creates the hints of a run. `store` is the value of `--store` on its command line, if any.
     pub(crate) fn of(store: Option<String>) -> Self {
         Self { store }
     }
 
-    /// Adds `--store` to a command, or to a sentence that ends with a command after `: `, so that
-    /// it uses the same store.
+    /// Adds `--store` to a command, so that the command uses the same store. `text` is a command,
+    /// or a sentence that ends with a command after `: `.
     pub(crate) fn typed(&self, text: &str) -> String {
         let Some(store) = &self.store else { return text.to_owned() };
         let (before, command) = match text.rsplit_once(": forklore ") {
@@ -42,14 +44,15 @@ impl Hints {
         self.typed(&format!("forklore resume {session}"))
     }
 
-    /// Returns the command that creates exactly the planned child.
+    /// Returns the `forklore fork` command that creates exactly the child of a dry run.
     pub(crate) fn apply(&self, request: &Fork, planned: &Forked) -> String {
         let mut words = vec!["forklore".to_owned(), "fork".into(), request.parent.to_string()];
         let mut option = |name: &str, value: &str| {
             words.push(format!("--{name}"));
             words.push(quoted(value));
         };
-        // The requested cut: open tool calls will move it again in the same way.
+        // Use the requested cut: the real fork moves it to the planned cut again, because of open
+        // tool calls.
         option("at", &planned.requested.as_ref().unwrap_or(&planned.cut).selector().to_string());
         option("id", planned.child_session_id.as_str());
         option("label", planned.label.as_str());

@@ -21,8 +21,8 @@ use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
 
-/// Replaces the system's allocator, which returns the memory of each page of events to the system
-/// and requests it again for the next page: with it, reading takes twice as long.
+/// Replaces the system's allocator, with which reading takes twice as long: it returns the memory
+/// of each page of events to the system, and requests memory again for the next page.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

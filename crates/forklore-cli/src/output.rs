@@ -1,7 +1,7 @@
-//! All output of the program: for users or as JSON, to a terminal or a pipe.
+//! Writes all output of the program: for users or as JSON, to a terminal or a pipe.
 //!
-//! Stored text is untrusted. All output for users goes through a [`Page`], which escapes it. JSON
-//! is escaped if it goes to a terminal, and written byte for byte to a pipe.
+//! Stored text is untrusted. All output for users goes through a [`Page`], which escapes text. JSON
+//! is escaped on a terminal, and written byte for byte to a pipe.
 
 pub(crate) mod explored;
 mod failure;
@@ -37,37 +37,41 @@ pub(crate) use style::Tone;
 pub(crate) use table::{Cell, Column, Table};
 pub(crate) use units::{age, bytes, count, cut, grouped, minute, since, time};
 
-/// The width in columns of an answer that does not go to a terminal.
+/// The width, in columns, of output that does not go to a terminal.
 const PIPE_WIDTH: usize = 120;
 
-/// The maximum length of a hint's command to which the other commands are padded.
+/// The maximum width, in characters, of the column of commands in a list of hints. A longer command
+/// does not widen the column.
 const WIDEST_HINT: usize = 44;
 
-/// The output options of a run.
+/// The output options of one run of the program.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) json: bool,
     pub(crate) silent: bool,
     pub(crate) verbose: bool,
     pub(crate) color: ColorChoice,
-    /// The store named on the command line.
+    /// The store named on the command line, if any. Suggested commands repeat it.
     pub(crate) store: Option<String>,
 }
 
-/// Writes answers, hints and errors.
+/// Writes answers, hints, remarks and errors.
 pub(crate) struct Output {
     json: bool,
     silent: bool,
-    /// Whether suggested commands are useful; in a conversation they are not.
+    /// Whether suggested commands are printed. A conversation disables them, because it has its own
+    /// commands.
     hints: bool,
     verbose: bool,
     look: Look,
-    /// The look of errors and hints: standard error can be a terminal when standard output is none.
+    /// The look of errors and hints. It differs from `look` if only one of standard error and
+    /// standard output is a terminal.
     error_look: Look,
     is_terminal: bool,
-    /// Formats suggested commands as the user types them.
+    /// The formatter of suggested commands, which adds `--store` where necessary.
     commands: Hints,
-    /// The other sessions of an imported file, part of the answer (`also` in the output schema).
+    /// The other sessions of an imported file. They are part of the answer, as `also` in the output
+    /// schema.
     also: Vec<SessionId>,
     out: Box<dyn Write>,
     err: Box<dyn Write>,
@@ -106,12 +110,12 @@ impl Output {
         self.json
     }
 
-    /// Checks whether the user wants only the answer.
+    /// Checks whether hints, remarks and progress are disabled (`--quiet`).
     pub(crate) fn is_silent(&self) -> bool {
         self.silent
     }
 
-    /// Remembers the other sessions of an imported file, and reports their number.
+    /// Adds the other sessions of an imported file to the answer, and reports their number.
     pub(crate) fn also(&mut self, sessions: Vec<SessionId>) {
         match sessions.len() as u64 {
             0 => {}
@@ -120,10 +124,11 @@ impl Output {
         self.also.extend(sessions);
     }
 
-    /// Prints the only answer of a command: as JSON, or as the page that `people` fills.
+    /// Prints the answer of a command, of which there is only one: as JSON, or as the page that
+    /// `people` fills.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the output cannot be written.
     pub(crate) fn answer<T: Serialize>(
         &mut self,
         answer: &T,
@@ -134,15 +139,16 @@ impl Output {
         }
         let mut lines = Lines::new(&mut *self.out, self.is_terminal);
         let written = json::envelope(&mut lines, answer, &self.also);
-        // End the line even if the answer stopped midway: the error goes on the next line.
+        // End the line even if the answer is incomplete, so that the error begins on a new line.
         let ended = lines.write_all(b"\n");
         Ok(written.and(ended)?)
     }
 
-    /// Prints one of many records: as a JSON line, or as the page that `people` fills.
+    /// Prints one of several records of an answer: as a JSON line, or as the page that `people`
+    /// fills.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the output cannot be written.
     pub(crate) fn record<T: Serialize>(
         &mut self,
         record: &T,
@@ -159,14 +165,15 @@ impl Output {
     /// Prints a page for users.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the output cannot be written.
     pub(crate) fn page(&mut self, people: impl FnOnce(&mut Page)) -> Result<()> {
         let mut page = Page::new(self.look);
         people(&mut page);
         Ok(self.out.write_all(page.as_str().as_bytes())?)
     }
 
-    /// Returns a writer for lines of stored JSON: verbatim to a pipe, escaped to a terminal.
+    /// Returns a writer for lines of stored JSON. It writes verbatim to a pipe, and escapes on a
+    /// terminal.
     pub(crate) fn lines(&mut self) -> Lines<'_> {
         Lines::new(&mut *self.out, self.is_terminal)
     }
@@ -177,14 +184,15 @@ impl Output {
         if self.json || self.silent || !self.hints {
             return;
         }
-        // Hints belong below the answer; without the answer they are useless.
+        // Print the answer first, because hints belong below it. Without the answer, hints are
+        // useless.
         if self.out.flush().is_err() {
             return;
         }
         let mut page = Page::new(self.error_look);
         let commands: Vec<_> =
             commands.iter().map(|(command, does)| (self.commands.typed(command), does)).collect();
-        // A command longer than the limit does not widen the column of the others.
+        // A command longer than the limit does not widen the column.
         let lengths = commands.iter().map(|(command, _)| command.chars().count());
         let width = lengths.filter(|length| *length <= WIDEST_HINT).max().unwrap_or(0);
         for (command, does) in &commands {
@@ -210,36 +218,38 @@ impl Output {
         let _ = self.err.write_all(page.as_str().as_bytes());
     }
 
-    /// Returns the progress bar of an import. It is visible only if standard error is a terminal.
+    /// Creates the progress bar of an import. The bar is visible only if standard error is a
+    /// terminal.
     pub(crate) fn progress(&self) -> Progress {
         Progress::new(!self.json && !self.silent && io::stderr().is_terminal())
     }
 
-    /// Returns the progress lines of `count` continuations. They are visible only if standard error
-    /// is a terminal.
+    /// Creates the progress lines of `count` continuations. The lines are visible only if standard
+    /// error is a terminal.
     pub(crate) fn tries(&self, count: usize) -> explored::Tries {
         let visible = !self.json && !self.silent && io::stderr().is_terminal();
         explored::Tries::new(count, visible, terminal_width(visible))
     }
 
-    /// Checks whether the answer goes to a terminal.
+    /// Checks whether standard output is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.is_terminal
     }
 
-    /// Disables hints: a conversation runs, and has its own commands.
+    /// Disables hints for a conversation, which has its own commands.
     pub(crate) fn converse(&mut self) {
         self.hints = false;
     }
 
-    /// Returns the screen on which a conversation is shown.
+    /// Creates the screen of a conversation on standard output.
     pub(crate) fn screen(&self) -> Screen {
         let look = markdown::Look { color: self.look.color, width: self.look.width };
         let screen = Screen::new(Box::new(io::stdout()), look);
         if self.is_terminal { screen.on_terminal(|| terminal_width(true)) } else { screen }
     }
 
-    /// Updates the width of the terminal, which may have changed, and the current time.
+    /// Updates the width of the terminal and the current time. Both may change during a
+    /// conversation.
     pub(crate) fn measure(&mut self) {
         let (width, now) = (terminal_width(self.is_terminal), jiff::Timestamp::now());
         for look in [&mut self.look, &mut self.error_look] {
@@ -247,17 +257,17 @@ impl Output {
         }
     }
 
-    /// Formats a session's id for users: in full, or only its end in a conversation, where most
-    /// sessions have labels.
+    /// Formats a session's id for users. In a conversation, returns only the end of the id, because
+    /// there most sessions have labels.
     pub(crate) fn id(&self, id: &SessionId) -> String {
         if self.hints { id.to_string() } else { ShortIds::of([id]).get(id).to_owned() }
     }
 
-    /// Prints `text` unchanged, so that another program can read it. With `--json`, it prints
+    /// Prints `text` unchanged, so that another program can read the text. With `--json`, prints
     /// `answer` instead.
     ///
     /// # Errors
-    /// If the output cannot be written.
+    /// When the output cannot be written.
     pub(crate) fn verbatim<T: Serialize>(&mut self, answer: &T, text: &str) -> Result<()> {
         if self.json {
             return self.answer(answer, |_| {});
@@ -265,10 +275,10 @@ impl Output {
         Ok(self.out.write_all(text.as_bytes())?)
     }
 
-    /// Prints the help or the version as clap formatted it.
+    /// Prints the help or the version, as clap formats it.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the output cannot be written.
     pub(crate) fn help(&mut self, help: &StyledStr) -> Result<()> {
         let text = if self.look.color { help.ansi().to_string() } else { help.to_string() };
         Ok(self.out.write_all(text.as_bytes())?)
@@ -277,7 +287,7 @@ impl Output {
     /// Flushes everything printed so far.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the output cannot be written.
     pub(crate) fn flush(&mut self) -> Result<()> {
         Ok(self.out.flush()?)
     }
@@ -292,7 +302,8 @@ fn wants_color(choice: ColorChoice, stream: &impl anstream::stream::RawStream) -
     match choice {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
-        // Respects NO_COLOR, CLICOLOR and CLICOLOR_FORCE, dumb terminals and pipes.
+        // `AutoStream` respects NO_COLOR, CLICOLOR and CLICOLOR_FORCE, and disables colors on dumb
+        // terminals and pipes.
         ColorChoice::Auto => AutoStream::choice(stream) != anstream::ColorChoice::Never,
     }
 }

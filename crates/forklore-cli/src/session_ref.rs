@@ -1,4 +1,5 @@
-//! References to sessions on the command line. Their syntax is checked before any store is opened.
+//! Parses references to sessions on the command line. Their syntax is checked before the store is
+//! opened, which can create it.
 
 use std::path::{Path, PathBuf};
 
@@ -9,20 +10,22 @@ use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 
-/// A reference with valid syntax.
+/// A reference to a session, with valid syntax.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SessionRef {
-    /// An id or a part of one, `last`, `@label` or `REF@label`.
+    /// A reference to a stored session: an id, a part of an id, `last`, `@label` or `REF@label`.
     Stored(String),
-    /// A session file of another agent.
+    /// The path of a session file of another agent.
     File(PathBuf),
 }
 
 impl SessionRef {
-    /// Parses a reference. Text with `/` or `\` is a path; no other reference contains them.
+    /// Parses a reference. Text that contains `/` or `\` is a path, because no other reference
+    /// contains these characters.
     ///
     /// # Errors
-    /// `invalid_args` for invalid syntax; the message does not repeat the text.
+    /// `invalid_args` for invalid syntax. The message does not repeat the text, which may be
+    /// hostile.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         if text.contains(['/', '\\']) {
             return Ok(Self::File(PathBuf::from(text)));
@@ -42,13 +45,13 @@ impl SessionRef {
     }
 }
 
-/// Imports a session file and returns the session that its agent would resume. The file's other
-/// sessions become part of the answer. Of a file that was imported before, only new records are
-/// read.
+/// Imports a session file, and returns the session that its agent would resume. Adds the other
+/// sessions of the file to the answer. If the file was imported before, reads only its new records.
 ///
 /// # Errors
-/// `not_found`, without the path because it may be a hostile id (docs/semantics.md, Envelope);
-/// `invalid_args` when the file contains no agent's records.
+/// `not_found` when there is no such file. The message does not repeat the path, which may be a
+/// hostile id (docs/semantics.md, Envelope). `invalid_args` when the file contains no records of an
+/// agent that forklore supports.
 pub(crate) fn import(app: &App, path: &Path, output: &mut Output) -> Result<Header> {
     if !path.is_file() {
         let gone = Failure::refused(ErrorKind::NotFound, "there is no such session file");

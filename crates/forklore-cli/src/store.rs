@@ -1,4 +1,4 @@
-//! Selects and opens the store of a command.
+//! Selects and opens the store that a command uses.
 
 use std::fs::DirBuilder;
 use std::path::Path;
@@ -8,10 +8,10 @@ use forklore::{Engine, StoreUrl, blocking};
 
 use crate::failure::{Failure, Result};
 
-/// Opens the store that `--store` or `FORKLORE_STORE` names, or the default one.
+/// Opens the store at `url`, or the default store. `url` comes from `--store` or `FORKLORE_STORE`.
 ///
 /// # Errors
-/// When the URL is not that of a store, or the store cannot be used.
+/// When the URL does not name a store, or the store cannot be used.
 pub(crate) fn open(url: Option<&str>) -> Result<Engine> {
     let url = self::url(url)?;
     if let StoreUrl::Sqlite(path) = &url
@@ -22,10 +22,11 @@ pub(crate) fn open(url: Option<&str>) -> Result<Engine> {
     Ok(blocking::open_url(&url)?)
 }
 
-/// Returns the URL that `--store` or `FORKLORE_STORE` names, or that of the default store.
+/// Parses the URL from `--store` or `FORKLORE_STORE`. Without one, returns the URL of the default
+/// store.
 ///
 /// # Errors
-/// When the URL is not that of a store, or there is no home directory.
+/// When the URL does not name a store, or there is no home directory for the default store.
 pub(crate) fn url(url: Option<&str>) -> Result<StoreUrl> {
     match url {
         None | Some("" | "sqlite:") => default_url(),
@@ -33,7 +34,8 @@ pub(crate) fn url(url: Option<&str>) -> Result<StoreUrl> {
     }
 }
 
-/// Returns the default: `forklore/sessions.db` in the platform's data directory.
+/// Returns the URL of the default store: the SQLite file `forklore/sessions.db` in the platform's
+/// data directory.
 fn default_url() -> Result<StoreUrl> {
     let dirs = etcetera::base_strategy::choose_native_strategy().map_err(|_| {
         Failure::invalid(
@@ -43,10 +45,10 @@ fn default_url() -> Result<StoreUrl> {
     Ok(StoreUrl::Sqlite(dirs.data_dir().join("forklore").join("sessions.db")))
 }
 
-/// Creates a folder that only its owner can access, unless it exists.
+/// Creates a folder that only its owner can access, unless the folder exists already.
 ///
 /// # Errors
-/// When it cannot be created.
+/// When the folder cannot be created.
 pub(crate) fn make_private(folder: &Path) -> Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);

@@ -1,4 +1,4 @@
-//! Reads the user's configuration and creates a host with its models and tools.
+//! Reads the user's configuration, and creates a host with the configured models and tools.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,16 @@ use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 
-/// The environment variable with the path of another configuration file.
+/// The environment variable with the path of a configuration file to use instead of the default
+/// file.
 const VARIABLE: &str = "FORKLORE_CONFIG";
 
-/// Creates a host with the configured models and tools. Tools that match `allowed` need no approval
-/// in this run.
+/// Creates a host with the configured models and tools. Tools that match a pattern in `allowed`
+/// need no approval in this run.
 ///
 /// # Errors
-/// When the configuration is invalid, the model is not configured, or the store cannot be used.
+/// When the configuration is invalid, `model` or a default model is not configured, or the store
+/// cannot be used.
 pub(crate) fn foreground(
     app: &App,
     model: Option<&str>,
@@ -27,7 +29,8 @@ pub(crate) fn foreground(
     output: &mut Output,
 ) -> Result<Foreground> {
     let configured = configured(app, output)?;
-    // Before the store is opened, which can create it: without a model there is nothing to do.
+    // Check the model before opening the store, which can create the store: without a model there
+    // is nothing to do.
     configured.model(model).map_err(Error::from)?;
     let engine = app.engine()?.clone();
     let allowed = allowed.to_vec();
@@ -35,8 +38,8 @@ pub(crate) fn foreground(
     Ok(foreground)
 }
 
-/// Reads the user's configuration. Configuration files in a project's folder are ignored, with a
-/// remark.
+/// Reads the user's configuration. Ignores configuration files in the folder of a project, and
+/// reports each one in a remark.
 pub(crate) fn configured(app: &App, output: &mut Output) -> Result<Configured> {
     let configured = Configured::read(&path()?).map_err(Error::from)?;
     for path in ignored_in(Path::new(app.workspace()?.as_str())) {
@@ -47,10 +50,10 @@ pub(crate) fn configured(app: &App, output: &mut Output) -> Result<Configured> {
     Ok(configured)
 }
 
-/// Maps the providers' names of models to the user's names for them. Contains only models whose two
-/// names differ and whose provider's name is used by one model only.
+/// Maps the providers' names of models to the user's names. Contains only models whose two names
+/// differ and whose provider's name no other configured model has.
 pub(crate) fn names() -> HashMap<String, String> {
-    // An invalid configuration does not prevent reading sessions.
+    // An invalid configuration must not prevent commands from reading sessions.
     let Some(configured) = path().ok().and_then(|path| Configured::read(&path).ok()) else {
         return HashMap::new();
     };
@@ -68,7 +71,8 @@ fn path() -> Result<PathBuf> {
     Ok(folders()?.config_dir().join("forklore").join("config.toml"))
 }
 
-/// Returns the path of the history of typed lines, in a folder that only its owner can access.
+/// Returns the path of the file with the history of typed lines. Creates its folder, which only its
+/// owner can access.
 ///
 /// # Errors
 /// When the folder cannot be created.

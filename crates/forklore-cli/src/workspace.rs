@@ -6,10 +6,10 @@ use forklore::core::workspace::Workspace;
 
 use crate::failure::{Failure, Result};
 
-/// Returns the workspace of `folder`, or of the current directory.
+/// Returns the workspace of `folder`. `None` means the current directory.
 ///
-/// A deleted folder may still have sessions, so its absolute path is then used without resolving
-/// it.
+/// Resolves symbolic links in the path. A deleted folder may still have sessions, so its absolute
+/// path is used without resolving links.
 ///
 /// # Errors
 /// When the current directory was deleted.

@@ -1,13 +1,13 @@
-//! The user's policy, with tools that are allowed for one run of the program.
+//! Extends the user's policy by tools that are allowed for one run of the program.
 
 use forklore_agent::approve::{Policy, Rule};
 use forklore_agent::tool::ToolCall;
 use forklore_mcp_client::Pattern;
 
-/// A policy in which some tools need no approval.
+/// The policy `policy`, except that `tools` need no approval.
 ///
-/// It replaces `Ask` by `Allow` for these tools. What the policy denies stays denied, and a
-/// session's ceiling is checked before any policy.
+/// The rule `Ask` becomes `Allow` for these tools. Calls that the inner policy denies stay denied,
+/// and a session's ceiling is checked before any policy.
 pub(crate) struct AllowedInRun<P> {
     pub(crate) policy: P,
     pub(crate) tools: Vec<Pattern>,

@@ -1,4 +1,4 @@
-//! Passes questions about tool calls to a person, who answers them elsewhere.
+//! Passes questions about tool calls to the front end, where a person answers them.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,41 +7,41 @@ use forklore_agent::approve::{Answer, Approve, Question};
 use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
 
-/// The recorded reason for a call whose tool the person allowed permanently.
+/// The recorded reason for a call of a tool that the person has allowed until the program ends.
 const ALLOWED: &str = "allowed until the program ends";
 
-/// A question about a tool call, waiting for its answer.
+/// A question about a tool call that waits for a person's answer.
 pub struct PendingApproval {
-    /// The question.
+    /// The kernel's question, with the tool call.
     pub question: Question,
     answer: oneshot::Sender<Answer>,
 }
 
 impl PendingApproval {
-    /// Answers the question. Has no effect if the turn has ended meanwhile.
+    /// Answers the question. Has no effect if the turn has already ended.
     pub fn answer(self, answer: Answer) {
         let _ = self.answer.send(answer);
     }
 }
 
-/// Sends questions about tool calls to the receiver of [`Approvals::channel`].
+/// Sends each question about a tool call to the receiver that [`Approvals::channel`] returned.
 pub struct Approvals {
     questions: mpsc::UnboundedSender<PendingApproval>,
-    /// The tools that need no approval until the program ends.
+    /// The names of the tools that need no approval until the program ends.
     always: Mutex<HashSet<String>>,
 }
 
 impl Approvals {
-    /// Creates the approvals of a conversation, and the receiver of its questions. After the
-    /// receiver is dropped, every further question is answered with no.
+    /// Creates the approvals of a conversation, and the receiver of their questions. After the
+    /// receiver is dropped, every call that needs approval is denied.
     #[must_use]
     pub fn channel() -> (Arc<Self>, mpsc::UnboundedReceiver<PendingApproval>) {
         let (questions, pending) = mpsc::unbounded_channel();
         (Arc::new(Self { questions, always: Mutex::default() }), pending)
     }
 
-    /// Allows further calls of a tool until the program ends. Returns the answer for the current
-    /// call.
+    /// Allows later calls of a tool until the program ends. Returns the answer that allows the
+    /// current call.
     pub fn always(&self, tool: &str) -> Answer {
         self.always.lock().unwrap_or_else(PoisonError::into_inner).insert(tool.to_owned());
         Answer::Granted(Some(ALLOWED.to_owned()))

@@ -1,4 +1,4 @@
-//! Files to be sent with the next prompt.
+//! Stores files that are sent with the next prompt.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,22 +12,22 @@ use forklore_engine::{Engine, Pin};
 
 use crate::{Error, Result};
 
-/// Number of leading bytes from which the media type is detected.
+/// The number of leading bytes of a file from which its media type is detected.
 const HEAD: u64 = 1 << 20;
 
-/// A stored file to be sent with the next prompt.
+/// A stored file that is sent with the next prompt.
 #[derive(Clone, Debug)]
 pub struct PendingAttachment {
     pin: Arc<Pin>,
     /// The file name without its directory.
     pub name: String,
-    /// The media type, detected from the bytes.
+    /// The media type, detected from the content of the file.
     pub media_type: String,
 }
 
 impl PendingAttachment {
-    /// Stores a file. The media type is detected from its bytes; for text, the file name decides
-    /// which text type.
+    /// Stores a file as an attachment. Detects the media type from the content; for text, the file
+    /// name determines which text type.
     ///
     /// # Errors
     /// Returns an error if the path is not a regular file, if the file cannot be read or is too
@@ -36,7 +36,7 @@ impl PendingAttachment {
         let shown = path.display();
         let failed = |source| Error::Io { doing: format!("reading {shown}"), source };
         let found = std::fs::metadata(path).map_err(failed)?;
-        // Opening a pipe can block forever.
+        // Check before opening, because opening a pipe can block forever.
         if !found.is_file() {
             let what = if found.is_dir() { "a folder" } else { "no file" };
             return Err(Error::invalid(format!("{shown} is {what}; attach a file")));
@@ -76,7 +76,8 @@ impl PendingAttachment {
         self.pin.bytes
     }
 
-    /// Returns, as a message for people, why a model does not receive the file; `None` if it does.
+    /// Returns a message for users that explains why the model does not receive the file. Returns
+    /// `None` if the model receives it.
     #[must_use]
     pub fn problem(&self, takes: &Capabilities) -> Option<String> {
         if takes.takes(&self.media_type, self.bytes()) {

@@ -1,8 +1,8 @@
 //! The user's configuration: models, tools, and the policy for tool calls.
 //!
-//! It is one file in the user's own configuration directory. forklore never reads a configuration
-//! from a project's directory: somebody else wrote it, who must not decide which program starts or
-//! where a conversation is sent.
+//! The configuration is one file in the user's own configuration directory. forklore never reads a
+//! configuration from the directory of a project: its author must not decide which programs start
+//! or where a conversation is sent.
 
 mod error;
 mod read;
@@ -20,45 +20,47 @@ use serde::Deserialize;
 pub use error::ConfigError;
 use trust::Trust;
 
-/// Files in a project's directory that look like a configuration of forklore.
+/// The paths of files in a project's directory that look like a configuration of forklore.
 const IN_PROJECTS: [&str; 3] = ["forklore.toml", ".forklore.toml", ".forklore/config.toml"];
 
-/// The content of the configuration file. It names the environment variables that have the keys,
-/// and never contains a key.
+/// The content of the configuration file. The file never contains an API key, only the names of
+/// environment variables that contain keys.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// The model to use if none is named. If there is only one model, it is the default.
+    /// The name of the default model. If this is `None` and only one model is configured, that
+    /// model is the default.
     pub default_model: Option<String>,
     /// The system prompt of new sessions.
     pub system: Option<String>,
-    /// The models, by the user's names.
+    /// The models, by the names that the user gave them.
     pub models: BTreeMap<String, ModelConfig>,
-    /// The tool servers.
+    /// The tool servers, by name.
     pub tools: BTreeMap<ServerName, ServerConfig>,
-    /// The rules for calls: which run, which are denied, and which need approval.
+    /// The rules for tool calls: which calls run, which are denied, and which need approval.
     pub policy: Rules,
-    /// Limits for sub-agents that a model starts by itself. `None` forbids them.
+    /// The limits for sub-agents that a model starts by itself. `None` forbids such sub-agents.
     pub delegate: Option<Limits>,
-    /// The collector of spans. `None` disables tracing.
+    /// The collector that receives OpenTelemetry spans. `None` disables tracing.
     pub tracing: Option<TracingConfig>,
 }
 
-/// The configuration and its file.
+/// A configuration and the path of its file.
 #[derive(Debug, Default)]
 pub struct Configured {
     /// The path of the file, which need not exist.
     pub path: PathBuf,
-    /// The content of the file.
+    /// The content of the file, or the default if the file does not exist.
     pub config: Config,
 }
 
 impl Configured {
-    /// Reads the file. If it does not exist, the configuration is empty.
+    /// Reads the configuration file. If the file does not exist, the configuration is empty.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read, if others may write to it or to a directory on
-    /// its path, or if its content is invalid; the latter with the line.
+    /// Returns an error if the file cannot be read, if other users may write to the file or to a
+    /// directory on its path, or if its content is invalid. An error about the content has the line
+    /// number.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let config = match read::text(path, &Trust::of_this_user())? {
             Some(text) => read::config(path, &text)?,
@@ -70,7 +72,8 @@ impl Configured {
     /// Returns the name of a model and its configuration. `None` selects the default model.
     ///
     /// # Errors
-    /// Returns an error if there is no such model.
+    /// Returns an error if no model has this name, or if `name` is `None` and there is no default
+    /// model.
     pub fn model(&self, name: Option<&str>) -> Result<(&str, &ModelConfig), ConfigError> {
         let models = &self.config.models;
         let only = || Some(models.first_key_value().filter(|_| models.len() == 1)?.0.as_str());
@@ -91,8 +94,8 @@ impl Configured {
     }
 }
 
-/// Lists files in a project's directory that look like a configuration of forklore. They are
-/// ignored.
+/// Lists the files in a project's directory that look like a configuration of forklore. forklore
+/// ignores these files.
 #[must_use]
 pub fn ignored_in(folder: &Path) -> Vec<PathBuf> {
     let there = IN_PROJECTS.iter().map(|name| folder.join(name));

@@ -1,4 +1,4 @@
-//! A conversation: its current session, and the sessions it was in before.
+//! A conversation: its current session, and the sessions that it was in before.
 
 mod branch;
 mod state;
@@ -22,10 +22,10 @@ pub use work::{SummarizeBy, SummarizedFork};
 
 use crate::{Error, Host, PendingAttachment, Result, Start};
 
-/// A conversation. It is in one session at a time; forking, rewinding and switching move it to
-/// another one.
+/// A conversation, which is in one session at a time. Forking, rewinding and switching move the
+/// conversation to another session.
 ///
-/// Clones share the same conversation, so that one task can run a turn while another displays it.
+/// Clones share their state, so that one task can run a turn while another task displays it.
 #[derive(Clone)]
 pub struct Conversation {
     host: Arc<Host>,
@@ -38,18 +38,19 @@ pub struct Conversation {
 struct State {
     session: AgentSession,
     model: String,
-    /// The sessions that the conversation was in before, the latest last.
+    /// The sessions that the conversation was in before the current one, oldest first.
     trail: Vec<SessionId>,
     /// The files to send with the next prompt.
     attachments: Vec<PendingAttachment>,
 }
 
 impl Host {
-    /// Opens a conversation. `approve` decides about the calls for which the policy requires
-    /// approval.
+    /// Opens a conversation. `approve` allows or denies each tool call for which the policy
+    /// requires approval.
     ///
     /// # Errors
-    /// Returns an error if no model is configured, or if the session does not exist.
+    /// Returns an error if no model is configured, or if the session that `start` names does not
+    /// exist.
     pub async fn open(
         self: &Arc<Self>,
         start: Start,
@@ -66,7 +67,7 @@ impl Host {
         })
     }
 
-    /// Opens a conversation in which every call that needs approval is denied.
+    /// Opens a conversation in which every tool call that needs approval is denied.
     ///
     /// # Errors
     /// The errors of [`open`](Self::open).
@@ -82,35 +83,36 @@ impl Conversation {
         &self.host
     }
 
-    /// Returns the session that the conversation is in.
+    /// Returns the current session of the conversation.
     #[must_use]
     pub fn session(&self) -> AgentSession {
         self.state().session.clone()
     }
 
-    /// Returns the id of that session. A turn that lost its session to another program continues in
-    /// a fork, so the id can change during a turn.
+    /// Returns the id of the current session. The id can change during a turn: if another program
+    /// takes over the session, the turn continues in a fork.
     #[must_use]
     pub fn id(&self) -> SessionId {
         self.session().id()
     }
 
-    /// Returns the workspace of new sessions.
+    /// Returns the workspace in which the conversation creates new sessions.
     #[must_use]
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
     }
 
-    /// Returns the model that answers, by its name in the configuration.
+    /// Returns the configured name of the model that answers.
     #[must_use]
     pub fn model(&self) -> String {
         self.state().model.clone()
     }
 
-    /// Returns the header of the session. A new session is stored with its first turn.
+    /// Returns the stored header of the current session. A new session is first stored with its
+    /// first turn.
     ///
     /// # Errors
-    /// `invalid_args` before the first turn, or the errors of the store.
+    /// `invalid_args` before the first turn of a new session, or the errors of the store.
     pub async fn header(&self) -> Result<Header> {
         let id = self.id();
         self.host.run(move |engine| engine.show(&id)).await.map_err(|error| match error.kind() {
@@ -119,11 +121,11 @@ impl Conversation {
         })
     }
 
-    /// Finds a session. `word` is a label of this family; or an id, a part of an id, `@label` or
-    /// `last`, which are looked up in the conversation's workspace.
+    /// Finds a session. `word` is either a label of the current session's family, or a reference in
+    /// the conversation's workspace: an id, a part of an id, `@label` or `last`.
     ///
     /// # Errors
-    /// `not_found` if no session matches; `invalid_args` if several do.
+    /// `not_found` if no session matches; `invalid_args` if several sessions match.
     pub async fn find(&self, word: &str) -> Result<Header> {
         let here = self.header().await.ok();
         let (word, workspace) = (word.to_owned(), self.workspace.clone());
@@ -141,22 +143,23 @@ impl Conversation {
         self.host.run(find).await
     }
 
-    /// Subscribes to the notifications of the current session. Buffers at most `capacity` of them.
+    /// Subscribes to the notifications of the current session. The subscription buffers at most
+    /// `capacity` notifications.
     #[must_use]
     pub fn subscribe(&self, capacity: usize) -> Subscription {
         self.session().subscribe(capacity)
     }
 
-    /// Closes the session in this program: a running turn is interrupted, and live sub-agents end
-    /// before their parent. Everything stored stays.
+    /// Closes the current session in this program: interrupts a running turn, and ends running
+    /// sub-agents before their parent. All stored events stay.
     pub async fn close(&self) {
         self.session().cleanup(true).await;
     }
 
-    /// Switches to another model, from the next turn on.
+    /// Switches to the model with this configured name, from the next turn on.
     ///
     /// # Errors
-    /// Returns an error if no such model is configured.
+    /// Returns an error if no model with this name is configured.
     pub fn use_model(&self, name: &str) -> Result<()> {
         let mut other = self.host.equipment(name, self.approve.clone())?;
         other.settings.lease_wait = self.lease_wait;
@@ -166,7 +169,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Stores a file, to be sent with the next prompt.
+    /// Stores a file, and sends it with the next prompt.
     ///
     /// # Errors
     /// The errors of [`PendingAttachment::store`].
@@ -178,13 +181,13 @@ impl Conversation {
         Ok(attachment)
     }
 
-    /// Returns the files to be sent with the next prompt.
+    /// Returns the files that the next prompt sends.
     #[must_use]
     pub fn attachments(&self) -> Vec<PendingAttachment> {
         self.state().attachments.clone()
     }
 
-    /// Removes these files from the next prompt.
+    /// Removes all files from the next prompt.
     pub fn drop_attachments(&self) {
         self.state().attachments.clear();
     }

@@ -10,7 +10,7 @@ use crate::config::ConfigError;
 /// The result of a host operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation failed. Events stored before the failure stay stored.
+/// The reason why an operation failed. Events stored before the failure stay stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -34,7 +34,7 @@ pub enum Error {
     Io {
         /// The operation that failed.
         doing: String,
-        /// The cause.
+        /// The I/O error.
         source: io::Error,
     },
     /// The caller interrupted the operation.
@@ -66,7 +66,7 @@ impl Error {
         }
     }
 
-    /// Returns the facts of the error for scripts, as a JSON object.
+    /// Returns the details of the error as a JSON object, for scripts.
     #[must_use]
     pub fn details(&self) -> Value {
         match self {
@@ -77,8 +77,8 @@ impl Error {
         }
     }
 
-    /// Checks whether another program runs a turn in the session or wrote to it. The caller can
-    /// continue in a fork.
+    /// Checks whether the operation failed because another program runs a turn in the session or
+    /// has written to the session. The caller can then continue in a fork.
     #[must_use]
     pub fn is_in_use(&self) -> bool {
         matches!(self.kind(), ErrorKind::Busy | ErrorKind::Conflict)

@@ -1,8 +1,8 @@
 //! Runs several continuations of one session concurrently, and compares them.
 //!
-//! Each continuation is a fork at the same cut, so their requests begin with the same bytes. The
-//! first one runs alone until its answer begins. Then the provider has the prefix in its cache, and
-//! the others run concurrently.
+//! Each continuation is a fork at the same cut, so that all requests begin with the same bytes. The
+//! first continuation runs alone until its answer begins. Then the provider has cached the prefix,
+//! and the other continuations run concurrently.
 
 mod judge;
 mod labels;
@@ -21,40 +21,42 @@ pub use judge::Judge;
 
 use crate::{Error, Host, Result};
 
-/// What to explore.
+/// An exploration to run: the session, the cut, the continuations and their judge.
 #[derive(Clone, Debug)]
 pub struct Explore {
     /// The session to continue.
     pub session: Header,
-    /// The cut at which the continuations begin. `None` is the end.
+    /// The cut at which the continuations begin. `None` is the end of the session.
     pub at: Option<Selector>,
-    /// The continuations.
+    /// The continuations to run.
     pub tries: Vec<Try>,
-    /// The program that scores the answers.
+    /// The program that scores the answers. `None` means that the answers get no score.
     pub judge: Option<Judge>,
-    /// The prefix of the forks' labels, before a number. `None` derives it from the session:
-    /// `try-1` from a root, `plan-b.1` from the fork `plan-b`.
+    /// The prefix of the forks' labels; each label adds `-` and a number. `None` derives the labels
+    /// from the session's label: `try-1` for a root, `plan-b.1` for the fork `plan-b`.
     pub label: Option<String>,
-    /// Maximum number of concurrent continuations.
+    /// The maximum number of continuations that run concurrently.
     pub jobs: usize,
 }
 
 /// One continuation to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Try {
-    /// The model that answers, by its name in the configuration.
+    /// The configured name of the model that answers.
     pub model: String,
-    /// The prompt.
+    /// The prompt that the continuation answers.
     pub prompt: String,
 }
 
-/// Maximum number of continuations that [`tries`] creates: providers do not answer more at once.
+/// The maximum number of continuations that [`tries`] creates. Providers do not answer more
+/// requests at once.
 pub const MOST: usize = 64;
 /// The default number of continuations of one prompt and one model.
 const USUAL: usize = 4;
 
-/// Pairs each prompt with each model, and repeats the pairs in order up to `n` continuations. If
-/// `n` is `None`, creates one of each pair, or four of a single pair.
+/// Creates `n` continuations: pairs each prompt with each model, and repeats the list of pairs
+/// until there are `n`. If `n` is `None`, creates one continuation for each pair, or four for a
+/// single pair.
 ///
 /// # Errors
 /// `invalid_args` if `n` is 0 or more than [`MOST`], or if there is no prompt or no model.
@@ -75,7 +77,7 @@ pub fn tries(prompts: &[String], models: &[String], n: Option<usize>) -> Result<
     Ok(all.iter().cycle().take(n).cloned().collect())
 }
 
-/// Returns the row of a continuation that waits.
+/// Returns the row of a continuation that has not started.
 fn waiting(tried: &Try) -> Row {
     Row {
         session_id: None,
@@ -91,23 +93,24 @@ fn waiting(tried: &Try) -> Row {
     }
 }
 
-/// Marks a continuation as failed.
+/// Marks the continuation of a row as failed with this error.
 fn fail(row: &mut Row, error: &Error) {
     row.state = State::Failed;
     row.error = Some(error.to_string());
 }
 
-/// The number and the new state of a row that changed.
+/// The index, from 0, and the new state of a row that changed.
 type Changed = (usize, Row);
 
-/// Runs the exploration. `changed` gets the number and the new state of each row that changed.
+/// Runs an exploration, and returns one row for each continuation. Calls `changed` with the index
+/// and the new state of each row that changed.
 ///
-/// Cancelling `cancel` interrupts the running continuations. Each fork stays stored with the answer
-/// so far and can be resumed.
+/// Cancelling `cancel` interrupts the running continuations. Each fork stays stored with its answer
+/// so far, and can be resumed.
 ///
 /// # Errors
 /// Returns an error if the cut does not exist, a model is not configured or lacks its key, or the
-/// judge's program does not exist. Then nothing is forked.
+/// judge's program does not exist. After such an error, no fork exists.
 pub async fn explore(
     host: &Host,
     explore: &Explore,
@@ -144,7 +147,7 @@ pub async fn explore(
     Ok(rows)
 }
 
-/// Returns the state and the error of a row whose turn ended with `status`.
+/// Returns the state and the error message of a row whose turn ended with `status`.
 fn state_of(status: &Status) -> (State, Option<String>) {
     match status {
         Status::Success => (State::Done, None),

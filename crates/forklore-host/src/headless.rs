@@ -1,4 +1,4 @@
-//! Runs one turn without a person who approves calls.
+//! Runs one turn without a person who approves tool calls.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use tokio_util::sync::CancellationToken;
 use crate::interrupt::interruptible;
 use crate::{Host, Result, Start};
 
-/// Number of notifications buffered for the caller before the oldest is dropped.
+/// The maximum number of notifications buffered for the caller. Beyond it, the oldest is dropped.
 const CAPACITY: usize = 4096;
 
 impl Host {
-    /// Runs one turn, and denies every call that would need a person's approval. Without a prompt
-    /// it continues the interrupted turn. `notify` gets each notification of the session.
+    /// Runs one turn, and denies every tool call that needs a person's approval. Without a prompt,
+    /// continues the interrupted turn. Calls `notify` with each notification of the session.
     ///
-    /// Cancelling `cancel` interrupts the turn, which then ends with the text so far. Dropping the
-    /// future returns at once; [`close`](Self::close) then releases the session.
+    /// Cancelling `cancel` interrupts the turn, which then ends with the text so far. If the caller
+    /// drops the future instead, [`close`](Self::close) releases the session.
     ///
     /// # Errors
     /// Returns an error if no model is configured, the session does not exist, another program runs
-    /// a turn in it, or the model does not answer.
+    /// a turn in the session, or the model does not answer.
     pub async fn run_turn(
         &self,
         start: &Start,

@@ -1,4 +1,5 @@
-//! What the conversations of one program share: the kernel, and the configured models and tools.
+//! The host: the kernel and the configured models and tools, which the conversations of a program
+//! share.
 
 use futures_util::future::{BoxFuture, FutureExt};
 use std::ops::Range;
@@ -19,25 +20,26 @@ use crate::allowed::AllowedInRun;
 use crate::config::Configured;
 use crate::{ConfigError, Error, Result, Start};
 
-/// Creates a model from its configuration.
+/// A function that creates a model from its configuration.
 pub type MakeModel = dyn Fn(&ModelConfig) -> Result<Arc<dyn Model>> + Send + Sync;
 
-/// The kernel on one store, with the models and tools that the user has configured.
+/// A kernel on one store, with the models and tools that the user has configured.
 ///
-/// A host starts no tool server before [`start_tools`](Self::start_tools). It has no runtime of its
-/// own: its methods run on the caller's tokio runtime.
+/// A host starts no tool server before [`start_tools`](Self::start_tools). The methods run on the
+/// caller's tokio runtime; a host has no runtime of its own.
 pub struct Host {
     configured: Configured,
     kernel: Kernel,
     tools: Arc<McpTools>,
     spans: Option<Arc<Spans>>,
     make: Box<MakeModel>,
-    /// The tools that need no approval in this run.
+    /// Patterns of the tools that need no approval in this run.
     allowed: Vec<Pattern>,
 }
 
 impl Host {
-    /// Creates a host on `engine` that calls models over HTTP. Call it inside a tokio runtime.
+    /// Creates a host on `engine` that calls models over HTTP. Call this function inside a tokio
+    /// runtime.
     ///
     /// # Errors
     /// Returns an error if the configuration of a tool server or of tracing is invalid.
@@ -45,7 +47,8 @@ impl Host {
         Self::with_models(engine, configured, Box::new(over_http))
     }
 
-    /// Creates a host whose models are created by `make`. Call it inside a tokio runtime.
+    /// Creates a host that calls `make` to create its models. Call this function inside a tokio
+    /// runtime.
     ///
     /// # Errors
     /// The errors of [`new`](Self::new).
@@ -63,9 +66,9 @@ impl Host {
         Ok(Self { configured, kernel, tools, spans, make, allowed })
     }
 
-    /// Allows the sessions of this host to call these tools without approval.
+    /// Allows the sessions of this host to call the tools that match `tools` without approval.
     ///
-    /// What the configuration denies stays denied, and so does what exceeds a session's ceiling.
+    /// Calls that the configuration denies stay denied, and so do calls beyond a session's ceiling.
     #[must_use]
     pub fn allowing(self, tools: Vec<Pattern>) -> Self {
         Self { allowed: tools, ..self }
@@ -83,13 +86,13 @@ impl Host {
         &self.kernel
     }
 
-    /// Returns the engine, which has the operations on the store.
+    /// Returns the engine, which implements the operations on the store.
     #[must_use]
     pub fn engine(&self) -> &Engine {
         self.kernel.engine()
     }
 
-    /// Runs an engine operation on a thread that may block.
+    /// Runs a blocking engine operation on a thread where blocking is allowed.
     ///
     /// # Errors
     /// The errors of the operation.
@@ -104,18 +107,18 @@ impl Host {
         }
     }
 
-    /// Starts the tool servers. Returns a message for each one that does not start.
+    /// Starts the tool servers. Returns an error message for each server that does not start.
     pub fn start_tools(&self) -> BoxFuture<'_, Vec<String>> {
         async move { self.tools.start().await.iter().map(ToString::to_string).collect() }.boxed()
     }
 
     /// Releases the sessions of interrupted turns, stops the tool servers, and sends the remaining
-    /// spans.
+    /// spans to the collector.
     pub fn close(&self) -> BoxFuture<'_, ()> {
         async move {
             self.kernel.settle().await;
             self.tools.end().await;
-            // A collector that fails does not affect the conversation.
+            // Ignore a failure of the collector, which must not affect the conversation.
             if let Some(spans) = &self.spans {
                 spans.clone().end().await;
             }
@@ -123,19 +126,22 @@ impl Host {
         .boxed()
     }
 
-    /// Returns the files that a model accepts in a request. `None` selects the default model.
+    /// Returns which files a model accepts in a request. `None` selects the default model.
     ///
     /// # Errors
-    /// Returns an error if no such model is configured, or if its configuration is invalid.
+    /// Returns an error if no model with this name is configured, or if the model's configuration
+    /// is invalid.
     pub fn takes(&self, model: Option<&str>) -> Result<Capabilities> {
         let (_, config) = self.configured.model(model)?;
         Ok((self.make)(config)?.takes())
     }
 
-    /// Returns the model, tools and settings of a session that the named model answers.
+    /// Returns the model, tools and settings of a session in which the model with this name
+    /// answers.
     ///
     /// # Errors
-    /// Returns an error if no such model is configured, or if its configuration is invalid.
+    /// Returns an error if no model with this name is configured, or if the model's configuration
+    /// is invalid.
     pub fn equipment(&self, model: &str, approve: Arc<dyn Approve>) -> Result<SessionConfig> {
         let (_, config) = self.configured.model(Some(model))?;
         let settings = Settings {
@@ -158,8 +164,8 @@ impl Host {
         })
     }
 
-    /// Opens or creates the session with which a conversation begins. Returns it and the model's
-    /// name.
+    /// Opens or creates the session in which a conversation begins. Returns the session and the
+    /// configured name of its model.
     pub(crate) fn session<'a>(
         &'a self,
         start: &'a Start,
@@ -184,8 +190,9 @@ impl Host {
         .boxed()
     }
 
-    /// Forks a session with a summary by a model after the history. If the model cannot be called,
-    /// the engine writes the summary. Also returns the summary, if this call created it.
+    /// Forks a session, and adds a summary by a model after the inherited history. If the model
+    /// cannot be called, the engine writes the summary. Also returns the summary, if this call
+    /// recorded it.
     ///
     /// # Errors
     /// Returns an error if the fork is refused.
@@ -208,8 +215,8 @@ impl Host {
         Ok((branched.forked, summary))
     }
 
-    /// Requests a summary of a part of a session from a model. `part` is a range of message
-    /// indexes.
+    /// Requests a summary of a part of a session from a model. `part` is the range of the message
+    /// indexes to summarize.
     ///
     /// # Errors
     /// Returns an error if no model is configured, or if the session or the part does not exist.
@@ -223,7 +230,7 @@ impl Host {
         Ok(session.summarize_part(part).await?)
     }
 
-    /// Opens a stored session in which every call that needs approval is denied.
+    /// Opens a stored session in which every tool call that needs approval is denied.
     async fn unattended(&self, model: Option<&str>, session: &SessionId) -> Result<AgentSession> {
         let (model, _) = self.configured.model(model)?;
         let equipment = self.equipment(model, Arc::new(Nobody))?;
@@ -237,7 +244,7 @@ impl Host {
     }
 }
 
-/// Creates the sender of spans, if the configuration names a collector.
+/// Creates the sink that sends spans, if the configuration names a collector.
 fn spans(configured: &Configured) -> Result<Option<Arc<Spans>>> {
     let Some(tracing) = &configured.config.tracing else { return Ok(None) };
     let spans = Spans::new(tracing, "forklore")

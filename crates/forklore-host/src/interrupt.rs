@@ -1,15 +1,15 @@
-//! Interrupts work in a session.
+//! Runs work in a session that a cancellation token can interrupt.
 
 use std::time::Duration;
 
 use forklore_agent::AgentSession;
 use tokio_util::sync::CancellationToken;
 
-/// Interval between attempts to interrupt a turn that has not started yet.
+/// The interval between attempts to interrupt a turn that has not started yet.
 const RETRY: Duration = Duration::from_millis(5);
 
-/// Runs `work` of a session to its end. If `cancel` is cancelled, interrupts the session: `work`
-/// then ends by itself with the result so far.
+/// Runs `work`, an operation of `session`, to its end. If `cancel` is cancelled, interrupts the
+/// session, so that `work` ends by itself with its result so far.
 pub(crate) async fn interruptible<T>(
     session: &AgentSession,
     cancel: &CancellationToken,

@@ -1,14 +1,16 @@
-//! Conversations that fork, with the user's configured models and tools, and without a terminal.
+//! Conversations whose sessions can fork, with the user's configured models and tools. Needs no
+//! terminal.
 //!
-//! Use it to build a server, a protocol or a graphical front end. For a conversation at a terminal,
-//! use `forklore-chat`, which is built on this crate. For an agent that does not use forklore's
-//! configuration file, use `forklore-agent`.
+//! Use this crate to build a server, a protocol or a graphical front end. For a conversation at a
+//! terminal, use `forklore-chat`, which is built on this crate. For an agent that does not use
+//! forklore's configuration file, use `forklore-agent`.
 //!
-//! - A [`Host`] has the user's [configuration](config), the models and tools that it names, and a
+//! - A [`Host`] has the user's [configuration](config), the configured models and tools, and a
 //!   [kernel](forklore_agent) on one store.
-//! - A [`Conversation`] is in one session at a time; it can run turns, fork, rewind, summarize,
-//!   bring branches, and delegate to sub-agents. [`Start`] says where it begins.
-//! - [`explore`] tries several continuations concurrently.
+//! - A [`Conversation`] is in one session at a time. It can run turns, fork, rewind, summarize,
+//!   bring summaries of branches, and delegate to sub-agents. [`Start`] has the session and the
+//!   model with which it begins.
+//! - [`explore`] runs several continuations of a session concurrently.
 //! - [`Approvals`] passes tool calls that need approval to the front end.
 //!
 //! ```
@@ -67,8 +69,9 @@
 //! # }
 //! ```
 //!
-//! All operations are async functions: they read no input, print nothing, handle no signals, and
-//! need the caller's tokio runtime. The host starts no tool server before [`Host::start_tools`].
+//! All operations are async functions that run on the caller's tokio runtime. They read no input,
+//! print nothing, and handle no signals. The host starts no tool server before
+//! [`Host::start_tools`].
 
 mod allowed;
 mod approvals;

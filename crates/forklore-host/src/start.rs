@@ -1,4 +1,4 @@
-//! How a conversation begins.
+//! The options with which a conversation begins.
 
 use std::time::Duration;
 
@@ -8,26 +8,26 @@ use forklore_core::workspace::Workspace;
 /// The session, model and options with which a conversation begins.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// The session to continue. `None` creates a new one.
+    /// The session to continue. `None` creates a new session.
     pub session: Option<SessionId>,
-    /// The title of a new session.
+    /// The title of the new session. Unused if `session` names a session to continue.
     pub title: Option<String>,
     /// The workspace of new sessions.
     pub workspace: Workspace,
-    /// The model that answers, by its name in the configuration. `None` is the default model.
+    /// The configured name of the model that answers. `None` is the default model.
     pub model: Option<String>,
-    /// How long a turn waits for a session in which another program runs a turn.
+    /// How long a turn waits while another program runs a turn in the session.
     pub lease_wait: Duration,
 }
 
 impl Start {
-    /// A new session in a workspace, answered by the default model.
+    /// Returns the options for a new session in a workspace, with the default model.
     #[must_use]
     pub fn in_workspace(workspace: Workspace) -> Self {
         Self { session: None, title: None, workspace, model: None, lease_wait: Duration::ZERO }
     }
 
-    /// Continues a stored session instead.
+    /// Continues the stored session `id` instead of creating a session.
     #[must_use]
     pub fn session(self, id: SessionId) -> Self {
         Self { session: Some(id), ..self }

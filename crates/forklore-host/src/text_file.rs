@@ -1,30 +1,31 @@
-//! Reads small text files that a user names. A read is bounded and never blocks on a pipe.
+//! Reads small text files that a user names. A read has a size limit and never blocks on a pipe.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The maximum size of such a file in bytes.
+/// The maximum size of a text file, in bytes.
 const MOST: u64 = 1 << 20;
 
-/// Why a file was not read.
+/// The reason why a text file was not read.
 #[derive(Debug, thiserror::Error)]
 pub enum Unread {
     /// The file cannot be opened or read.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The path is a directory, a device or a pipe, which may have no end.
+    /// The path does not name a regular file: it is a directory, or a device or pipe, which may
+    /// have no end.
     #[error("it is no regular file")]
     NoFile,
     /// The file is longer than 1 MiB.
     #[error("it holds more than {} bytes", MOST)]
     Long,
-    /// The file is not UTF-8; the number of the first such line.
+    /// The file is not UTF-8. Has the number, from 1, of the first line that is not UTF-8.
     #[error("line {0} is not UTF-8")]
     NoText(usize),
 }
 
-/// Returns the text of a file.
+/// Returns the content of a text file.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, is not a regular file, is longer than 1 MiB, or is

@@ -1,5 +1,6 @@
-//! Measures how much sooner a fork of a warm conversation gets its response than a cold
-//! conversation, on a real small model, in both API formats that its server supports:
+//! Measures the time to the first event of a response: for a new conversation, and for a fork of a
+//! conversation that the server has cached. Uses a real small model, in both API formats that its
+//! server supports:
 //!
 //! ```console
 //! $ FORKLORE_SMOLLM=target/smollm cargo run --example warm_fork -p forklore-llm
@@ -66,8 +67,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let server = Server::start()?;
         let base_url = Some(server.openai());
         let model = HttpModel::new(ModelConfig { base_url, ..ModelConfig::new(provider, MODEL) })?;
-        // A warm-up request, so that one-time initialisation in the program and the server does not
-        // count.
+        // Send a warm-up request first, so that one-time initialisation of the program and the
+        // server is not measured.
         ask_short(&model).await?;
         let (cold, _) = ask(&model, "What is this about?").await?;
         let (warm, usage) = ask(&model, "Which ships are there?").await?;

@@ -9,26 +9,26 @@ use serde::{Deserialize, Serialize};
 use crate::key::KeyVariable;
 
 /// The maximum total size of the media in one request, in bytes of base64. Some providers refuse
-/// requests of more than 20 MB, and the text needs space too.
+/// requests of more than 20 MB, which include the text.
 const MAX_MEDIA_BYTES: usize = 18 << 20;
-/// The maximum size of an attached text, in bytes. If the context window is small, the limit is a
-/// quarter of it, at four bytes per token.
+/// The maximum size of an attached text, in bytes. A small context window reduces the limit to a
+/// quarter of the window, at four bytes per token.
 const MAX_TEXT_BYTES: usize = 128 << 10;
 
-/// A model, as the user's configuration describes it. It never contains API keys, only the name of
-/// the environment variable that contains the key.
+/// The configuration of one model. It contains no API key, only the name of the environment
+/// variable that contains the key.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelConfig {
     /// The API protocol that requests use.
     pub provider: Provider,
-    /// The provider's name of the model.
+    /// The name of the model in the provider's API.
     pub model: String,
-    /// The base URL of the API; `None` means the provider's own address.
+    /// The base URL of the API. `None` means the provider's own address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// The environment variable that contains the API key. If it is `None`, the provider's usual
-    /// variables apply at the provider's own address, and no key is sent to any other address, so
+    /// The environment variable that contains the API key. If this is `None`, the provider's usual
+    /// variables apply at the provider's own address. At any other address, no key is sent then, so
     /// that a key never goes to a wrong address by mistake.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_env: Option<KeyVariable>,
@@ -38,21 +38,22 @@ pub struct ModelConfig {
     /// The maximum number of tokens of a response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u32>,
-    /// The sampling temperature.
+    /// The sampling temperature. `None` leaves it to the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Maximum time to wait for the next chunk of a response, in seconds; 300 by default.
+    /// The maximum time to wait for the next chunk of a response, in seconds. The default is 300.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience_seconds: Option<u64>,
-    /// Whether requests in the OpenAI form contain the cache key of the family. Some servers refuse
-    /// unknown fields.
+    /// Whether requests to an OpenAI-compatible server contain the family's cache key, the field
+    /// `prompt_cache_key`. Set it to false for a server that refuses unknown fields.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub cache_key: bool,
-    /// Whether requests contain images. The default is yes at the own address of a model provider,
-    /// and no at any other address and with Ollama: many servers refuse a request with an image.
+    /// Whether requests contain images. The default is true at the provider's own address, but
+    /// false for Ollama and at any other address, because many servers refuse a request with an
+    /// image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images: Option<bool>,
-    /// The price of a million tokens.
+    /// The prices of a million tokens, from which costs are computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Prices>,
 }
@@ -82,8 +83,8 @@ fn is_true(value: &bool) -> bool {
 }
 
 impl ModelConfig {
-    /// Creates the configuration of a model at its provider's own address, with defaults for the
-    /// rest.
+    /// Creates the configuration of a model at its provider's own address. All other fields have
+    /// their defaults.
     #[must_use]
     pub fn new(provider: Provider, model: impl Into<String>) -> Self {
         Self {
@@ -106,8 +107,8 @@ impl ModelConfig {
         self.base_url.as_deref().unwrap_or(self.provider.address()).trim_end_matches('/')
     }
 
-    /// Returns the environment variables that may contain the API key, in the order of preference:
-    /// the first one that is set applies.
+    /// Returns the environment variables that may contain the API key. The first variable that is
+    /// set applies.
     pub(crate) fn key_variables(&self) -> Vec<&str> {
         match (&self.key_env, &self.base_url) {
             (Some(named), _) => vec![named.as_str()],
@@ -116,8 +117,8 @@ impl ModelConfig {
         }
     }
 
-    /// Returns the media that requests may contain. The limits are those of the providers'
-    /// documentation, or lower.
+    /// Returns which media requests may contain. The limits are at most those of the providers'
+    /// documentation.
     pub(crate) fn takes(&self) -> Capabilities {
         let is_own = self.base_url.is_none() && self.provider != Provider::Ollama;
         let window = self.context_window.and_then(|tokens| usize::try_from(tokens).ok());

@@ -1,4 +1,4 @@
-//! The history of a request as segments: one form for all providers.
+//! Converts the history of a request to segments, a form that all providers share.
 
 mod media;
 
@@ -12,10 +12,10 @@ use serde_json::value::RawValue;
 
 pub(crate) use media::{ContentPart, InlineMedia, as_text, note};
 
-/// A part of a message.
+/// A part of a message, in the form that all providers share.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Segment<'a> {
-    /// The index of the message in the request.
+    /// The index of the message in the request, from 0.
     pub(crate) message: usize,
     pub(crate) speaker: Speaker,
     pub(crate) kind: SegmentKind<'a>,
@@ -36,10 +36,10 @@ pub(crate) enum SegmentKind<'a> {
     Text(Cow<'a, str>),
     /// An image or a document from the user.
     Media(InlineMedia<'a>),
-    /// Reasoning of the same model that receives the request.
+    /// Reasoning by the same model that receives the request.
     Reasoning {
         text: &'a str,
-        /// Provider data that the provider requires with its reasoning.
+        /// Data, such as a signature, that the provider requires with the reasoning.
         opaque: Option<Data>,
     },
     Call {
@@ -55,14 +55,14 @@ pub(crate) enum SegmentKind<'a> {
     },
 }
 
-/// The attachments of a request, and the limits that remain for further media.
+/// The attachments of a request, and the remaining limits for media in the request.
 struct MediaContext<'a> {
     attached: &'a Attached,
     allowance: Allowance<'a>,
 }
 
 /// Converts the messages of `request` to segments for the model `to`, which accepts the media in
-/// `takes`. Omits the reasoning of other models (docs/semantics.md, Model requests).
+/// `takes`. Omits reasoning by other models (docs/semantics.md, Model requests).
 pub(crate) fn segments<'a>(
     request: &'a Request,
     to: &ModelName,
@@ -137,9 +137,9 @@ fn part_segment<'a>(
     Some(Segment { message, speaker, kind })
 }
 
-/// Returns the speaker and the segment of a content part. No provider accepts media from the
-/// assistant or in the system instructions, so a note replaces them. Media and text next to a tool
-/// result become the user's: the user attached them.
+/// Returns the speaker and the segment of a content part. A note replaces media from the assistant
+/// or in the system instructions, because no provider accepts them. Media and text in a tool
+/// message become the user's, because the user attached them.
 fn media_segment(role: Role, piece: ContentPart<'_>) -> (Speaker, SegmentKind<'_>) {
     match (role, piece) {
         (Role::User | Role::Tool, ContentPart::Media(shown)) => {
@@ -152,7 +152,8 @@ fn media_segment(role: Role, piece: ContentPart<'_>) -> (Speaker, SegmentKind<'_
 }
 
 /// Returns the data that a provider requires with its reasoning: the field `opaque` of the stored
-/// part, or the stored block if it comes from a provider's own log.
+/// part. If the part is a block from an agent's file in Anthropic's format, returns the whole
+/// block.
 fn provider_data(stored: &Data) -> Option<Data> {
     #[derive(Deserialize)]
     struct Stored<'a> {
@@ -170,8 +171,8 @@ fn provider_data(stored: &Data) -> Option<Data> {
     }
 }
 
-/// Returns an id that every provider accepts. The result is deterministic. The replacement is
-/// necessary because ids can come from other providers.
+/// Returns `id` if every provider accepts it, or else a replacement that is derived from it. The
+/// history may contain ids of other providers, and the same id always gets the same replacement.
 fn plain_id(id: &str) -> Cow<'_, str> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if (1..=40).contains(&id.len()) && id.bytes().all(plain) {
@@ -180,7 +181,8 @@ fn plain_id(id: &str) -> Cow<'_, str> {
     SessionId::derived("call", &[id]).map_or_else(|_| "call".into(), |id| id.to_string().into())
 }
 
-/// Returns the name of the last tool call with this id, or `tool` if there is none.
+/// Returns the tool's name in the last earlier call with this id, or `tool` if there is no such
+/// call.
 fn name_of<'a>(call: &str, earlier: &[Segment<'a>]) -> &'a str {
     let found = earlier.iter().rev().find_map(|segment| match &segment.kind {
         SegmentKind::Call { id, name, .. } if id == call => Some(*name),
@@ -203,7 +205,8 @@ mod tests {
         Data::parse(text).unwrap()
     }
 
-    /// Compares the segments for a model that accepts `takes` with the expected ones.
+    /// Converts `messages` to segments for a model that accepts `takes`, and checks them with
+    /// `check`.
     fn check_segments(
         messages: Vec<Message>,
         takes: &Capabilities,

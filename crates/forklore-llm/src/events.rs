@@ -1,4 +1,5 @@
-//! Server-sent events of a response, with limits on the size of an event and of the response.
+//! Reads the server-sent events of a response, with limits on the size of an event and of the
+//! response.
 
 use bytes::Bytes;
 use forklore_agent::model::ModelErrorKind;
@@ -8,8 +9,8 @@ use sse_stream::{Error, Sse, SseStream};
 
 use crate::http::Failed;
 
-/// The maximum size of a response, in bytes. No model writes that much, so a larger response comes
-/// from something else.
+/// The maximum size of a response, in bytes. No model writes that much, so a larger response does
+/// not come from a model.
 const MAX_RESPONSE_BYTES: usize = 256 << 20;
 /// The maximum size of one event, in bytes. Some servers send the whole response in one event.
 const MAX_EVENT_BYTES: usize = 8 << 20;
@@ -22,8 +23,9 @@ pub(crate) fn of(response: Response) -> Events {
     SseStream::from_bytes_stream(bounded(response.bytes_stream())).boxed()
 }
 
-/// Limits the byte stream of a response. The check comes before the event parser, because the
-/// parser buffers a line until its end.
+/// Ends the byte stream of a response with an error when a limit is exceeded. The limits are
+/// checked before the event parser reads the bytes, because the parser buffers a line until its
+/// end.
 fn bounded(
     bytes: impl Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
 ) -> impl Stream<Item = Result<Bytes, Cut>> + Send + 'static {
@@ -39,16 +41,16 @@ fn bounded(
     })
 }
 
-/// Counts the bytes of a response.
+/// Counts the bytes of a response, of its current event and of its current line.
 #[derive(Default)]
 struct Measure {
     answer: usize,
-    /// Number of bytes of the current, incomplete event.
+    /// The number of bytes of the current, incomplete event.
     event: usize,
-    /// Number of bytes of the current, incomplete line.
+    /// The number of bytes of the current, incomplete line.
     line: usize,
-    /// Whether the last byte was a CR that ended a line; a LF right after it belongs to the same
-    /// line end.
+    /// Whether the last byte was a CR, which ended a line. An LF right after the CR belongs to the
+    /// same line end.
     after_cr: bool,
 }
 
@@ -93,7 +95,7 @@ enum Cut {
     Event,
 }
 
-/// Converts an error of the event stream to a failure of the request.
+/// Converts an error of the event stream to the failure of the request.
 pub(crate) fn failed(error: Error) -> Failed {
     match error {
         Error::Body(cut) => match cut.downcast::<Cut>() {
@@ -124,8 +126,8 @@ pub(crate) fn failed(error: Error) -> Failed {
 mod tests {
     use super::*;
 
-    /// Repeats `text` in chunks of `piece` bytes until the measure refuses one. Returns the number
-    /// of accepted bytes and the error message.
+    /// Passes endless repetitions of `text` to the measure, in chunks of `piece` bytes, until the
+    /// measure refuses a chunk. Returns the number of accepted bytes and the error message.
     fn accepted(mut measure: Measure, text: &str, piece: usize) -> (usize, String) {
         let mut accepted = 0;
         let endless = text.repeat(piece);

@@ -1,4 +1,4 @@
-//! Classifies failed requests by the reaction that makes sense.
+//! Classifies failed requests by what the caller can do about them.
 
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
@@ -8,7 +8,7 @@ use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde::Deserialize;
 
-/// The maximum length of a server's message that is shown, in characters.
+/// The maximum number of characters that are shown of a server's message.
 const MAX_MESSAGE_LENGTH: usize = 400;
 
 /// The information in the body of an error response.
@@ -18,8 +18,8 @@ pub(crate) struct Report {
     pub(crate) message: String,
     /// The error codes of the server: the values of `type`, `code` and `status`.
     codes: Vec<String>,
-    /// Whether the body is an error in the form of an API. An HTML page or plain text comes from
-    /// something else, such as a proxy.
+    /// Whether the body is an error in the JSON form of a model API. An HTML page or plain text
+    /// comes from another program, such as a proxy.
     is_reported: bool,
 }
 
@@ -29,7 +29,7 @@ struct Wrapped<'a> {
     error: Option<&'a serde_json::value::RawValue>,
 }
 
-/// The error fields of servers that do not wrap the error; `detail` is FastAPI's.
+/// The fields of an error object. `detail` is FastAPI's field for the message.
 #[derive(Deserialize)]
 struct Fields<'a> {
     #[serde(default, borrow)]
@@ -45,7 +45,8 @@ struct Fields<'a> {
 }
 
 impl Report {
-    /// Parses a response body: the JSON of any of the providers, an HTML page, or plain text.
+    /// Parses the body of an error response: JSON in the form of any provider, an HTML page, or
+    /// plain text.
     pub(crate) fn of(body: &str) -> Self {
         let trimmed = body.trim();
         // Gemini wraps the error in a list if the request was for a stream.
@@ -97,7 +98,7 @@ impl Report {
         self.codes.iter().any(|it| it == code)
     }
 
-    /// Returns the kind of the error, if the server answered with this HTTP status.
+    /// Returns the kind of the error for an answer with this HTTP status and these headers.
     pub(crate) fn kind(&self, status: StatusCode, headers: &HeaderMap) -> ModelErrorKind {
         match status.as_u16() {
             _ if self.is_too_long() => ModelErrorKind::TooLong,
@@ -108,7 +109,7 @@ impl Report {
             404 | 405 | 410 => ModelErrorKind::NotFound,
             413 => ModelErrorKind::TooLong,
             408 | 409 | 425 | 429 | 500..=599 => ModelErrorKind::Later(retry_after(headers)),
-            // Only an API can report that the request is invalid.
+            // Only the error object of an API shows that the request itself is invalid.
             400..=499 if self.is_reported => ModelErrorKind::Invalid,
             _ => ModelErrorKind::Malformed,
         }
@@ -126,7 +127,7 @@ impl Report {
     }
 }
 
-/// Returns the text between the title tags.
+/// Returns the title of an HTML page.
 fn page_title(page: &str) -> Option<&str> {
     let lower = page.to_ascii_lowercase();
     let start = lower.find("<title>")? + "<title>".len();
@@ -134,7 +135,7 @@ fn page_title(page: &str) -> Option<&str> {
     page.get(start..end)
 }
 
-/// Returns the text on one line, cut to at most `MAX_MESSAGE_LENGTH` characters.
+/// Returns the text on one line, cut after [`MAX_MESSAGE_LENGTH`] characters.
 pub(crate) fn one_line(text: &str) -> String {
     let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((end, _)) = words.char_indices().nth(MAX_MESSAGE_LENGTH) {
@@ -144,7 +145,7 @@ pub(crate) fn one_line(text: &str) -> String {
     words
 }
 
-/// Returns how long the client must wait before a retry.
+/// Returns how long the client must wait before a retry, if a header says so.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok();
     if let Some(millis) = text("retry-after-ms").and_then(|it| it.trim().parse().ok()) {

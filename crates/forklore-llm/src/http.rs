@@ -1,4 +1,4 @@
-//! HTTP requests: client, URL, headers, sending and errors.
+//! Sends HTTP requests: creates the client, the URL and the headers, and reads errors.
 
 use std::fmt::Write as _;
 use std::future::Future;
@@ -12,7 +12,7 @@ use crate::config::{ModelConfig, Provider};
 use crate::failure::{Report, one_line};
 use crate::key::KeyLookup;
 
-/// The maximum number of bytes to read from the body of an error response.
+/// The maximum number of bytes that are read from the body of an error response.
 const MOST_FAILURE: usize = 64 << 10;
 
 /// A failure of a request, without the name of the model.
@@ -20,7 +20,7 @@ const MOST_FAILURE: usize = 64 << 10;
 pub(crate) struct Failed {
     pub(crate) kind: ModelErrorKind,
     pub(crate) message: String,
-    /// The HTTP status of a refusal.
+    /// The HTTP status, if the server answered with an error.
     pub(crate) status: Option<u16>,
     pub(crate) source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
@@ -34,8 +34,8 @@ impl Failed {
 /// Creates the HTTP client. It follows no redirects, because a redirect could send the API key to
 /// another host.
 pub(crate) fn client() -> Result<Client, Failed> {
-    // An error means that another part of the program installed a provider already; that one works
-    // too.
+    // An error means that another part of the program already installed a crypto provider, which
+    // works too.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
         .user_agent(concat!("forklore/", env!("CARGO_PKG_VERSION")))
@@ -45,7 +45,8 @@ pub(crate) fn client() -> Result<Client, Failed> {
         .map_err(|error| of_transport(error, "cannot be asked over HTTP"))
 }
 
-/// Returns the URL of a request. The error names the defect of the configured `base_url`.
+/// Returns the URL of a request: the base URL of the model and `path`. An error describes what is
+/// wrong with the configured `base_url`.
 pub(crate) fn url(config: &ModelConfig, path: &str) -> Result<Url, Failed> {
     let base = config.address();
     let wrong = |why: &str| {
@@ -97,8 +98,8 @@ pub(crate) fn headers(provider: Provider, key: &KeyLookup) -> Result<HeaderMap, 
     Ok(headers)
 }
 
-/// Sends a request and waits for the response headers, at most `patience`. Reads the body of an
-/// error response into the error.
+/// Sends a request, and waits at most `patience` for the headers of the response. For an error
+/// response, reads the body and returns the error that it describes.
 pub(crate) async fn post(
     client: &Client,
     url: Url,
@@ -130,7 +131,7 @@ pub(crate) async fn post(
     Err(Failed { status: Some(status.as_u16()), ..Failed::new(kind, message) })
 }
 
-/// Waits for a future, at most `patience`.
+/// Waits at most `patience` for a future. A timeout is a failure of the request.
 pub(crate) async fn in_time<T>(
     patience: Duration,
     awaited: impl Future<Output = T>,
@@ -144,7 +145,7 @@ pub(crate) async fn in_time<T>(
     })
 }
 
-/// Reads the start of a body as text, at most 64 KiB.
+/// Reads the body of a response as text, at most its first 64 KiB.
 pub(crate) async fn text(mut response: Response) -> String {
     let mut bytes = Vec::new();
     while let Ok(Some(chunk)) = response.chunk().await {
@@ -157,8 +158,8 @@ pub(crate) async fn text(mut response: Response) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Converts a transport error to a failure with the innermost cause. Omits the URL, because it is
-/// private to the user.
+/// Converts a transport error to a failure whose message is the innermost cause. Omits the URL,
+/// because the URL is private to the user.
 pub(crate) fn of_transport(error: reqwest::Error, what: &str) -> Failed {
     let error = error.without_url();
     let mut reason: &dyn std::error::Error = &error;

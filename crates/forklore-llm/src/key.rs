@@ -23,21 +23,21 @@ impl fmt::Debug for Key {
     }
 }
 
-/// The result of looking up a key.
+/// The result of looking up an API key in the environment.
 #[derive(Clone, Debug)]
 pub(crate) enum KeyLookup {
-    /// The key.
+    /// The API key.
     Key(Key),
-    /// The model needs no key.
+    /// No variable is configured, so requests contain no key.
     None,
-    /// The variable of this name is not set.
+    /// The environment variable with this name is not set.
     NotSet(String),
-    /// The value of the variable of this name is not a valid key.
+    /// The value of the environment variable with this name is not a valid key.
     Invalid(String),
 }
 
 impl KeyLookup {
-    /// Reads the first of these variables that is set and not empty.
+    /// Reads the key from the first of these environment variables that is set and not empty.
     pub(crate) fn of(variables: &[&str]) -> Self {
         for &name in variables {
             match env::var(name) {
@@ -52,7 +52,7 @@ impl KeyLookup {
         variables.first().map_or(Self::None, |&name| Self::NotSet(name.to_owned()))
     }
 
-    /// Returns `text` with the key and recognisable parts of it redacted.
+    /// Returns `text` with the key and all recognisable parts of the key redacted.
     pub(crate) fn redact(&self, text: &str) -> String {
         match self {
             Self::Key(Key(key)) => redact::redact(text, key),
@@ -60,7 +60,8 @@ impl KeyLookup {
         }
     }
 
-    /// Returns the source of an error: unchanged, or as redacted text if it would show the key.
+    /// Returns the source of an error unchanged, unless its text would show the key. In that case,
+    /// returns the redacted text as an error.
     pub(crate) fn redact_source(&self, source: Box<SourceError>) -> Box<SourceError> {
         let mut shown = format!("{source:?}");
         let mut chain = Vec::new();
@@ -77,7 +78,7 @@ impl KeyLookup {
         Box::new(RedactedError(self.redact(&chain)))
     }
 
-    /// Returns a redactor for the stream of a response.
+    /// Returns a redactor of the key for the event stream of a response.
     pub(crate) fn stream_redactor(&self) -> StreamRedactor {
         match self {
             Self::Key(Key(key)) if redact::is_secret(key) => StreamRedactor::new(key.clone()),
@@ -86,16 +87,16 @@ impl KeyLookup {
     }
 }
 
-/// The source of an error.
+/// The type of an error's source.
 pub(crate) type SourceError = dyn Error + Send + Sync;
 
-/// The redacted text of an error that would have shown a key.
+/// An error with the redacted text of another error, whose own text would show a key.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct RedactedError(String);
 
 impl Key {
-    /// Returns a header value that is marked as sensitive.
+    /// Returns the header value `{before}{key}`, which is marked as sensitive so that logs omit it.
     pub(crate) fn header(&self, before: &str) -> Option<HeaderValue> {
         let mut value = HeaderValue::from_str(&format!("{before}{}", self.0)).ok()?;
         value.set_sensitive(true);

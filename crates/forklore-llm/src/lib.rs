@@ -1,14 +1,14 @@
 //! HTTP model clients for the kernel in `forklore-agent`: OpenAI-compatible servers at any address,
 //! Anthropic, Gemini and Ollama.
 //!
-//! Use it to give an agent a model over HTTP. For any other model, implement
-//! [`Model`](forklore_agent::model::Model) yourself; `forklore-host` creates the models of the
+//! Use this crate to give an agent a model over HTTP. For any other model, implement
+//! [`Model`](forklore_agent::model::Model) yourself. `forklore-host` creates the models of the
 //! user's configuration.
 //!
 //! - A [`ModelConfig`] names the model, its [`Provider`], its address and the environment variable
 //!   that contains the API key.
 //! - An [`HttpModel`] sends the requests and streams the responses.
-//! - [`SharedBytes`] measures how much of a request a prompt cache can serve.
+//! - [`SharedBytes`] measures how much of a request body a provider's prompt cache can serve.
 //!
 //! ```
 //! use forklore_agent::media::Attached;
@@ -41,10 +41,10 @@
 //! # }
 //! ```
 //!
-//! This crate writes requests field by field in a fixed order: the requests of a fork and of its
-//! parent must begin with the same bytes, so that the provider's prompt cache serves both
-//! (docs/semantics.md, Model requests). Dependencies do HTTP, TLS and the parsing of event streams.
-//! The crate does not repeat a failed request, run tools or store anything; the kernel does.
+//! This crate writes the fields of a request in a fixed order. So the requests of a fork and of its
+//! parent begin with the same bytes, and the provider's prompt cache serves both
+//! (docs/semantics.md, Model requests). Dependencies implement HTTP, TLS and the parsing of event
+//! streams. The kernel, not this crate, retries failed requests, runs tools and stores events.
 
 mod config;
 mod content;

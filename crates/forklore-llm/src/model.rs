@@ -1,4 +1,4 @@
-//! A model behind an HTTP API.
+//! Implements [`Model`] over the HTTP APIs of providers.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -23,7 +23,7 @@ use crate::key::{KeyLookup, StreamRedactor};
 use crate::request;
 use crate::response::{Reader, ResponseError};
 
-/// A model that is reached over HTTP, through its provider's API.
+/// A client of a model over HTTP, in the API format of its provider.
 #[derive(Clone)]
 pub struct HttpModel {
     config: ModelConfig,
@@ -39,12 +39,12 @@ impl fmt::Debug for HttpModel {
 }
 
 impl HttpModel {
-    /// Creates a client from a configuration. Reads the API key from the environment. If the key is
-    /// missing, [`ready`](Model::ready) and requests report it, so that the program can still show
-    /// a request without a key.
+    /// Creates a client from a configuration. Reads the API key from the environment. A missing key
+    /// is no error here, so that the program can show a request without a key:
+    /// [`ready`](Model::ready) and requests report it.
     ///
     /// # Errors
-    /// If the address is invalid, or HTTPS is not available.
+    /// If the base URL is invalid, or the HTTP client cannot be created.
     pub fn new(config: ModelConfig) -> ModelResult<Self> {
         let name = ModelName {
             provider: config.provider.as_str().to_owned(),
@@ -68,19 +68,19 @@ impl HttpModel {
         &self.config
     }
 
-    /// Returns the number of tokens that the server counts in a request, or `None` if its API
-    /// cannot count. The server receives the whole history.
+    /// Returns the number of tokens in a request, counted by the server. Returns `None` if the
+    /// provider's API cannot count tokens. Sends the whole history to the server.
     ///
     /// # Errors
-    /// The same as for a request.
+    /// The same errors as for a model request.
     pub async fn count(&self, request: &Request) -> ModelResult<Option<u64>> {
         self.counted(request).await.map_err(|failed| self.error(failed))
     }
 
-    /// Calls [`count`](Self::count) for callers without an async runtime.
+    /// Counts tokens like [`count`](Self::count), for callers without an async runtime.
     ///
     /// # Errors
-    /// The same as for a request, and if the runtime cannot start.
+    /// The same errors as for a model request, and an error if the runtime cannot start.
     pub fn count_blocking(&self, request: &Request) -> ModelResult<Option<u64>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|source| {
@@ -211,20 +211,20 @@ impl Model for HttpModel {
     }
 }
 
-/// The stream of a response.
+/// The event stream of one response: parses and redacts the server's events.
 struct ResponseStream {
     events: Events,
-    /// The parser of the provider's events; `None` after the end of the response.
+    /// The parser of the server's events. `None` after the end of the response or an error.
     reader: Option<Reader>,
     redactor: StreamRedactor,
     ready: VecDeque<StreamEvent>,
-    /// The error to report after the events in `ready`.
+    /// The error that is reported after the events in `ready`.
     failed: Option<Failed>,
     patience: Duration,
 }
 
 impl ResponseStream {
-    /// Returns the next event; `None` after the last event or an error.
+    /// Returns the next event. Returns `None` after the last event and after an error.
     async fn next(&mut self) -> Option<Result<StreamEvent, Failed>> {
         loop {
             if let Some(piece) = self.ready.pop_front() {
@@ -250,7 +250,8 @@ impl ResponseStream {
         }
     }
 
-    /// Reads one event of the server. Returns whether the response is complete.
+    /// Reads one event of the server, and pushes the stream events that it completes to `pieces`.
+    /// Returns whether the response is complete.
     async fn read(
         &mut self,
         reader: &mut Reader,

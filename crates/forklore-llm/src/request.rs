@@ -1,8 +1,9 @@
-//! Requests in the format of each provider.
+//! Writes requests in the format of each provider.
 //!
-//! The prefix that the requests of a family share comes first and in a fixed order: the model, the
-//! tools, the history. Fields that may differ between requests follow. The bytes of a message
-//! depend only on that message, so a longer history only adds bytes at its end.
+//! A request begins with the prefix that the requests of a family share: the model, the tools and
+//! the history, in this order. Fields that may differ between requests follow. The bytes of a
+//! message depend only on that message, so a longer history only adds bytes at the end of the
+//! history.
 
 pub(crate) mod anthropic;
 pub(crate) mod gemini;
@@ -15,7 +16,7 @@ use forklore_core::Data;
 
 use crate::config::{ModelConfig, Provider};
 
-/// Serializes a request in the format of the configured provider.
+/// Serializes the body of a request in the format of the configured provider.
 pub(crate) fn body(
     config: &ModelConfig,
     name: &ModelName,
@@ -28,8 +29,8 @@ pub(crate) fn body(
     }
 }
 
-/// Returns arguments as the JSON object that Anthropic and Gemini require. A model may write any
-/// JSON value, so other values become the field `value` of an object.
+/// Returns the arguments of a call as a JSON object, which Anthropic and Gemini require. A model
+/// may write any JSON value, so a value that is no object becomes the field `value` of an object.
 fn object(arguments: &Data) -> Cow<'_, Data> {
     if arguments.get().starts_with('{') {
         return arguments.readable();

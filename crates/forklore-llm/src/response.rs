@@ -13,19 +13,19 @@ use forklore_core::data::NotJson;
 use crate::config::Provider;
 use crate::failure::one_line;
 
-/// The reason why a response cannot be read, or why the server ended it.
+/// The reason why a response cannot be read, or why the server ended the response.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ResponseError {
     /// An event is not the JSON that the provider documents.
     #[error("an event of the answer is not as expected: {0}")]
     Event(#[from] serde_json::Error),
-    /// The arguments of a call cannot be stored.
+    /// The arguments of a tool call cannot be stored.
     #[error("a call's arguments: {0}")]
     Arguments(#[from] NotJson),
     /// A block of the response exceeds its size limit.
     #[error(transparent)]
     TooMuch(#[from] TooMuch),
-    /// The server reported an error, with this JSON.
+    /// The server reported an error in the middle of the response. Has the JSON of the error.
     #[error("the server ended the answer: {0}")]
     Reported(String),
     /// The stream ended before the response was complete.
@@ -49,8 +49,8 @@ impl Reader {
         }
     }
 
-    /// Parses a server event and pushes the stream events that it completes to `pieces`. Returns
-    /// whether it was the last event.
+    /// Parses one event of the server, and pushes the stream events that it completes to `pieces`.
+    /// Returns whether it was the last event of the response.
     pub(crate) fn read(
         &mut self,
         event: &str,
@@ -63,14 +63,16 @@ impl Reader {
         }
     }
 
-    /// Pushes the remaining events when the stream ends, and returns the end of the response.
+    /// Pushes the remaining stream events to `pieces` at the end of the stream, and returns the end
+    /// of the response.
     pub(crate) fn end(&mut self, pieces: &mut Vec<StreamEvent>) -> Result<End, ResponseError> {
         let mut end = match self {
             Self::OpenAi(reader) => reader.end(pieces),
             Self::Anthropic(reader) => reader.end(),
             Self::Gemini(reader) => reader.end(pieces),
         }?;
-        // Both strings go into the log and onto a screen, so their length is limited.
+        // The request id and the reason go into the log and onto a screen, so their length is
+        // limited.
         end.request_id = end.request_id.filter(|id| id.len() <= MAX_ID_LENGTH);
         if let EndReason::Other(reason) = &mut end.reason {
             *reason = one_line(reason);
@@ -82,7 +84,7 @@ impl Reader {
 /// The maximum length of a request id that is stored, in bytes.
 const MAX_ID_LENGTH: usize = 256;
 
-/// Appends to a buffer, or returns an error if it would exceed `most` bytes.
+/// Appends `more` to a buffer. Returns the error `what` if the buffer would exceed `most` bytes.
 fn append_bounded(
     so_far: &mut String,
     more: &str,
@@ -96,7 +98,7 @@ fn append_bounded(
     Ok(())
 }
 
-/// Checks that the limit on the number of calls allows one more.
+/// Checks that a response with `calls` tool calls may have one more.
 fn check_call_count(calls: usize) -> Result<(), ResponseError> {
     if calls < CALLS { Ok(()) } else { Err(TooMuch::Calls.into()) }
 }
@@ -114,7 +116,8 @@ impl PendingCall {
         append_bounded(&mut self.name, more, NAME_BYTES, TooMuch::Name)
     }
 
-    /// Appends to the arguments; `total` counts the bytes of the arguments of all calls.
+    /// Appends to the arguments of the call. `total` counts the bytes of the arguments of all calls
+    /// in the response.
     fn add_arguments(&mut self, more: &str, total: &mut usize) -> Result<(), ResponseError> {
         *total = total.saturating_add(more.len());
         if *total > ARGUMENTS_BYTES {
@@ -135,7 +138,7 @@ impl PendingCall {
         Ok(ToolCall { id: self.id, name: self.name, arguments })
     }
 
-    /// Checks whether the arguments are not JSON, as in a response that was cut off.
+    /// Checks whether the arguments are not valid JSON, as in a truncated response.
     fn is_truncated(&self) -> bool {
         !self.arguments.trim().is_empty() && Data::parse(self.arguments.trim()).is_err()
     }

@@ -1,8 +1,8 @@
-//! Compares two request bodies for their common prefix.
+//! Measures the common prefix of two request bodies.
 
 use serde::Serialize;
 
-/// The length of the common prefix of two request bodies, in bytes.
+/// The common prefix of two request bodies: its length, and the length of the second body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SharedBytes {
     /// The length of the common prefix, in bytes.
@@ -12,7 +12,8 @@ pub struct SharedBytes {
 }
 
 impl SharedBytes {
-    /// Returns the length of the prefix that `child` has in common with `parent`.
+    /// Compares two request bodies, and returns the length of the prefix that `child` shares with
+    /// `parent`.
     #[must_use]
     pub fn between(parent: &[u8], child: &[u8]) -> Self {
         let shared = parent.iter().zip(child).take_while(|(a, b)| a == b).count();
@@ -20,8 +21,8 @@ impl SharedBytes {
     }
 }
 
-/// Estimates the number of tokens in a request of `bytes` bytes, for servers that do not count. A
-/// token of English or of code takes about four bytes of JSON.
+/// Estimates the number of tokens in a request body of `bytes` bytes, for servers that do not count
+/// tokens. A token of English text or of code takes about four bytes of JSON.
 #[must_use]
 pub const fn estimate_tokens(bytes: usize) -> u64 {
     bytes.div_ceil(4) as u64

@@ -1,4 +1,4 @@
-//! The configuration of a server by the user.
+//! The user's configuration of an MCP server.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use serde::Deserialize;
 
 use crate::name::ServerName;
 
-/// A server as `[tools.NAME]` configures it: either a program to start, or an address.
+/// The configuration `[tools.NAME]` of an MCP server: either a program to start (`command`), or an
+/// address (`url`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServerConfig {
@@ -17,37 +18,41 @@ pub struct ServerConfig {
     /// The program's arguments.
     #[serde(default)]
     pub args: Vec<String>,
-    /// Environment variables that the program gets in addition to the few that every program gets.
+    /// The names of environment variables that the program inherits, in addition to a few harmless
+    /// variables that every program inherits.
     #[serde(default)]
     pub env_from: Vec<String>,
-    /// The working directory of the program, an absolute path.
+    /// The working directory of the program. It must be an absolute path.
     pub folder: Option<PathBuf>,
-    /// The URL of a server that answers over streamable HTTP.
+    /// The URL of a server that communicates over streamable HTTP.
     pub url: Option<String>,
-    /// Headers of each request: the header's name, and the variable that contains its value.
+    /// The additional headers of each request. Maps a header's name to the name of the environment
+    /// variable that contains the header's value.
     #[serde(default)]
     pub header_env: BTreeMap<String, String>,
-    /// The variable with a token, which is sent as `Authorization: Bearer`.
+    /// The name of the environment variable that contains a token. Each request sends the token as
+    /// `Authorization: Bearer`.
     pub token_env: Option<String>,
-    /// How long the server may take to start, in seconds: 30 by default.
+    /// The maximum time for the start of the server, in seconds. The default is 30.
     pub start_seconds: Option<u64>,
-    /// How long a call may go without a result or a progress report, in seconds: 300 by default.
+    /// The maximum time that a call may wait without a result or a progress report, in seconds. The
+    /// default is 300.
     pub call_seconds: Option<u64>,
-    /// Maximum length of the text of a result, in bytes: 131072 by default.
+    /// The maximum length of the text in a result, in bytes. The default is 131072.
     pub max_output: Option<usize>,
 }
 
-/// Why the configuration of a server is invalid.
+/// The reason why the configuration of a server is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("[tools.{server}] {wrong}")]
 pub struct ConfigError {
-    /// The server.
+    /// The name of the server.
     pub server: ServerName,
-    /// What is wrong, and how to correct it.
+    /// Describes what is wrong, and how to correct it.
     pub wrong: String,
 }
 
-/// A valid configuration.
+/// A configuration that was checked, with its defaults filled in.
 #[derive(Clone, Debug)]
 pub(crate) struct ValidConfig {
     pub(crate) connection: Connection,
@@ -56,7 +61,7 @@ pub(crate) struct ValidConfig {
     pub(crate) max_output: usize,
 }
 
-/// How a server is connected.
+/// How the client connects to a server.
 #[derive(Clone, Debug)]
 pub(crate) enum Connection {
     Program { command: String, args: Vec<String>, env_from: Vec<String>, folder: Option<PathBuf> },
@@ -64,7 +69,7 @@ pub(crate) enum Connection {
 }
 
 impl ServerConfig {
-    /// Checks the configuration of a server.
+    /// Checks the configuration of the server with this name, and fills in the defaults.
     pub(crate) fn check(&self, server: &ServerName) -> Result<ValidConfig, ConfigError> {
         let connection = match (&self.command, &self.url) {
             (Some(command), None) => self.program(command),
@@ -81,8 +86,8 @@ impl ServerConfig {
         })
     }
 
-    /// Checks the configuration of a program. Relative paths are refused, because they would depend
-    /// on the user's current directory, and a directory must not determine which program starts.
+    /// Checks the configuration of a server that is a program. Refuses relative paths, because with
+    /// them the user's current directory would determine which program starts.
     fn program(&self, command: &str) -> Result<Connection, String> {
         if !self.header_env.is_empty() || self.token_env.is_some() {
             return Err("`header_env` and `token_env` go with `url`".to_owned());

@@ -1,4 +1,4 @@
-//! Servers that answer over streamable HTTP.
+//! Connects to servers that communicate over streamable HTTP.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,14 +9,14 @@ use rmcp::transport::{StreamableHttpClientTransport, Transport};
 
 use crate::server::StartError;
 
-/// Returns the transport to a URL. The limits for responses are those of the `rmcp` crate: 16 MiB
-/// for an answer.
+/// Returns the transport to the server at `url`. The `rmcp` crate limits a response to 16 MiB.
 pub(crate) fn transport(
     url: &str,
     header_env: &BTreeMap<String, String>,
     token_env: Option<&str>,
 ) -> Result<impl Transport<RoleClient> + 'static, StartError> {
-    // An error means that the application has installed another provider before, which also works.
+    // An error means that the application already installed another crypto provider, which works
+    // too.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(headers(header_env, token_env)?)
@@ -24,7 +24,7 @@ pub(crate) fn transport(
     Ok(StreamableHttpClientTransport::from_config(config))
 }
 
-/// Returns the headers with their values, which no message ever shows.
+/// Returns the headers with their values from the environment. No error message shows the values.
 fn headers(
     header_env: &BTreeMap<String, String>,
     token_env: Option<&str>,
@@ -34,7 +34,7 @@ fn headers(
     named.chain(token).map(|(header, variable, before)| read(header, variable, before)).collect()
 }
 
-/// Returns a header whose value is `before`, followed by the value of a variable.
+/// Returns a header whose value is `before`, followed by the value of the environment variable.
 fn read(
     header: &str,
     variable: &str,

@@ -1,12 +1,13 @@
 //! An MCP client: tools for the kernel, from the MCP servers of the user's configuration.
 //!
-//! Use it to give an agent the tools of MCP servers. For tools inside the program, implement
-//! [`Tools`](forklore_agent::tool::Tools) yourself.
+//! Use this crate to give an agent the tools of MCP servers. For tools inside the program,
+//! implement [`Tools`](forklore_agent::tool::Tools) yourself.
 //!
-//! - [`McpTools`] implements `Tools` with servers that run as child processes or answer over HTTP.
-//! - [`ServerConfig`] is a server in the user's configuration, under a [`ServerName`].
-//! - [`Rules`] determine which calls are allowed, denied or need approval; [`UserPolicy`] applies
-//!   them to the tools of servers.
+//! - [`McpTools`] implements `Tools` with the tools of MCP servers. A server is a child process, or
+//!   is called over HTTP.
+//! - [`ServerConfig`] is the user's configuration of one server, which has a [`ServerName`].
+//! - [`Rules`] determine which calls are allowed, which are denied, and which need approval.
+//!   [`UserPolicy`] applies the rules to the tools of servers.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -58,9 +59,9 @@
 //! # }
 //! ```
 //!
-//! A server is untrusted: its output is bounded, its failures never end a turn, and it never
-//! outlives the set. The crate does not ask a person for approval, and it is no MCP server. Of MCP
-//! it uses tools only, no prompts and no sampling.
+//! A server is untrusted: its output is bounded, its failures never end a turn, and a child process
+//! never outlives its [`McpTools`]. The crate does not ask a person for approval, and it is no MCP
+//! server. It supports the tools of MCP, but not prompts or sampling.
 
 mod config;
 mod http;

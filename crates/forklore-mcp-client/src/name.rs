@@ -1,14 +1,15 @@
-//! The names of servers and tools, and the single name by which a model calls a tool.
+//! The names of servers and tools, and the combined name by which a model calls a tool.
 
 use std::fmt;
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-/// Maximum length of a tool's name that every provider accepts, in bytes.
+/// The maximum length, in bytes, of a tool's name that every provider accepts.
 const LONGEST: usize = 64;
 
-/// Separates server and tool. No server's name contains it, so its first occurrence separates.
+/// The separator between the names of server and tool. No server's name contains the separator, so
+/// its first occurrence ends the server's name.
 const BETWEEN: &str = "__";
 
 /// The name of a server: 1 to 32 ASCII letters, digits, `-` and `_`, beginning and ending with a
@@ -17,7 +18,7 @@ const BETWEEN: &str = "__";
 #[serde(try_from = "String")]
 pub struct ServerName(String);
 
-/// A name that no server can have.
+/// The error for text that cannot be the name of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a tool server's name is 1 to 32 letters, digits, `-` and `_`, begins and ends with a letter \
@@ -61,19 +62,19 @@ impl fmt::Display for ServerName {
     }
 }
 
-/// A tool of a server, with the original names of both.
+/// A tool of a server: the server's name, and the server's own name for the tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Qualified {
-    /// The server.
+    /// The name of the server.
     pub server: ServerName,
     /// The server's name for the tool, which may be any text.
     pub tool: String,
 }
 
 impl Qualified {
-    /// Returns the name by which a model calls the tool: `server__tool` if providers accept that.
-    /// Otherwise it is as much of that as fits, and six hexadecimal digits derived from both names,
-    /// so that different tools get different names.
+    /// Returns the name by which a model calls the tool: `server__tool` if every provider accepts
+    /// that name. Otherwise returns as much of it as fits, and six hexadecimal digits that are
+    /// derived from both names, so that different tools get different names.
     #[must_use]
     pub fn called(&self) -> String {
         let plain = format!("{}{BETWEEN}{}", self.server, self.tool);
@@ -88,7 +89,7 @@ impl Qualified {
     }
 }
 
-/// Formats the tool as in policies: `server.tool`.
+/// Formats the tool as `server.tool`, the form that policies use.
 impl fmt::Display for Qualified {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.server, self.tool)

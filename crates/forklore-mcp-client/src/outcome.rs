@@ -1,17 +1,17 @@
-//! Converts tool results into the form that the log stores: a text, or a list of parts.
+//! Converts tool results to the form that the log stores: a string, or a list of parts.
 
 use forklore_agent::tool::ToolOutcome;
 use forklore_core::Data;
 use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
 use serde_json::{Value, json};
 
-/// Returns the result of a failed call.
+/// Returns the result of a failed call, with `why` as its error message.
 pub(crate) fn failed(why: &str) -> ToolOutcome {
     ToolOutcome { content: text(why), is_error: true }
 }
 
-/// Returns a result with at most about `most` bytes of text. Images and other binary data stay as
-/// they are, because the kernel stores them as attachments.
+/// Converts a result, and truncates its text to about `most` bytes in total. Images and other
+/// binary data stay whole, because the kernel stores them as attachments.
 pub(crate) fn of(result: CallToolResult, most: usize) -> ToolOutcome {
     let mut budget = TextBudget { left: most };
     let mut parts: Vec<Value> =
@@ -29,13 +29,14 @@ pub(crate) fn of(result: CallToolResult, most: usize) -> ToolOutcome {
     ToolOutcome { content, is_error: result.is_error == Some(true) }
 }
 
-/// Checks whether a part has only text.
+/// Checks whether a part has only text, without further fields.
 fn is_plain(part: &Value) -> bool {
     part["type"] == "text" && part.as_object().is_some_and(|part| part.len() == 2)
 }
 
-/// Checks whether a part is the text form of a structured result, which servers send in addition.
-/// Some servers wrap a plain text or number into an object with one field.
+/// Checks whether a part is the text form of the structured result `value`, which servers send in
+/// addition to it. The text may also be that of the only field of `value`, because some servers
+/// wrap a string or a number into an object.
 fn says(part: &Value, value: &Value) -> bool {
     let Some(text) = part["text"].as_str() else { return false };
     let parsed = serde_json::from_str::<Value>(text).ok();
@@ -49,7 +50,7 @@ fn text(text: &str) -> Data {
     Data::of(text).unwrap_or_else(|_| Data::null())
 }
 
-/// The number of bytes of text that a result may still have.
+/// The remaining number of bytes of text that a result may have.
 struct TextBudget {
     left: usize,
 }
@@ -62,7 +63,7 @@ impl TextBudget {
             ContentBlock::Audio(audio) => data("audio", &audio.mime_type, &audio.data),
             ContentBlock::Resource(embedded) => self.resource(embedded.resource),
             ContentBlock::ResourceLink(link) => self.link(link),
-            // A block of an unknown kind stays as it is.
+            // A block of an unknown kind stays unchanged, as JSON.
             other => self.json(&serde_json::to_value(other).unwrap_or_default()),
         }
     }
@@ -94,7 +95,7 @@ impl TextBudget {
         }
     }
 
-    /// Converts a link into a text part, so that every model sees its target.
+    /// Converts a resource link to a text part, so that every model sees the target of the link.
     fn link(&mut self, link: Resource) -> Value {
         let name = link.title.unwrap_or(link.name);
         let about = link.description.map(|about| format!("\n{about}")).unwrap_or_default();
@@ -102,8 +103,8 @@ impl TextBudget {
         with(with(part, "uri", Some(link.uri)), "media_type", link.mime_type)
     }
 
-    /// Truncates a text that is too long, and retains its beginning, which shows what a program
-    /// did, and its end, which shows how it ended.
+    /// Truncates text that exceeds the budget in the middle. Retains its beginning, which shows
+    /// what a program did, and its end, which shows how the program ended.
     fn cut(&mut self, text: &str) -> String {
         if text.len() <= self.left {
             self.left -= text.len();
@@ -123,7 +124,7 @@ fn data(kind: &str, media_type: &str, base64: &str) -> Value {
     json!({"type": kind, "media_type": media_type, "data": base64})
 }
 
-/// Adds a field to a part, if it has a value.
+/// Adds a field to a part, unless `value` is `None`.
 fn with(mut part: Value, key: &str, value: Option<String>) -> Value {
     if let (Some(value), Some(part)) = (value, part.as_object_mut()) {
         part.insert(key.to_owned(), value.into());
@@ -131,7 +132,7 @@ fn with(mut part: Value, key: &str, value: Option<String>) -> Value {
     part
 }
 
-/// Returns the last character boundary at or before `at`.
+/// Returns the last character boundary at or before the byte offset `at`.
 fn boundary(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

@@ -1,4 +1,5 @@
-//! The user's rules that decide which calls are allowed, denied or need approval.
+//! The user's rules for tool calls: which calls are allowed, which are denied, and which need
+//! approval.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use crate::McpTools;
 
 /// The user's rules for tool calls, as lists of patterns.
 ///
-/// Of all patterns that match a tool, the most restrictive decides: `deny` before `ask` before
+/// If several patterns match a tool, the most restrictive rule applies: `deny` before `ask` before
 /// `allow`. A tool that no pattern matches needs approval.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -20,12 +21,12 @@ pub struct Rules {
     pub allow: Vec<Pattern>,
     /// Calls that need approval each time.
     pub ask: Vec<Pattern>,
-    /// Calls that are denied without a question.
+    /// Calls that are denied without asking a person.
     pub deny: Vec<Pattern>,
 }
 
 impl Rules {
-    /// Returns the decision about a call of this tool, named `server.tool`.
+    /// Returns the rule for calls of a tool. `tool` is its name in the form `server.tool`.
     #[must_use]
     pub fn of(&self, tool: &str) -> Rule {
         let fits = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.fits(tool));
@@ -39,8 +40,8 @@ impl Rules {
     }
 }
 
-/// Applies rules to the tools of servers. A tool that comes from no server, such as `delegate`, is
-/// matched by its own name.
+/// A policy that applies rules to the tools of servers. A tool that belongs to no server, such as
+/// `delegate`, is matched by its plain name.
 #[derive(Clone)]
 pub struct UserPolicy {
     rules: Rules,
@@ -48,7 +49,7 @@ pub struct UserPolicy {
 }
 
 impl UserPolicy {
-    /// Creates a policy of these rules for these tools.
+    /// Creates a policy that applies `rules` to `tools`.
     #[must_use]
     pub fn new(rules: Rules, tools: Arc<McpTools>) -> Self {
         Self { rules, tools }
@@ -60,14 +61,14 @@ impl Policy for UserPolicy {
         self.rules.of(&self.permission(call))
     }
 
-    /// Returns the tool's name as `server.tool`, as in a session's ceiling (docs/semantics.md,
-    /// Fork).
+    /// Returns the name of the called tool in the form `server.tool`, which a session's ceiling
+    /// uses (docs/semantics.md, Fork).
     fn permission(&self, call: &ToolCall) -> String {
         self.tools.find(&call.name).map_or_else(|| call.name.clone(), |tool| tool.to_string())
     }
 }
 
-/// The tools that come from no server.
+/// The tools that belong to no server.
 const BUILT_IN: [&str; 1] = ["delegate"];
 
 /// A pattern `server.tool`, in which `*` matches any text.
@@ -75,7 +76,7 @@ const BUILT_IN: [&str; 1] = ["delegate"];
 #[serde(try_from = "String")]
 pub struct Pattern(String);
 
-/// A pattern that matches no tool.
+/// The error for a pattern that cannot match any tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a pattern is `server.tool`, such as `files.read_*`, `files.*`, `*` or `delegate`")]
 pub struct PatternError;
@@ -83,8 +84,8 @@ pub struct PatternError;
 impl TryFrom<String> for Pattern {
     type Error = PatternError;
 
-    /// Checks and converts a pattern. It rejects a server's name alone, which would look as if it
-    /// matched all tools of the server and would match none.
+    /// Checks a pattern. Rejects the name of a server alone: such a pattern would match no tool,
+    /// but would look as if it matched all tools of the server.
     fn try_from(text: String) -> Result<Self, PatternError> {
         let fits_something = text.contains(['.', '*']) || BUILT_IN.contains(&text.as_str());
         if fits_something { Ok(Self(text)) } else { Err(PatternError) }
@@ -106,7 +107,7 @@ impl fmt::Display for Pattern {
 }
 
 impl Pattern {
-    /// Checks whether the pattern matches this tool.
+    /// Checks whether the pattern matches a tool's whole name.
     #[must_use]
     pub fn fits(&self, tool: &str) -> bool {
         let mut parts = self.0.split('*');
@@ -114,8 +115,7 @@ impl Pattern {
         let Some(mut rest) = tool.strip_prefix(first) else { return false };
         let Some(last) = parts.next_back() else { return rest.is_empty() };
         for part in parts {
-            // The first occurrence is as good as any later one: it leaves the most text for the
-            // next part.
+            // Use the first occurrence of the part, which leaves the most text for the next parts.
             let Some((_, after)) = rest.split_once(part) else { return false };
             rest = after;
         }

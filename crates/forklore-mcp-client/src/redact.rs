@@ -1,11 +1,12 @@
-//! Redaction of secrets that a server was given and may print.
+//! Redacts secrets that a server received through environment variables and may print.
 
 use std::env;
 
-/// Minimum length of a redacted value, in bytes. Shorter values may be ordinary words.
+/// The minimum length of a value that is redacted, in bytes. A shorter value may be an ordinary
+/// word.
 const MIN_SECRET_LENGTH: usize = 8;
 
-/// Replaces the values of these environment variables in `text` by the variables' names.
+/// Replaces each value of these environment variables in `text` by the name of the variable.
 pub(crate) fn redact_values<'n>(
     text: &str,
     variables: impl IntoIterator<Item = &'n str>,

@@ -1,4 +1,4 @@
-//! A server: started when it is needed, listed and called.
+//! A server: starts it when it is needed, lists its tools, and calls them.
 
 mod call;
 mod client;
@@ -24,10 +24,10 @@ use crate::stdio::{self, Process};
 use client::Client;
 use denied::Denied;
 
-/// Maximum time to close a connection.
+/// The maximum time for closing a connection.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A server, running or not.
+/// An MCP server that runs, or that is started when it is needed.
 pub(crate) struct Server {
     pub(crate) name: ServerName,
     config: ValidConfig,
@@ -36,77 +36,79 @@ pub(crate) struct Server {
     live: Mutex<Option<Arc<Live>>>,
 }
 
-/// The tools that a server listed last, sorted by name.
+/// The tools that a server listed most recently, sorted by name.
 type Tools = Arc<RwLock<Arc<[Tool]>>>;
 
-/// A connection to a running server. Running calls share it.
+/// A connection to a running server. All running calls share the connection.
 struct Live {
     service: RunningService<RoleClient, Client>,
     process: Option<Process>,
-    /// Whether a call found that the server no longer answers.
+    /// Whether a call has found that the server no longer answers.
     is_broken: AtomicBool,
 }
 
-/// Why a server does not start. Display escapes the server's output for a terminal.
+/// The reason why a server does not start. The error message escapes the server's output for a
+/// terminal.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The program cannot be started.
     #[error("cannot start `{command}`: {source}")]
     NotStarted {
-        /// The program.
+        /// The program that the configuration names.
         command: String,
         /// The I/O error.
         source: std::io::Error,
     },
-    /// A variable that the configuration names is not set.
+    /// An environment variable that the configuration names is not set.
     #[error("the environment variable {variable} is not set")]
     Variable {
-        /// The variable.
+        /// The name of the environment variable.
         variable: String,
     },
-    /// A header cannot be sent.
+    /// A configured header cannot be sent.
     #[error("the header {header}, from {variable}, {what}")]
     Header {
-        /// The header.
+        /// The name of the header.
         header: String,
-        /// The variable with its value.
+        /// The name of the environment variable that contains the header's value.
         variable: String,
-        /// What is wrong with it.
+        /// Describes what is wrong with the header.
         what: &'static str,
     },
     /// The server requires authentication or denies access (HTTP 401 or 403).
     #[error("{message}")]
     Denied {
-        /// The server's reply, and what to write into the configuration.
+        /// The server's reply, with advice for the configuration.
         message: String,
     },
     /// The server was not ready in time.
     #[error("it was not ready within {} seconds{}", .after.as_secs(), stderr_note(.stderr))]
     Slow {
-        /// The timeout.
+        /// The maximum time for the start, which the server exceeded.
         after: Duration,
-        /// The end of its standard error.
+        /// The end of the server's standard error.
         stderr: String,
     },
-    /// The server did not initialize: it ended, or does not speak MCP.
+    /// The server did not initialize: it ended, or it does not implement MCP.
     #[error("{}{}", error_text::refused(.source), stderr_note(.stderr))]
     Refused {
         /// The error of the MCP library.
         source: Box<ClientInitializeError>,
-        /// The end of its standard error.
+        /// The end of the server's standard error.
         stderr: String,
     },
-    /// The server does not list its tools.
+    /// The server started, but the request for its list of tools failed.
     #[error("it does not name its tools: {}{}", error_text::failed(.source), stderr_note(.stderr))]
     NoTools {
-        /// The error of the request.
+        /// The error of the request for the list of tools.
         source: ServiceError,
-        /// The end of its standard error.
+        /// The end of the server's standard error.
         stderr: String,
     },
 }
 
-/// Formats a server's standard error as the end of an error message; empty if there is none.
+/// Formats the end of a server's standard error as the last part of an error message. Returns an
+/// empty string if `stderr` is empty.
 fn stderr_note(stderr: &str) -> String {
     if stderr.is_empty() {
         String::new()
@@ -125,12 +127,13 @@ impl Server {
         Self { name, config, stderr, tools, live: Mutex::default() }
     }
 
-    /// Returns the tools that the server listed last; none before it has started.
+    /// Returns the tools that the server listed most recently. Returns none before the server has
+    /// started.
     pub(crate) fn tools(&self) -> Arc<[Tool]> {
         client::current_tools(&self.tools)
     }
 
-    /// Returns the connection. Starts the server if it does not run.
+    /// Returns the connection to the server. Starts the server if it does not run.
     async fn live(&self) -> Result<Arc<Live>, StartError> {
         let mut live = self.live.lock().await;
         if let Some(over) = live.take_if(|live| live.is_over()) {
@@ -162,7 +165,7 @@ impl Server {
         let server = &self.name;
         match &started {
             Ok(_) => tracing::debug!(%server, tools = self.tools().len(), "a tool server is ready"),
-            // The error itself may quote what the server wrote.
+            // Log only the kind of the error, because its message may quote output of the server.
             Err(error) => {
                 tracing::warn!(%server, cause = error.cause(), "a tool server did not start");
             }
@@ -190,7 +193,8 @@ impl Server {
         }
     }
 
-    /// Initializes the connection and lists the tools. Stops a server that takes too long.
+    /// Initializes the connection and lists the tools of the server. Stops the server if that takes
+    /// too long.
     async fn connect(
         &self,
         transport: impl Transport<RoleClient> + 'static,
@@ -270,8 +274,8 @@ impl Live {
         is_broken || self.service.is_closed() || self.service.is_transport_closed()
     }
 
-    /// Stops the program. A connection without a program ends with the last call that uses it,
-    /// since the server may still answer that call.
+    /// Stops the child process, if the server has one. A connection over HTTP ends with the last
+    /// call that uses it, because the server may still answer that call.
     async fn end(self: Arc<Self>) {
         let live = match Arc::try_unwrap(self) {
             Ok(live) => live,
@@ -283,7 +287,7 @@ impl Live {
                 return;
             }
         };
-        // Closing the service closes the program's input, on which most programs exit.
+        // Closing the service closes the standard input of the program. Most programs then exit.
         let mut service = live.service;
         let _ = service.close_with_timeout(CLOSE_TIMEOUT).await;
         if let Some(process) = live.process {

@@ -1,4 +1,4 @@
-//! All servers of a configuration, as a tool set for the kernel.
+//! Combines all servers of a configuration to one tool set for the kernel.
 
 use std::collections::BTreeMap;
 
@@ -11,37 +11,37 @@ use crate::name::{Qualified, ServerName};
 use crate::outcome;
 use crate::server::{Server, StartError};
 
-/// The tools of MCP servers. Dropping it stops the servers; [`end`](Self::end) waits until they
-/// have stopped.
+/// The tools of all configured MCP servers. Dropping this value stops the servers.
+/// [`end`](Self::end) also waits until the servers have stopped.
 pub struct McpTools {
     servers: BTreeMap<ServerName, Server>,
 }
 
-/// A tool of a server that runs or ran.
+/// A tool that a server has listed. The server need not run any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// The name by which the model calls it.
+    /// The name by which the model calls the tool.
     pub called: String,
-    /// Its server, and its name there. Text from the server may contain any characters: escape it
-    /// for display.
+    /// The server, and the server's name for the tool. Escape this name for display, because the
+    /// server may use any characters.
     pub tool: Qualified,
-    /// The server's description of it.
+    /// The server's description of the tool. Escape it for display.
     pub description: String,
 }
 
-/// A server that did not start, so that its tools are missing.
+/// A server that did not start. Its tools are not available.
 #[derive(Debug, thiserror::Error)]
 #[error("the tool server `{server}` does not start: {source}")]
 pub struct Problem {
-    /// The server.
+    /// The name of the server.
     pub server: ServerName,
-    /// Why it did not start.
+    /// The reason why the server did not start.
     pub source: StartError,
 }
 
 impl McpTools {
-    /// Creates the servers of a configuration. None is started yet, and a server has no tools
-    /// before it is started.
+    /// Creates a tool set for the servers of a configuration. Starts no server, and a server has no
+    /// tools before it is started.
     ///
     /// # Errors
     /// If the configuration of a server is invalid.
@@ -52,8 +52,9 @@ impl McpTools {
         Ok(Self { servers: servers.collect::<Result<_, _>>()? })
     }
 
-    /// Starts the servers that do not run, concurrently, and returns those that failed. The others
-    /// can be used. If a server stops later, the next call of one of its tools starts it again.
+    /// Starts all servers that do not run, concurrently. Returns the servers that failed to start;
+    /// the other servers can be used. If a server ends later, the next call of one of its tools
+    /// starts the server again.
     pub fn start(&self) -> BoxFuture<'_, Vec<Problem>> {
         async move {
             let started = self.servers.values().map(|server| async move {
@@ -65,7 +66,7 @@ impl McpTools {
         .boxed()
     }
 
-    /// Stops all servers.
+    /// Stops all servers, and waits until they have stopped.
     pub fn end(&self) -> BoxFuture<'_, ()> {
         async move {
             join_all(self.servers.values().map(Server::end)).await;
@@ -73,7 +74,7 @@ impl McpTools {
         .boxed()
     }
 
-    /// Returns the available tools, sorted by server and name.
+    /// Returns the tools that the servers have listed, sorted by server and by name.
     #[must_use]
     pub fn listed(&self) -> Vec<Listed> {
         let mut listed = Vec::new();
@@ -85,7 +86,7 @@ impl McpTools {
         listed
     }
 
-    /// Returns the tool that a model calls by this name.
+    /// Returns the tool that a model calls by the name `called`.
     #[must_use]
     pub fn find(&self, called: &str) -> Option<Qualified> {
         self.listed().into_iter().find(|tool| tool.called == called).map(|tool| tool.tool)

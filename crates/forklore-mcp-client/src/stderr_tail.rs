@@ -1,4 +1,4 @@
-//! The end of what a server wrote to standard error, for error messages.
+//! Stores the end of a server's standard error, for error messages.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -6,19 +6,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::redact::redact_values;
 
-/// Maximum number of bytes that are stored.
+/// The maximum number of stored bytes.
 const CAPACITY: usize = 4096;
 
-/// The last bytes of a server's standard error. Clones share them.
+/// The last bytes of a server's standard error. Clones share one buffer.
 #[derive(Clone, Default)]
 pub(crate) struct StderrTail {
     buffer: Arc<Mutex<VecDeque<u8>>>,
-    /// The variables whose values are redacted.
+    /// The names of the environment variables whose values are redacted.
     secrets: Arc<[String]>,
 }
 
 impl StderrTail {
-    /// Returns an empty tail that redacts the values of these variables.
+    /// Creates an empty tail that redacts the values of the environment variables `secrets`.
     pub(crate) fn without(secrets: &[String]) -> Self {
         Self { buffer: Arc::default(), secrets: secrets.into() }
     }
@@ -27,7 +27,7 @@ impl StderrTail {
         self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends bytes and drops the oldest ones.
+    /// Appends bytes, and drops the oldest bytes beyond [`CAPACITY`].
     pub(crate) fn push(&self, bytes: &[u8]) {
         let mut buffer = self.buffer();
         let news = bytes.get(bytes.len().saturating_sub(CAPACITY)..).unwrap_or_default();
@@ -36,16 +36,16 @@ impl StderrTail {
         buffer.extend(news);
     }
 
-    /// Drops everything, before another program starts.
+    /// Drops all stored bytes. Called before the program of the server starts again.
     pub(crate) fn clear(&self) {
         self.buffer().clear();
     }
 
-    /// Returns the last lines, without a first line that is incomplete.
+    /// Returns the stored lines with secrets redacted, without an incomplete first line.
     pub(crate) fn lines(&self) -> String {
         let bytes: Vec<u8> = self.buffer().iter().copied().collect();
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        // A full buffer begins in the middle of a line.
+        // A full buffer usually begins in the middle of a line, which is dropped.
         let whole = if bytes.len() < CAPACITY { text.as_str() } else { after_first_line(&text) };
         redact_values(whole.trim(), self.secrets.iter().map(String::as_str))
     }

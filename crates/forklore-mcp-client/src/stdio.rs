@@ -1,4 +1,4 @@
-//! Servers that run as child processes and communicate over standard input and output.
+//! Connects to servers that run as child processes and communicate over standard input and output.
 
 mod filter;
 mod process;
@@ -15,15 +15,16 @@ use crate::stderr_tail::StderrTail;
 use filter::Filter;
 pub(crate) use process::{Process, Spawned};
 
-/// Maximum length of one frame, in bytes. A longer one becomes an error of the call that it
-/// answers.
+/// The maximum length of one frame (a JSON-RPC message on one line), in bytes. A longer frame
+/// becomes an error of the call that the frame answers.
 const FRAME: usize = 16 << 20;
 
-/// Maximum length of one string in a frame, such as an image as base64, in bytes. A longer one is
-/// truncated.
+/// The maximum length of one string in a frame, in bytes, such as an image as base64. A longer
+/// string is truncated.
 const STRING: usize = 12 << 20;
 
-/// Returns the transport over the pipes of a child process.
+/// Returns the transport over the pipes of a child process. `tail` receives output that is not a
+/// frame.
 pub(crate) fn transport(
     spawned: Spawned,
     tail: &StderrTail,
@@ -33,7 +34,8 @@ pub(crate) fn transport(
     AsyncRwTransport::new_client(frames, stdin).with_max_line_length(FRAME)
 }
 
-/// Returns the child's standard output, without anything that is not a frame within the limits.
+/// Returns the frames in the child's standard output, within the limits. All other output goes to
+/// `tail`.
 fn filtered(
     stdout: impl AsyncRead + Unpin + Send,
     tail: StderrTail,

@@ -1,4 +1,5 @@
-//! The HTTP client for requests to a collector: the exporter's thread calls it, tokio runs it.
+//! The HTTP client that sends spans to a collector. The exporter's thread calls the client; the
+//! requests run on tokio.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use tokio::runtime::Handle;
 
 use crate::NotTraced;
 
-/// The maximum number of bytes to read from a response; a collector sends little.
+/// The maximum size of a collector's response body, in bytes. A larger body is an error.
 const ANSWER: usize = 64 << 10;
 
 #[derive(Debug)]
@@ -18,7 +19,8 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn new(patience: Duration) -> Result<Self, NotTraced> {
-        // An error means that the application installed a provider already; that one works too.
+        // An error means that the application already installed another crypto provider, which
+        // works too.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let redirect = reqwest::redirect::Policy::none();
         let client = reqwest::Client::builder().timeout(patience).redirect(redirect).build()?;
@@ -30,7 +32,7 @@ impl Client {
 impl HttpClient for Client {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let client = self.client.clone();
-        // The exporter's thread has no tokio runtime.
+        // Run the request on the runtime, because the exporter's thread has none.
         let sent = self.runtime.spawn(async move {
             let mut answer = client.execute(request.try_into()?).await?;
             let mut response = Response::builder().status(answer.status());

@@ -1,12 +1,12 @@
 //! Exports the activity of an agent's sessions as OpenTelemetry spans over OTLP.
 //!
-//! Use it to see turns, model calls and tool calls in a tracing system. To react to what happens
-//! inside the program, use the notifications of `forklore-agent` directly
+//! Use this crate to see turns, model calls and tool calls in a tracing system. To react to these
+//! events inside the program, use the notifications of `forklore-agent` directly
 //! ([`notify`](forklore_agent::notify)).
 //!
 //! - [`Spans`] is a [`Sink`] of the kernel. A turn is a trace of `invoke_agent`, `chat` and
 //!   `execute_tool` spans, as in the semantic conventions for generative AI.
-//! - [`TracingConfig`] is the destination, as the user's configuration describes it.
+//! - [`TracingConfig`] is the user's configuration of the collector that receives the spans.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -77,9 +77,9 @@
 //! # }
 //! ```
 //!
-//! Spans omit the content of messages unless the configuration includes it. A separate thread sends
-//! the spans, so a slow or missing collector neither delays nor fails a turn. The crate exports no
-//! metrics and no logs, and it does not receive or store spans.
+//! Spans omit the content of messages unless `TracingConfig::content` is set. A separate thread
+//! sends the spans, so a slow or missing collector neither delays nor fails a turn. The crate
+//! exports no metrics and no logs, and it does not receive or store spans.
 
 mod client;
 mod spans;
@@ -98,17 +98,17 @@ use serde::Deserialize;
 use client::Client;
 use spans::Sessions;
 
-/// The timeout of a request to the collector, and of the final export.
+/// The timeout of one request to the collector, and of [`Spans::end`].
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The destination of spans, from the user's configuration.
+/// The collector that receives the spans, and what spans contain. Part of the user's configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TracingConfig {
-    /// The complete URL for traces, such as `http://localhost:4318/v1/traces`.
+    /// The collector's complete URL for traces, such as `http://localhost:4318/v1/traces`.
     pub endpoint: String,
-    /// Headers of each request: the header's name, and the environment variable that contains its
-    /// value.
+    /// The additional headers of each request. Maps a header's name to the name of the environment
+    /// variable that contains the header's value.
     #[serde(default)]
     pub header_env: BTreeMap<String, String>,
     /// Whether spans include prompts, responses, tool arguments and tool results.
@@ -116,20 +116,20 @@ pub struct TracingConfig {
     pub content: bool,
 }
 
-/// The error of creating the export.
+/// The reason why [`Spans::new`] failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotTraced {
-    /// An environment variable that the configuration names is not set or is not Unicode.
+    /// An environment variable that `header_env` names is not set or is not Unicode.
     #[error("the environment variable {0} is not set")]
     Variable(String),
-    /// The configuration is invalid.
+    /// The configuration is invalid, for example the URL.
     #[error("cannot send spans: {0}")]
     Exporter(#[from] opentelemetry_otlp::ExporterBuildError),
     /// The HTTP client could not be created.
     #[error("cannot send spans: {0}")]
     Client(#[from] reqwest::Error),
-    /// The call came from outside a tokio runtime.
+    /// The caller is outside a tokio runtime.
     #[error("cannot send spans: {0}")]
     Runtime(#[from] tokio::runtime::TryCurrentError),
 }
@@ -146,7 +146,7 @@ impl Spans {
     ///
     /// # Errors
     /// If an environment variable is not set, the URL is invalid, or the caller is outside a tokio
-    /// runtime. A missing collector is no error here: only the export of spans fails.
+    /// runtime. An unreachable collector is no error here: only the later export of spans fails.
     pub fn new(config: &TracingConfig, agent: &str) -> Result<Self, NotTraced> {
         let headers = config.header_env.iter().map(|(header, variable)| {
             let value = std::env::var(variable);
@@ -169,8 +169,8 @@ impl Spans {
         Ok(Self { sessions, provider })
     }
 
-    /// Ends all spans and sends the remaining ones, for at most two seconds. Returns whether they
-    /// arrived.
+    /// Ends all open spans and sends all spans that were not sent yet. Waits at most two seconds.
+    /// Returns whether the collector received the spans.
     pub async fn end(self: Arc<Self>) -> bool {
         let ended = tokio::task::spawn_blocking(move || {
             self.sessions.lock().unwrap_or_else(PoisonError::into_inner).end();

@@ -1,4 +1,5 @@
-//! Converts notifications to spans: tracks the open spans and determines their parents.
+//! Converts notifications to spans: tracks the open spans and determines the parent of each new
+//! span.
 
 mod attributes;
 mod session;
@@ -18,7 +19,7 @@ use opentelemetry_sdk::trace::{SdkTracer, Span};
 use attributes::Attributes;
 use session::{Origin, Session};
 
-/// The open spans of all sessions.
+/// The open spans of all sessions, and the tracer that starts spans.
 pub(crate) struct Sessions {
     tracer: SdkTracer,
     agent: String,
@@ -31,7 +32,7 @@ impl Sessions {
         Self { tracer, agent: agent.to_owned(), content, sessions: HashMap::new() }
     }
 
-    /// Processes a stored notification.
+    /// Processes a notification that is not ephemeral: starts, changes or ends spans.
     pub(crate) fn take(&mut self, notification: &Notification) {
         let at = SystemTime::from(notification.ts);
         match &notification.event {
@@ -49,15 +50,16 @@ impl Sessions {
         }
     }
 
-    /// Ends all open spans.
+    /// Ends the open spans of all sessions.
     pub(crate) fn end(&mut self) {
         let now = SystemTime::now();
         self.sessions.values_mut().for_each(|session| session.close(now));
     }
 
-    /// Creates the state of a forked session. A branch records the current span of its parent, for
-    /// a link. If a turn continues in a fork because another runtime got the session's lease, the
-    /// fork takes over its open spans.
+    /// Creates the state of a forked session. A branch records the current span of its parent
+    /// session, to which its first turn links. If a running turn continues in the fork because
+    /// another runtime got the lease of the parent session, the fork takes over the parent's open
+    /// spans.
     fn forked(&mut self, notification: &Notification, forked: &SessionForked) {
         let parent = notification.parent_id.as_ref().and_then(|id| self.sessions.get_mut(id));
         let moved = forked.reason == Some(ForkReason::LeaseLost);
@@ -71,7 +73,8 @@ impl Sessions {
         self.sessions.insert(notification.session_id.clone(), session);
     }
 
-    /// Creates the state of a sub-agent, whose spans are children of the tool call that started it.
+    /// Creates the state of a sub-agent. The span of its first turn is a child of the tool call
+    /// that started the sub-agent.
     fn spawned(&mut self, notification: &Notification, delegate: &DelegateStarted) {
         let call = delegate.tool_call_id.clone();
         let session = self.sessions.entry(delegate.sub_session_id.clone()).or_default();
@@ -111,8 +114,8 @@ impl Sessions {
         self.sessions.entry(notification.session_id.clone()).or_default().turn = Some(span);
     }
 
-    /// Returns the span of the turn. A resumed turn has no prompt, so its span begins with its
-    /// first activity.
+    /// Returns the context of the running turn's span. Starts the span if the turn has none: a
+    /// resumed turn submits no prompt, so its span begins with its first model or tool call.
     fn turn(&mut self, notification: &Notification, at: SystemTime) -> Option<SpanContext> {
         let runs = self
             .sessions
@@ -165,8 +168,8 @@ impl Sessions {
         }
     }
 
-    /// Starts a span for a compaction. A compaction between turns has a trace of its own; during a
-    /// turn it needs no span.
+    /// Starts a span for a compaction between turns, as a trace of its own. A compaction during a
+    /// turn gets no span.
     fn begin_compaction(&mut self, notification: &Notification, at: SystemTime) {
         let runs = self
             .sessions
@@ -195,7 +198,8 @@ impl Sessions {
         builder.start_with_context(&self.tracer, &context)
     }
 
-    /// Returns the attributes that every span of the session has.
+    /// Returns the attributes that every span of the session has. `operation` is the value of
+    /// `gen_ai.operation.name`.
     fn of_session(&self, notification: &Notification, operation: &str) -> Attributes {
         let mut attributes = Attributes::default();
         attributes.text("gen_ai.operation.name", operation);

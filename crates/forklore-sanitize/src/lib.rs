@@ -1,12 +1,12 @@
-//! Makes untrusted text, paths and words safe to display, to open and to type.
+//! Makes untrusted text safe to display, paths safe to open, and command arguments safe to type.
 //!
 //! Text from a session is hostile: the author of a message, a title or a tool's result may want to
 //! move the cursor, hide a word or escape from a directory. Use this crate wherever a program
-//! passes on what a model, a tool or a file wrote. It depends on no other crate of the workspace.
+//! passes on what a model, a tool or a file wrote. The crate depends on no other forklore crate.
 //!
 //! - [`terminal`] escapes text for display: messages, single lines, table cells and JSON.
-//! - [`path`] checks that a path stays inside a directory, after all links are resolved.
-//! - [`shell`] quotes a word of a command that the user may type.
+//! - [`path`] checks that a path stays inside a directory after all symbolic links are resolved.
+//! - [`shell`] quotes an argument of a command line that the user may copy and run.
 //!
 //! ```
 //! use std::path::Path;
@@ -30,9 +30,9 @@
 //! # }
 //! ```
 //!
-//! The crate does not recognize secrets, and it does not judge what a text means. It does no I/O,
-//! except that [`path::contained`] resolves paths and [`path::file_below`] creates directories:
-//! only the file system knows the links.
+//! The crate does not recognize secrets or judge the meaning of text. Only two functions do I/O,
+//! because only the file system knows the links: [`path::contained`] resolves paths, and
+//! [`path::file_below`] creates directories.
 
 pub mod path;
 pub mod shell;

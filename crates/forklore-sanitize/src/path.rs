@@ -1,4 +1,4 @@
-//! Containment: checks whether a path is inside a directory after all links are resolved.
+//! Checks that a path is inside a directory after all symbolic links are resolved.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -6,8 +6,8 @@ use std::path::{Component, Path, PathBuf};
 /// The reason why a path was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
-    /// The directory or the path could not be resolved: it is missing, in a loop of links, or not
-    /// readable.
+    /// The directory or the path cannot be resolved: it does not exist, is in a loop of symbolic
+    /// links, is not readable, or is a directory that cannot be created.
     #[error("cannot resolve {}", path.display())]
     Unresolved {
         /// The requested path, joined to the directory if it was relative.
@@ -15,25 +15,27 @@ pub enum PathError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The path leads out of the directory, through `..`, as an absolute path, or through a link.
+    /// The path leads out of the directory: through `..`, as an absolute path, or through a
+    /// symbolic link.
     #[error("{} leads out of {}", path.display(), root.display())]
     Outside {
         /// The requested path, joined to the directory if it was relative.
         path: PathBuf,
-        /// The directory.
+        /// The directory that the path must stay in.
         root: PathBuf,
     },
 }
 
-/// Resolves `candidate`, relative to `root`, and returns the result if it is inside `root`.
+/// Resolves `candidate`, relative to `root`, and returns the resolved path if it is inside `root`.
 ///
-/// Both are resolved first, so that no link, `..` or similar prefix (`/data` and `/data-old`)
-/// passes. The result contains no links. Open exactly that path, and refuse a link there
-/// (`O_NOFOLLOW`), so that the opened file is the one that was checked.
+/// Both paths are resolved before they are compared, component by component. So no symbolic link,
+/// no `..` and no similar name (`/data-old` for `/data`) passes as inside. The returned path
+/// contains no symbolic links. Open exactly the returned path with `O_NOFOLLOW`, so that a link
+/// created after the check is refused.
 ///
 /// # Errors
-/// [`PathError::Unresolved`] if either does not exist or cannot be resolved, [`PathError::Outside`]
-/// if the candidate is outside `root`.
+/// [`PathError::Unresolved`] if `root` or `candidate` does not exist or cannot be resolved,
+/// [`PathError::Outside`] if `candidate` is outside `root`.
 pub fn contained(root: &Path, candidate: &Path) -> Result<PathBuf, PathError> {
     let root = resolve(root.to_path_buf())?;
     let path = root.join(candidate);
@@ -41,12 +43,14 @@ pub fn contained(root: &Path, candidate: &Path) -> Result<PathBuf, PathError> {
     if real.starts_with(&root) { Ok(real) } else { Err(PathError::Outside { path, root }) }
 }
 
-/// Creates `root` and the parent directories of a file at `relative` below it, and returns the path
-/// at which to create the file. Follows no link out of the root, and changes nothing that exists.
+/// Creates `root` and the directories between `root` and the file `root/relative`. Returns the path
+/// at which the caller then creates the file. The function follows no symbolic link out of `root`,
+/// and changes no existing file or directory.
 ///
 /// # Errors
-/// [`PathError::Outside`] if the path is absolute, contains a component such as `..`, or leads out
-/// through a link; [`PathError::Unresolved`] if a directory cannot be created.
+/// [`PathError::Outside`] if `relative` is absolute, contains a component such as `..`, or leads
+/// out of `root` through a symbolic link; [`PathError::Unresolved`] if a directory cannot be
+/// created.
 pub fn file_below(root: &Path, relative: &Path) -> Result<PathBuf, PathError> {
     let outside = || PathError::Outside { path: root.join(relative), root: root.to_path_buf() };
     let plain = |part| matches!(part, Component::Normal(_));

@@ -1,6 +1,6 @@
-//! Quotes words for a command line.
+//! Quotes the arguments of a command line.
 
-/// Quotes a word so that a POSIX shell reads it as exactly that one word.
+/// Quotes `word` so that a POSIX shell reads it as one argument with exactly this value.
 #[must_use]
 pub fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,8 +1,8 @@
-//! Text for a terminal: makes characters visible that would control the terminal or hide from the
-//! reader.
+//! Escapes text for a terminal: replaces characters that would control the terminal or would be
+//! invisible to the reader.
 //!
-//! A hostile character is replaced by its Rust escape, such as `\u{1b}`. The escapes are for
-//! reading: backslashes in the text itself stay unchanged, so the escapes cannot be reversed.
+//! A hostile character is replaced by its Rust escape, such as `\u{1b}`. The escaping cannot be
+//! reversed, because backslashes in the input stay unchanged.
 //!
 //! | function | for | line ends and tabs |
 //! | --- | --- | --- |
@@ -24,9 +24,9 @@ pub use json::json;
 
 use shown::Shown;
 
-/// Escapes a text of several lines: line feeds and tabs stay unchanged.
+/// Escapes text of several lines: line feeds and tabs stay unchanged.
 ///
-/// A carriage return before a line feed is removed, any other is escaped.
+/// A carriage return before a line feed is removed; any other carriage return is escaped.
 #[must_use]
 pub fn block(text: &str) -> Cow<'_, str> {
     let plain = |c| matches!(c, '\n' | '\t');
@@ -37,23 +37,23 @@ pub fn block(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Escapes a text that must stay on one line: line feeds and tabs become `\n` and `\t`.
+/// Escapes text that must stay on one line: line feeds and tabs become `\n` and `\t`.
 #[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
     escape(text, |_| false)
 }
 
-/// Escapes every hostile character except the `plain` ones.
+/// Escapes every hostile character for which `plain` returns false.
 fn escape(text: &str, plain: impl Fn(char) -> bool) -> Cow<'_, str> {
-    // Most text is printable ASCII and needs no further check.
+    // A fast path: most text is printable ASCII, which needs no escape.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
     let mut shown = Shown::default();
     for c in text.chars() {
-        // The order matters: the count of marks must see line feeds too, so that a combining mark
-        // after one is a mark without a letter.
+        // The order of the two checks matters: `keeps` must see line feeds too, so that a combining
+        // mark right after a line feed counts as a mark without a letter.
         if shown.keeps(c) || plain(c) {
             out.push(c);
         } else {

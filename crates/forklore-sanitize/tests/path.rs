@@ -1,4 +1,4 @@
-//! Containment depends on the resolved path, not on the form of the text.
+//! Tests that containment depends on the resolved path, and not on how the path is written.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use forklore_sanitize::path::{PathError, contained, file_below};
 
-/// Creates a directory with a file, and a sibling with a similar name.
+/// Creates the directory `data` with a file, and the sibling directory `data-old`.
 fn tree() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join("data/deep")).unwrap();

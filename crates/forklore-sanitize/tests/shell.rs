@@ -1,4 +1,4 @@
-//! Tests quoted words with a real shell.
+//! Tests quoted arguments with a real shell.
 
 #![allow(clippy::unwrap_used)]
 

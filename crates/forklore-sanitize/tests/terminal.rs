@@ -1,4 +1,4 @@
-//! The guarantees of the escapes, for every character and for adversarial texts.
+//! Tests the guarantees of the escaping functions, for every character and for adversarial texts.
 
 #![allow(clippy::unwrap_used)]
 
@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use regex::Regex;
 use unicode_width::UnicodeWidthStr;
 
-/// Returns the hostile characters by their Unicode properties, from the independent tables of the
-/// regex crate.
+/// Returns a pattern of the hostile characters by their Unicode properties. The tables of the regex
+/// crate are independent of the tested list.
 fn hostile_by_property() -> Regex {
     Regex::new(concat!(
         r"[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]",
@@ -19,7 +19,7 @@ fn hostile_by_property() -> Regex {
     .unwrap()
 }
 
-/// Generates texts of special characters among ordinary ones.
+/// Generates texts that mix special and ordinary characters.
 fn nasty() -> impl Strategy<Value = String> {
     let special = prop::sample::select(
         "\0\x07\x08\t\n\r\x1b\x7f\u{85}\u{9b}\u{ad}\u{301}\u{34f}\u{61c}\u{1160}\u{180e}\u{200b}\
@@ -37,7 +37,7 @@ fn hostile_in(text: &str, plain: &[char]) -> Option<char> {
     text.chars().find(|c| is_hostile(*c) && !plain.contains(c))
 }
 
-/// Generates lists of values and objects with hostile text in keys and strings.
+/// Generates JSON documents of nested lists and objects, with hostile text in keys and strings.
 fn document() -> impl Strategy<Value = serde_json::Value> {
     let leaf = prop_oneof![
         nasty().prop_map(serde_json::Value::from),

@@ -1,17 +1,20 @@
-//! The short names of sessions that users see: a label, or the end of an id.
+//! Chooses the short names of sessions that users see: a label, or the end of an id.
 
 use forklore_core::SessionId;
 use forklore_engine::Scope;
 
 use super::Chat;
 
-/// Eight hex digits stay unique in a store of a hundred thousand sessions.
+/// The minimum length of a short id, in bytes. Eight hex digits stay unique in a store of a hundred
+/// thousand sessions.
 const SHORTEST: usize = 8;
-/// An id that is not generated was chosen by a user, so it is shown in full up to this length.
+/// The maximum length, in bytes, of an id that is shown in full. Applies only to an id that a user
+/// chose.
 const SHOWN_WHOLE: usize = 32;
 
 impl Chat<'_> {
-    /// Returns the label of a session of this family, or the short id of any other session.
+    /// Returns the label of a session in the current session's family, or the short id of any other
+    /// session.
     pub(crate) fn label_of(&self, id: &SessionId) -> String {
         let family = self.header().ok().map(|header| header.root_id);
         match self.engine().show(id) {
@@ -20,8 +23,9 @@ impl Chat<'_> {
         }
     }
 
-    /// Returns the shortest suffix of the id, of at least [`SHORTEST`] bytes, that names only this
-    /// session. An id of at most [`SHOWN_WHOLE`] bytes that was not generated is returned in full.
+    /// Returns the shortest suffix of the id that identifies only this session. The suffix has at
+    /// least [`SHORTEST`] bytes. An id that a user chose is returned in full if it has at most
+    /// [`SHOWN_WHOLE`] bytes.
     pub(crate) fn short_id(&self, id: &SessionId) -> String {
         let (text, engine) = (id.as_str(), self.engine());
         let is_generated = text.bytes().rev().take(SHORTEST).all(|byte| byte.is_ascii_hexdigit());
@@ -35,7 +39,8 @@ impl Chat<'_> {
         ends.into_iter().find(names).unwrap_or(text).to_owned()
     }
 
-    /// Replaces the long session ids in a message by labels or short ids.
+    /// Replaces each session id of more than [`SHOWN_WHOLE`] bytes in a message by the session's
+    /// label or short id.
     pub(crate) fn with_names(&self, message: &str) -> String {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
         let mut out = String::new();

@@ -1,11 +1,12 @@
-//! Collects the completions for a line of a conversation.
+//! Collects the names that completion offers at the prompt.
 
 use forklore_engine::{Engine, ListRequest};
 
 use super::Chat;
 use crate::input::Offers;
 
-/// The maximum number of sessions, and of cuts of each kind, that completion offers.
+/// The maximum number of sessions that completion offers. Also the maximum number of cuts of each
+/// kind.
 const MOST: usize = 100;
 
 impl Chat<'_> {
@@ -42,7 +43,7 @@ impl Chat<'_> {
             Ok(sessions)
         };
         let read = self.foreground.host().run(read);
-        // If the store cannot be read, no sessions are offered.
+        // If the store cannot be read, completion offers no sessions.
         offers.sessions = self.foreground.block_on(read).unwrap_or_default();
         offers
     }

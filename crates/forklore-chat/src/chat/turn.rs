@@ -1,4 +1,4 @@
-//! Runs a turn and shows it while it runs.
+//! Runs turns, and shows each turn while it runs.
 
 use std::time::Duration;
 
@@ -13,15 +13,16 @@ use crate::input::Reply;
 use crate::screen::Tone;
 use crate::{Error, Result};
 
-/// Number of notifications that can wait to be shown; after that the oldest is dropped.
+/// The maximum number of notifications that wait to be shown. Beyond it, the oldest is dropped.
 const CAPACITY: usize = 4096;
-/// How often the progress line is redrawn.
+/// The interval at which the progress line is redrawn.
 const TICK: Duration = Duration::from_millis(100);
-/// The fraction of the context window from which its use is shown, and from which it is a warning.
+/// From this filled fraction of the context window on, the gauge is shown; from `FULL` on, as a
+/// warning.
 const FILLING: f64 = 0.5;
 const FULL: f64 = 0.7;
 
-/// What happened while the program waited for some work.
+/// An event that ends one wait in [`Chat::watch`].
 enum Moment<T> {
     Notified(Received),
     Question(PendingApproval),
@@ -31,8 +32,8 @@ enum Moment<T> {
 }
 
 impl Chat<'_> {
-    /// Runs a turn, or continues an interrupted one. Offers to fork if another program runs a turn
-    /// in the session.
+    /// Runs a turn that answers `prompt`. Without a prompt, continues the interrupted turn. If
+    /// another program runs a turn in the session, offers to fork or to wait.
     pub(crate) fn turn(&mut self, prompt: Option<&str>) -> Result<()> {
         match self.try_turn(prompt) {
             Err(error) if error.is_in_use() && self.header().is_ok() => {
@@ -43,14 +44,14 @@ impl Chat<'_> {
         }
     }
 
-    /// Handles a session in which another program runs a turn: the user chooses to continue in a
-    /// fork or to wait (docs/semantics.md, Writing).
+    /// Handles a session in which another program runs a turn. The user chooses to continue in a
+    /// fork, to wait, or to do neither (docs/semantics.md, Writing).
     fn continue_elsewhere(&mut self, prompt: Option<&str>) -> Result<()> {
         let answer = self.input.ask("Go on in a fork of it, or wait? [Y/n/w] ");
         match answer.map(|answer| answer.trim().to_lowercase()).as_deref() {
             Some("" | "y" | "yes") => {}
             Some("w" | "wait") => return self.wait_for_lease(prompt),
-            // Any other text was meant as a prompt, not as an answer.
+            // Any other text was probably meant as a prompt and not as an answer, so no turn runs.
             _ => {
                 if prompt.is_some() {
                     let text = "what you said was not stored; the up arrow has it";
@@ -65,7 +66,8 @@ impl Chat<'_> {
         self.try_turn(prompt)
     }
 
-    /// Waits for the session's lease and then runs the turn. Ctrl-C ends the wait.
+    /// Waits until no other program runs a turn in the session, and then runs the turn. Ctrl-C ends
+    /// the wait.
     fn wait_for_lease(&mut self, prompt: Option<&str>) -> Result<()> {
         self.screen.line(Tone::Dim, "waiting ... (Ctrl-C ends it)");
         self.conversation.wait_for_lease(Some(Duration::MAX));
@@ -89,7 +91,7 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Runs a task in a sub-agent, and shows its progress.
+    /// Runs a task in a sub-agent, and shows the sub-agent's progress and result.
     pub(crate) fn delegate(&mut self, task: &str) -> Result<()> {
         let notifications = self.foreground.host().kernel().subscribe(CAPACITY);
         let task = task.to_owned();
@@ -110,8 +112,8 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Shows notifications until the work of the conversation ends. The first signal cancels the
-    /// work; a second one aborts it at once.
+    /// Runs `work` and shows notifications until it ends. The first signal cancels the work; a
+    /// second signal aborts the work at once.
     pub(crate) fn watch<T, F>(
         &mut self,
         mut notifications: Subscription,
@@ -122,7 +124,8 @@ impl Chat<'_> {
         T: Send + 'static,
         F: Future<Output = forklore_host::Result<T>> + Send + 'static,
     {
-        // Listen before the work begins: a signal during it must not end the program.
+        // Listen before the work begins: a signal that arrives during the work must not end the
+        // program.
         let mut signals = self.foreground.listen();
         let cancel = CancellationToken::new();
         let mut work = self.foreground.spawn(work(self.conversation.clone(), cancel.clone()));
@@ -160,13 +163,14 @@ impl Chat<'_> {
         self.screen.end_answer();
         self.screen.waited();
         if cancel.is_cancelled() {
-            // When the user typed ahead, they did not know yet that the turn would be interrupted.
+            // Text typed ahead was meant for a turn that was not interrupted, so let the user edit
+            // the text first.
             self.input.put_back();
         }
         done
     }
 
-    /// Asks the user whether a tool may be called.
+    /// Asks the user whether a tool may be called, and answers the kernel's question.
     fn ask(&mut self, pending: PendingApproval, cancel: &CancellationToken) {
         self.screen.end_answer();
         let tool = pending.question.call.as_ref().map(|call| call.name.clone());
@@ -182,7 +186,8 @@ impl Chat<'_> {
             },
             Some(Reply::No) => Answer::Denied(Some("the user said no".to_owned())),
             None => {
-                // Interrupt before the turn receives the answer and continues.
+                // Interrupt the session before the turn receives the answer, because the turn would
+                // continue with it.
                 self.conversation.session().interrupt();
                 cancel.cancel();
                 Answer::Denied(Some("the user interrupted".to_owned()))
@@ -191,7 +196,8 @@ impl Chat<'_> {
         pending.answer(answer);
     }
 
-    /// Repeats a question until the user gives a valid answer. Returns `None` if they interrupt.
+    /// Repeats a question until the user gives a valid answer. Returns `None` if the user
+    /// interrupts.
     fn reply(&mut self, question: &str) -> Option<Reply> {
         loop {
             let answer = self.input.ask(question)?;
@@ -201,7 +207,7 @@ impl Chat<'_> {
         }
     }
 
-    /// Shows how a turn ended and what it used.
+    /// Shows how a turn ended and the tokens, cost and tool calls that it used.
     fn show_end(&mut self, turn: &Turn) {
         if let Some(from) = &turn.moved_from {
             let (from, here) = (self.label_of(from), self.label_of(&turn.session_id));
@@ -226,10 +232,11 @@ impl Chat<'_> {
         self.show_gauge();
     }
 
-    /// Shows how full the context window is, from [`FILLING`] on.
+    /// Shows how full the context window is, if the filled fraction is at least [`FILLING`].
     pub(crate) fn show_gauge(&mut self) {
         let gauge = self.foreground.block_on(self.conversation.gauge());
-        // Nothing to show if the session is not stored yet or the context window is unknown.
+        // The gauge fails if the session is not stored yet, and has no fraction if the context
+        // window is unknown.
         let Some(full) = gauge.ok().and_then(|gauge| gauge.fraction()) else { return };
         if full >= FILLING {
             let tone = if full >= FULL { Tone::Warn } else { Tone::Dim };

@@ -54,7 +54,7 @@ impl Chat<'_> {
     /// Attaches a file to the next prompt.
     ///
     /// # Errors
-    /// When the path is not that of a file, or the store refuses the file.
+    /// When `path` does not name a regular file, or the store refuses the file.
     pub fn attach(&mut self, path: &Path) -> Result<()> {
         let file = self.foreground.block_on(self.conversation.attach(path))?;
         let text = format!("{} goes with what you say next", described(&file));

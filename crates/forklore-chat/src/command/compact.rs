@@ -1,4 +1,5 @@
-//! `/compact`: frees space in the model's context without losing any events.
+//! `/compact`: replaces older turns by a summary in what the model receives. The log keeps every
+//! event.
 
 use forklore_host::Conversation;
 
@@ -7,7 +8,7 @@ use crate::Result;
 use crate::chat::Chat;
 use crate::screen::Tone;
 
-/// The number of notifications that can wait to be shown.
+/// The maximum number of notifications that wait to be shown.
 const CAPACITY: usize = 64;
 
 pub(super) const COMMAND: Command = Command {
@@ -22,7 +23,7 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(chat: &mut Chat<'_>, _: &str) -> Result<Next> {
     chat.header()?;
-    // The result is shown by the notifications.
+    // The notifications show the result of a successful compaction.
     let notifications = chat.conversation.subscribe(CAPACITY);
     let work =
         |conversation: Conversation, cancel| async move { conversation.compact(&cancel).await };

@@ -1,4 +1,4 @@
-//! `/explore`: runs several continuations at once.
+//! `/explore`: runs several continuations of this session at once.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -81,16 +81,17 @@ pub struct ExploreOptions {
 }
 
 impl ExploreOptions {
-    /// Returns the first model that the options name.
+    /// Returns the first model that the options name, or `None` if they name none.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.models.first().or(self.model.as_ref()).map(String::as_str)
     }
 
-    /// Checks the options that need no session: the cut, the judge and the prompts.
+    /// Checks the syntax of the cut and the judge, and reads the prompts. Needs no session.
     ///
     /// # Errors
-    /// `invalid_args`; `internal` when the file of prompts cannot be read.
+    /// `invalid_args` when an option is invalid; `internal` when the file of prompts cannot be
+    /// read.
     pub fn check(&self) -> Result<()> {
         self.cut()?;
         self.judge()?;
@@ -98,11 +99,11 @@ impl ExploreOptions {
         Ok(())
     }
 
-    /// Builds the exploration of a session. If the options name no model, `model` answers, or else
-    /// the default model.
+    /// Builds the exploration of `session`. If the options name no model, `model` answers. If
+    /// `model` is `None` too, the default model answers.
     ///
     /// # Errors
-    /// The errors of [`check`](Self::check), and an error when a model is not configured.
+    /// The errors of [`check`](Self::check), and an error when a named model is not configured.
     pub fn request(&self, host: &Host, session: Header, model: Option<&str>) -> Result<Explore> {
         let named = |name: Option<&str>| -> Result<String> {
             Ok(host.configured().model(name)?.0.to_owned())
@@ -188,8 +189,9 @@ fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
     Ok(Next::Line)
 }
 
-/// Splits the line into the prompt and the options after it. The prompt stays as typed, except that
-/// quotes around all of it are removed; other quotes, such as an apostrophe, belong to it.
+/// Splits the text after `/explore` into the prompt and the options that follow the prompt. The
+/// prompt stays as typed, except that quotes around the whole prompt are removed. Any other quote,
+/// such as an apostrophe, belongs to the prompt.
 fn parted(rest: &str) -> Result<(Option<String>, Vec<String>)> {
     if rest.starts_with(['"', '\''])
         && let Some(mut words) = shlex::split(rest)

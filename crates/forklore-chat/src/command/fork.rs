@@ -1,4 +1,4 @@
-//! `/fork`: forks this session and continues in the fork.
+//! `/fork`: forks this session. By default the conversation continues in the fork.
 
 use forklore_host::BranchOptions;
 

@@ -5,7 +5,7 @@ use crate::chat::Chat;
 use crate::screen::Tone;
 use crate::{Error, Result};
 
-/// The column in which the descriptions of the commands begin.
+/// The column in which the descriptions of the commands begin, from 0.
 const COLUMN: usize = 31;
 const CUT: &str = "CUT is turn:N, message:N, index:N, seq:N, event:ID, start or end; N alone is message:N (/turns).";
 const SESSION: &str = "SESSION is a label of this family, @label, an id or its end, or last.";
@@ -54,7 +54,7 @@ fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
     Ok(Next::Line)
 }
 
-/// Shows one command with its examples.
+/// Shows the help of one command, with its examples.
 fn one(chat: &mut Chat<'_>, name: &str) -> Result<Next> {
     let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
         let meant = nearest(name).map(|name| format!("; did you mean /help {name}?"));

@@ -1,4 +1,4 @@
-//! `/new`: starts another conversation.
+//! `/new`: begins a new session, a root without history.
 
 use super::{Argument, Command, Next};
 use crate::Result;

@@ -9,17 +9,17 @@ use crate::{Error, Result};
 /// A parsed line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Parsed<'a> {
-    /// An empty line.
+    /// The line is empty or only white space.
     Nothing,
-    /// A prompt, which starts a turn.
+    /// The line is a prompt, which starts a turn.
     Prompt(String),
-    /// A command, as an index into [`COMMANDS`], and the text after its name.
+    /// The line is a command: its index in [`COMMANDS`], and the text after its name.
     Command(usize, &'a str),
-    /// The name of a command that does not exist.
+    /// The line names a command that does not exist.
     Unknown(&'a str),
 }
 
-/// Parses a line. A line that begins with two slashes is a prompt that begins with one.
+/// Parses a line. `//text` is the prompt `/text`.
 pub(crate) fn parse(line: &str) -> Parsed<'_> {
     let text = line.trim();
     if text.is_empty() {
@@ -30,7 +30,7 @@ pub(crate) fn parse(line: &str) -> Parsed<'_> {
         return Parsed::Prompt(rest.to_owned());
     }
     let (name, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    // A pasted path is a prompt, not a command.
+    // A name that contains a slash is a pasted path, so the line is a prompt.
     if name.contains('/') {
         return Parsed::Prompt(text.to_owned());
     }
@@ -40,7 +40,8 @@ pub(crate) fn parse(line: &str) -> Parsed<'_> {
     }
 }
 
-/// Returns the command that is most similar to a mistyped name, if one is similar enough.
+/// Returns the name of the command that is most similar to a mistyped name. Returns `None` if no
+/// command is similar enough.
 pub(crate) fn nearest(name: &str) -> Option<&'static str> {
     let names = COMMANDS.iter().map(|command| command.name);
     let begins = |command: &&str| name.len() > 1 && command.starts_with(name);
@@ -50,17 +51,17 @@ pub(crate) fn nearest(name: &str) -> Option<&'static str> {
     names.clone().find(begins).or(near)
 }
 
-/// Splits the text after a command into words. Quotes join words.
+/// Splits the text after a command's name into arguments, as a POSIX shell does: quotes join words.
 pub(super) fn words(rest: &str) -> Result<Vec<String>> {
     shlex::split(rest).ok_or_else(|| Error::invalid("a quote is not closed"))
 }
 
-/// Parses the text after a command as its arguments.
+/// Parses the text after a command's name as the arguments of the command.
 pub(super) fn arguments<A: clap::Parser>(command: &Command, rest: &str) -> Result<A> {
     arguments_of(command, words(rest)?)
 }
 
-/// Parses the arguments of a command from words.
+/// Parses the arguments of a command that are already split.
 pub(super) fn arguments_of<A: clap::Parser>(command: &Command, words: Vec<String>) -> Result<A> {
     A::try_parse_from(words).map_err(|error| {
         let usage = format!("/{} {}", command.name, command.usage);
@@ -73,8 +74,8 @@ pub(super) fn arguments_of<A: clap::Parser>(command: &Command, words: Vec<String
     })
 }
 
-/// Parses a cut. A number alone means a message number, as `/turns` shows it (docs/semantics.md,
-/// Where to cut).
+/// Parses a cut (docs/semantics.md, Where to cut). A number alone, `N`, means `message:N`, the
+/// number that `/turns` shows.
 pub(super) fn cut(word: &str) -> Result<Selector> {
     match word.parse::<i64>() {
         Ok(number) => Ok(Selector::Message(number)),
@@ -82,7 +83,7 @@ pub(super) fn cut(word: &str) -> Result<Selector> {
     }
 }
 
-/// Formats a number of things, with a plural `s` where needed.
+/// Formats a count with its noun. The plural adds an `s`: `1 turn`, `2 turns`.
 pub(crate) fn count(number: u64, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }

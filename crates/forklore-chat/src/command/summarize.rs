@@ -1,4 +1,4 @@
-//! `/summarize`: continues in a fork that has a summary after its history.
+//! `/summarize`: continues in a fork whose inherited history is followed by a summary of it.
 
 use forklore_engine::Summarize;
 use forklore_host::{Conversation, SummarizeBy, SummarizedFork};
@@ -9,7 +9,7 @@ use crate::Result;
 use crate::chat::Chat;
 use crate::screen::Tone;
 
-/// The number of lines shown of a summary.
+/// The maximum number of lines shown of a summary.
 const LINES: usize = 12;
 
 pub(super) const COMMAND: Command = Command {

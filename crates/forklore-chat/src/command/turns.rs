@@ -41,7 +41,7 @@ fn run(chat: &mut Chat<'_>, _: &str) -> Result<Next> {
     Ok(Next::Line)
 }
 
-/// Returns the beginning of a text, on one line.
+/// Returns the beginning of `text` on one line, cut to at most `width` characters.
 fn beginning(text: &str, width: usize) -> String {
     let mut words = text.chars().take(width * 4).collect::<String>();
     words = words.split_whitespace().collect::<Vec<_>>().join(" ");

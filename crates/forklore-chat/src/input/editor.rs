@@ -1,7 +1,7 @@
 //! The line editor of a terminal.
 //!
-//! It reads on its own thread, because a read blocks until a key is pressed. That way a signal can
-//! end a conversation cleanly while the prompt waits for input.
+//! The editor reads on its own thread, because a read blocks until a key is pressed. So a signal
+//! can end a conversation cleanly while the prompt waits for input.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,41 +27,41 @@ use super::typeahead::Typeahead;
 use super::{Input, Line, Offers, is_whole, no_echo, question};
 use crate::{Foreground, Stop};
 
-/// The maximum number of lines in the history.
+/// The maximum number of entries in the history.
 const HISTORY: usize = 1000;
 
-/// A line editor on a terminal. It stores the history in a file that only its owner may read.
-/// Between two lines the terminal echoes nothing; text that is typed then goes into the next line.
+/// A line editor on a terminal, with a history file that only its owner may read. Between two lines
+/// the terminal echoes nothing. Text that the user types between two lines goes into the next line.
 pub struct Editor {
     requests: Sender<Request>,
     events: Receiver<Event>,
     terminal: Terminal,
     listening: JoinHandle<()>,
     stopped: Option<Stop>,
-    /// Whether the last Ctrl-C discarded some text.
+    /// Whether the last Ctrl-C at the prompt discarded some text. The reading thread sets it.
     interrupted_text: Arc<AtomicBool>,
 }
 
-/// What the thread has to do next.
+/// A request to the thread that reads the terminal.
 enum Request {
     Line(String, Offers),
     Answer(String),
-    /// Read nothing, but put lines that were typed ahead back into the prompt.
+    /// Read nothing. Put lines that were typed ahead into the next prompt.
     PutBack,
 }
 
-/// What the thread read, or the signal that arrived first.
+/// What ended a read: the input from the thread, or a signal.
 enum Event {
     Read(Result<String, ReadlineError>),
     Stopped(Stop),
 }
 
 impl Editor {
-    /// Creates an editor that stores its history in the file `history`, if given, and listens for
-    /// the signals that end a conversation.
+    /// Creates an editor that listens for the signals that end a conversation. If `history` names a
+    /// file, the editor loads its history from the file and appends each line.
     ///
     /// # Errors
-    /// When the terminal cannot be used.
+    /// When the terminal cannot be used, or the thread cannot be started.
     pub fn new(history: Option<PathBuf>, foreground: &Foreground) -> std::io::Result<Self> {
         let terminal = Terminal::now();
         let mut reader = Reader::new(history).map_err(std::io::Error::other)?;
@@ -71,7 +71,7 @@ impl Editor {
         let mut signals = foreground.signals();
         let stops = send.clone();
         let listening = foreground.spawn(async move {
-            // The receiver is dropped only at the end of the conversation.
+            // Sending fails only at the end of the conversation, when the receiver is dropped.
             while stops.send(Event::Stopped(signals.end().await)).is_ok() {}
         });
         std::thread::Builder::new().name("terminal".to_owned()).spawn(move || {
@@ -93,14 +93,14 @@ impl Editor {
     }
 
     fn read(&mut self, request: Request) -> Result<Result<String, ReadlineError>, Stop> {
-        // A signal that arrived during a turn is handled before the terminal is read again.
+        // Handle a signal that arrived during a turn before reading the terminal again.
         if let Ok(Event::Stopped(stop)) = self.events.try_recv() {
             self.stopped = Some(stop);
         }
         if let Some(stop) = self.stopped {
             return Err(stop);
         }
-        // The thread ends only if the terminal is closed.
+        // The reading thread ends only if the terminal is closed.
         let gone = || Ok(Err(ReadlineError::Eof));
         if self.requests.send(request).is_err() {
             return gone();
@@ -109,8 +109,8 @@ impl Editor {
             Ok(Event::Read(read)) => Ok(read),
             Ok(Event::Stopped(stop)) => {
                 self.stopped = Some(stop);
-                // The thread is blocked until a key is pressed or the program ends, so restore
-                // here.
+                // The reading thread is blocked until a key is pressed or the program ends. So this
+                // thread restores the terminal.
                 self.terminal.restore();
                 Err(stop)
             }
@@ -122,7 +122,7 @@ impl Editor {
 impl Drop for Editor {
     fn drop(&mut self) {
         self.listening.abort();
-        // The thread may have changed the terminal after `restore` in `read`.
+        // The reading thread may have changed the terminal after `read` called `restore`.
         no_echo::unmark_pastes();
         self.terminal.restore();
     }
@@ -142,7 +142,8 @@ impl Input for Editor {
     }
 
     fn put_back(&mut self) {
-        // If the thread has ended, the lines that were typed ahead are lost anyway.
+        // Sending fails only if the thread has ended, and then the lines that were typed ahead are
+        // lost.
         let _ = self.requests.send(Request::PutBack);
     }
 
@@ -151,13 +152,13 @@ impl Input for Editor {
     }
 }
 
-/// The editor and its state, owned by the thread.
+/// The editor and its state, owned by the thread that reads the terminal.
 struct Reader {
     editor: LineEditor<Words, FileHistory>,
     history: Option<PathBuf>,
     typeahead: Typeahead,
     no_echo: Option<NoEcho>,
-    /// The text of the line at the last Ctrl-C.
+    /// The text at the prompt when Ctrl-C was last pressed.
     interrupted: InterruptedText,
     had_text: Arc<AtomicBool>,
 }
@@ -177,7 +178,7 @@ impl Reader {
         let newline = KeyEvent(KeyCode::Enter, Modifiers::ALT);
         editor.bind_sequence(newline, EventHandler::Simple(Cmd::Newline));
         if let Some(history) = &history {
-            // The first conversation has no history file yet.
+            // Loading fails if the file does not exist, as in the first conversation.
             let _ = editor.load_history(history);
         }
         Ok(Self {
@@ -194,13 +195,14 @@ impl Reader {
         self.offer(offers);
         let line = match self.typeahead.line() {
             Some(line) => {
-                // Show the line as the editor would have shown it.
+                // Show a line that was typed ahead as the editor would have shown it.
                 show(&format!("{prompt}{}\n", forklore_sanitize::terminal::block(&line)));
                 Ok(line)
             }
             None => {
                 let begun = self.typeahead.begun();
-                // The editor sets up and restores the terminal itself.
+                // Restore the terminal first, because the line editor sets up and restores the
+                // terminal itself.
                 self.no_echo = None;
                 self.editor.readline_with_initial(prompt, (&begun, ""))
             }
@@ -220,7 +222,7 @@ impl Reader {
         Ok(line)
     }
 
-    /// Reads what was typed ahead and puts it into the next prompt.
+    /// Reads what the user typed ahead, and puts it into the next prompt.
     fn put_back(&mut self) {
         if let Some(no_echo) = &self.no_echo {
             self.typeahead.add(&no_echo.typed());
@@ -246,13 +248,13 @@ impl Reader {
     fn add_to_history(&mut self, line: &str) {
         let Some(history) = &self.history else { return };
         if self.editor.add_history_entry(line).is_ok_and(|added| added) {
-            // If the file cannot be written, only this line is missing from it.
+            // If the history file cannot be written, only this line is missing from the file.
             let _ = self.editor.append_history(history);
         }
     }
 }
 
-/// The text of the line when Ctrl-C was pressed, which the line editor itself discards.
+/// The text at the prompt when Ctrl-C was pressed. The line editor itself discards that text.
 #[derive(Clone, Default)]
 struct InterruptedText(Arc<Mutex<String>>);
 

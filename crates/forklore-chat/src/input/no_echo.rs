@@ -1,4 +1,5 @@
-//! The terminal between two lines: input is not echoed, and is buffered for the next line.
+//! The mode of the terminal between two lines: input is not echoed, and is buffered for the next
+//! line.
 
 use std::io;
 
@@ -8,29 +9,32 @@ use rustix::termios::{
 
 use super::terminal::show;
 
-/// The value of a special character (`c_cc`) that binds no key.
+/// The value of a terminal control character (`c_cc`) that assigns no key to it.
 const NO_KEY: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
-/// The timeout of a read, in tenths of a second.
+/// The timeout of a read in [`NoEcho::keys`], in tenths of a second.
 const TIMEOUT: u8 = 1;
 
-/// While this value lives, the terminal echoes nothing and buffers input unchanged, including a
-/// pasted text of many lines. Ctrl-C still sends a signal. Dropping it restores the terminal.
+/// While this value exists, the terminal echoes nothing and buffers input unchanged, including
+/// pasted text of many lines. Ctrl-C still sends a signal. Dropping the value restores the
+/// terminal.
 pub(super) struct NoEcho {
     before: Termios,
     silent: Termios,
 }
 
 impl NoEcho {
-    /// Changes the terminal settings. Returns `None` without a terminal.
+    /// Switches off echo and line editing of the terminal. Returns `None` if standard input is not
+    /// a terminal.
     pub(super) fn begin() -> Option<Self> {
         let before = tcgetattr(io::stdin()).ok()?;
         let mut silent = before.clone();
         silent.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON | LocalModes::IEXTEN);
-        // With NOFLSH, Ctrl-C does not discard what was typed.
+        // With NOFLSH, Ctrl-C does not discard the buffered input.
         silent.local_modes.insert(LocalModes::ISIG | LocalModes::NOFLSH);
         silent.input_modes.remove(InputModes::ICRNL | InputModes::IXON);
-        // If these keys stopped the program now, the shell would get a terminal without echo. They
-        // are buffered for the line editor, which restores the terminal before it stops.
+        // If the keys of VSUSP and VQUIT stopped the program now, the shell would get a terminal
+        // without echo. So these keys are buffered for the line editor, which restores the terminal
+        // before it stops.
         silent.special_codes[SpecialCodeIndex::VSUSP] = NO_KEY;
         silent.special_codes[SpecialCodeIndex::VQUIT] = NO_KEY;
         silent.special_codes[SpecialCodeIndex::VMIN] = 0;
@@ -40,7 +44,7 @@ impl NoEcho {
         Some(Self { before, silent })
     }
 
-    /// Returns what was typed and not read yet.
+    /// Returns the buffered input that was not read yet, without waiting.
     pub(super) fn typed(&self) -> Vec<u8> {
         let mut typed = Vec::new();
         let mut bytes = [0; 1024];
@@ -50,8 +54,8 @@ impl NoEcho {
         typed
     }
 
-    /// Passes each key to `take`, Ctrl-C included, until `take` returns true. Returns false if the
-    /// terminal is closed before that.
+    /// Passes each byte of input to `take`, including that of Ctrl-C, until `take` returns true.
+    /// Returns false if the terminal is closed first.
     pub(super) fn keys(&self, mut take: impl FnMut(u8) -> bool) -> bool {
         let mut waits = self.silent.clone();
         waits.local_modes.remove(LocalModes::ISIG);
@@ -83,7 +87,7 @@ fn set(termios: &Termios) -> Option<()> {
     tcsetattr(io::stdin(), OptionalActions::Now, termios).ok()
 }
 
-/// Switches off bracketed paste.
+/// Switches off bracketed paste, in which a terminal marks pasted text.
 pub(super) fn unmark_pastes() {
     show("\u{1b}[?2004l");
 }

@@ -1,23 +1,23 @@
-//! Completion of a line: commands, and the arguments after a command.
+//! Completion of a line: the names of commands, and their arguments.
 
 use crate::command::{Argument, COMMANDS, Command};
 
-/// The names that completion offers.
+/// The names that completion offers as arguments.
 #[derive(Clone, Debug, Default)]
 pub struct Offers {
-    /// Sessions of this folder, by label and id.
+    /// The labels and ids of the sessions of this folder.
     pub sessions: Vec<String>,
-    /// Cuts of the current session.
+    /// Cuts of the current session, as selectors such as `turn:2`.
     pub cuts: Vec<String>,
-    /// The configured models.
+    /// The names of the configured models.
     pub models: Vec<String>,
-    /// The agents in whose format a session can be exported.
+    /// The names of the agents in whose format a session can be exported.
     pub formats: Vec<String>,
 }
 
 impl Offers {
-    /// Returns the byte offset where the last word of `line` begins and its completions, each with
-    /// the text that the list of completions shows.
+    /// Returns the byte offset at which the last word of `line` begins, and the completions of that
+    /// word. Each completion is paired with the text that the list of completions shows.
     pub(super) fn fitting(&self, line: &str) -> (usize, Vec<(String, String)>) {
         let start = line.rfind(char::is_whitespace).map_or(0, |at| at + 1);
         let typed = line.get(start..).unwrap_or_default();
@@ -66,7 +66,7 @@ impl Offers {
     }
 }
 
-/// Checks whether the last word of `line` is a file name.
+/// Checks whether the last word of `line` is an argument that takes a file name.
 pub(super) fn is_file(line: &str) -> bool {
     let Some(command) = command_of(line) else { return false };
     let word = line.rsplit(char::is_whitespace).next().unwrap_or_default();
@@ -77,20 +77,21 @@ pub(super) fn is_file(line: &str) -> bool {
     }
 }
 
-/// Returns the command at the beginning of `line`, if its name is followed by white space.
+/// Returns the command that `line` begins with. Returns `None` while the command's name is not
+/// followed by white space.
 fn command_of(line: &str) -> Option<&'static Command> {
     let (name, _) = line.strip_prefix('/')?.split_once(char::is_whitespace)?;
     COMMANDS.iter().find(|command| command.name == name)
 }
 
-/// Returns the word before the last one of `line`.
+/// Returns the word before the word that is being completed, the last word of `line`.
 fn word_before(line: &str) -> Option<&str> {
     let whole = line.ends_with(char::is_whitespace);
     line.split_whitespace().rev().nth(usize::from(!whole))
 }
 
-/// Checks that a word has only plain characters. Completion puts stored text into a line that the
-/// user enters, so it must not contain anything else.
+/// Checks that a word has only plain characters. Completion copies stored text into a line that the
+/// user enters, so words with other characters are not offered.
 fn is_plain(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_alphanumeric() || "@-_.:=".contains(c))
 }

@@ -1,4 +1,4 @@
-//! Asks a question. Only what is typed after it counts as the answer.
+//! Asks a question. Only what the user types after the question is shown counts as the answer.
 
 use super::no_echo::NoEcho;
 use super::terminal::show;
@@ -6,7 +6,8 @@ use super::terminal::show;
 /// The maximum length of an answer in bytes.
 const LONGEST: usize = 40;
 
-/// Asks a question and reads one line. Returns `None` for Ctrl-C, Ctrl-D, or a closed terminal.
+/// Shows a question and reads a line of printable ASCII. Returns `None` for Ctrl-C, Ctrl-D, or a
+/// closed terminal.
 pub(super) fn ask(question: &str, terminal: &NoEcho) -> Option<String> {
     let mut answer = String::new();
     let mut given = false;

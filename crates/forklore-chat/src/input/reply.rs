@@ -5,12 +5,13 @@
 pub(crate) enum Reply {
     Yes,
     No,
-    /// Yes, and without further questions until the program ends.
+    /// Yes to this call and, without a question, to all later calls of the tool until the program
+    /// ends.
     Always,
 }
 
 impl Reply {
-    /// Parses an answer. Returns `None` for any other word.
+    /// Parses the user's answer. Returns `None` if it is not a valid answer.
     pub(crate) fn of(word: &str) -> Option<Self> {
         match word.trim().to_lowercase().as_str() {
             "y" | "yes" => Some(Self::Yes),

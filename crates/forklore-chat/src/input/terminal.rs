@@ -4,16 +4,16 @@ use std::io::{Write, stdin, stdout};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
-/// The saved settings of the terminal; `None` without a terminal.
+/// The saved settings of the terminal. `None` if standard input is not a terminal.
 pub(super) struct Terminal(Option<Termios>);
 
 impl Terminal {
-    /// Saves the current settings.
+    /// Saves the current settings of the terminal.
     pub(super) fn now() -> Self {
         Self(tcgetattr(stdin()).ok())
     }
 
-    /// Restores the settings. Does nothing if the terminal is closed.
+    /// Restores the saved settings. Does nothing if the terminal is closed.
     pub(super) fn restore(&self) {
         if let Some(before) = &self.0 {
             let _ = tcsetattr(stdin(), OptionalActions::Now, before);
@@ -21,9 +21,9 @@ impl Terminal {
     }
 }
 
-/// Writes to the terminal and flushes.
+/// Writes `text` unchanged to standard output and flushes.
 pub(super) fn show(text: &str) {
     let mut out = stdout();
-    // If the terminal is closed, the next read reports it.
+    // A write fails if the terminal is closed. The next read reports that.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

@@ -1,7 +1,8 @@
-//! Buffers what the user typed before the program read it.
+//! Buffers input that the user types ahead, before the program shows the next prompt.
 //!
-//! Usually the line editor reads it as part of the next line. If a question comes first, the
-//! program must not read this input as the answer, so it is buffered here, as lines.
+//! Usually the line editor reads this input as part of the next line. If the program asks a
+//! question first, it must not read this input as the answer, so the input is buffered here, as
+//! lines.
 
 use std::collections::VecDeque;
 
@@ -9,7 +10,7 @@ const ESCAPE: char = '\u{1b}';
 const PASTE: &str = "[200~";
 const PASTED: &str = "\u{1b}[201~";
 
-/// The lines that were typed ahead, and the unfinished last one.
+/// The complete lines that were typed ahead, and the unfinished last line.
 #[derive(Debug, Default)]
 pub(super) struct Typeahead {
     lines: VecDeque<String>,
@@ -17,7 +18,7 @@ pub(super) struct Typeahead {
 }
 
 impl Typeahead {
-    /// Adds input as a terminal sends it. Keys that move the cursor are ignored.
+    /// Adds input in the form in which a terminal sends it. Keys that move the cursor are ignored.
     pub(super) fn add(&mut self, typed: &[u8]) {
         let typed = String::from_utf8_lossy(typed);
         let mut rest = &*typed;
@@ -42,7 +43,7 @@ impl Typeahead {
         self.lines.pop_front()
     }
 
-    /// Joins all complete lines and the unfinished one into one unfinished text.
+    /// Joins all complete lines and the unfinished line into one unfinished text of several lines.
     pub(super) fn put_back(&mut self) {
         let begun = std::mem::take(&mut self.begun);
         let lines: Vec<String> = self.lines.drain(..).chain([begun]).collect();
@@ -62,7 +63,8 @@ impl Typeahead {
         }
     }
 
-    /// Handles the keys after an escape character. Returns the rest.
+    /// Handles the escape sequence or pasted text after an escape character. Returns the input
+    /// after it.
     fn escape<'a>(&mut self, keys: &'a str) -> &'a str {
         if let Some(pasted) = keys.strip_prefix(PASTE) {
             let (pasted, rest) = pasted.split_once(PASTED).unwrap_or((pasted, ""));

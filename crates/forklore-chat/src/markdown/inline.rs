@@ -1,4 +1,5 @@
-//! Emphasis and code within a line. Marks switch a style on or off, word by word.
+//! Renders emphasis and code within a line, word by word. Each mark, such as `**`, switches a style
+//! on or off.
 
 use anstyle::{AnsiColor, Style};
 use forklore_sanitize::terminal;
@@ -8,7 +9,7 @@ pub(super) const DIM: Style = Style::new().dimmed();
 pub(super) const ACCENT: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Cyan)));
 pub(super) const CODE: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
 
-/// The styles that are switched on.
+/// The set of styles that are switched on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct On {
     heading: bool,
@@ -21,9 +22,9 @@ struct On {
 #[derive(Debug, Default)]
 pub(super) struct Inline {
     on: On,
-    /// The styles that the terminal shows at the moment.
+    /// The styles that the escape sequences written so far have switched on in the terminal.
     written: On,
-    /// Whether the current fence line opens a code block (it can also close one).
+    /// Whether the current fence line opens a code block, and does not close one.
     pub(super) opens_code: bool,
 }
 
@@ -49,24 +50,25 @@ impl On {
 }
 
 impl Inline {
-    /// Starts a heading.
+    /// Switches on the style of a heading.
     pub(super) fn heading(&mut self) {
         self.on.heading = true;
     }
 
-    /// Switches off every style that was opened and not closed.
+    /// Switches off every style that is still on.
     pub(super) fn end_paragraph(&mut self) {
         self.on = On::default();
     }
 
-    /// Returns the escape sequence that resets the styles at the end of a line, or an empty string
-    /// if none is on.
+    /// Returns the escape sequence that resets the terminal's styles at the end of a line. Returns
+    /// an empty string if the terminal shows no style.
     pub(super) fn pause(&mut self) -> &'static str {
         let written = std::mem::take(&mut self.written);
         if written == On::default() { "" } else { "\u{1b}[0m" }
     }
 
-    /// Renders a word: replaces its marks with styles. Returns the text and its width in columns.
+    /// Renders a word: replaces its marks by escape sequences. Returns the rendered text and its
+    /// width in columns.
     pub(super) fn word(&mut self, word: &str) -> (String, usize) {
         let mut out = String::new();
         let mut run = String::new();
@@ -108,8 +110,9 @@ impl Inline {
         text.width()
     }
 
-    /// Checks whether `rest` begins with a mark that switches a style, and returns the mark's
-    /// length.
+    /// Checks whether `rest` begins with a mark that switches a style. Also returns the length of
+    /// the mark in bytes. `first` tells that `rest` is the whole word; `run` is the text before
+    /// `rest`.
     fn mark(&self, rest: &str, first: bool, run: &str) -> (bool, usize) {
         if rest.starts_with('`') {
             return (true, 1);

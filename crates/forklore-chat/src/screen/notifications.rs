@@ -6,11 +6,12 @@ use serde_json::Value;
 
 use super::{Screen, Tone};
 
-/// The number of lines shown of a tool's result.
+/// The maximum number of lines shown of a tool's result.
 const RESULT_LINES: usize = 4;
 
 impl Screen {
-    /// Shows a notification, or a note that some pieces of text were dropped.
+    /// Shows a notification. If notifications with pieces of text were dropped, shows a note
+    /// instead.
     pub(crate) fn notified(&mut self, received: &Received) {
         match received {
             Received::Event(notification) => self.notification(notification),
@@ -21,12 +22,12 @@ impl Screen {
         }
     }
 
-    /// Shows a notification if it is of interest to users.
+    /// Shows a notification, if its type is of interest to users.
     pub fn notification(&mut self, notification: &Notification) {
         show(self, notification);
     }
 
-    /// Shows a tool call.
+    /// Shows a tool call: the name of the tool and its arguments.
     pub(crate) fn call(&mut self, name: &str, arguments: &str) {
         show_call(self, name, arguments);
     }
@@ -77,7 +78,8 @@ fn show_result(screen: &mut Screen, result: &Value, failed: bool) {
     screen.excerpt(tone, &text, "  ", RESULT_LINES);
 }
 
-/// Returns a result as text if it is a string, a list with each item's `text`, or else the JSON.
+/// Returns the text of a tool's result: a string itself, the `text` of each item of a list, and
+/// JSON for any other value.
 fn readable(result: &Value) -> String {
     let part = |part: &Value| part.get("text").and_then(Value::as_str).map(str::to_owned);
     match result {

@@ -1,17 +1,17 @@
-//! The progress line: it shows that an operation runs, and disappears when there is other output.
+//! The progress line, which shows that an operation runs. Any other output removes the line.
 
 use std::time::{Duration, Instant};
 
-/// Operations that are shorter than this show no progress line.
+/// The time after which an operation shows a progress line.
 const SOON: Duration = Duration::from_millis(300);
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// The operation that the user waits for.
+/// The operation whose progress is shown.
 #[derive(Debug)]
 pub(super) struct Waiting {
     /// The name of the whole operation.
     all: String,
-    /// The part that runs now.
+    /// The part of the operation that runs now. `None` stands for the whole operation.
     part: Option<String>,
     since: Instant,
     /// Whether the progress line is on the screen.
@@ -25,13 +25,14 @@ impl Waiting {
         Self { all, part: None, since: Instant::now(), drawn: false, frame: 0 }
     }
 
-    /// Waits for `part` from now on, or with `None` for the whole operation again.
+    /// Shows `part` in the progress line from now on, or the whole operation with `None`. Restarts
+    /// the timer.
     pub(super) fn part(&mut self, part: Option<&str>) {
         self.part = part.map(str::to_owned);
         self.since = Instant::now();
     }
 
-    /// Returns the progress line, or `None` during the first moments of the wait.
+    /// Returns the next frame of the progress line, or `None` during the first 300 ms.
     pub(super) fn line(&mut self) -> Option<String> {
         let waited = self.since.elapsed();
         if waited < SOON {

@@ -1,4 +1,4 @@
-//! Tests of a conversation: forks, ways back, and what each session receives.
+//! Tests of a conversation: forks, returning from forks, and the requests of each session.
 
 use forklore_core::{Data, EventType, SessionKind};
 use forklore_engine::{ListRequest, NewEvent};
@@ -89,7 +89,7 @@ fn the_second_conversation_is_warned_and_goes_on_in_a_fork() {
     let shown = world.talk(start.clone(), &["me too", "y"]);
     insta::assert_snapshot!(shown);
     assert_eq!(world.engine().show(&root.id).unwrap().counts.index, 2);
-    // A user who declines the fork creates none.
+    // If the user declines the fork, no session is created.
     let before = world.engine().list(&ListRequest::default()).unwrap().sessions.len();
     world.talk(start, &["me too", "n"]);
     assert_eq!(world.engine().list(&ListRequest::default()).unwrap().sessions.len(), before);
@@ -121,7 +121,7 @@ fn hostile_text_is_escaped_on_the_screen() {
     let mut world = World::new();
     let hostile = "\u{1b}]0;owned\u{7} \u{1b}[2J \u{202e}txt";
     let shown = world.talk(World::start(), &[hostile, "/turns"]);
-    // The terminal itself echoes what was typed, so the prompt lines are not checked.
+    // Do not check the prompt lines, because the terminal itself echoes what the user types.
     let shown: String = shown.lines().filter(|line| !line.starts_with("main> ")).collect();
     for bad in ["\u{1b}", "\u{7}", "\u{202e}"] {
         assert!(!shown.contains(bad), "{bad:?} in {shown:?}");

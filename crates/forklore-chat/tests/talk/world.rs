@@ -1,4 +1,5 @@
-//! A terminal that types the lines of a test, and a model that answers as the prompt demands.
+//! Test doubles: a terminal that types the lines of a test, and a model whose answers depend on the
+//! prompt.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -69,7 +70,7 @@ impl Model for Echo {
     }
 }
 
-/// A store and everything else that a conversation needs.
+/// The environment of a conversation: a store, a model and a screen, all in memory.
 pub(crate) struct World {
     pub(crate) foreground: Foreground,
     pub(crate) requests: Arc<Mutex<Vec<Request>>>,
@@ -90,7 +91,8 @@ impl Write for Shown {
     }
 }
 
-/// Types the lines of a test, and adds each to the output as a terminal would echo it.
+/// An input that types the lines of a test, and adds each line to the output as a terminal would
+/// echo it.
 struct Typing {
     lines: VecDeque<String>,
     shown: Arc<Mutex<Vec<u8>>>,
@@ -121,7 +123,7 @@ impl Input for Typing {
     }
 }
 
-/// Records the names of the views that the program would show.
+/// Implements `Views`: records the names of the views that a program would show.
 struct Names<'a>(&'a mut Vec<String>);
 
 impl Views for Names<'_> {
@@ -165,7 +167,7 @@ impl World {
         Self::configured("")
     }
 
-    /// Creates a world with `more` added to the configuration.
+    /// Creates an environment. Adds `more` to its configuration.
     pub(crate) fn configured(more: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
@@ -193,7 +195,7 @@ impl World {
         Start::in_workspace(Workspace::new("/demo"))
     }
 
-    /// Types these lines into a conversation. Returns the output with ids replaced.
+    /// Types these lines into a conversation. Returns the output, with generated ids replaced.
     pub(crate) fn talk(&mut self, start: Start, lines: &[&str]) -> String {
         self.shown.lock().unwrap().clear();
         let lines = lines.iter().map(|line| (*line).to_owned()).collect();
@@ -210,7 +212,8 @@ impl World {
     }
 }
 
-/// Replaces the ids, and the labels made from them, by text that is the same in each run.
+/// Replaces generated ids, and labels that are derived from ids, by text that is the same in each
+/// run.
 pub(crate) fn named(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })
 }
 
-/// The events to append, and the input lines they came from.
+/// The events to append, and for each event the number of its input line, from 1.
 struct Batch {
     events: Vec<NewEvent>,
     lines: Vec<usize>,
@@ -114,7 +114,8 @@ impl Batch {
                 continue;
             }
             bytes += line.len();
-            // Check during reading: endless input is refused before it fills the memory.
+            // Check the limits while reading, so that endless input is refused before it fills the
+            // memory.
             if batch.events.len() >= BATCH_EVENTS || bytes > 2 * BATCH_BYTES {
                 let limits = format!("{BATCH_EVENTS} events or {BATCH_BYTES} bytes");
                 return Err(Failure::invalid(format!(
@@ -130,7 +131,7 @@ impl Batch {
         Ok(batch)
     }
 
-    /// Appends the events. An error about one of them names its input line.
+    /// Appends the events. An error about one event names the input line of that event.
     fn append(self, engine: &Engine, session: &SessionId, expect: Option<i64>) -> Result<Stored> {
         let request = AppendRequest { events: self.events, expect, owner: None };
         engine.append(session, &request).map_err(|error| match error {

@@ -1,4 +1,5 @@
-//! `attach`: attaches a file to a session, lists the attachments, or writes one to a file.
+//! `attach`: attaches a file to a session, lists the attachments of a session, or writes one
+//! attachment to a file.
 
 mod given;
 mod named;

@@ -28,7 +28,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the arguments for the branches of a session's family.
+    /// Returns the arguments that list the branches of a session's family.
     pub(super) fn of(session: &SessionId) -> Self {
         Self { session: session.to_string(), paging: Paging::first() }
     }

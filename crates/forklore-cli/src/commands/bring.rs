@@ -12,7 +12,7 @@ use crate::output::{Output, Page, Tone, count};
 use crate::session_ref::SessionRef;
 use crate::wiring;
 
-/// The number of lines shown of the branch's last answer.
+/// The maximum number of lines shown of the branch's last answer.
 const LINES: usize = 6;
 
 const EXAMPLES: &str = "\
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let (branch, into) = (SessionRef::parse(&args.branch)?, SessionRef::parse(&args.into)?);
     let (branch, into) = (app.stored(&branch)?, app.stored(&into)?);
     let plain = Bring::new(branch.id.clone(), into.id.clone());
-    // Plan first: the plan gives the part of the branch that the model has to summarize.
+    // Plan first: the plan determines the part of the branch that the model has to summarize.
     let planned = app.engine()?.bring(&Bring { dry_run: true, ..plain.clone() })?;
     let part = planned.from_index..planned.to_index;
     let request = if planned.existing {
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     show(&brought, &into, output)
 }
 
-/// Shows what was brought from a branch into a session.
+/// Shows the summary that was brought from a branch into the session `into`.
 pub(super) fn show(brought: &Brought, into: &Header, output: &mut Output) -> Result<()> {
     let from = output.id(&brought.from_session_id);
     let (reported, from) = ((into.label.as_str(), output.id(&brought.session_id)), from.as_str());
@@ -79,7 +79,8 @@ pub(super) fn show(brought: &Brought, into: &Header, output: &mut Output) -> Res
     Ok(())
 }
 
-/// Returns the configured model's summary of a part of the branch, or the fallback with the reason.
+/// Returns the configured model's summary of the part. If the model cannot write one, returns the
+/// fallback, with the reason.
 fn summed_up(
     app: &App,
     branch: &SessionId,
@@ -98,8 +99,8 @@ fn summed_up(
     Ok(summary)
 }
 
-/// Prints the result. `into` is the receiving session's label, `id` its id; `from` is the branch's
-/// id.
+/// Prints the result. `into` and `id` are the label and the id of the receiving session; `from` is
+/// the id of the branch.
 fn report(page: &mut Page, brought: &Brought, (into, id): &(&str, String), from: &str) {
     let begin = match (brought.dry_run, brought.existing) {
         (_, true) => "Was brought already: ",

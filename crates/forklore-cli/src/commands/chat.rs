@@ -1,4 +1,4 @@
-//! `chat`: a conversation with an agent: interactive at a terminal, or a single turn.
+//! `chat`: runs a conversation with an agent, interactively at a terminal, or runs a single turn.
 
 mod piped;
 mod views;
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     talk(session.as_ref(), args.title.as_deref(), &args.how, request, app, output)
 }
 
-/// Runs a conversation in a session, or in a new one.
+/// Runs the conversation or the turn that `request` describes, in `session` or in a new session.
 pub(super) fn talk(
     session: Option<&SessionRef>,
     title: Option<&str>,
@@ -120,18 +120,18 @@ pub(super) fn talk(
     done
 }
 
-/// What the caller requests.
+/// The part of a conversation to run.
 pub(super) enum Request {
-    /// One turn with this prompt.
+    /// One turn that answers this prompt.
     Prompt(String),
-    /// The rest of a turn that was interrupted or failed.
+    /// The continuation of a turn that was interrupted or that failed.
     ContinueTurn,
     /// An interactive conversation at the terminal.
     Conversation,
 }
 
 impl How {
-    /// Determines the request from the options and standard input.
+    /// Determines the request from the options and from the text piped into standard input.
     pub(super) fn request(&self, output: &mut Output) -> Result<Request> {
         let piped = piped::text(output)?;
         if piped.is_some() || self.prompt.is_some() {
@@ -154,7 +154,7 @@ fn not_empty(text: &str) -> Result<String> {
     }
 }
 
-/// Creates the prompt with its attached files.
+/// Creates a prompt from `text` and the files of `--attach`.
 fn with_files(
     text: &str,
     how: &How,
@@ -174,7 +174,7 @@ fn with_files(
     Ok(prompt)
 }
 
-/// Runs one turn without interaction and prints its answer.
+/// Runs one turn without user interaction, and prints the answer.
 fn headless(
     foreground: &Foreground,
     start: &Start,
@@ -202,7 +202,8 @@ fn headless(
         written = written.and_then(|()| answer(&turn, output));
     }
     if let Some(stop) = stopped {
-        // The exit code must be right even if the output is closed.
+        // Return the failure of the signal first: its exit code must be right even if the output is
+        // closed.
         output.hint(&format!("{} --continue", resume_command(&turn)), "go on with it");
         return Err(Failure::Stopped(stop));
     }

@@ -1,4 +1,4 @@
-//! Reports sessions that an answer leaves out because their header cannot be read.
+//! Reports the sessions that an answer omits because their headers cannot be read.
 
 use forklore::core::ErrorKind;
 use forklore::store::port::Problem;
@@ -6,10 +6,10 @@ use forklore::store::port::Problem;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, count};
 
-/// Reports after an answer which sessions are missing in it; the answer lists them in `problems`.
+/// Reports how many sessions the answer omitted, if any. The JSON answer lists them in `problems`.
 ///
 /// # Errors
-/// Returns the exit code for corruption if anything is left out.
+/// An error with the exit code for corruption, if `problems` is not empty.
 pub(super) fn tell(problems: &[Problem], output: &mut Output) -> Result<()> {
     let Some(first) = problems.first() else {
         return Ok(());

@@ -1,4 +1,5 @@
-//! `detach`: copies what a branch inherits, so that it no longer needs its ancestors.
+//! `detach`: copies the prefix that a branch inherits, so that the branch no longer needs its
+//! ancestors.
 
 use crate::app::App;
 use crate::failure::Result;

@@ -67,7 +67,7 @@ fn show(page: &mut Page, checks: &[Check]) {
         page.rest_of_line(Tone::Plain, &check.message, INDENT);
         if let Some(hint) = &check.hint {
             page.put(Tone::Plain, " ".repeat(INDENT)).put(Tone::Dim, "try: ");
-            // A command stays on one line so that the user can copy it.
+            // Do not wrap a command, so that the user can copy it.
             page.put(Tone::Strong, hint).end();
         }
     }
@@ -85,5 +85,5 @@ fn show(page: &mut Page, checks: &[Check]) {
     page.end();
 }
 
-/// The column in which messages begin.
+/// The column in which the messages of the checks begin, from 0.
 const INDENT: usize = 22;

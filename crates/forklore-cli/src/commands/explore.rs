@@ -70,12 +70,12 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Returns the cut at which the continuations begin.
+/// Returns the cut at which the continuations begin. `None` selects the end of the session.
 pub(super) fn cut_of(app: &App, header: &Header, at: Option<&Selector>) -> Result<Cut> {
     Ok(app.engine()?.cut(header, at.unwrap_or(&Selector::End))?)
 }
 
-/// Shows a comparison of the continuations of a session.
+/// Shows a comparison of the continuations of the session `from`.
 pub(super) fn show(
     from: &Header,
     at: &Cut,
@@ -105,7 +105,7 @@ pub(super) fn show(
     Ok(())
 }
 
-/// Suggests what to do next: continue one, compare two, or bring one into the session.
+/// Suggests commands that continue one continuation, compare two, or bring one into the session.
 fn next(from: &SessionId, best: Option<&Row>, rows: &[Row], output: &mut Output) {
     let done = || rows.iter().filter(|row| row.state == State::Done);
     let Some(first) = best.or_else(|| done().next()).or(rows.first()) else { return };

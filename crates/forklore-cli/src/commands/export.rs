@@ -1,4 +1,4 @@
-//! `export`: writes a session's conversation in another format.
+//! `export`: writes a session's conversation as plain JSON lines, or in the format of an agent.
 
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::session_ref::SessionRef;
 use super::new_file;
 
 const PLAIN: &str = "plain";
-/// The names of all formats.
+/// The names of all export formats, the values of `--to`.
 pub(super) const FORMS: [&str; 6] = [PLAIN, "pi", "claude", "codex", "gemini", "opencode"];
 
 const EXAMPLES: &str = "\
@@ -48,7 +48,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the arguments to export a session into a new file.
+    /// Returns the arguments that export a session into a new file.
     pub(super) fn into_file(session: &SessionId, to: String, file: PathBuf) -> Self {
         Self { session: session.to_string(), to, at: None, output: Some(file) }
     }
@@ -79,11 +79,11 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })
 }
 
-/// The prepared output.
+/// The content to write.
 enum Form {
-    /// Plain messages; with an index, only those before it.
+    /// Plain messages: all messages, or only those before this index.
     Plain(Option<u64>),
-    /// A file in the format of an agent.
+    /// A session file in the format of an agent.
     Agent(Box<Outgoing>),
 }
 
@@ -105,7 +105,7 @@ impl Form {
     }
 }
 
-/// Shows how many records of which kinds were left out because the format cannot represent them.
+/// Shows the omitted records, which the format cannot represent: their kinds and their numbers.
 pub(super) fn left_out(page: &mut Page, lossy: &[LeftOut]) {
     let lost: Vec<_> = lossy.iter().map(|lost| format!("{} {}", lost.count, lost.kind)).collect();
     if !lost.is_empty() {

@@ -1,4 +1,4 @@
-//! `fork`: forks a session.
+//! `fork`: forks a session at a cut.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -18,7 +18,8 @@ use crate::output::{Output, Page, Tone, count, cut};
 use crate::session_ref::SessionRef;
 use crate::{wiring, workspace};
 
-/// The maximum numbers of ancestors and siblings in the small tree around a new branch.
+/// The maximum number of ancestors in the small tree around a new branch. [`SIBLINGS`] limits its
+/// siblings.
 const ANCESTORS: usize = 4;
 const SIBLINGS: usize = 6;
 
@@ -101,7 +102,7 @@ pub(super) enum SummarizeBy {
     Model,
 }
 
-/// Explains in one line why no model wrote the summary.
+/// Returns the reason why no model wrote the summary, on one line.
 pub(super) fn why_no_model(failure: &Failure) -> String {
     match failure.lines_to_write() {
         Some(_) => "no model is configured".to_owned(),
@@ -109,14 +110,14 @@ pub(super) fn why_no_model(failure: &Failure) -> String {
     }
 }
 
-/// Reports that a summary was made without a model, and why.
+/// If forklore wrote the summary because no model could, reports that and the reason.
 pub(super) fn remark_fallback(summary: &Summarize, output: &mut Output) {
     if let Summarize::Fallback { why, .. } = summary {
         output.remark(&format!("summed up without a model: {why}"));
     }
 }
 
-/// The arguments that are parsed before any store is opened.
+/// The parsed arguments. They are parsed before the store is opened, which can create it.
 struct Options {
     at: Option<Selector>,
     id: Option<SessionId>,
@@ -175,8 +176,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     answer(&forked, &parent, engine, output)
 }
 
-/// Forks with a summary by the configured model. If no model is available, forklore writes the
-/// summary itself and reports why.
+/// Forks with a summary by the configured model. If the model is not available, forklore writes the
+/// summary without a model.
 fn fork_with_summary(request: Fork, app: &App, output: &mut Output) -> Result<Forked> {
     match wiring::foreground(app, None, &[], output) {
         Ok(foreground) => {
@@ -199,7 +200,8 @@ fn fork_with_summary(request: Fork, app: &App, output: &mut Output) -> Result<Fo
     }
 }
 
-/// Returns `fork-<parent>-<ms>`, the id that ak-coder gives its forks.
+/// Returns `fork-<parent>-<ms>`, the form of the ids that ak-coder gives to forks. `<ms>` is the
+/// current Unix time in milliseconds.
 fn ak_coder_id(engine: &Engine, parent: &Header) -> Result<SessionId> {
     let id = format!("fork-{}-{}", parent.id, engine.now().as_millisecond());
     id.parse().map_err(Failure::name("session id"))
@@ -266,7 +268,8 @@ fn report(page: &mut Page, forked: &Forked) {
     }
 }
 
-/// Returns a small tree: the new branch, its nearest ancestors and the last updated siblings.
+/// Returns a small tree: the new branch, its nearest ancestors, and its most recently updated
+/// siblings.
 fn around(forked: &Forked, parent: &Header, engine: &Engine) -> Result<Vec<Twig>> {
     let mut above = Vec::new();
     let mut next = parent.parent_id.clone();

@@ -1,4 +1,4 @@
-//! `gc`: frees the space of deleted data.
+//! `gc`: erases deleted data from the store's files and frees its space.
 
 use crate::app::App;
 use crate::failure::Result;

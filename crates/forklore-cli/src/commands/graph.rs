@@ -1,4 +1,4 @@
-//! `graph`: exports sessions as RDF.
+//! `graph`: exports the families of sessions as RDF.
 
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -81,10 +81,11 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })
 }
 
-/// Returns the sessions to read: a family, those of this folder, or all.
+/// Returns the scope of the sessions to read: the family of `session`; or else the sessions of this
+/// folder, or of all folders with `--all`.
 ///
 /// # Errors
-/// `invalid_args`, `not_found`, or an error of the import of a file.
+/// `invalid_args`, `not_found`, or an error of the import of a session file.
 pub(super) fn scope(session: Option<&str>, app: &App, output: &mut Output) -> Result<Scope> {
     if let Some(session) = session {
         let header = app.session(&SessionRef::parse(session)?, output)?;
@@ -93,7 +94,7 @@ pub(super) fn scope(session: Option<&str>, app: &App, output: &mut Output) -> Re
     Ok(app.scope()?.workspace.map_or(Scope::Everything, Scope::Workspace))
 }
 
-/// Reports that there are no sessions in the scope, and suggests what to do. `all` is the command
+/// If there are no sessions in the scope, reports that and suggests a command. `all` is the command
 /// for the sessions of all folders.
 ///
 /// # Errors

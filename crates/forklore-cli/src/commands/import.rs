@@ -82,7 +82,7 @@ fn options(args: &Args, app: &App) -> Result<ImportOptions> {
     Ok(options)
 }
 
-/// Returns the error for an import that read no file, with the first problem as its message.
+/// Returns the error for an import that read no file. Its message is that of the first problem.
 fn nothing(paths: &[PathBuf], problems: &[ImportProblem]) -> Failure {
     let exists = paths.iter().any(|path| path.exists());
     Failure::Refused {

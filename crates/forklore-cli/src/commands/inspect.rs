@@ -1,4 +1,4 @@
-//! `inspect`: shows what the model would receive.
+//! `inspect`: shows the messages or the request that the model would receive.
 
 mod request;
 
@@ -47,7 +47,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the arguments to show what the model of a session would receive.
+    /// Returns the arguments that show the messages that the model of a session would receive.
     pub(super) fn of(session: &SessionId) -> Self {
         Self {
             session: session.to_string(),

@@ -12,7 +12,7 @@ use crate::output::session::label_tone;
 use crate::output::transcript::start_of;
 use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, age, bytes, since};
 
-/// The default number of sessions.
+/// The default maximum number of listed sessions.
 const USUAL: usize = 50;
 
 const EXAMPLES: &str = "\
@@ -41,7 +41,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the arguments for the last updated sessions of the folder.
+    /// Returns the arguments that list the last updated sessions of the folder.
     pub(super) fn latest() -> Self {
         Self { limit: USUAL, after: None, kind: None, since: None }
     }
@@ -86,13 +86,13 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     super::damaged::tell(problems, output)
 }
 
-/// Returns the title of each session, or its first words if it has none.
+/// Returns the title of each session, or the first words of a session without a title.
 fn titles(engine: &Engine, sessions: &[Header]) -> Vec<(Tone, String)> {
     let of = |header: &Header| match &header.title {
         Some(title) => (Tone::Plain, title.clone()),
         None => {
-            // A session that cannot be read is still listed; the commands that read it report the
-            // error.
+            // A session whose log cannot be read is still listed. The commands that read the log
+            // report the error.
             let words = engine.first_words(header).ok().flatten();
             (Tone::Dim, words.map(|text| start_of(&text)).unwrap_or_default())
         }

@@ -10,7 +10,7 @@ use crate::failure::Result;
 use crate::output::{Cell, Column, Output, Table, Tone, bytes, minute, transcript};
 use crate::session_ref::SessionRef;
 
-/// The number of rows that are laid out together.
+/// The number of rows whose column widths are computed together.
 const ROWS: usize = 200;
 
 const EXAMPLES: &str = "\
@@ -45,7 +45,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let header = app.session(&SessionRef::parse(&args.session)?, output)?;
     let engine = app.engine()?;
-    // Subscribe before the first read, so that no event is missed.
+    // Start to follow before the first read, so that no event between the two is missed.
     let mut follower = args.follow.then(|| engine.follow(&header.id)).transpose()?;
     let mut range = LogRange { from: args.from, to: args.to, own: args.own };
     let mut printed = false;
@@ -63,8 +63,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Prints the events of a range. Returns the position after the last one. A table that is printed
-/// in parts has only one heading.
+/// Prints the events of a range. Returns the log position after the last printed event. `printed`
+/// tells whether the heading was printed, because a table in several parts has only one heading.
 fn print(
     engine: &Engine,
     header: &Header,

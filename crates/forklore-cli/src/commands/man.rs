@@ -41,13 +41,13 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<()> {
     output.verbatim(&answer, &answer.text)
 }
 
-/// A manual page and its name without the section.
+/// The text of a manual page, and its name without the section number.
 struct Page {
     name: String,
     text: String,
 }
 
-/// Returns all pages, starting with that of the program.
+/// Returns all manual pages, starting with the page of the program itself.
 fn pages() -> Vec<Page> {
     let mut program = Cli::command().disable_help_subcommand(true);
     program.build();
@@ -61,15 +61,15 @@ fn pages() -> Vec<Page> {
 fn page(command: clap::Command, name: String) -> Page {
     let source = concat!("forklore ", env!("CARGO_PKG_VERSION"));
     let mut text = Vec::new();
-    // Writing to memory cannot fail.
+    // Rendering to memory cannot fail.
     let _ = Man::new(command).source(source).manual("forklore").render(&mut text);
-    // The generator calls the part after the options EXTRA; give it a better name.
+    // The generator names the section after the options EXTRA; rename this section.
     let text =
         String::from_utf8_lossy(&text).replace("\n.SH EXTRA\n", "\n.SH NOTES AND EXAMPLES\n");
     Page { name, text }
 }
 
-/// Writes all pages to a folder. Existing pages are overwritten: they are generated, and may come
+/// Writes all pages to a folder. Overwrites existing pages, because they are generated and may come
 /// from an older version.
 fn write(dir: &Path, pages: &[Page], output: &mut Output) -> Result<()> {
     let failed = |path: &Path| {

@@ -1,4 +1,4 @@
-//! Writes new files: never over an existing one, and either complete or not at all.
+//! Writes new files. Never overwrites an existing file, and leaves no incomplete file.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -11,11 +11,11 @@ use crate::failure::{Failure, Result};
 /// The size in bytes of the buffer for writing a file.
 pub(super) const BUFFER: usize = 256 * 1024;
 
-/// Creates a file and fills it. An existing file is never overwritten, and a file that could not be
-/// completed is removed. Sessions are private, so only the owner may read the file.
+/// Creates a file and calls `fill` to write its content. Removes the file if `fill` fails. Sessions
+/// are private, so only the owner may read the file.
 ///
 /// # Errors
-/// `already_exists`, or an error of `fill`.
+/// `already_exists` if `path` exists, an error of the file system, or the error of `fill`.
 pub(super) fn write<T>(path: &Path, fill: impl FnOnce(&mut File) -> Result<T>) -> Result<T> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -30,20 +30,20 @@ pub(super) fn write<T>(path: &Path, fill: impl FnOnce(&mut File) -> Result<T>) -
         Ok(value)
     });
     if filled.is_err() {
-        // The first error is the one to report.
+        // Report the error of `fill`, not an error of this removal.
         let _ = std::fs::remove_file(path);
     }
     filled
 }
 
-/// Returns the error for an existing file, which is never overwritten.
+/// Returns the error for a path that exists already.
 fn is_there(path: &Path) -> Failure {
     let message =
         format!("{} is there already and stays as it is: name another file", path.display());
     Failure::refused(ErrorKind::AlreadyExists, message)
 }
 
-/// Returns a function that makes the error for a failed write to `path`.
+/// Returns a function that converts an I/O error to the failure "writing `path`".
 pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> Failure + '_ {
     move |source| Failure::File { doing: format!("writing {}", path.display()), source }
 }

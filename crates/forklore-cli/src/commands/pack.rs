@@ -1,5 +1,5 @@
-//! `pack`: compresses families that were not updated for a while, and joins histories of many
-//! pieces.
+//! `pack`: compresses families that were not updated for some days, and joins histories that are
+//! stored in many spans.
 
 use std::time::Duration;
 

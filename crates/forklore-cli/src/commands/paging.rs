@@ -1,10 +1,11 @@
-//! Pages of long answers: `--limit`, `--after` and `next`.
+//! Divides long answers into pages: the options `--limit` and `--after`, and the answer's field
+//! `next`.
 
 use forklore::core::SessionId;
 
 use crate::failure::{Failure, Result};
 
-/// The default length of a page.
+/// The default number of items of a page.
 const USUAL: usize = 50;
 
 /// Which page of an answer.
@@ -19,23 +20,24 @@ pub(crate) struct Paging {
 }
 
 impl Paging {
-    /// Returns the first page of the default length.
+    /// Returns the options for the first page, of the default length.
     pub(super) fn first() -> Self {
         Self { limit: USUAL, after: None }
     }
 
-    /// Parses `--after`, the last session of the previous page.
+    /// Parses `--after`: the id of the last session of the previous page.
     ///
     /// # Errors
-    /// `invalid_args` when the cursor is not valid.
+    /// `invalid_args` when the value of `--after` is not a session id.
     pub(super) fn after(&self) -> Result<Option<SessionId>> {
         super::parsed(self.after.as_deref(), "cursor")
     }
 
-    /// Returns the items of the page, and the cursor for the next page if there is one.
+    /// Returns the items of the page. Also returns the cursor of the next page, or `None` on the
+    /// last page. `id` returns the session of an item.
     ///
     /// # Errors
-    /// `invalid_args` when no item matches the cursor `after`.
+    /// `invalid_args` when no item belongs to the session `after`.
     pub(super) fn page<'a, T>(
         &self,
         items: &'a [T],

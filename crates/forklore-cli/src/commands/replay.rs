@@ -1,4 +1,4 @@
-//! `replay`: prints a session's conversation, without running anything.
+//! `replay`: prints a session's conversation. Calls no model and no tool.
 
 use forklore::core::{Selector, SessionId};
 use forklore::engine::Pace;
@@ -33,7 +33,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the arguments to replay a session up to a cut.
+    /// Returns the arguments that replay a session up to a cut, or whole without a cut.
     pub(super) fn up_to(session: &SessionId, cut: Option<&Selector>) -> Self {
         let up_to = cut.map(ToString::to_string);
         Self { session: session.to_string(), up_to, speed: None }

@@ -1,4 +1,4 @@
-//! `restore`: writes the files of an imported session, byte for byte.
+//! `restore`: writes the files from which a session was imported, byte for byte.
 
 mod all;
 

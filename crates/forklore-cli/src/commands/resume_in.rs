@@ -17,7 +17,8 @@ use crate::workspace;
 
 use super::{export, new_file};
 
-/// The maximum size of a file in an agent's folder that is read to determine the new file's path.
+/// The maximum size, in bytes, of a file in the agent's folder that is read to determine the path
+/// of the new file.
 const SMALL: u64 = 1 << 20;
 
 const EXAMPLES: &str = "\
@@ -104,8 +105,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })
 }
 
-/// Returns the agent's folder: `--home`, the one from its environment variable, or its default
-/// below the home directory.
+/// Returns the agent's folder: `--home`, or else the folder that the agent's environment variable
+/// names, or else the agent's default folder below the home directory.
 fn folder(args: &Args, outgoing: &Outgoing) -> Result<PathBuf> {
     if let Some(home) = &args.home {
         return Ok(home.clone());
@@ -128,9 +129,9 @@ fn folder(args: &Args, outgoing: &Outgoing) -> Result<PathBuf> {
     env::home_dir().map(|own| own.join(inside)).ok_or_else(none)
 }
 
-/// Leaves the history in the original file, so that only the new records are written. Refused
-/// unless the file is in the agent's own folder and still has the last inherited record as it was
-/// imported.
+/// Leaves the history in the original file, so that only the new records are written. Two
+/// conditions are required: the original file is in the agent's own folder, and it still contains
+/// the last inherited record as it was imported.
 fn shared(outgoing: Outgoing, folder: &Path) -> Result<Outgoing> {
     let refused = |message: &str| Failure::refused(ErrorKind::Conflict, message);
     let Some((path, last, found)) = outgoing.shareable()? else {
@@ -151,7 +152,8 @@ fn shared(outgoing: Outgoing, folder: &Path) -> Result<Outgoing> {
     Ok(outgoing.sharing(Shared { bytes, ..found }))
 }
 
-/// Returns the offset after the line that equals `text`, or `None` if there is no such line.
+/// Returns the byte offset after the first line that equals `text`, or `None` if there is no such
+/// line.
 fn end_of_line(path: &Path, text: &str) -> io::Result<Option<u64>> {
     let mut file = BufReader::with_capacity(new_file::BUFFER, fs::File::open(path)?);
     let (mut line, mut end) = (Vec::new(), 0);
@@ -166,8 +168,8 @@ fn end_of_line(path: &Path, text: &str) -> io::Result<Option<u64>> {
     }
 }
 
-/// Joins a path to the folder. Data of a session must never lead out of the folder, so only normal
-/// path components are allowed.
+/// Joins the relative path `inside` to `folder`. Allows only normal path components, because data
+/// of a session must never lead out of the folder.
 fn below(folder: &Path, inside: &Path) -> Result<PathBuf> {
     if inside.components().all(|part| matches!(part, Component::Normal(_))) {
         return Ok(folder.join(inside));
@@ -175,8 +177,9 @@ fn below(folder: &Path, inside: &Path) -> Result<PathBuf> {
     Err(Failure::invalid("the session's folder has a name that leads out of the agent's"))
 }
 
-/// Checks whether the file system accepts names of this length. Each name is tested in a folder
-/// that exists: below a missing folder the system does not report that a name is too long.
+/// Checks whether the file system accepts the names and the length of the path `folder/inside`.
+/// Tests each name in an existing folder, because below a missing folder the system does not report
+/// that a name is too long.
 fn fits(folder: &Path, inside: &Path) -> bool {
     let is_occupied = |path: &Path| match path.symlink_metadata() {
         Err(error) => error.kind() != io::ErrorKind::InvalidFilename,
@@ -228,7 +231,7 @@ fn target(
     })
 }
 
-/// Creates the folders above a file so that only their owner can access them.
+/// Creates the missing folders above a file. Only their owner can access them.
 fn private_folder_of(path: &Path) -> Result<()> {
     let Some(parent) = path.parent() else { return Ok(()) };
     let mut builder = fs::DirBuilder::new();
@@ -238,7 +241,8 @@ fn private_folder_of(path: &Path) -> Result<()> {
     builder.create(parent).map_err(new_file::failed(parent))
 }
 
-/// Returns the commands that start the agent, each run in the folder where the agent will work.
+/// Returns the commands that start the agent on the file at `path`. Each command changes to the
+/// agent's working directory first, if necessary.
 fn commands(outgoing: &Outgoing, path: &Path) -> Result<Vec<String>> {
     let absolute = std::path::absolute(path).map_err(new_file::failed(path))?;
     let cwd = &outgoing.file().cwd;

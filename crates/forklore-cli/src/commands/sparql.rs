@@ -87,7 +87,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Parses `name=value`. A value `session:REF` is a reference to a session as in all other commands.
+/// Parses `NAME=VALUE` of `--param`. In a value `session:REF`, `REF` is a reference to a session,
+/// as in all other commands.
 fn parameter(given: &str, app: &App) -> Result<(String, Term)> {
     let Some((name, value)) = given.split_once('=') else {
         return Err(Failure::invalid("a parameter is NAME=VALUE"));
@@ -102,7 +103,8 @@ fn parameter(given: &str, app: &App) -> Result<(String, Term)> {
     Ok((name.to_owned(), value))
 }
 
-/// Prints SPARQL's JSON result with the additional fields `ok` and `truncated`.
+/// Prints an answer in SPARQL's JSON result format, with the additional fields `ok` and
+/// `truncated`.
 fn tell(answer: &Answer, output: &mut Output) -> Result<()> {
     let mut text = Vec::new();
     answer.write(ResultForm::Json, &mut text)?;
@@ -125,7 +127,8 @@ fn show(answer: &Answer, output: &mut Output) -> Result<()> {
         Answer::Triples { .. } => Ok(answer.write(ResultForm::Turtle, &mut output.lines())?),
         Answer::Rows { variables, rows, .. } => {
             let columns = vec![Column::new("").gives_way(); variables.len()];
-            // The names come from the query, so they are a row like any other text.
+            // The names of the variables come from the query, so print them as a row, which is
+            // escaped and has a width limit.
             let mut table = Table::new(&columns).continued(true);
             let names = variables.iter().map(|name| Cell::new(Tone::Dim, name.as_str()));
             table.row(names.collect::<Vec<_>>());
@@ -138,7 +141,7 @@ fn show(answer: &Answer, output: &mut Output) -> Result<()> {
     }
 }
 
-/// Formats a value for users: literals without quotes, IRIs with prefixes.
+/// Formats an RDF term for users: a literal without quotes, an IRI with a prefix.
 fn short(term: Option<&Term>) -> String {
     match term {
         None => String::new(),

@@ -1,4 +1,5 @@
-//! `stats`: counts what is stored, what sharing saved, and what the models cost.
+//! `stats`: counts sessions, events and bytes, the bytes that sharing saved, and the cost of model
+//! calls.
 
 use std::collections::HashMap;
 
@@ -13,7 +14,7 @@ use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, bytes, co
 use crate::session_ref::SessionRef;
 use crate::wiring;
 
-/// The maximum number of rows in the table of sessions.
+/// The maximum number of sessions in the table.
 const ROWS: usize = 40;
 
 const EXAMPLES: &str = "\
@@ -42,7 +43,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the arguments for one session.
+    /// Returns the arguments that count one session.
     pub(super) fn of(session: &SessionId) -> Self {
         Self { session: Some(session.to_string()), family: false, models: false }
     }
@@ -89,7 +90,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     super::damaged::tell(&stats.problems, output)
 }
 
-/// Returns the user's names for the models if they will be shown, or else an empty map.
+/// Maps the providers' names of models to the user's names. Returns an empty map if the output
+/// shows no models.
 fn names(args: &Args, one: bool, output: &Output) -> HashMap<String, String> {
     if output.is_json() || !(one || args.models) { HashMap::new() } else { wiring::names() }
 }
@@ -115,7 +117,7 @@ fn tokens(usage: &Usage) -> String {
     format!("{input} in ({cached} cached), {output} out")
 }
 
-/// Formats the recorded cost, and names the models whose records have no price.
+/// Formats the recorded cost, and names the models whose recorded usage has no price.
 fn cost(usage: &Usage, spending: Option<&UsageReport>) -> String {
     let has_tokens = usage.input > 0 || usage.output > 0;
     match (usage.cost > 0.0, has_tokens) {
@@ -205,7 +207,8 @@ fn amounts(usage: &Usage) -> [Cell; 4] {
     ]
 }
 
-/// Formats an amount without trailing zeros, or as an empty string if it is 0.
+/// Formats an amount with up to four decimals and without trailing zeros. Returns an empty string
+/// for 0.
 fn money(cost: f64) -> String {
     let text = format!("{cost:.4}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

@@ -12,7 +12,7 @@ use crate::output::tree::{Twig, draw};
 use crate::output::{Output, Tone, count};
 use crate::session_ref::SessionRef;
 
-/// The default number of levels.
+/// The default number of levels that are drawn.
 const LEVELS: u8 = 32;
 
 const EXAMPLES: &str = "\
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the arguments for the tree of a session's family.
+    /// Returns the arguments that draw the tree of a session's family.
     pub(super) fn of(session: &SessionId) -> Self {
         Self { session: Some(session.to_string()), depth: LEVELS, flat: false, after: None }
     }
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     super::damaged::tell(&answer.problems, output)
 }
 
-/// Prints every node of every family, whatever its depth.
+/// Prints every node of every family, at any depth.
 fn flat(
     engine: &Engine,
     request: &mut TreeRequest,
@@ -119,7 +119,8 @@ fn flat(
     }
 }
 
-/// Returns the lines of the drawing. Sessions below the last level are counted.
+/// Returns the lines of the drawing. A remark replaces the sessions below the last of `levels`
+/// levels by their number.
 fn twigs(trees: &Trees, levels: usize, current: Option<&SessionId>) -> Vec<Twig> {
     let mut twigs: Vec<Twig> = Vec::with_capacity(trees.nodes.len());
     let mut hidden = 0;
@@ -148,10 +149,12 @@ fn twigs(trees: &Trees, levels: usize, current: Option<&SessionId>) -> Vec<Twig>
     twigs
 }
 
-/// Converts nodes in pre-order to nested ones, without recursion.
+/// Converts nodes in pre-order to nested nodes, without recursion. Nodes below the last of `levels`
+/// levels are only counted.
 fn nested(nodes: &[TreeNode], levels: usize) -> Vec<NestedNode> {
     let mut roots = Vec::new();
-    // The path from a root to the node read last. A node receives its children before it is closed.
+    // The path from a root to the last node. A node moves into its parent after it has received all
+    // its children.
     let mut open: Vec<NestedNode> = Vec::new();
     for node in nodes {
         if node.depth >= levels {
@@ -169,7 +172,8 @@ fn nested(nodes: &[TreeNode], levels: usize) -> Vec<NestedNode> {
     roots
 }
 
-/// Moves each node deeper than `depth` into its parent, or to the roots.
+/// Removes nodes from the end of `open` until `depth` nodes are left. Moves each into its parent,
+/// or to `roots` if it has no parent.
 fn close_to(depth: usize, open: &mut Vec<NestedNode>, roots: &mut Vec<NestedNode>) {
     while open.len() > depth {
         let Some(done) = open.pop() else { break };

@@ -1,4 +1,5 @@
-//! `verify`: reads and checks all stored data; `--repair` copies what is readable to a new store.
+//! `verify`: reads and checks all stored data. `--repair` copies everything that is readable to a
+//! new store.
 
 use forklore::StoreUrl;
 use forklore::api::{LostKind, Recovered};
@@ -81,8 +82,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 }
 
 fn repair(out: &str, app: &App, output: &mut Output) -> Result<()> {
-    // A path without a scheme means an SQLite file. A single letter is a drive, not a scheme. An
-    // unknown scheme is not taken for a path, so that parsing reports it.
+    // A path without a URL scheme means an SQLite file. A single letter before the colon is a
+    // drive. An unknown scheme counts as a scheme, so that parsing the URL reports it.
     let is_scheme = |name: &str| name.len() > 1 && name.bytes().all(|b| b.is_ascii_lowercase());
     let is_url = out.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme));
     let url = if is_url { out.to_owned() } else { format!("sqlite:{out}") };

@@ -12,7 +12,7 @@ const STEPS: [(&str, &str); 6] = [
     ("forklore diff last@main last", "see what they do differently"),
 ];
 
-/// Shows the first steps.
+/// Shows the first steps for a new user. With `--json`, returns a usage error.
 pub(super) fn run(output: &mut Output) -> Result<()> {
     if output.is_json() {
         return Err(Failure::invalid("no command was given").or_try("forklore --help"));

@@ -1,4 +1,4 @@
-//! Suggests what to do about each error.
+//! Suggests commands and advice for each error.
 
 use forklore::Error;
 use forklore::api::Elsewhere;
@@ -9,7 +9,7 @@ use forklore_agent::error::Error as AgentError;
 use forklore_agent::model::ModelErrorKind;
 use forklore_sanitize::terminal;
 
-/// The maximum number of sessions of other folders that are named.
+/// The maximum number of sessions of other folders that the suggestions name.
 const NAMED: usize = 3;
 
 /// Suggests what to do about an error of a store.
@@ -97,7 +97,8 @@ fn agent(error: &AgentError) -> Vec<String> {
             ModelErrorKind::Key => vec!["set the key's variable in the environment".into()],
             ModelErrorKind::TooLong => vec!["fork before the long part of the session".into()],
             ModelErrorKind::NotFound => vec!["name another model or address".into()],
-            // The history contains what the model refuses, so a retry gives the same error.
+            // A retry gives the same error, because the history contains something that the model
+            // refuses.
             ModelErrorKind::Invalid => vec![
                 "look at what was sent: forklore inspect SESSION --request".into(),
                 "fork before what the model does not take, such as an image".into(),
@@ -121,7 +122,7 @@ pub(crate) fn chat(error: &forklore_chat::Error) -> Vec<String> {
     }
 }
 
-/// Suggests what to do about a finding of `doctor`, if a command or the user can help.
+/// Suggests what to do about a finding of `doctor`. Returns `None` if there is no suggestion.
 pub(crate) fn check(check: &Check) -> Option<String> {
     let hint = match (check.status, check.kind) {
         (Status::Warning, _) if check.name == "content" => "forklore verify",
@@ -137,15 +138,17 @@ pub(crate) fn check(check: &Check) -> Option<String> {
     Some(hint.to_owned())
 }
 
-/// Returns the command that shows a session of another folder, with a comment that names its label
-/// and folder. The folder can have any name, so it is escaped: a comment ends with its line.
+/// Returns the command that shows a session of another folder, with a shell comment that names the
+/// label and the folder. The folder's name is escaped, because it may contain a line break, which
+/// would end the comment.
 fn shown_by(elsewhere: &Elsewhere) -> String {
     let Elsewhere { session_id, label, workspace } = elsewhere;
     let folder = terminal::line(workspace.as_str());
     format!("forklore show {session_id}  # @{label} of {folder}")
 }
 
-/// Suggests what to do about an error of the operating system, if the user can do something.
+/// Suggests what to do about an error of the operating system, such as a full disk. Returns `None`
+/// if the user can do nothing.
 fn way_out(source: &(dyn std::error::Error + Send + Sync + 'static)) -> Option<String> {
     use rustix::io::Errno;
     use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};

@@ -1,4 +1,5 @@
-//! The continuations of an exploration: their progress while they run, and the table of results.
+//! Shows the continuations of an exploration: their progress while they run, and the table of their
+//! results.
 
 use std::time::Duration;
 
@@ -8,19 +9,21 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Cell, Column, Page, Table, Tone};
 
-/// How often a progress line is redrawn.
+/// The interval at which a progress line is redrawn.
 const TICK: Duration = Duration::from_millis(200);
-/// The columns before the text of a progress line: a spinner and the time in the current state.
+/// The number of columns before the text of a progress line. They show a spinner and the time in
+/// the current state.
 const LEAD: usize = 10;
 
-/// One progress line for each continuation. Dropping it removes the lines.
+/// The progress lines of an exploration, one for each continuation. Dropping this value removes the
+/// lines.
 pub(crate) struct Tries {
     all: MultiProgress,
     lines: Vec<Line>,
     width: usize,
 }
 
-/// The progress of one continuation and its last state.
+/// The progress bar and the last shown state of one continuation.
 struct Line {
     bar: ProgressBar,
     state: std::cell::Cell<State>,
@@ -34,7 +37,7 @@ impl Tries {
         let lines = (0..count).map(|_| {
             let bar = all.add(ProgressBar::new_spinner());
             if visible {
-                // A model or a judge may give no output for a long time.
+                // Redraw regularly, because a model or a judge may give no output for a long time.
                 bar.enable_steady_tick(TICK);
             }
             let bar = match ProgressStyle::with_template("{spinner} {elapsed:>5}  {msg}") {
@@ -47,7 +50,7 @@ impl Tries {
         Self { all, lines, width }
     }
 
-    /// Shows the state of a continuation.
+    /// Shows the state of the continuation with the index `at`.
     pub(crate) fn show(&self, at: usize, row: &Row) {
         let Some(Line { bar, state: before }) = self.lines.get(at) else { return };
         if before.replace(row.state) != row.state {
@@ -56,7 +59,7 @@ impl Tries {
         let label = row.label.as_ref().map_or("", |label| label.as_str());
         let head = format!("{label:<10} {:<12} {:<11} ", row.model, state(row));
         let columns = self.width.saturating_sub(head.len() + LEAD).max(10);
-        // The end of the answer: its changes show that the continuation progresses.
+        // Show the end of the answer, because its changes show that the continuation progresses.
         let answer: Vec<char> = row.answer.chars().rev().take(columns).collect();
         let answer: String = answer.into_iter().rev().collect();
         let text = format!("{head}{}", answer.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -73,7 +76,7 @@ impl Drop for Tries {
         for line in &self.lines {
             line.bar.finish_and_clear();
         }
-        // Lines that cannot be cleared just stay on the screen.
+        // If the lines cannot be cleared, they stay on the screen.
         let _ = self.all.clear();
     }
 }
@@ -90,7 +93,7 @@ fn state(row: &Row) -> &'static str {
     }
 }
 
-/// Returns the continuation with the highest score, the first of several.
+/// Returns the continuation with the highest score. Of several with that score, returns the first.
 pub(crate) fn best(rows: &[Row]) -> Option<&Row> {
     let marked = rows.iter().filter_map(|row| Some((row.score?, row)));
     marked.rev().max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, row)| row)
@@ -106,7 +109,7 @@ pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
     columns.extend(several.then(|| Column::new("MODEL").gives_way()));
     columns.extend(prompts_differ.then(|| Column::new("PROMPT").gives_way()));
     columns.extend(judged.then(|| Column::new("SCORE").right()));
-    // A separate column for the mark; it is dropped from the table if no row is the best.
+    // The mark of the best row has a separate column. The table drops an empty column.
     columns.extend(judged.then(|| Column::new("")));
     columns.extend([
         Column::new("IN").right().optional(),
@@ -128,7 +131,7 @@ pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
         let score = || row.score.map_or_else(|| "-".to_owned(), |score| score.to_string());
         cells.extend(judged.then(|| Cell::new(tone, score())));
         cells.extend(judged.then(|| Cell::new(tone, if is_best { "best" } else { "" })));
-        // A failed call reports no usage.
+        // A failed model call reports no usage.
         let has_usage = row.usage.input > 0 || row.usage.output > 0;
         let number = |number: u64| {
             let text = if has_usage { number.to_string() } else { "-".to_owned() };
@@ -145,7 +148,8 @@ pub(crate) fn table(page: &mut Page, rows: &[Row], judged: bool) {
     what_failed(page, rows);
 }
 
-/// Adds each error once and in full, with the labels of the continuations that failed with it.
+/// Adds each different error once and in full, with the labels of the continuations that failed
+/// with this error.
 fn what_failed(page: &mut Page, rows: &[Row]) {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {

@@ -1,4 +1,5 @@
-//! Prints errors: the JSON error object (docs/semantics.md, Errors), or a line with hints.
+//! Prints errors: as the JSON error object (docs/semantics.md, Errors), or as a message with hints
+//! for users.
 
 use std::io::{self, Write};
 
@@ -10,20 +11,20 @@ use unicode_width::UnicodeWidthStr;
 use super::{Output, Page, Tone};
 use crate::failure::{Failure, Result};
 
-/// The number of characters shown on each side of the marked column of a line.
+/// The maximum number of characters shown on each side of the marked column of a line.
 const AROUND: usize = 48;
 
 impl Output {
     /// Reports why a command failed.
     ///
     /// # Errors
-    /// When the report cannot be written either.
+    /// When the report cannot be written.
     pub(crate) fn failure(&mut self, failure: &Failure) -> Result<()> {
         if matches!(failure, Failure::Answered(_) | Failure::Stopped(_)) {
             return self.flush();
         }
         let message = failure.to_string();
-        // If the answer cannot be written to standard output, report that on standard error.
+        // If writing the answer to standard output failed, report that on standard error.
         if self.json && !matches!(failure, Failure::Answer(_)) {
             let error = ErrorObject {
                 kind: failure.kind(),
@@ -36,7 +37,7 @@ impl Output {
             self.json_line(&text)?;
             return self.flush();
         }
-        // A failure to flush the answer must not suppress the error.
+        // Report the error even if the answer cannot be flushed.
         let _ = self.flush();
         let mut page = Page::new(self.error_look);
         let (message, rest) = match failure.lines_to_write() {
@@ -70,14 +71,15 @@ impl Output {
 }
 
 impl Output {
-    /// Returns the suggested commands as the user types them, with `--store` where needed.
+    /// Returns the suggestions for a failure. Adds `--store` to commands where necessary.
     fn typed_actions(&self, failure: &Failure) -> Vec<String> {
         let actions = failure.next_actions();
         actions.iter().map(|action| self.commands.typed(action)).collect()
     }
 }
 
-/// Shows the invalid line with a mark below the column, if the details contain both.
+/// Shows the invalid line of the input, with a mark below the invalid column. Does nothing unless
+/// `details` has the fields `text` and `column`.
 fn excerpt(page: &mut Page, details: &Value) {
     let column = details.get("column").and_then(Value::as_u64);
     let (Some(text), Some(column)) = (details.get("text").and_then(Value::as_str), column) else {

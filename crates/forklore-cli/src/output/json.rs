@@ -1,4 +1,4 @@
-//! Answers as JSON.
+//! Writes answers as JSON.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use forklore_sanitize::terminal;
 use serde::ser::{Error as _, SerializeSeq};
 use serde::{Serialize, Serializer};
 
-/// Writes `{"ok":true, ...}` with the fields of `answer`.
+/// Writes `{"ok":true, ...}` with the fields of `answer`, and `also` if it is not empty.
 pub(super) fn envelope<T: Serialize>(
     out: &mut impl Write,
     answer: &T,
@@ -18,7 +18,8 @@ pub(super) fn envelope<T: Serialize>(
     Ok(serde_json::to_writer(out, &Envelope { ok: true, answer, also: also.to_vec() })?)
 }
 
-/// A list inside an answer that is serialized while its items are read.
+/// A list inside an answer. The list is serialized while its items are read, so that they need not
+/// fit into memory.
 pub(crate) struct List<I, E>(RefCell<(I, Option<E>)>);
 
 impl<T, E, I: Iterator<Item = Result<T, E>>> List<I, E> {
@@ -26,7 +27,7 @@ impl<T, E, I: Iterator<Item = Result<T, E>>> List<I, E> {
         Self(RefCell::new((items, None)))
     }
 
-    /// Returns whether all items were read. If one failed, the items before it are already written.
+    /// Checks that all items were read. The items before an error are already written.
     ///
     /// # Errors
     /// The error of the item that could not be read.
@@ -52,14 +53,14 @@ impl<T: Serialize, E, I: Iterator<Item = Result<T, E>>> Serialize for List<I, E>
     }
 }
 
-/// The number of bytes of an unfinished line that are buffered before they are escaped.
+/// The maximum number of bytes of an unfinished line that are buffered before they are escaped.
 const PENDING: usize = 64 << 10;
 
-/// Writes lines of JSON: verbatim to a pipe, escaped to a terminal.
+/// A writer for lines of JSON: verbatim to a pipe, escaped to a terminal.
 pub(crate) struct Lines<'a> {
     out: &'a mut dyn Write,
     is_terminal: bool,
-    /// Buffered bytes, which may end in the middle of a character.
+    /// The bytes that are not escaped yet. They may end in the middle of a character.
     pending: Vec<u8>,
 }
 
@@ -101,7 +102,8 @@ impl Write for Lines<'_> {
 
 impl Drop for Lines<'_> {
     fn drop(&mut self) {
-        // The text may lack a final newline. If this fails, the next write reports the error.
+        // Escape the last line, which may lack a newline. If that fails, the next write reports the
+        // error.
         let _ = self.escape(self.pending.len());
     }
 }

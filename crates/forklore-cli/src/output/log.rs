@@ -1,4 +1,5 @@
-//! Writes the log records of the crates to standard error, if the operator enables logging.
+//! Writes the log records of the crates to standard error, if `--log` or `FORKLORE_LOG` enables
+//! logging.
 
 use std::io::{self, Write};
 use std::sync::OnceLock;
@@ -8,7 +9,8 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Starts to log the records that pass the filter.
+/// Starts to write the log records that pass the filter to standard error. Only the first call has
+/// an effect.
 pub(crate) fn start(filter: &Targets) {
     static STARTED: OnceLock<()> = OnceLock::new();
     STARTED.get_or_init(|| {
@@ -18,15 +20,15 @@ pub(crate) fn start(filter: &Targets) {
     });
 }
 
-/// Returns the filter with its level for all crates restricted to those of forklore. Other crates
-/// may log the text of messages, so they log only if the filter names them.
+/// Restricts the filter's default level to the crates of forklore. Other crates may log the text of
+/// messages, so they log only if the filter names them.
 fn of_forklore(filter: &Targets) -> Targets {
     let level = filter.default_level().unwrap_or(LevelFilter::OFF);
     Targets::new().with_target("forklore", level).with_targets(filter.iter())
 }
 
-/// Writes to standard error with control characters escaped: a log record can quote a session, a
-/// server or a file name.
+/// A writer to standard error that escapes control characters, because a log record can quote a
+/// session, a server or a file name.
 struct Escaped;
 
 impl Write for Escaped {

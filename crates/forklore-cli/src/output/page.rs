@@ -1,4 +1,5 @@
-//! A page of output for users. All text put on it is escaped (see `forklore_sanitize::terminal`).
+//! A page of output for users. The page escapes all text that is put on it (see
+//! `forklore_sanitize::terminal`).
 
 use std::fmt::Display;
 
@@ -7,20 +8,20 @@ use jiff::Timestamp;
 
 use super::style::Tone;
 
-/// How pages are displayed.
+/// The display options of pages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
-    /// Whether colors are used.
+    /// Whether text is colored.
     pub(crate) color: bool,
     /// The width of a line in columns.
     pub(crate) width: usize,
     /// Whether long lines are broken at words.
     pub(crate) wrap: bool,
-    /// The time from which ages are computed.
+    /// The current time, relative to which ages are shown.
     pub(crate) now: Timestamp,
 }
 
-/// The text of a page and its look.
+/// A page of output for users: its text so far, and its look.
 pub(crate) struct Page {
     text: String,
     look: Look,
@@ -41,7 +42,7 @@ impl Page {
         self.look
     }
 
-    /// Adds text to the current line. A line break in it is shown as `\n`.
+    /// Adds text to the current line. A line break in the text is shown as `\n`.
     pub(crate) fn put(&mut self, tone: Tone, text: impl Display) -> &mut Self {
         let text = text.to_string();
         self.painted(tone, &terminal::line(&text));
@@ -50,7 +51,7 @@ impl Page {
 
     /// Ends the current line.
     pub(crate) fn end(&mut self) -> &mut Self {
-        // Trailing spaces only pad a column and would be annoying to copy.
+        // Remove trailing spaces: they only pad a column, and users would copy them.
         self.text.truncate(self.text.trim_end_matches(' ').len());
         self.text.push('\n');
         self
@@ -65,13 +66,13 @@ impl Page {
         self
     }
 
-    /// Adds a text of several lines, indented, and on a terminal broken at words. Shows at most
-    /// `most` lines and the number of the remaining ones.
+    /// Adds text of several lines, each indented by `indent` columns. On a terminal, long lines are
+    /// broken at words. Shows at most `most` lines, and then the number of the remaining lines.
     pub(crate) fn block(&mut self, tone: Tone, text: &str, indent: usize, most: usize) {
         let text = terminal::block(text.trim_end()).replace('\t', "    ");
         let lines = self.broken(&text, indent);
         let hidden = lines.len().saturating_sub(most);
-        // A note that one line is missing would be as long as the line itself, so show the line.
+        // A note about one omitted line would need a line too, so show the line instead.
         let shown = if hidden == 1 { lines.len() } else { lines.len() - hidden };
         for line in lines.iter().take(shown) {
             self.pad(indent);
@@ -84,8 +85,8 @@ impl Page {
         }
     }
 
-    /// Ends the current line with a text. On a terminal the text is broken at words, and further
-    /// lines are indented by `indent` columns.
+    /// Adds text to the current line and ends the line. On a terminal, long text is broken at
+    /// words, and its further lines are indented by `indent` columns.
     pub(crate) fn rest_of_line(&mut self, tone: Tone, text: &str, indent: usize) {
         for (number, line) in self.broken(&terminal::line(text), indent).iter().enumerate() {
             if number > 0 {

@@ -1,10 +1,10 @@
-//! The progress of an import.
+//! Shows the progress of an import.
 
 use forklore::import::Progressed;
 use forklore_sanitize::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A progress bar over all files being imported. Dropping it removes the bar.
+/// A progress bar for all files of an import. Dropping this value removes the bar.
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {

@@ -1,11 +1,11 @@
-//! A session's header formatted for users.
+//! Formats a session's header for users.
 
 use forklore::core::{Header, SessionKind};
 use jiff::Timestamp;
 
 use super::{Page, Tone, age, bytes, count, cut, time};
 
-/// Returns the tone of a session's label.
+/// Returns the tone of the label of a session of this kind.
 pub(crate) fn label_tone(kind: SessionKind) -> Tone {
     if kind == SessionKind::Delegate { Tone::Delegate } else { Tone::Label }
 }

@@ -1,20 +1,22 @@
-//! Short ids for tables: the shortest suffixes that are unique among the ids shown.
+//! Computes short ids for tables: the shortest suffixes that are unique among the shown ids.
 
 use std::collections::HashMap;
 
 use forklore::core::SessionId;
 
-/// Eight hex digits stay unique in a store of a hundred thousand sessions. Suffixes are used
-/// because UUIDv7 ids made in the same minute have equal prefixes.
+/// The minimum length of a short id, in characters. Eight hex digits stay unique in a store of a
+/// hundred thousand sessions. Short ids are suffixes, because UUIDv7 ids generated in the same
+/// minute have equal prefixes.
 const SHORTEST: usize = 8;
-/// An id chosen by a user is meaningful and is shown in full up to this length.
+/// The maximum length, in characters, of an id that is shown in full. Applies only to an id that a
+/// user chose.
 const WHOLE: usize = 32;
 
-/// The short forms of the ids of one answer.
+/// The short form of each id in one answer.
 pub(crate) struct ShortIds(HashMap<SessionId, String>);
 
 impl ShortIds {
-    /// Computes short forms that are unique among these ids.
+    /// Computes the short forms, which are unique among these ids.
     pub(crate) fn of<'a>(ids: impl IntoIterator<Item = &'a SessionId>) -> Self {
         let mut backwards: Vec<(String, &SessionId)> = ids
             .into_iter()
@@ -35,7 +37,7 @@ impl ShortIds {
         Self(short)
     }
 
-    /// Returns the short form of an id.
+    /// Returns the short form of an id, or the full id if the answer does not contain it.
     pub(crate) fn get<'a>(&'a self, id: &'a SessionId) -> &'a str {
         self.0.get(id).map_or_else(|| id.as_str(), String::as_str)
     }
@@ -45,7 +47,8 @@ fn common(a: &str, b: &str) -> usize {
     a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
 }
 
-/// Returns the last `chars` characters of an id, or more if those are not a valid id.
+/// Returns the shortest suffix of an id that has at least `chars` characters and is a valid id
+/// itself.
 fn end_of(id: &str, chars: usize) -> String {
     let len = id.chars().count();
     let is_generated = id.chars().rev().take(SHORTEST).all(|c| c.is_ascii_hexdigit());

@@ -1,8 +1,8 @@
-//! The colors of text by its meaning.
+//! Determines the color of text from its meaning.
 
 use anstyle::{AnsiColor, Style};
 
-/// The meaning of a piece of text.
+/// The meaning of a piece of text, which determines its color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tone {
     #[default]
@@ -20,10 +20,10 @@ pub(crate) enum Tone {
     Good,
     Warn,
     Bad,
-    /// The first and the second side of a comparison.
+    /// The first side of a comparison. `SideB` is the second side.
     SideA,
     SideB,
-    /// The role of a message.
+    /// The heading of a user's message. `Assistant` and `Tool` are the headings of the other roles.
     User,
     Assistant,
     Tool,

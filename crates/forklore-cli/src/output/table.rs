@@ -1,4 +1,4 @@
-//! Tables that fit the width of the terminal.
+//! Lays out tables that fit the width of the terminal.
 
 use std::borrow::Cow;
 
@@ -9,19 +9,19 @@ use super::page::Page;
 use super::style::Tone;
 
 const GAP: usize = 2;
-/// The minimum width of a column that can shrink.
+/// The minimum width, in terminal columns, of the text in a column that can shrink.
 const NARROWEST: usize = 14;
 
-/// A column of a table.
+/// A column of a table: its heading and its layout.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     name: &'static str,
     right: bool,
-    /// Whether it shrinks when the table is too wide.
+    /// Whether the column shrinks when the table is too wide.
     gives_way: bool,
-    /// Whether it is left out when the table is still too wide with all columns shrunk.
+    /// Whether the column is omitted when the table is still too wide after columns have shrunk.
     optional: bool,
-    /// The minimum width in columns, so that the parts of a table are aligned.
+    /// The minimum width in terminal columns, so that the parts of a table are aligned.
     at_least: usize,
 }
 
@@ -30,7 +30,7 @@ impl Column {
         Self { name, right: false, gives_way: false, optional: false, at_least: 0 }
     }
 
-    /// Sets the minimum width, whatever the cells contain.
+    /// Sets the minimum width of the column, in terminal columns.
     pub(crate) const fn at_least(mut self, width: usize) -> Self {
         self.at_least = width;
         self
@@ -48,7 +48,7 @@ impl Column {
         self
     }
 
-    /// Lets the table leave the column out when it is too wide.
+    /// Lets the table omit the column when the table is too wide.
     pub(crate) const fn optional(mut self) -> Self {
         self.optional = true;
         self
@@ -59,7 +59,8 @@ impl Column {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cell {
     tone: Tone,
-    /// Text of the program before the cell's text, such as tree lines; never stored text.
+    /// The program's own text before the cell's text, such as tree lines. It is not escaped, so it
+    /// is never stored text.
     lead: String,
     text: String,
 }
@@ -69,18 +70,19 @@ impl Cell {
         Self { tone, lead: String::new(), text: text.into() }
     }
 
-    /// Returns the cell with the lines of a tree before it.
+    /// Returns the cell with the lines of a tree before its text.
     pub(super) fn behind(mut self, lines: &str) -> Self {
         lines.clone_into(&mut self.lead);
         self
     }
 
-    /// Returns the text, escaped and cut to fit into `width` columns together with the lead.
+    /// Returns the text, escaped and cut so that it fits into `width` terminal columns together
+    /// with the lead.
     fn fitted(&self, width: usize) -> Cow<'_, str> {
         terminal::cell(&self.text, width.saturating_sub(self.lead.width()))
     }
 
-    /// Returns the number of columns that the cell uses of `width`.
+    /// Returns the number of terminal columns that the cell uses if `width` columns are available.
     fn width(&self, width: usize) -> usize {
         self.lead.width() + self.fitted(width).width()
     }
@@ -91,7 +93,7 @@ impl Cell {
     }
 }
 
-/// A table: a heading and rows.
+/// A table with a heading and rows.
 pub(crate) struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
@@ -103,7 +105,7 @@ impl Table {
         Self { columns: columns.to_vec(), rows: Vec::new(), is_continued: false }
     }
 
-    /// Omits the heading, for a table that continues a previous one.
+    /// Omits the heading if `is_continued` is set: the table then continues a previous table.
     pub(crate) fn continued(mut self, is_continued: bool) -> Self {
         self.is_continued = is_continued;
         self
@@ -114,12 +116,12 @@ impl Table {
         self.rows.push(cells.into());
     }
 
-    /// Adds a remark that spans all columns.
+    /// Adds a row with a single cell, which spans all columns.
     pub(super) fn remark(&mut self, cell: Cell) {
         self.rows.push(vec![cell]);
     }
 
-    /// Writes the table to `page`.
+    /// Lays out the table and adds it to `page`.
     pub(crate) fn show(&self, page: &mut Page) {
         let limit = page.look().width;
         let widths = self.widths(limit);
@@ -146,7 +148,8 @@ impl Table {
         }
     }
 
-    /// Returns the columns' widths; `None` for a column that is left out.
+    /// Returns the widths of the columns for a table of at most `limit` terminal columns. `None`
+    /// stands for an omitted column.
     fn widths(&self, limit: usize) -> Vec<Option<usize>> {
         let natural: Vec<_> = (0..self.columns.len()).map(|at| self.natural(at)).collect();
         let mut widths: Vec<_> = natural
@@ -163,7 +166,7 @@ impl Table {
                 *width = None;
             }
         }
-        // Gives the remaining space to the columns that were shrunk, starting with the first.
+        // Give the remaining space to the columns that have shrunk, starting with the first.
         for (at, natural) in natural.iter().enumerate() {
             let available = limit.saturating_sub(total(&widths));
             if let (Some(Some(width)), Some(natural)) = (widths.get_mut(at), natural) {
@@ -173,7 +176,8 @@ impl Table {
         widths
     }
 
-    /// Returns the width that a column needs, or `None` if all its cells are empty.
+    /// Returns the width that the cells and the heading of a column need, or `None` if all its
+    /// cells are empty.
     fn natural(&self, at: usize) -> Option<usize> {
         let widest = self.cells(at).map(|cell| cell.width(usize::MAX)).max().unwrap_or(0);
         let least = |column: &Column| column.name.width().max(column.at_least);
@@ -181,7 +185,7 @@ impl Table {
         (widest > 0 || self.rows.is_empty()).then(|| widest.max(least))
     }
 
-    /// Returns the width to which a column can shrink.
+    /// Returns the width to which a column with the width `natural` can shrink.
     fn floor(&self, at: usize, natural: usize) -> usize {
         if !self.columns.get(at).is_some_and(|column| column.gives_way) {
             return natural;
@@ -198,7 +202,7 @@ impl Table {
     }
 }
 
-/// Returns the width of a line with these columns.
+/// Returns the width of a line whose columns have these widths, with the gaps between them.
 fn total(widths: &[Option<usize>]) -> usize {
     let shown = widths.iter().flatten().count();
     widths.iter().flatten().sum::<usize>() + GAP * shown.saturating_sub(1)

@@ -1,4 +1,4 @@
-//! Tests of what reaches a terminal and what reaches a pipe.
+//! Tests of the output to a terminal and of the output to a pipe.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -97,7 +97,7 @@ fn a_line_without_end_is_escaped_in_stretches() {
     let (mut output, out, _) = output(true, true);
     let text = format!("é{HOSTILE}").repeat(40_000);
     let mut lines = output.lines();
-    // Chunks of 7 bytes, so that they end in the middle of characters.
+    // Write chunks of 7 bytes, which end in the middle of characters.
     text.as_bytes().chunks(7).for_each(|bytes| lines.write_all(bytes).unwrap());
     let before = out.text().len();
     assert!(before > text.len() / 2, "{before} of {} bytes are out", text.len());
@@ -173,7 +173,7 @@ fn long_texts_are_broken_at_words_and_counted() {
     ");
 }
 
-/// One failure of every kind that a command can return.
+/// Returns one failure of every kind that a command can return.
 fn failures() -> Vec<Failure> {
     let id: SessionId = "plan-1".parse().unwrap();
     let session = || id.clone();

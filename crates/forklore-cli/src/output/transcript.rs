@@ -1,4 +1,4 @@
-//! Messages formatted for users.
+//! Formats messages for users.
 
 use forklore::core::{Content, Data, Label, Message, Part, Role};
 use forklore::engine::Record;
@@ -7,7 +7,8 @@ use super::{Page, Tone, time};
 
 const INDENT: usize = 5;
 
-/// Prints records, with a separator line where the branch in which they were written changes.
+/// Prints the records of a conversation. A separator line names the branch, if a record was written
+/// in another branch than the record before it.
 #[derive(Default)]
 pub(crate) struct Transcript {
     branch: Option<Label>,
@@ -15,12 +16,12 @@ pub(crate) struct Transcript {
 }
 
 impl Transcript {
-    /// Creates a transcript below a heading that already names this branch.
+    /// Creates a transcript without a separator line for `branch`, which a heading already names.
     pub(crate) fn in_branch(branch: Option<Label>) -> Self {
         Self { branch, begun: true }
     }
 
-    /// Prints a record, with at most `most` lines of each of its texts.
+    /// Prints a record, with at most `most` lines of each text in the record.
     pub(crate) fn record(&mut self, page: &mut Page, record: &Record, most: usize) {
         if !self.begun || self.branch != record.branch {
             let name = record.branch.as_ref().map_or("a deleted branch", Label::as_str);
@@ -39,14 +40,14 @@ impl Transcript {
     }
 }
 
-/// Prints a message as the model receives it.
+/// Prints a message in full, as the model receives it, with its number.
 pub(crate) fn message(page: &mut Page, number: usize, message: &Message) {
     page.put(Tone::Dim, format!("{number:>3}  ")).put(tone(message.role), name(message.role)).end();
     content(page, &message.content, usize::MAX);
 }
 
-/// Returns the first 400 characters of a text for a table cell, which shows far less. This avoids
-/// processing the rest.
+/// Returns the first 400 characters of `text`, for a table cell. A cell shows far less, so the rest
+/// need not be processed.
 pub(crate) fn start_of(text: &str) -> String {
     text.chars().take(400).collect()
 }
@@ -90,7 +91,8 @@ fn part_text(part: &Part) -> (Tone, String) {
     }
 }
 
-/// Returns a tool's result as text if it is a string or a list of texts, or else as JSON.
+/// Returns a tool's result as text, if it is a JSON string or a list of text parts, or else as
+/// JSON.
 fn readable(content: &Data) -> String {
     if let Ok(text) = content.read::<String>() {
         return text;

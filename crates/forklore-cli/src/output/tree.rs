@@ -1,4 +1,4 @@
-//! Draws trees with lines, without recursion, so that any depth works.
+//! Draws trees of sessions with lines. Uses no recursion, so that any depth works.
 
 use forklore::core::{Header, SessionId, SessionKind};
 use forklore::engine::TreeNode;
@@ -7,17 +7,17 @@ use jiff::Timestamp;
 use super::session::label_tone;
 use super::{Cell, Column, Page, ShortIds, Table, Tone, age, bytes, count, cut};
 
-/// The number of levels whose lines are drawn; deeper lines show their depth as a number.
+/// The number of levels whose lines are drawn. Deeper lines show their depth as a number instead.
 const DRAWN: usize = 12;
 
-/// One line of a tree.
+/// One line in the drawing of a tree: a session or a remark.
 #[derive(Clone, Debug)]
 pub(crate) struct Twig {
-    /// The depth below the root of the tree.
+    /// The depth below the root of the tree, which has depth 0.
     pub(crate) depth: usize,
-    /// The session; `None` for a remark that replaces sessions.
+    /// The session of the line. `None` for a remark, which replaces sessions that are not shown.
     session: Option<Drawn>,
-    /// The agent that wrote the session's records, or empty if that is not shown.
+    /// The agent that wrote the session's records. Empty if the agent is not shown.
     agent: String,
     notes: Vec<String>,
 }
@@ -41,12 +41,12 @@ struct Details {
 }
 
 impl Twig {
-    /// Creates a remark that replaces sessions that are not shown.
+    /// Creates a line with a remark, which replaces sessions that are not shown.
     pub(crate) fn remark(depth: usize, text: impl Into<String>) -> Self {
         Self { depth, session: None, agent: String::new(), notes: vec![text.into()] }
     }
 
-    /// Creates the line of a session from its header.
+    /// Creates the line of the session with this header.
     pub(crate) fn of_header(header: &Header, depth: usize) -> Self {
         let details = Details {
             label: header.label.to_string(),
@@ -69,7 +69,7 @@ impl Twig {
         twig
     }
 
-    /// Creates the line of a node of a tree.
+    /// Creates the line of a tree node: a session, or a deleted or damaged session.
     pub(crate) fn of_node(node: &TreeNode) -> Self {
         let details = node.header.as_ref().map(|found| Details {
             label: found.label.to_string(),
@@ -105,23 +105,23 @@ impl Twig {
         twig
     }
 
-    /// Sets the agent that wrote the session's records.
+    /// Sets the name of the agent that wrote the session's records.
     pub(crate) fn wrote(&mut self, agent: &str) {
         agent.clone_into(&mut self.agent);
     }
 
-    /// Adds a note.
+    /// Adds a note, such as `here`, to the line.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
 
-    /// Checks whether this line shows the session.
+    /// Checks whether this line shows the session with this id.
     pub(crate) fn is(&self, id: &SessionId) -> bool {
         self.session.as_ref().is_some_and(|drawn| drawn.id == *id)
     }
 }
 
-/// Draws trees whose lines are given in pre-order.
+/// Draws trees. `twigs` has their lines in pre-order.
 pub(crate) fn draw(page: &mut Page, twigs: &[Twig]) {
     let now = page.look().now;
     let drawn = || twigs.iter().filter_map(|twig| twig.session.as_ref());
@@ -173,10 +173,11 @@ fn row(drawn: &Drawn, twig: &Twig, lines: &str, short: &ShortIds, now: Timestamp
     ]
 }
 
-/// Returns the tree lines to the left of each label.
+/// Returns the tree lines that are drawn to the left of each label.
 fn lines(twigs: &[Twig]) -> Vec<String> {
     let mut lines = Vec::with_capacity(twigs.len());
-    // For each level, whether a sibling follows further down; computed from the last line up.
+    // For each level, whether a sibling follows further down. The lines are visited from the last
+    // to the first.
     let mut follows: Vec<bool> = Vec::new();
     for twig in twigs.iter().rev() {
         let depth = twig.depth;

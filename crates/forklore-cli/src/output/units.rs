@@ -9,7 +9,7 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// Formats the time since `then`: `3 min ago`; after 30 days the date.
+/// Formats the time since `then`, such as `3 min ago`. After 30 days, returns the date of `then`.
 pub(crate) fn age(now: Timestamp, then: Timestamp) -> String {
     match now.duration_since(then).as_secs() {
         ..MINUTE => "just now".to_owned(),
@@ -21,17 +21,17 @@ pub(crate) fn age(now: Timestamp, then: Timestamp) -> String {
     }
 }
 
-/// Formats a time with the precision of a second.
+/// Formats a time in UTC, with the precision of a second.
 pub(crate) fn time(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
-/// Formats a time without its year, for lists.
+/// Formats a time in UTC without its year, for lists.
 pub(crate) fn minute(at: Timestamp) -> String {
     at.strftime("%m-%d %H:%M:%S").to_string()
 }
 
-/// Formats a number of bytes: `1.2 MB`.
+/// Formats a number of bytes in decimal units, such as `1.2 MB`.
 pub(crate) fn bytes(bytes: u64) -> String {
     if bytes < 1_000 {
         return format!("{bytes} B");
@@ -41,7 +41,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
     for next in ["kB", "MB", "GB", "TB"] {
         amount /= 1_000.0;
         unit = next;
-        // Anything that would be rounded to 1000.0 is shown in the next unit.
+        // An amount that would be rounded to 1000.0 is shown in the next larger unit.
         if amount < 999.95 {
             break;
         }
@@ -49,7 +49,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
     format!("{amount:.1} {unit}")
 }
 
-/// Formats a number of things: `1 event`, `5,000 events`.
+/// Formats a count with its noun: `1 event`, `5,000 events`.
 pub(crate) fn count(number: u64, thing: &str) -> String {
     let plural = match (number, thing) {
         (1, _) => "",
@@ -71,7 +71,8 @@ pub(crate) fn grouped(number: u64) -> String {
     out
 }
 
-/// Formats a cut in the largest unit that can express it, as `--at` accepts it.
+/// Formats a cut as `--at` accepts it, in the largest unit that can express the cut: turn, message
+/// or seq.
 pub(crate) fn cut(cut: &Cut) -> String {
     match (cut.turn, cut.message, cut.seq) {
         (Some(turn), _, _) => format!("turn:{turn}"),
@@ -81,10 +82,10 @@ pub(crate) fn cut(cut: &Cut) -> String {
     }
 }
 
-/// Parses the value of `--since`: a time, or a duration before `now`.
+/// Parses the value of `--since`: a time (RFC 3339), or a duration before `now`, such as `3h`.
 ///
 /// # Errors
-/// `invalid_args` when it is neither.
+/// `invalid_args` when the text is neither a time nor a duration.
 pub(crate) fn since(text: &str, now: Timestamp) -> Result<Timestamp> {
     if let Ok(time) = text.parse() {
         return Ok(time);

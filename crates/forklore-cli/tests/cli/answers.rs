@@ -1,21 +1,22 @@
-//! Checks that `--json` prints exactly the types of the contract.
+//! Checks that `--json` prints exactly the answer types of `forklore::api`, the contract with
+//! scripts.
 
 use forklore::api::event::Notification;
 use forklore::api::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Options with which a verb prints a file or a text instead of an answer.
+/// Options with which a command prints a file or plain text instead of a JSON answer.
 const TEXT: &[&str] = &["--help", "-h", "--version", "-V", "--format", "--speed"];
-/// Verbs that print the bytes of a file unless one of these options is present.
+/// Commands that print the content of a file, unless one of the listed options is present.
 const FILE: &[(&str, &[&str])] = &[
     ("export", &["-o", "--output"]),
     ("restore", &["-o", "--output", "--list"]),
     ("graph", &["-o", "--output", "--ontology", "--shapes"]),
 ];
 
-/// Checks that each line that these words print is the JSON of an answer of the verb: that it can
-/// be read as one of the types listed for the verb, and that this type writes the same bytes again.
+/// Checks that each line that the command line `words` printed is a JSON answer of its command: one
+/// of the types listed for the command can read the line, and serializes to the same bytes again.
 pub(crate) fn are_of_the_contract(words: &[&str], printed: &str) {
     let verb = words.iter().find(|word| of_verb(word).next().is_some());
     let has = |options: &[&str]| words.iter().any(|word| options.contains(word));
@@ -29,12 +30,12 @@ pub(crate) fn are_of_the_contract(words: &[&str], printed: &str) {
     }
 }
 
-/// Returns the answers that are listed for a verb.
+/// Returns the answer types that the contract lists for a command.
 fn of_verb(verb: &str) -> impl Iterator<Item = &'static VerbAnswer> {
     ANSWERS.iter().filter(move |answer| answer.usage.split(' ').next() == Some(verb))
 }
 
-/// Checks whether a line is the JSON of a `T`, byte for byte.
+/// Checks whether a line is the serialization of a `T`, byte for byte.
 fn is<T: Serialize + DeserializeOwned>(line: &str) -> bool {
     let value = serde_json::from_str::<T>(line).ok();
     value.is_some_and(|value| serde_json::to_string(&value).unwrap() == line)
@@ -44,7 +45,7 @@ fn is_answer(answer: &VerbAnswer, line: &str) -> bool {
     macro_rules! of_type {
         ($($type:ident),* $(,)?) => {
             match (answer.answer, answer.form) {
-                // Its `ok` says whether all is well.
+                // `Doctor` has an `ok` of its own, which tells whether all checks passed.
                 ("Doctor", _) => is::<Doctor>(line),
                 $((stringify!($type), Form::Object) => is::<Envelope<$type>>(line),)*
                 $((stringify!($type), Form::Lines) => is::<$type>(line),)*

@@ -1,4 +1,4 @@
-//! Tests of `attach`: files are attached to a session, listed and written back.
+//! Tests of `attach`: files are attached to a session, listed, and written to files again.
 
 use std::fs;
 

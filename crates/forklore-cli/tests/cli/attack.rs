@@ -1,4 +1,4 @@
-//! Tests with damaged stores and hostile command lines.
+//! Tests with damaged stores and with hostile command lines.
 
 use std::process::Command;
 
@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, ran};
 
-/// Creates a plan, its fork and a note of another family, then runs `sql` on the store's file.
+/// Creates the session `plan-1`, its fork, and a session of another family. Then damages the store:
+/// runs `sql` on its file.
 fn damaged(sql: &str) -> Sandbox {
     let sandbox = Sandbox::with_a_plan();
     sandbox.ok(&["fork", "plan-1", "--id", "plan-b", "--at", "turn:1"]);

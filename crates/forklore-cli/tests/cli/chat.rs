@@ -1,4 +1,5 @@
-//! Tests of `chat` with single turns; with the real small model if they need an answer.
+//! Tests of `chat` with single turns. Tests that need an answer use the real small model or a
+//! scripted one.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -119,8 +120,8 @@ fn a_turn_is_answered_and_gone_on_with() {
     assert_eq!(first.code, 0, "{first:?}");
     assert!(!first.out.trim().is_empty());
     assert!(first.err.contains("next: forklore resume "), "{}", first.err);
-    // The piped text becomes the prompt. The events are printed as lines; the last one is the
-    // answer.
+    // The piped text becomes the prompt. The program prints events as JSON lines; the last line is
+    // the answer.
     let mut command =
         sandbox.command(&["--workspace", crate::sandbox::WORKSPACE, "--json", "resume", "last"]);
     let input = sandbox.file("said.txt", "Name three birds.\n");
@@ -152,7 +153,7 @@ fn scripted(answers: &[Answer], more: &str) -> (Sandbox, Scripted) {
     (sandbox, model)
 }
 
-/// Runs the program with the sandbox's configuration and a text piped into it.
+/// Runs the program with the sandbox's configuration, and pipes `text` into it.
 fn piped(sandbox: &Sandbox, words: &[&str], text: &str) -> Ran {
     let words = [&["--workspace", crate::sandbox::WORKSPACE], words].concat();
     let mut command = sandbox.command(&words);
@@ -255,7 +256,7 @@ fn an_imported_session_is_continued() {
     let file = if file.exists() { file } else { root.join("testdata/pi/demo.jsonl") };
     let before = std::fs::read(&file).unwrap();
     let text = chat(&sandbox, &["--json", "chat", file.to_str().unwrap(), "-p", "Say hello."]);
-    // Such a small model may not know when to stop.
+    // The small model may not end its answer, so an incomplete turn is accepted too.
     let status = &last_line(&text)["status"];
     assert!(*status == "success" || status["incomplete"].is_string(), "{text:?}");
     let session = last_line(&text)["session_id"].as_str().unwrap().to_owned();
@@ -281,7 +282,8 @@ fn four_ways_are_explored_and_one_is_brought_back() {
     for tried in tries {
         assert_eq!((&tried["state"], &tried["error"]), (&"done".into(), &Value::Null));
         assert!(tried["score"].as_f64().unwrap() > 0.0);
-        // They run one after the other, so each finds the prefix in the server's cache.
+        // The continuations run one after the other, so each finds the prefix in the server's
+        // cache.
         assert!(tried["usage"]["cached"].as_u64().unwrap() > 0, "{tried}");
     }
     let best = answer["best"].as_str().unwrap();
@@ -297,11 +299,12 @@ fn four_ways_are_explored_and_one_is_brought_back() {
     let log = sandbox.ok(&["--json", "log", "summed-up"]);
     let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let events: Vec<Value> = events.collect();
-    // The summary before it was brought earlier, and is inherited.
+    // Find the last summary, which the fork recorded. The fork inherits an earlier summary, which
+    // `bring` recorded.
     let at = events.iter().rposition(|event| event["type"] == "branch_summary").unwrap();
     let summary = &events[at];
     assert_eq!(summary["data"]["strategy"], "model_summary_v1");
     assert_eq!(summary["data"]["model"], forklore_smollm::MODEL);
-    // The usage of the summary is recorded after it.
+    // The usage of the model call is recorded right after the summary.
     assert_eq!(events[at + 1]["type"], "provider_usage");
 }

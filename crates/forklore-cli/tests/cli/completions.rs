@@ -1,11 +1,11 @@
-//! Tests of shell completion: commands, sessions and labels, and no hostile text.
+//! Tests of shell completion: it offers commands, sessions and labels, and no hostile text.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::sandbox::{Sandbox, ran, snapshot};
 
-/// Returns the completions of the last word in `words`.
+/// Returns what the program offers a shell as completions of the last argument in `words`.
 fn candidates(sandbox: &Sandbox, shell: &str, words: &[&str]) -> String {
     let mut command = sandbox.command(&[&["--", "forklore"], words].concat());
     command
@@ -17,7 +17,8 @@ fn candidates(sandbox: &Sandbox, shell: &str, words: &[&str]) -> String {
     ran.out
 }
 
-/// Creates a test environment with sessions of the folder in which completion runs.
+/// Creates a test environment with a session and its fork. Both belong to the folder in which
+/// completion runs.
 fn with_a_fork() -> Sandbox {
     let sandbox = Sandbox::new();
     let here = sandbox.path().to_str().unwrap().to_owned();
@@ -96,7 +97,7 @@ fn hostile_names_are_not_offered_and_hostile_titles_escaped() {
     assert!(!offered.contains("@größe"), "{offered}");
 }
 
-/// Runs the script in a real shell, with the program on its path.
+/// Runs the completion script in a real bash, with the program in its `PATH`.
 #[test]
 fn bash_completes_a_label() {
     let sandbox = with_a_fork();

@@ -1,5 +1,5 @@
-//! The exact `--json` output of every command, except for ids and times: scripts must be able to
-//! rely on it in later versions.
+//! Snapshots of the exact `--json` output of every command, except for ids and times. Later
+//! versions must not change this output, because scripts rely on it.
 
 use std::fmt::Write;
 
@@ -10,7 +10,8 @@ use crate::discover::sample;
 use crate::endpoint::Endpoint;
 use crate::sandbox::{FILTERS, Ran, Sandbox, WORKSPACE, ran};
 
-/// Values that differ between machines and runs, in addition to ids and times.
+/// Patterns of values, other than ids and times, that differ between machines and runs, with their
+/// replacements.
 const MACHINE: &[(&str, &str)] = &[
     (r"\d{16}@", "[micros]@"),
     (r#""(freed_bytes|store_bytes)":\d+"#, r#""$1":[bytes]"#),
@@ -45,7 +46,7 @@ impl Scene {
         Self { sandbox, text: String::new() }
     }
 
-    /// Creates a family: a session with two turns, a branch with another answer, a delegate.
+    /// Creates a family: a session with two turns, a branch with another answer, and a delegate.
     fn family() -> Self {
         let sandbox = Sandbox::with_a_plan();
         sandbox.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "plan-b", "--label", "plan-b"]);
@@ -60,7 +61,7 @@ impl Scene {
         writeln!(self.text, "$ {}\n{out}[{}]", words.join(" "), ran.code).unwrap();
     }
 
-    /// Runs a command with `--json` and appends its output.
+    /// Runs a command with `--json`, and appends the command and its output to `text`.
     fn run(&mut self, words: &[&str]) -> &mut Self {
         let mut command =
             self.sandbox.command(&[&["--workspace", WORKSPACE, "--json"], words].concat());
@@ -313,7 +314,7 @@ fn commands_to_type_next_name_the_store_that_was_named() {
     assert_eq!(refused["next_actions"], json!([format!("{begins}list --all")]));
     let hint = sandbox.run(&named(&["fork", "plan-9", "--id", "child"])).err;
     assert!(hint.contains(&format!("next: {begins}resume child")), "{hint}");
-    // A store from the environment also applies to the next command, so hints do not name it.
+    // Hints do not repeat a store from the environment, which also applies to the next command.
     let planned = sandbox.json(&["fork", "plan-1", "--id", "child", "--dry-run"]);
     assert!(planned["apply"].as_str().unwrap().starts_with("forklore fork plan-1 "), "{planned}");
 }

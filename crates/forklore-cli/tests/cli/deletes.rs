@@ -2,7 +2,8 @@
 
 use crate::sandbox::{Ran, Sandbox, WORKSPACE, ran};
 
-/// Creates each kind of store, with a family `root` > `a` > `aa`, `b`, `c`.
+/// Creates a store of each kind with a family: `root` has the children `a`, `b` and `c`, and `a`
+/// has the child `aa`.
 fn stores() -> Vec<(Sandbox, String)> {
     let mut kinds = vec!["sqlite:{}/store.db", "files:{}/store"];
     if cfg!(feature = "graph") {

@@ -1,5 +1,5 @@
-//! Tests of `import --discover`: the agents in a home directory, their sessions, and the command to
-//! import them.
+//! Tests of `import --discover`: it finds the agents in a home directory and their sessions, and
+//! suggests the command that imports them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::sandbox::{Sandbox, ran, snapshot};
 
-/// Copies a folder of the project's sample sessions into a home directory.
+/// Copies a folder of sample sessions from `testdata` into the home directory of a test.
 pub(crate) fn sample(sandbox: &Sandbox, from: &str, to: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     let to = sandbox.path().join("home").join(to);
@@ -95,7 +95,7 @@ fn what_is_imported_is_not_offered_again() {
     assert_eq!(found["command"], serde_json::Value::Null);
     let output = sandbox.run(&["import", "--discover"]).err;
 
-    // Only agents with new data are suggested.
+    // After a change, the hints suggest only the agent with new data.
     let mut file = fs::OpenOptions::new().append(true).open(first_file(&folders[2])).unwrap();
     std::io::Write::write_all(&mut file, b"{}\n").unwrap();
     drop(file);

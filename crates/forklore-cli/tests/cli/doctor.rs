@@ -1,4 +1,4 @@
-//! Tests of `doctor` with sound, damaged and missing stores; it changes nothing.
+//! Tests of `doctor` with sound, damaged and missing stores. `doctor` changes no file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use crate::sandbox::{FILTERS, Sandbox, ran};
 
-/// Output that depends on the machine: the disk, and sums that include checks of it.
+/// Patterns of output that depends on the machine: the checks of the disk, and the sums that
+/// include these checks.
 const MACHINE: [(&str, &str); 5] = [
     (r"(?m)^\w+ +file system .*\n( +try: .*\n)?", "[file system]\n"),
     (r"(?m)^\w+ +space .*\n( +try: .*\n)?", "[space]\n"),
@@ -28,7 +29,8 @@ macro_rules! snapshot {
     };
 }
 
-/// Every file below a folder: its contents, its permissions, and its modification time.
+/// The files below a folder, by path. Each has its content, its permissions, and its modification
+/// time.
 type Files = BTreeMap<PathBuf, (Vec<u8>, u32, SystemTime)>;
 
 fn files(folder: &Path) -> Files {
@@ -39,7 +41,8 @@ fn files(folder: &Path) -> Files {
         if about.is_dir() {
             found.extend(files(&path));
         } else {
-            // The `-shm` file is SQLite's shared index of the WAL; it has no content of its own.
+            // Ignore the content of the `-shm` file, SQLite's shared index of the WAL, which SQLite
+            // can rebuild.
             let is_index = path.to_string_lossy().ends_with("-shm");
             let bytes = if is_index { Vec::new() } else { fs::read(&path).unwrap() };
             let written = if is_index { SystemTime::UNIX_EPOCH } else { about.modified().unwrap() };
@@ -57,7 +60,7 @@ fn doctor(sandbox: &Sandbox, words: &[&str]) -> (i32, String) {
     (ran.code, ran.out + &ran.err)
 }
 
-/// Returns the exit code, `ok`, and the checks of a JSON answer by their names.
+/// Runs `doctor --json`. Returns the exit code, `ok`, and the checks by their names.
 fn checks(sandbox: &Sandbox, words: &[&str]) -> (i32, bool, BTreeMap<String, Value>) {
     let (code, out) = doctor(sandbox, &[words, &["--json"]].concat());
     let answer: Value = serde_json::from_str(&out).unwrap();
@@ -66,7 +69,8 @@ fn checks(sandbox: &Sandbox, words: &[&str]) -> (i32, bool, BTreeMap<String, Val
     (code, answer["ok"].as_bool().unwrap(), named.collect())
 }
 
-/// Returns the exit code, `ok`, and the status and kind of one check.
+/// Runs `doctor --json`. Returns the exit code, `ok`, and the status and the error kind of the
+/// check `name`.
 fn verdict(sandbox: &Sandbox, name: &str) -> (i32, bool, String, String) {
     let (code, ok, checks) = checks(sandbox, &[]);
     let text = |field: &str| checks[name][field].as_str().unwrap_or_default().to_owned();
@@ -180,7 +184,8 @@ fn a_url_that_names_no_store_is_two() {
     snapshot!(out);
 }
 
-/// A killed process leaves its changes in the WAL, with or without the WAL's index (`-shm`).
+/// A killed process leaves its changes in the WAL, with or without the WAL's index (the `-shm`
+/// file).
 #[test]
 fn a_wal_that_was_left_is_named_and_stays() {
     let sandbox = Sandbox::with_a_plan();

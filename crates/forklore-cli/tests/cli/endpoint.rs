@@ -1,4 +1,5 @@
-//! A server for the OpenAI protocol that answers as a test demands, and records the requests.
+//! A test server for the OpenAI protocol. A function of the test determines the answers, and the
+//! server records the requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,10 +8,10 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-/// Returns the text to answer a request with, or the HTTP status of a refusal.
+/// Determines the answer to a request: the text of the answer, or the HTTP status of an error.
 type Answer = dyn Fn(&Value) -> Result<String, u16> + Send + Sync;
 
-/// The server; it runs until the test ends.
+/// A running test server. It runs until the test process ends.
 pub(crate) struct Endpoint {
     pub(crate) url: String,
     requests: Arc<Mutex<Vec<String>>>,
@@ -33,7 +34,7 @@ impl Endpoint {
         Self { url, requests }
     }
 
-    /// Creates a server that answers every request with these bytes.
+    /// Starts a server that answers every request with these bytes, a whole HTTP response.
     pub(crate) fn raw(answer: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -42,14 +43,15 @@ impl Endpoint {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
                 let mut buffer = [0; 65_536];
-                // The requests of these tests are short. The client may already be gone.
+                // One read is enough, because the requests of these tests are short. Writing fails
+                // if the client has closed the connection.
                 let _ = stream.read(&mut buffer).and_then(|_| stream.write_all(answer.as_bytes()));
             }
         });
         Self { url, requests: Arc::default() }
     }
 
-    /// Creates a server that repeats the last message.
+    /// Starts a server that answers with the text of the last message.
     pub(crate) fn echo() -> Self {
         Self::answering(|request| Ok(format!("heard: {}", last_message(request))))
     }
@@ -59,7 +61,7 @@ impl Endpoint {
         self.requests.lock().unwrap().clone()
     }
 
-    /// Returns the lines of a configuration that names this server.
+    /// Returns the configuration of a model with this name, for which this server answers.
     pub(crate) fn model(&self, name: &str) -> String {
         format!(
             "[models.{name}]\nprovider = \"openai\"\nmodel = \"m-{name}\"\nbase_url = \"{}\"\n",
@@ -104,7 +106,7 @@ fn serve(stream: &TcpStream, stored: &Mutex<Vec<String>>, answer: &Answer) {
             text.len()
         );
         let mut stream = stream;
-        // The client may already be gone.
+        // Writing fails if the client has closed the connection.
         if stream.write_all(format!("{head}{text}").as_bytes()).is_err() {
             return;
         }

@@ -1,4 +1,4 @@
-//! Tests of `explore`: the prompts, the labels and the comparison.
+//! Tests of `explore`: its prompts, the labels of the forks, and the comparison of the answers.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,8 @@ use serde_json::Value;
 use crate::endpoint::{Endpoint, last_message};
 use crate::sandbox::{Ran, Sandbox, ran, snapshot};
 
-/// Creates a test environment with a plan and two models at an endpoint.
+/// Creates a test environment with the session `plan-1`, and a configuration with two models at
+/// `endpoint`.
 fn sandbox(endpoint: &Endpoint) -> Sandbox {
     let sandbox = Sandbox::with_a_plan();
     let models = endpoint.model("one") + &endpoint.model("two");

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::endpoint::Endpoint;
 use crate::sandbox::{Ran, Sandbox, ran};
 
-/// Sends "hello" to the model of this configuration.
+/// Runs a turn with the prompt "hello" and this configuration.
 fn hello(sandbox: &Sandbox, configuration: &str) -> Ran {
     let path = sandbox.file("config.toml", configuration);
     let words = ["--workspace", crate::sandbox::WORKSPACE, "--json", "chat", "-p", "hello"];
@@ -18,7 +18,7 @@ fn last_line(ran: &Ran) -> Value {
     serde_json::from_str(ran.out.lines().last().unwrap()).unwrap()
 }
 
-/// Returns the types and payloads of the last session's events.
+/// Returns the types and the payloads of the events in the last updated session.
 fn log(sandbox: &Sandbox) -> Vec<(String, Value)> {
     let log = sandbox.ok(&["--json", "log", "last"]);
     let events = log.lines().map(|line| {
@@ -53,7 +53,7 @@ fn faults_of_a_server_are_not_the_callers() {
         let error = &last_line(&ran)["error"];
         assert_eq!((ran.code, &error["kind"]), (code, &json!(kind)), "{head}: {ran:?}");
         assert!(!error["next_actions"].as_array().unwrap().is_empty(), "{error}");
-        // The prompt is stored.
+        // The prompt is stored, although the turn failed.
         let types: Vec<String> = log(&sandbox).into_iter().map(|(kind, _)| kind).collect();
         assert_eq!(types, ["user_message", "turn_failed"]);
     }
@@ -88,7 +88,7 @@ fn a_missing_key_is_reported_before_anything_is_stored() {
         (&json!("permission_denied"), &json!(expected))
     );
     assert_eq!(sandbox.json(&["list", "--all"])["sessions"], json!([]));
-    // A failed exploration forks nothing. The request can still be inspected.
+    // An exploration that fails at the start creates no fork. The request can still be inspected.
     sandbox.ok(&["new", "--id", "here"]);
     sandbox.ok(&["append", "here", "--text", "hello"]);
     let with = |words: &[&str]| {

@@ -1,4 +1,5 @@
-//! Tests of reading and writing files: import, restore, export, and paths in place of sessions.
+//! Tests of reading and writing files: `import`, `restore`, `export`, and paths of files as
+//! references to sessions.
 
 use serde_json::json;
 
@@ -47,7 +48,8 @@ fn an_import_closes_with_a_table() {
     std::fs::create_dir(sandbox.path().join("chats")).unwrap();
     sandbox.file("chats/one.jsonl", CHAT);
     sandbox.file("chats/two.jsonl", &format!("{}{{\"role\":\"us", CHAT.replace("cheap", "dear")));
-    // The messages have no timestamps, so the files' modification times decide the order.
+    // The messages have no timestamps, so the modification times of the files determine the order
+    // of import.
     let earlier = std::time::SystemTime::now() - std::time::Duration::from_secs(5);
     let two = std::fs::File::options().write(true).open(sandbox.path().join("chats/two.jsonl"));
     two.unwrap().set_modified(earlier).unwrap();
@@ -119,7 +121,7 @@ fn what_is_written_is_for_its_owner_alone() {
     assert_eq!(mode("home/.local/share/forklore/sessions.db"), 0o600);
 }
 
-/// A session with branches that the real Pi wrote: the first example of the README.
+/// Imports a session with branches that a real Pi wrote. It is the first example of the README.
 #[test]
 fn a_file_with_branches_means_the_one_its_agent_would_resume() {
     let sandbox = Sandbox::new();

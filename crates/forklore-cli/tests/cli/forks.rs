@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, snapshot};
 
-/// Removes the only fields in which a plan and its result may differ.
+/// Removes the only fields in which the answers of a dry run and of its fork may differ.
 fn settled(mut answer: Value) -> Value {
     for field in ["recorded", "dry_run", "apply"] {
         answer.as_object_mut().unwrap().remove(field);
@@ -52,12 +52,12 @@ fn the_command_of_a_plan_makes_exactly_that() {
         let apply: Vec<&str> = apply.iter().skip(1).map(String::as_str).collect();
         let made = sandbox.json(&apply);
         assert_eq!(made["recorded"], true);
-        // If open calls moved the cut, the suggested command contains the requested cut.
+        // Equal even if open calls moved the cut: the suggested command contains the requested cut.
         assert_eq!(settled(made), settled(plan), "{options:?}");
     }
 }
 
-/// Splits a command line into words like a shell; supports only single quotes.
+/// Splits a command line into arguments, as a shell does. Supports only single quotes.
 fn shell_words(line: &str) -> Vec<String> {
     let (mut words, mut quoted) = (vec![String::new()], false);
     let mut chars = line.chars();

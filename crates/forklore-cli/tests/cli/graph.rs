@@ -84,7 +84,7 @@ fn a_graph_store_keeps_the_rules_of_trails() {
     assert_eq!(requested.out, "who\r\ndid:web:ann.example\r\ndid:web:ann.example\r\n");
 }
 
-/// Runs a command and returns its words, output and exit code.
+/// Runs a command, and returns the command line, all its output and its exit code.
 fn shown(sandbox: &Sandbox, words: &[&str]) -> String {
     let ran = sandbox.run(words);
     format!("$ forklore {}\n{}{}[{}]\n", words.join(" "), ran.out, ran.err, ran.code)

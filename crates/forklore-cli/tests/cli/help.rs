@@ -1,4 +1,4 @@
-//! Tests of the help.
+//! Snapshots of the help.
 
 use crate::sandbox::{Sandbox, snapshot};
 

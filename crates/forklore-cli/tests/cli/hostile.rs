@@ -1,4 +1,5 @@
-//! Tests of hostile names and texts: they are refused, not repeated, and never raw on a terminal.
+//! Tests of hostile names and texts: hostile names are refused and not repeated, and hostile text
+//! is escaped on a terminal.
 
 use crate::sandbox::Sandbox;
 

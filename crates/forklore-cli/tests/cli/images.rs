@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::sandbox::{Ran, Sandbox, WORKSPACE, ran, snapshot};
 use crate::scripted::{Answer, Scripted};
 
-/// Returns the start of a PNG of 2 by 3 pixels, enough to be recognized, followed by many bytes.
+/// Returns 3,000 bytes that begin like a PNG of 2 by 3 pixels, which is enough to detect the media
+/// type.
 fn png() -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x02\0\0\0\x03\x08\x06\0\0\0".to_vec();
     bytes.resize(3_000, b'x');
@@ -33,7 +34,7 @@ fn a_file_goes_with_its_message_and_every_later_request() {
     let ran = chat(&sandbox, &words);
     assert_eq!((ran.code, &*ran.out), (0, "A cat.\n"), "{}", ran.err);
     assert!(!ran.err.contains("does not get it"), "{}", ran.err);
-    // The copy in the store is used; the file is no longer needed.
+    // The request contains the copy in the store, so the file is no longer needed.
     std::fs::remove_file(&shot).unwrap();
     assert_eq!(chat(&sandbox, &["chat", "last", "-p", "How many?"]).out, "Two.\n");
     let bodies = model.bodies();
@@ -44,7 +45,8 @@ fn a_file_goes_with_its_message_and_every_later_request() {
     assert_eq!(content[2]["text"], "[note.md (text/markdown)]\nA note.\n");
     assert_eq!(bodies[0]["messages"][0], bodies[1]["messages"][0]);
 
-    // The text output shows the beginning of an image; JSON contains all of it.
+    // The output for users shows only the beginning of an image. The JSON output contains the whole
+    // image.
     let shown = chat(&sandbox, &["inspect", "last", "--request"]);
     let begin = format!("{}... (4000 characters)", &BEGIN[22..62]);
     assert!(shown.out.contains(&begin) && !shown.out.contains("eHh4eHh4eHh4eHh4"), "{}", shown.out);

@@ -7,7 +7,7 @@ use crate::endpoint::Endpoint;
 use crate::sandbox::{Ran, Sandbox, WORKSPACE, ran};
 use crate::scripted::{Answer, Scripted};
 
-/// An API key, and texts of a conversation. None of them may be logged.
+/// An API key. Neither the key nor the texts of a conversation in the next constants may be logged.
 const KEY: &str = "sk-never-logged-0123456789";
 const PROMPT: &str = "a prompt that nobody logs";
 const SPEECH: &str = "an answer that nobody logs";
@@ -19,7 +19,7 @@ fn logged(sandbox: &Sandbox, filter: &str, words: &[&str]) -> Ran {
     ran(command)
 }
 
-/// Runs a turn of a conversation with this configuration.
+/// Runs a turn with this configuration, and with the log filter `filter` if given.
 fn chat(sandbox: &Sandbox, filter: Option<&str>, config: &str) -> Ran {
     let config = sandbox.file("config.toml", config);
     let mut command = sandbox.command(&["--workspace", WORKSPACE, "chat", "-p", PROMPT]);
@@ -28,14 +28,15 @@ fn chat(sandbox: &Sandbox, filter: Option<&str>, config: &str) -> Ran {
     ran(command)
 }
 
-/// Returns the log records without their times: the other lines of standard error have none.
+/// Returns the log records without their times. Lines of standard error without a time are no log
+/// records.
 fn records(ran: &Ran) -> Vec<&str> {
     let lines = ran.err.lines().filter_map(|line| line.split_once(' '));
     let lines = lines.filter(|(time, _)| time.len() > 20 && time.ends_with('Z'));
     lines.map(|(_, record)| record.trim_start()).collect()
 }
 
-/// Asserts that the log contains no text of the conversation and no key.
+/// Asserts that the log contains neither the API key nor any text of the conversation.
 fn assert_discreet(ran: &Ran) {
     for secret in [KEY, PROMPT, SPEECH, ARGUMENT] {
         let leak = records(ran).into_iter().find(|record| record.contains(secret));
@@ -43,7 +44,7 @@ fn assert_discreet(ran: &Ran) {
     }
 }
 
-/// Creates a `files:` store with a session whose last line is torn.
+/// Creates a `files:` store with a session whose last record is torn. Returns the URL of the store.
 fn torn(sandbox: &Sandbox) -> String {
     let store = format!("files:{}", sandbox.path().join("files").display());
     sandbox.ok(&["--store", &store, "new", "--id", "a"]);
@@ -99,7 +100,7 @@ fn an_import_is_logged_with_its_numbers() {
     );
     assert_eq!(records(&imported), [&*expected], "{imported:?}");
     assert_discreet(&imported);
-    // Nothing is new.
+    // A second import has nothing new to log.
     assert_eq!(records(&logged(&sandbox, "info", &words)), [""; 0]);
     std::fs::write(&path, chat.replace("nobody", "somebody")).unwrap();
     let rewritten = logged(&sandbox, "warn", &words);
@@ -122,7 +123,7 @@ fn a_deletion_and_a_collection_are_logged() {
     assert!(record.starts_with("INFO forklore_engine::gc: collected garbage freed_bytes="));
 }
 
-/// Creates a model that refuses the first request with the status 503.
+/// Starts a model that refuses its first request with the HTTP status 503.
 fn refusing_once() -> (Endpoint, String) {
     let refused = AtomicBool::new(false);
     let endpoint = Endpoint::answering(move |_| {
@@ -167,7 +168,7 @@ fn no_level_logs_a_message() {
     assert!(tool.ends_with(" tool=gone__read outcome=\"error\""), "{tool}");
     let calls = " model=m attempt=1 tool_calls=1 finish_reason=\"calls\"";
     assert!(records.iter().any(|record| record.ends_with(calls)), "{ran:?}");
-    // Other crates log only if the filter names them: they may log what is said.
+    // Other crates log only if the filter names them, because they may log the text of messages.
     let foreign = records.iter().find(|record| !record.contains(" forklore"));
     assert_eq!(foreign, None);
     assert_discreet(&ran);

@@ -36,7 +36,7 @@ fn every_command_has_a_page() {
         assert!(text.contains(&format!(".TH {name} 1")), "{name}: {text}");
         assert!(text.contains(".SH NAME") && text.contains(".SH SYNOPSIS"), "{name}: {text}");
     }
-    // Run it again, as after an upgrade.
+    // Write the pages again, as after an upgrade: existing pages are overwritten.
     assert_eq!(sandbox.json(&["man", "--out", folder.to_str().unwrap()]), answer);
 }
 

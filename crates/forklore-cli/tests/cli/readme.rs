@@ -13,8 +13,8 @@ const SECTIONS: [&str; 5] = [
     "## Ask about them",
 ];
 
-/// Returns the commands of a section. The program is called by its usual name, and the line that
-/// adds the build folder to the path is left out.
+/// Returns the commands of a section of the README as a shell script. Calls the program `forklore`
+/// and omits the line that adds the build folder to `PATH`.
 fn commands(readme: &str, section: &str) -> String {
     let section = readme.split(section).nth(1).unwrap();
     let block = section.split("```console\n").nth(1).unwrap().split("```").next().unwrap();
@@ -22,7 +22,7 @@ fn commands(readme: &str, section: &str) -> String {
     let mut is_open = false;
     for line in block.lines() {
         let command = line.strip_prefix("$ ");
-        // A query continues until its quote is closed; any other line without a prompt is output.
+        // A line without a prompt continues a query whose quote is open, or else is output.
         let Some(text) = command.or_else(|| is_open.then_some(line)) else { continue };
         if text.matches('\'').count() % 2 == 1 {
             is_open = !is_open;
@@ -40,7 +40,7 @@ fn its_lines_do_what_they_say_in_an_empty_home() {
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
     let sandbox = Sandbox::new();
     let program = Path::new(env!("CARGO_BIN_EXE_forklore")).parent().unwrap();
-    // A clone of the repository, in which the commands may write files.
+    // Simulate a clone of the repository, in which the commands may write files.
     let clone = sandbox.path().join("clone");
     std::fs::create_dir(&clone).unwrap();
     std::os::unix::fs::symlink(root.join("testdata"), clone.join("testdata")).unwrap();
@@ -75,11 +75,12 @@ fn its_lines_do_what_they_say_in_an_empty_home() {
     assert!(forked.contains("└─ plan-b") && forked.contains("claude --resume "), "{forked}");
     assert!(forked.contains("codex resume "), "{forked}");
     assert!(std::fs::metadata(clone.join("sessions.trig")).unwrap().len() > 10_000);
-    // No tool failed in any of the samples.
+    // The table has only its heading, because no tool failed in any of the samples.
     assert!(forked.trim_end().ends_with("branch  tool  failures"), "{forked}");
 }
 
-/// Removes what differs between runs from a line: ids, ages and the gaps between columns.
+/// Removes everything from an output line that differs between runs: ids, ages and the widths of
+/// columns.
 fn lasting(line: &str) -> String {
     let is_id =
         |word: &str| word.len() >= 8 && word.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
@@ -89,7 +90,7 @@ fn lasting(line: &str) -> String {
         _ => word,
     });
     let line = words.collect::<Vec<_>>().join(" ");
-    // The age follows the size; it is old for all sessions except the new one.
+    // Cut the line after the size, because the age that follows differs between runs.
     match line.split_once(" kB ").or_else(|| line.split_once(" B ")) {
         Some((before, _)) => before.to_owned(),
         None => line,

@@ -1,10 +1,11 @@
-//! Tests of what `verify --repair` saves and what it reports as lost.
+//! Tests of `verify --repair`: the data that it saves, and the losses that it reports.
 
 use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, ran};
 
-/// Creates a plan and its fork with own events, then damages the store's file with `sql`.
+/// Creates the session `plan-1` and its fork, which has own events. Then damages the store: runs
+/// `sql` on its file.
 fn damaged(sql: &str) -> Sandbox {
     let sandbox = Sandbox::with_a_plan();
     sandbox.ok(&["fork", "plan-1", "--id", "plan-b", "--at", "turn:1"]);
@@ -13,7 +14,8 @@ fn damaged(sql: &str) -> Sandbox {
     sandbox
 }
 
-/// Repairs into `out` in the test's folder, and returns the exit code and the answer.
+/// Repairs the store into the new store `out` in the test's folder. Returns the exit code and the
+/// JSON answer.
 fn repair(sandbox: &Sandbox, out: &str) -> (i32, Value) {
     let ran = ran(sandbox.command(&["--json", "verify", "--repair", out]));
     (ran.code, serde_json::from_str(&ran.out).unwrap())

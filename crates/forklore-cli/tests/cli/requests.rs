@@ -1,11 +1,13 @@
-//! Tests of `inspect --request`: the request, and how much of it a fork shares.
+//! Tests of `inspect --request`: it shows the request body, and how much of the body a fork's
+//! request shares.
 
 use serde_json::Value;
 
 use crate::endpoint::{Endpoint, last_message};
 use crate::sandbox::{Ran, Sandbox, WORKSPACE, ran, snapshot};
 
-/// Creates a plan and two models: one that cannot be called, and the small one at `url`.
+/// Creates the session `plan-1`, and a configuration with two models: one that cannot be called,
+/// and the small model at `url`.
 fn sandbox(url: &str) -> Sandbox {
     let sandbox = Sandbox::with_a_plan();
     let text = format!(
@@ -89,7 +91,7 @@ fn what_is_shown_is_what_a_turn_sends_byte_for_byte() {
     assert_eq!(shown["body"].get(), sent);
     let answer: Value = serde_json::from_str(&sent).unwrap();
     assert_eq!(shown["tools"].get(), answer["tools"].as_array().unwrap().len().to_string());
-    // The command sent no request.
+    // `inspect` sent no request to the model.
     assert_eq!(endpoint.requests().len(), 2);
 
     let without = run(&sandbox, &["inspect", "last", "--request", "--no-tools"]);
@@ -133,21 +135,22 @@ fn a_model_summarises_only_the_branchs_own_part() {
     assert_eq!((&first["from_index"], &first["to_index"]), (&4.into(), &5.into()));
     let requests = endpoint.requests();
     assert_eq!(transcript(&requests[0]), "[person] I would try winnow\n</transcript>");
-    // A summary without a model covers the same part.
+    // A summary without a model covers the same part of the branch.
     sandbox.ok(&["fork", "plan-1", "--id", "other"]);
     let without = sandbox.json(&["bring", "branch", "--into", "other", "--dry-run"]);
     assert_eq!(without["existing"], true, "a fork of the told session knows it: {without}");
     sandbox.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "third"]);
     let without = sandbox.json(&["bring", "branch", "--into", "third"]);
     assert_eq!((&without["from_index"], &without["to_index"]), (&4.into(), &5.into()));
-    // Bringing the same again sends no request, and only what is new is sent.
+    // Bringing the same part again sends no request. Later, a request contains only the new
+    // messages.
     assert_eq!(output(&bring())["existing"], true);
     assert_eq!(endpoint.requests().len(), 1);
     say("and it was fast");
     let more = output(&bring());
     assert_eq!((&more["from_index"], &more["to_index"]), (&5.into(), &6.into()));
     assert_eq!(transcript(&endpoint.requests()[1]), "[person] and it was fast\n</transcript>");
-    // If there is nothing to bring, no request is sent either.
+    // A branch with nothing to bring is refused, and no request is sent.
     sandbox.ok(&["fork", "plan-1", "--at", "turn:1", "--id", "empty"]);
     let nothing = run(&sandbox, &["bring", "empty", "--into", "plan-1", "--summarize=model"]);
     assert_eq!((nothing.code, endpoint.requests().len()), (2, 2), "{nothing:?}");

@@ -1,4 +1,5 @@
-//! Tests of `export` and `resume-in`: the format and the location of the agents' own files.
+//! Tests of `export` and `resume-in`: the formats of the files for agents, and the paths at which
+//! agents find these files.
 
 use std::path::Path;
 
@@ -6,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, snapshot};
 
-/// A session of Pi with two answers to one question; the first answer was abandoned.
+/// A session file of Pi with two answers to the same question. The user abandoned the first answer.
 const PI: &str = r#"{"type":"session","version":3,"id":"01a1fff4-0000-7000-8000-000000000001","timestamp":"2026-11-21T21:13:17.950Z","cwd":"/demo"}
 {"type":"message","id":"aaaaaaaa","parentId":null,"timestamp":"2026-11-21T21:13:18.000Z","message":{"role":"user","content":"plan A or plan B?","timestamp":1.0}}
 {"type":"message","id":"bbbbbbbb","parentId":"aaaaaaaa","timestamp":"2026-11-21T21:13:19.000Z","message":{"role":"assistant","content":[{"type":"text","text":"A."},{"type":"toolCall","id":"c1","name":"read","arguments":{"path":"plan.md"}}]}}
@@ -33,7 +34,7 @@ fn an_abandoned_branch_goes_on_behind_an_open_call() {
     let first = imported["sessions"][0]["session_id"].as_str().unwrap();
     let lines = sandbox.ok(&["export", first, "--to", "pi"]);
     let lines: Vec<&str> = lines.lines().collect();
-    // The original records of the branch, then a result for the call without one.
+    // The file has the original records of the branch, and then a result for its open call.
     let own: Vec<&str> = PI.lines().skip(1).take(2).collect();
     assert_eq!(lines.get(1..3).unwrap(), own);
     let result: Value = serde_json::from_str(lines[3]).unwrap();
@@ -96,7 +97,8 @@ fn a_folder_too_long_to_be_a_name_is_refused_before_anything_is_written() {
             assert!(error["message"].as_str().unwrap().starts_with(text), "{error}");
         }
         assert!(!sandbox.path().join("home/.pi").exists());
-        // Agents that shorten the name, or another workspace, accept the session.
+        // Agents that shorten the folder's name accept the session. So does Pi with another
+        // workspace.
         sandbox.ok(&["resume-in", "claude", &name]);
         sandbox.ok(&["resume-in", "codex", &name]);
         sandbox.ok(&["resume-in", "pi", &name, "--into-workspace", "short"]);

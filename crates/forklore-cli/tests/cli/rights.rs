@@ -1,4 +1,4 @@
-//! Tests of files that a user other than root may not read.
+//! Tests of files that the user who runs the program may not read or write.
 #![cfg(unix)]
 
 use std::fs::{self, Permissions};
@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
 
-/// A user without permissions.
+/// The id of a user without permissions.
 const NOBODY: u32 = 65_534;
 
 fn is_root(sandbox: &Sandbox) -> bool {
     fs::metadata(sandbox.path()).unwrap().uid() == 0
 }
 
-/// Makes that user the owner of a path and everything below it.
+/// Makes the user `NOBODY` the owner of a path and of everything below it.
 fn give_away(path: &Path) {
     let Ok(about) = path.symlink_metadata() else { return };
     chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
@@ -29,7 +29,7 @@ fn give_away(path: &Path) {
     }
 }
 
-/// Runs the program as a user for whom file permissions apply, which they do not for root.
+/// Runs the program as a user other than root, because file permissions do not apply to root.
 fn as_nobody(sandbox: &Sandbox, words: &[&str]) -> Output {
     let as_user = |mut command: Command| {
         if is_root(sandbox) || fs::metadata(sandbox.path()).unwrap().uid() == NOBODY {
@@ -40,7 +40,7 @@ fn as_nobody(sandbox: &Sandbox, words: &[&str]) -> Output {
     let command = sandbox.command(words);
     let (program, words) = (command.get_program().to_owned(), words);
     as_user(command).unwrap_or_else(|_| {
-        // That user may not have access to the folder of the program, so run a copy.
+        // The user may have no access to the folder of the program, so run a copy.
         let copy = sandbox.path().join("forklore");
         fs::copy(program, &copy).unwrap();
         fs::set_permissions(&copy, Permissions::from_mode(0o755)).unwrap();

@@ -1,4 +1,4 @@
-//! The environment of a single test: a home directory, a store and a folder.
+//! The environment of a single test: a home directory, a store, and a folder for files.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,16 @@ use tempfile::TempDir;
 
 use crate::answers;
 
-/// The folder that commands use. It need not exist, and its length is the same in every run.
+/// The workspace of the commands. It need not exist. Its length is the same in every run, so that
+/// snapshots are stable.
 pub(crate) const WORKSPACE: &str = "/demo";
 
-/// The environment of a test.
+/// The environment of a test. Dropping this value deletes its files.
 pub(crate) struct Sandbox {
     dir: TempDir,
 }
 
-/// The result of a command.
+/// The result of a command: its exit code and its output.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -32,7 +33,8 @@ impl Sandbox {
         Self { dir }
     }
 
-    /// Creates an environment with the session `plan-1` of two turns, the first with a tool call.
+    /// Creates an environment with the session `plan-1`, which has two turns. The first turn has a
+    /// tool call.
     pub(crate) fn with_a_plan() -> Self {
         let sandbox = Self::new();
         sandbox.ok(&["new", "--id", "plan-1", "--title", "Plan the release"]);
@@ -55,7 +57,8 @@ impl Sandbox {
         self.dir.path().join("store.db")
     }
 
-    /// Returns the program with these arguments and without the machine's environment variables.
+    /// Returns a command that runs the program with these arguments, without the environment
+    /// variables of the machine.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_forklore"));
         command
@@ -115,14 +118,14 @@ impl Sandbox {
     }
 }
 
-/// Checks that a command with `--json` printed answers of the contract.
+/// If the command line has `--json`, checks that the output follows the contract.
 fn check(words: &[&str], ran: &Ran) {
     if words.contains(&"--json") {
         answers::are_of_the_contract(words, &ran.out);
     }
 }
 
-/// A conversation of two turns, with usage and an open call.
+/// The JSON lines of a conversation of two turns, with usage and an open call.
 const PLAN: &str = r#"{"type":"user_message","data":{"content":"plan A or plan B?"}}
 {"type":"assistant_message","data":{"content":[{"type":"text","text":"Let me look."},{"type":"tool_call","id":"c1","name":"read","arguments":{"path":"plan.md"}}]}}
 {"type":"tool_result","data":{"call_id":"c1","name":"read","content":"A: fast\nB: cheap"}}
@@ -144,7 +147,7 @@ fn of(output: &std::process::Output) -> Ran {
     }
 }
 
-/// Compares a text with a snapshot; values that differ between runs are replaced by names.
+/// Compares text with a snapshot. Replaces values that differ between runs by names.
 macro_rules! snapshot {
     ($text:expr) => {
         insta::with_settings!({ omit_expression => true, filters => crate::sandbox::FILTERS.to_vec() }, {

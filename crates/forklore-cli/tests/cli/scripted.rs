@@ -1,5 +1,5 @@
-//! A model over HTTP, with the OpenAI protocol, that answers as a test's script says and blocks
-//! where the script says so.
+//! A test model over HTTP with the OpenAI protocol. A script determines its answers, and where it
+//! blocks.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,17 +11,17 @@ use serde_json::{Value, json};
 /// The answer to one request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer {
-    /// A complete answer.
+    /// The model sends a complete answer.
     Says(&'static str),
-    /// The beginning of an answer; then the model blocks.
+    /// The model sends the beginning of an answer, and then blocks.
     Begins(&'static str),
-    /// Nothing: the model blocks.
+    /// The model sends nothing and blocks.
     Silence,
-    /// A tool call: the tool's name and its arguments.
+    /// The model calls a tool. Has the tool's name and the arguments.
     Calls(&'static str, &'static str),
 }
 
-/// The model. After the end of its script it answers `done`.
+/// A scripted model. After the end of its script, the model answers `done`.
 pub(crate) struct Scripted {
     address: String,
     requests: Arc<Mutex<Vec<Value>>>,
@@ -38,7 +38,7 @@ impl Scripted {
             for stream in listener.incoming().map_while(Result::ok) {
                 let (shared, answers) = (received.clone(), answers.clone());
                 std::thread::spawn(move || {
-                    // The client may be gone before it has sent the whole request.
+                    // The client may close the connection before it has sent the whole request.
                     let Some(request) = request(&stream) else { return };
                     shared.lock().unwrap().push(request);
                     let answer = answers.lock().unwrap().pop_front();
@@ -49,7 +49,7 @@ impl Scripted {
         Self { address, requests }
     }
 
-    /// Returns the configuration that names this model.
+    /// Returns a configuration with this model, named `scripted`.
     pub(crate) fn config(&self) -> String {
         let address = &self.address;
         format!(
@@ -73,7 +73,7 @@ impl Scripted {
     }
 }
 
-/// Reads the body of a request.
+/// Reads the body of a request. Returns `None` if the client closes the connection first.
 fn request(stream: &TcpStream) -> Option<Value> {
     let mut reader = BufReader::new(stream);
     let mut length = 0;

@@ -1,4 +1,5 @@
-//! Tests of `resume-in codex --share`: a file that leaves the history in the original file.
+//! Tests of `resume-in codex --share`, which writes a file that refers to the original file for its
+//! history.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,13 +9,13 @@ use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
 
-/// A session that Codex wrote, with ordinals.
+/// The path of a session file that a real Codex wrote. Its records have ordinals.
 const ORIGINAL: &str =
     "2026/11/21/rollout-2026-11-21T21-04-08-01a1ffec-73dc-78c3-be0b-ef8fc516de95.jsonl";
 const SESSION: &str = "01a1ffec-73dc-78c3-be0b-ef8fc516de95";
 
-/// Creates an environment with that session in its Codex folder, imported and forked after its
-/// fourth message.
+/// Creates an environment with the file [`ORIGINAL`] in its Codex folder. Imports the session, and
+/// forks it after its fourth message.
 fn forked() -> (Sandbox, PathBuf) {
     let sandbox = Sandbox::new();
     let genuine =
@@ -63,7 +64,8 @@ fn codex_is_given_a_file_that_begins_in_the_original() {
         assert_eq!(reported["events"], json!(1), "only what was written here");
         let begun = first_line(&written);
         let base = &begun["payload"]["history_base"];
-        // Exactly the original up to the last record before the fork.
+        // The new file refers to exactly the bytes of the original up to the last record before the
+        // fork.
         let bytes = usize::try_from(base["end_byte_offset"].as_u64().unwrap()).unwrap();
         let shared = &before[&original][..bytes];
         assert_eq!(base["thread_id"], SESSION);
@@ -77,7 +79,7 @@ fn codex_is_given_a_file_that_begins_in_the_original() {
         assert!(start.ends_with(&format!("codex resume {id}")), "{start}");
         assert!(path.to_str().unwrap().ends_with(&format!("-{id}.jsonl")), "{reported}");
 
-        // forklore imports it as a branch that shares its history.
+        // forklore imports the new file as a branch that shares its history.
         let read = sandbox.json(&["import", path.to_str().unwrap()]);
         let read = &read["sessions"][0];
         assert_eq!(
@@ -110,7 +112,7 @@ fn a_history_that_codex_has_not_as_it_was_read_is_not_shared() {
     let text = fs::read_to_string(&original).unwrap();
     fs::write(&original, text.lines().take(3).collect::<Vec<_>>().join("\n")).unwrap();
     refused(&[], "has changed");
-    // A session that has no file at all.
+    // A session that was not imported has no file to share.
     sandbox.ok(&["new", "--id", "own"]);
     sandbox.ok(&["append", "own", "--text", "hello"]);
     let (code, error) = sandbox.error(&["resume-in", "codex", "own", "--share"]);

@@ -1,4 +1,4 @@
-//! Tests of sidecar files: they are listed and restored, and never overwrite anything.
+//! Tests of sidecars: `restore` lists and writes them, and never overwrites an existing file.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::sandbox::{Sandbox, snapshot};
 
 const SESSION: &str = "1cb9e5f5-48b2-4dd6-9728-bcc3b0303f2b";
 
-/// Creates a test environment with the folders of Amplifier's sample sessions, imported.
+/// Creates a test environment, and imports the folders of Amplifier's sample sessions into it.
 fn amplifier() -> Sandbox {
     let sandbox = Sandbox::new();
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/amplifier/projects");
@@ -38,7 +38,7 @@ fn folder(sandbox: &Sandbox) -> std::path::PathBuf {
 fn all_files_of_a_session_come_back() {
     let sandbox = amplifier();
     let listed = sandbox.ok(&["restore", SESSION, "--list"]);
-    // The column with the original paths differs in every run.
+    // Cut the column with the original paths, which differ in every run.
     let end = listed.find("READ FROM").unwrap();
     let listed: Vec<_> =
         listed.lines().map(|line| line[..end.min(line.len())].trim_end()).collect();
@@ -107,7 +107,7 @@ fn files_deleted_with_a_session_are_reported() {
             "timestamp": "2026-01-01T00:00:00Z", "message": {"role": "user", "content": id},
         })
     };
-    // A rewind: one file with two sessions.
+    // A file with a rewind contains two sessions.
     let lines = [record("u1", ""), record("u2", "u1"), record("u3", "u1")];
     let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
     sandbox.file("w/s.jsonl", &lines);
@@ -126,7 +126,7 @@ fn files_deleted_with_a_session_are_reported() {
 fn a_path_in_a_damaged_store_leads_nowhere_else() {
     let sandbox = amplifier();
     let store = rusqlite::Connection::open(sandbox.store()).unwrap();
-    // A path that does not match its checksum is refused before it is used.
+    // A stored path that does not match its checksum is refused before a file is written there.
     let sql = "UPDATE source_path SET path = '/../../evil' WHERE path LIKE '%metadata%'";
     store.execute(sql, []).unwrap();
     drop(store);

@@ -12,10 +12,10 @@ use serde_json::Value;
 use crate::sandbox::{Ran, Sandbox, WORKSPACE, ran};
 use crate::scripted::{Answer, Scripted};
 
-/// The signals and their exit codes in shells.
+/// The signals that stop the program, with the exit codes that shells use for them.
 const STOPS: [(Signal, i32); 3] = [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)];
 
-/// Checks whether a process runs; a zombie does not count.
+/// Checks whether a process runs. A zombie does not count as running.
 pub(crate) fn is_there(process: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"));
     status.is_ok_and(|status| !status.contains("State:\tZ"))
@@ -33,7 +33,7 @@ pub(crate) fn send(process: u32, signal: Signal) {
     kill_process(process, signal).unwrap();
 }
 
-/// Returns the configuration of an MCP server that writes the id of its process to a file.
+/// Returns the configuration of an MCP server that writes its process id to a file.
 pub(crate) fn tools(sandbox: &Sandbox) -> String {
     let hint = "FORKLORE_MCP_SERVERS does not name the folder of the MCP servers that this test \
                 needs\nhint: `cargo xtask test` installs them and names it";
@@ -49,7 +49,7 @@ pub(crate) fn tools(sandbox: &Sandbox) -> String {
     )
 }
 
-/// Returns the process id of that server.
+/// Returns the process id of the MCP server that [`tools`] configures.
 pub(crate) fn server(sandbox: &Sandbox) -> u32 {
     std::fs::read_to_string(sandbox.path().join("server.pid")).unwrap().trim().parse().unwrap()
 }
@@ -57,7 +57,7 @@ pub(crate) fn server(sandbox: &Sandbox) -> u32 {
 pub(crate) fn forklore(sandbox: &Sandbox, words: &[&str]) -> Command {
     let mut command = sandbox.command(&[&["--workspace", WORKSPACE], words].concat());
     command.env("FORKLORE_CONFIG", sandbox.path().join("config.toml"));
-    // The server that `tools` configures needs a shell.
+    // The MCP server that `tools` configures needs a shell from `PATH`.
     command.env("PATH", std::env::var_os("PATH").unwrap());
     command
 }
@@ -77,7 +77,7 @@ impl Running {
         Self { child, lines, read: String::new() }
     }
 
-    /// Reads until the output contains `expected`.
+    /// Reads output lines until the output so far contains `expected`.
     fn until(mut self, expected: &str) -> Self {
         while !self.read.contains(expected) {
             let more = self.lines.read_line(&mut self.read).unwrap();
@@ -99,7 +99,7 @@ impl Running {
     }
 }
 
-/// Returns the roles and texts of a session.
+/// Returns the role and the text of each message in a session.
 fn replayed(sandbox: &Sandbox, session: &str) -> Vec<(String, String)> {
     let replay = sandbox.ok(&["--json", "replay", session]);
     let records = replay.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -111,7 +111,7 @@ fn message(role: &str, text: &str) -> (String, String) {
     (role.to_owned(), text.to_owned())
 }
 
-/// Asserts that the session is not leased.
+/// Asserts that no runtime holds the session's lease.
 fn is_free(sandbox: &Sandbox, session: &str) {
     assert_eq!(sandbox.json(&["show", session])["session"]["status"], "idle");
 }
@@ -210,7 +210,7 @@ fn a_signal_inside_a_call_ends_the_call_and_the_server() {
 fn signals_end_a_program_whose_servers_do_not_start() {
     for signals in [&[Signal::TERM][..], &[Signal::TERM, Signal::INT]] {
         let sandbox = Sandbox::new();
-        // The server ignores both the end of its input and SIGTERM.
+        // This tool server ignores both the end of its input and SIGTERM.
         let deaf = "trap '' TERM; while :; do sleep 1; done";
         let model = Scripted::start(&[]);
         let server = format!(
@@ -223,7 +223,7 @@ fn signals_end_a_program_whose_servers_do_not_start() {
         wait_until("server", || sandbox.path().join("server.pid").exists());
         for signal in signals {
             turn.send(*signal);
-            // Signals that arrive at the same time have no order.
+            // Wait between the signals, because signals that arrive at the same time have no order.
             std::thread::sleep(Duration::from_millis(50));
         }
         let ran = turn.ended();
@@ -254,8 +254,8 @@ fn a_signal_while_exploring_keeps_what_each_has() {
         let words = ["explore", "talk", "-n", "2", "--prompt", "and?"];
         let exploring = Running::start(&sandbox, &words);
         wait_until("two requests", || model.requests().len() == 2);
-        // A fork has something to store once its answer has begun. The test only sees the requests,
-        // so a fork may contain only its prompt.
+        // The test sees that both requests have arrived, but not whether an answer has begun. So a
+        // fork may contain only its prompt.
         exploring.send(signal);
         let ran = exploring.ended();
         assert_eq!(ran.code, code, "{ran:?}");

@@ -11,12 +11,12 @@ use crate::terminal::Terminal;
 const TERM: (Signal, &str) = (Signal::TERM, "143");
 const HUP: (Signal, &str) = (Signal::HUP, "129");
 
-/// A shell script around the program that reports its exit code and whether the terminal was
-/// restored.
+/// A shell script that runs the program. Afterwards the script prints the exit code, and whether
+/// the terminal's settings were restored.
 const SHELL: &str = "trap : INT; stty -a > ~/before; \"$@\"; ended=$?; stty -a > ~/after; \
     cmp ~/before ~/after && how=\"as it was\"; echo \"ended with $ended, left $how\"";
 
-/// Starts a conversation with a scripted model.
+/// Starts a conversation with a scripted model in a new terminal.
 fn talking<'a>(
     sandbox: &'a Sandbox,
     name: &'static str,
@@ -44,7 +44,7 @@ fn ctrl_c(terminal: &Terminal<'_>) {
     assert!(terminal.tmux(&["send-keys", "C-c"]).status().unwrap().success());
 }
 
-/// Returns the process id of the program that the shell runs.
+/// Returns the process id of the program that the shell in the terminal runs.
 fn process(terminal: &Terminal<'_>) -> u32 {
     let shell = terminal.tmux(&["list-panes", "-F", "#{pane_pid}"]).output().unwrap();
     let shell = String::from_utf8(shell.stdout).unwrap().trim().to_owned();
@@ -52,14 +52,14 @@ fn process(terminal: &Terminal<'_>) -> u32 {
     children.unwrap().trim().parse().unwrap()
 }
 
-/// Waits until the program has ended with this exit code and has restored the terminal.
+/// Waits until the program has ended. Asserts its exit code, and that it restored the terminal.
 fn ended(terminal: &Terminal<'_>, code: &str) {
     let screen = terminal.until("end", |screen| screen.contains("left "));
     assert!(screen.contains("\nTo go on: forklore resume "), "{screen}");
     assert!(screen.contains(&format!("\nended with {code}, left as it was")), "{screen}");
 }
 
-/// Returns the stored events: their types, and their text or decision.
+/// Returns the events of the last session: the type of each, and its text or its decision.
 fn stored(sandbox: &Sandbox) -> Vec<(String, String)> {
     let log = sandbox.ok(&["--json", "log", "last"]);
     let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -200,7 +200,7 @@ fn signals_end_a_conversation_in_order_wherever_it_is() {
             event("assistant_message", "partial: One, two,"),
         ];
         assert_eq!(stored(&sandbox), expected);
-        // The lines that were typed are in the history of the next conversation.
+        // The typed lines are in the history file, which the next conversation loads.
         let remembered = sandbox.path().join("home/.local/share/forklore/chat-history");
         let remembered = std::fs::read_to_string(remembered).unwrap();
         assert!(remembered.ends_with("hi\ncount\n"), "{remembered}");

@@ -1,4 +1,4 @@
-//! Tests of streamed answers: followed logs, closed pipes, Ctrl-C.
+//! Tests of streamed answers: followed logs, closed pipes, and Ctrl-C.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -29,7 +29,7 @@ fn a_followed_log_goes_on_with_what_is_written() {
         sandbox.ok(&["append", "plan-1", "--text", text]);
     }
     assert_eq!([content(&lines.next().unwrap()), content(&lines.next().unwrap())], ["one", "two"]);
-    // The last requested event was printed.
+    // The command ends after the last requested event.
     assert_eq!(lines.next(), None);
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
@@ -51,7 +51,7 @@ fn an_interrupt_ends_with_130() {
 #[test]
 fn a_closed_pipe_ends_quietly() {
     let sandbox = Sandbox::with_a_plan();
-    // More than a pipe's buffer, so that a write fails because the pipe is closed.
+    // Append more than a pipe's buffer can take, so that a write fails after the pipe is closed.
     let line = format!("{{\"data\":{{\"content\":\"{}\"}}}}\n", "x".repeat(1_000));
     assert_eq!(sandbox.append("plan-1", &line.repeat(500)).code, 0);
     sandbox.ok(&["fork", "plan-1", "--id", "plan-b", "--at", "turn:1"]);
@@ -98,7 +98,7 @@ fn what_stands_before_damage_is_printed_before_the_error() {
         (&["diff", "plan-b", "plan-1"], 1),
         (&["export", "plan-1", "--to", "plain"], 5),
     ] {
-        // The answer ends where the damage begins, so it is not a whole one of the contract.
+        // The answer ends where the damage begins, so it does not follow the contract.
         let ran = ran(sandbox.command(&[&["--json"], words].concat()));
         let (printed, output) = ran.out.trim_end().rsplit_once('\n').unwrap();
         let answer: Value = serde_json::from_str(output).unwrap();
@@ -144,7 +144,7 @@ fn an_answer_that_cannot_be_written_is_an_error_whatever_the_verb() {
         &["man"],
         &["help", "fork"],
         &["--version"],
-        // The error cannot be written as an answer either.
+        // An error cannot be written to the full output either.
         &["--json", "show", "nobody"],
     ] {
         for json in [&[][..], &["--json"]] {

@@ -1,5 +1,5 @@
 //! Tests of a conversation at a real terminal (tmux) with the real small model. If
-//! `FORKLORE_CAPTURES` names a folder, the screens are written there; docs/chat.md shows them.
+//! `FORKLORE_CAPTURES` names a folder, the tests write the screens there, which docs/chat.md shows.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::sandbox::{Sandbox, WORKSPACE};
 const CONFIG: &str = "[models.small]\nprovider = \"openai\"\nmodel = \"smollm2\"\n\
     context_window = 4096\nmax_output_tokens = 32\n";
 
-/// A terminal that runs one program.
+/// A tmux terminal that runs one program. Dropping this value ends the terminal.
 pub(crate) struct Terminal<'a> {
     sandbox: &'a Sandbox,
     name: &'static str,
@@ -20,7 +20,7 @@ pub(crate) struct Terminal<'a> {
 
 impl Drop for Terminal<'_> {
     fn drop(&mut self) {
-        // The program may have ended, and tmux with it.
+        // The command fails if tmux has already ended.
         let _ = self.tmux(&["kill-server"]).output();
     }
 }
@@ -31,7 +31,7 @@ impl<'a> Terminal<'a> {
         Self::running(sandbox, name, &[&program[..], words].concat())
     }
 
-    /// Starts a terminal that runs another program.
+    /// Starts a terminal that runs `program`, a program and its arguments.
     pub(crate) fn running(sandbox: &'a Sandbox, name: &'static str, program: &[&str]) -> Self {
         let terminal = Self { sandbox, name };
         let settings = sandbox.file("tmux.conf", "set -g remain-on-exit on\n");
@@ -69,7 +69,8 @@ impl<'a> Terminal<'a> {
         String::from_utf8(shown.stdout).unwrap().trim_end().to_owned()
     }
 
-    /// Waits until `shown` accepts the screen; `what` names the expected content.
+    /// Waits until `shown` accepts the content of the screen, and returns the content. `what` names
+    /// the expected content in a failure.
     pub(crate) fn until(&self, what: &str, shown: impl Fn(&str) -> bool) -> String {
         let mut screen = String::new();
         for _ in 0..10_000 {
@@ -82,12 +83,13 @@ impl<'a> Terminal<'a> {
         panic!("no {what}:\n{screen}");
     }
 
-    /// Waits until a line can be typed.
+    /// Waits until the last line of the screen is `prompt`, so that a line can be typed.
     pub(crate) fn ready(&self, prompt: &str) -> String {
         self.until(prompt, |screen| screen.lines().last().is_some_and(|line| line == prompt))
     }
 
-    /// Types a line and waits for the next prompt. Returns the output between the two.
+    /// Types a line and waits for the next prompt. Returns the screen from the typed line up to
+    /// that prompt.
     pub(crate) fn line(&self, text: &str, prompt: &str) -> String {
         let before = self.screen().lines().count();
         assert!(self.tmux(&["send-keys", "-l", text]).status().unwrap().success());
@@ -102,7 +104,7 @@ impl<'a> Terminal<'a> {
     }
 }
 
-/// Writes the screen to the folder for captures, if there is one.
+/// Writes a screen to the folder `FORKLORE_CAPTURES`, if the variable is set.
 fn save(name: &str, screen: &str) {
     if let Some(folder) = std::env::var_os("FORKLORE_CAPTURES") {
         std::fs::write(Path::new(&folder).join(name), format!("{screen}\n")).unwrap();
@@ -147,7 +149,7 @@ fn one_forks_explores_brings_and_resumes_at_a_terminal() {
     resumed(&sandbox);
 }
 
-/// Continues the branch in a new process.
+/// Resumes the branch `@fruits` in a new process.
 fn resumed(sandbox: &Sandbox) {
     let terminal = Terminal::start(sandbox, "resume", &["resume", "@fruits"]);
     terminal.ready("fruits>");

@@ -1,4 +1,5 @@
-//! Tests of input that is typed at different times at a real terminal (tmux).
+//! Tests of input at a real terminal (tmux) that is typed before, during and after turns and
+//! questions.
 
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use crate::terminal::Terminal;
 
 const MAY_IT: &str = "May it? [y]es, [n]o, [a]lways:";
 
-/// Starts a conversation with a scripted model.
+/// Starts a conversation with a scripted model in a new terminal.
 fn talking<'a>(
     sandbox: &'a Sandbox,
     name: &'static str,
@@ -44,7 +45,7 @@ fn pastes(sandbox: &Sandbox, terminal: &Terminal<'_>, text: &str) {
     }
 }
 
-/// Returns the last message of each request.
+/// Returns the text of the last message in each request.
 fn last_messages(model: &Scripted) -> Vec<String> {
     let last = |request: &Vec<(String, String)>| request.last().unwrap().1.clone();
     model.requests().iter().map(last).collect()
@@ -64,7 +65,8 @@ fn an_interruption_puts_lines_back_into_the_prompt() {
     keys(&terminal, &["C-c"]);
     let screen = terminal.until("prompt", |screen| screen.ends_with("and then?\nnot yet"));
     let (_, since) = screen.split_once("One, two,").unwrap();
-    // The typed text is not sent before the user has seen how the turn ended.
+    // Text typed during the interrupted turn is in the prompt and not sent, so that the user can
+    // edit it first.
     let waited = "\ninterrupting ...\ninterrupted; what was said is kept, /continue goes on\n\
         main> and then?\nnot yet";
     assert_eq!(since, waited);
@@ -143,7 +145,7 @@ fn what_takes_its_time_shows_a_sign_of_life() {
     );
 }
 
-/// Returns the decisions about tool calls, in order.
+/// Returns the recorded decisions about tool calls, oldest first.
 fn decided(sandbox: &Sandbox) -> Vec<String> {
     let log = sandbox.ok(&["--json", "log", "last"]);
     let events = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -174,7 +176,7 @@ fn calls_of_a_real_server_need_approval() {
     says(&terminal, "first");
     let screen = question(1);
     assert!(screen.contains("→ all__echo {\"message\": \"here\"}\nMay it?"), "{screen}");
-    // An invalid answer repeats the question.
+    // After an invalid answer, the question is repeated.
     says(&terminal, "well");
     question(2);
     says(&terminal, "y");
@@ -210,7 +212,7 @@ fn typeahead_answers_no_question() {
     says(&terminal, "y");
     terminal.until("question", |screen| screen.ends_with(MAY_IT));
     says(&terminal, "n");
-    // After the turn it is sent as a prompt.
+    // After the turn, the text typed before the question is sent as a prompt.
     terminal.until("answer", |screen| {
         screen.contains("\nmain> y\n") && screen.ends_with("two.\nmain>")
     });
@@ -301,7 +303,8 @@ fn lines_fit_the_terminal_also_when_it_changes() {
         assert!(terminal.tmux(&resize).status().unwrap().success());
         keys(&terminal, &["C-l"]);
         terminal.until("cleared screen", |screen| {
-            // tmux moves the old screen into its history after some time.
+            // Clear the history repeatedly, because tmux moves the old screen into it after some
+            // time.
             assert!(terminal.tmux(&["clear-history"]).status().unwrap().success());
             screen == "main>"
         });
@@ -309,7 +312,7 @@ fn lines_fit_the_terminal_also_when_it_changes() {
             ["/tree", "/branches", "/turns", "/history", "/stats", "/frok", "/help", "/help fork"];
         let shown = lines.map(|line| terminal.line(line, "main>"));
         assert!(shown[0].contains("here"), "{shown:?}");
-        // With `-J`, a line that the terminal wrapped is one line here.
+        // With `-J`, tmux joins a line that the terminal wrapped.
         let joined = terminal.tmux(&["capture-pane", "-p", "-J"]).output().unwrap();
         let joined = String::from_utf8(joined.stdout).unwrap();
         joined.lines().map(|line| line.trim_end().chars().count()).max().unwrap()

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::answers;
 use crate::sandbox::{Sandbox, WORKSPACE, ran, snapshot};
 
-/// A running watch and its output lines.
+/// A running `import --watch --json`, and its output lines.
 struct Watch {
     child: Child,
     lines: Receiver<String>,
@@ -41,12 +41,12 @@ impl Watch {
         watch
     }
 
-    /// Returns the next line, which must be of this kind.
+    /// Returns the next output line as JSON. Its field `event` must be `event`.
     fn next(&self, event: &str) -> Value {
         serde_json::from_str(&self.line(event)).unwrap()
     }
 
-    /// Returns the text of the next line, which must be of this kind.
+    /// Returns the text of the next output line. Its field `event` must be `event`.
     fn line(&self, event: &str) -> String {
         let line = self.lines.recv().unwrap();
         assert!(line.starts_with(&format!("{{\"event\":\"{event}\"")), "{line}");
@@ -57,7 +57,7 @@ impl Watch {
         self.end(signal).0
     }
 
-    /// Sends a signal, and returns the exit code and the last line.
+    /// Sends a signal to the watch. Returns the exit code and the last output line.
     fn end(mut self, signal: &str) -> (Option<i32>, String) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
@@ -73,7 +73,7 @@ impl Drop for Watch {
     }
 }
 
-/// Returns the record of one message in a Pi file.
+/// Returns the record of the message with this number in a session file of Pi.
 fn message(number: u32) -> String {
     let parent = match number {
         0 => "null".to_owned(),
@@ -86,7 +86,7 @@ fn message(number: u32) -> String {
     )
 }
 
-/// Returns a Pi file with this many messages.
+/// Returns the content of a session file of Pi with this many messages.
 fn session(id: &str, messages: u32) -> String {
     let header = format!(
         "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\
@@ -109,7 +109,7 @@ fn events(sandbox: &Sandbox, session: &str) -> u64 {
     sandbox.json(&["show", session])["session"]["own_events"].as_u64().unwrap()
 }
 
-/// Returns the number of sessions in all folders.
+/// Returns the number of stored sessions of all folders.
 fn sessions(sandbox: &Sandbox) -> usize {
     let answer = ran(sandbox.command(&["--json", "--all", "list"])).out;
     let answer: Value = serde_json::from_str(&answer).unwrap();
@@ -131,14 +131,14 @@ fn what_an_agent_writes_deletes_and_rewrites_is_stored() {
     assert_eq!((&grown["change"], &grown["events"]), (&json!("grown"), &json!(1)));
     assert_eq!(grown["sessions"], json!(["one"]));
 
-    // A new folder that is filled immediately.
+    // A file in a new folder is imported, even if it is written right after the folder is created.
     let deep = folder.join("later/deeper");
     fs::create_dir_all(&deep).unwrap();
     fs::write(deep.join("two.jsonl"), session("two", 3)).unwrap();
     let new = watch.next("imported");
     assert_eq!((&new["change"], &new["sessions"]), (&json!("new"), &json!(["two"])));
 
-    // Rewritten in place, as agents do: this creates a new revision.
+    // Rewrite the file in place, as agents do. This creates a new revision.
     fs::write(&file, session("one", 1).replace("number 0", "another")).unwrap();
     let rewritten = watch.next("imported");
     assert_eq!(rewritten["change"], "rewritten");
@@ -182,7 +182,7 @@ fn kill_in_the_middle_of_a_file_loses_nothing_and_repeats_nothing() {
     let file = folder(&sandbox).join("one.jsonl");
     let text = session("one", MESSAGES);
     fs::write(&file, &text).unwrap();
-    // After the first steps of the import and long before the last one.
+    // Kill the watch after the first transactions of the import, and long before the last.
     for most in [2 << 20, 8 << 20, 14 << 20] {
         let mut watch = Watch::start(&sandbox, &["sessions"]);
         while written(&sandbox) < most {
@@ -233,7 +233,7 @@ fn one_bad_file_stops_nothing() {
     assert_eq!(watch.next("imported")["sessions"], json!(["bad"]));
     let problem = watch.next("problem");
     assert_eq!((&problem["kind"], &problem["line"]), (&json!("damage"), &json!(3)));
-    // Files of no agent, and links that lead out of the folder, are not read.
+    // The watch does not read files of no agent, or links that lead out of the folder.
     let outside = sandbox.file("outside.jsonl", &session("outside", 1));
     std::os::unix::fs::symlink(&outside, folder.join("link.jsonl")).unwrap();
     fs::write(folder.join("notes.jsonl"), "{\"a\":1}\n").unwrap();

@@ -7,7 +7,7 @@ use forklore_core::ErrorKind;
 
 use crate::text_file::Unread;
 
-/// An example of a first configuration.
+/// A first configuration, as an example for users.
 const EXAMPLE: &str = r#"
     default_model = "local"
 
@@ -21,19 +21,20 @@ const EXAMPLE: &str = r#"
     model = "claude-sonnet-4-5"
 "#;
 
-/// An error of the configuration. It repeats no value, because a value may be a misplaced key.
+/// An error of the configuration. The error repeats no value of the file, because a value may be a
+/// misplaced API key.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{}: {wrong}", path.display(), at(*line))]
 pub struct ConfigError {
-    /// The file.
+    /// The configuration file.
     pub path: PathBuf,
-    /// The line, if the error concerns one.
+    /// The line of the error, from 1. `None` if the error concerns no single line.
     pub line: Option<usize>,
-    /// What is wrong, and how to correct it.
+    /// Describes what is wrong, and how to correct it.
     pub wrong: String,
     /// The error kind, which determines the exit code (docs/semantics.md, Errors).
     pub kind: ErrorKind,
-    /// The cause.
+    /// The error of the operating system, if it is the cause.
     #[source]
     pub source: Option<io::Error>,
     /// Whether no model is configured.
@@ -50,7 +51,7 @@ impl ConfigError {
         Self { path, line: None, wrong, kind, source: None, no_model: false }
     }
 
-    /// Another user could change the file.
+    /// Returns the error for a file that another user could change.
     pub(super) fn denied(path: &Path, wrong: String) -> Self {
         Self { kind: ErrorKind::PermissionDenied, ..Self::new(path, wrong) }
     }
@@ -76,7 +77,8 @@ impl ConfigError {
         Self { no_model: true, ..Self::new(path, wrong) }
     }
 
-    /// Returns the example configuration at the end of the message, if no model is configured.
+    /// Returns the example configuration at the end of the message. Returns `None` unless the error
+    /// is that no model is configured.
     #[must_use]
     pub fn example(&self) -> Option<&'static str> {
         self.no_model.then_some(EXAMPLE)

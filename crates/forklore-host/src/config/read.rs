@@ -1,4 +1,4 @@
-//! Reads and parses the configuration file, strictly.
+//! Reads and parses the configuration file. Unknown fields are errors.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,8 @@ use super::trust::Trust;
 use super::{Config, ConfigError};
 use crate::text_file;
 
-/// Returns the text of the file, or `None` if it does not exist.
+/// Checks that only the user can change the file, and returns its text. Returns `None` if the file
+/// does not exist.
 pub(super) fn text(path: &Path, trust: &Trust) -> Result<Option<String>, ConfigError> {
     match path.metadata() {
         Ok(_) => {}
@@ -18,7 +19,7 @@ pub(super) fn text(path: &Path, trust: &Trust) -> Result<Option<String>, ConfigE
     text_file::read(path).map(Some).map_err(|unread| ConfigError::unread(path, unread))
 }
 
-/// Parses the text of the file.
+/// Parses the text of the configuration file. `path` is for errors.
 pub(super) fn config(path: &Path, text: &str) -> Result<Config, ConfigError> {
     let config: Config = toml::from_str(text).map_err(|error| {
         let line = error.span().map(|span| line_of(text, span.start));
@@ -34,12 +35,13 @@ pub(super) fn config(path: &Path, text: &str) -> Result<Config, ConfigError> {
     Ok(config)
 }
 
-/// Returns the line number of a byte offset, from 1.
+/// Returns the number of the line, from 1, that contains a byte offset.
 fn line_of(text: &str, byte: usize) -> usize {
     text.bytes().take(byte).filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// Returns the parser's message without the values that it repeats.
+/// Returns the first line of the parser's message, without the values from the file that the
+/// message repeats.
 fn without_values(message: &str) -> String {
     let message = message.lines().next().unwrap_or_default();
     let (before, after) = match message.strip_prefix("unknown field ") {

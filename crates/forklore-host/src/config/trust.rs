@@ -1,9 +1,9 @@
 //! Checks that only the user can change the configuration, which names programs to start.
 //!
 //! The rule is that of sshd for `~/.ssh`: the file and each directory on its path must belong to
-//! the user or to root, and nobody else may write to them. Symbolic links are resolved step by
+//! the user or to root, and no other user may write to them. Symbolic links are resolved step by
 //! step, because a user who can replace a link can replace the file. Directories above the home
-//! directory are not checked: they are the system's responsibility.
+//! directory are not checked, because the system administrator is responsible for them.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -18,17 +18,17 @@ use super::ConfigError;
 
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 const STICKY: u32 = 0o1000;
-/// More links than this are treated as a cycle.
+/// The maximum number of symbolic links on a path. More links are treated as a cycle.
 const LINKS: usize = 40;
 
-/// The user whose files are trusted, and their home directory.
+/// The user whose files are trusted, and the user's home directory.
 pub(super) struct Trust {
     user: u32,
     home: Option<PathBuf>,
 }
 
 impl Trust {
-    /// Trusts the user who runs the program.
+    /// Returns a check that trusts only the user who runs the program, and root.
     pub(super) fn of_this_user() -> Self {
         let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
         Self::new(rustix::process::geteuid().as_raw(), home)
@@ -41,7 +41,8 @@ impl Trust {
     /// Checks a file and every directory and link on its path.
     ///
     /// # Errors
-    /// Returns an error if another user can change one of them, or if the file does not exist.
+    /// Returns an error if another user can change the file, a directory or a link on its path, or
+    /// if the file does not exist.
     pub(super) fn check(&self, path: &Path) -> Result<(), ConfigError> {
         let absolute = std::path::absolute(path).map_err(|error| ConfigError::io(path, error))?;
         let mut upcoming: VecDeque<OsString> = VecDeque::new();
@@ -90,7 +91,8 @@ impl Trust {
         }
         let found = folder.metadata().map_err(|error| ConfigError::io(path, error))?;
         self.check_owner(path, folder, &found)?;
-        // In a sticky directory, only a file's owner (or the directory's) can replace it.
+        // A sticky directory may be writable: only the owner of a file or of the directory can
+        // replace a file in it.
         refuse_writable(path, folder, &found, STICKY)
     }
 
@@ -123,7 +125,7 @@ fn refuse_writable(
     Err(ConfigError::denied(path, wrong))
 }
 
-/// Puts the components of a path at the front of the queue.
+/// Puts the components of a path at the front of the queue of components to check.
 fn put_before(upcoming: &mut VecDeque<OsString>, path: &Path) {
     for part in path.components().rev() {
         match part {

@@ -1,4 +1,4 @@
-//! Forking, and moving between sessions.
+//! Forks sessions, and moves the conversation between sessions.
 
 use forklore_agent::{AgentSession, NewSession};
 use forklore_core::{Header, Label, Selector, SessionId};
@@ -7,22 +7,23 @@ use forklore_engine::{Fork, Forked};
 use super::Conversation;
 use crate::{Error, Result};
 
-/// Options of a fork.
+/// The options of [`Conversation::fork`].
 #[derive(Clone, Debug, Default)]
 pub struct BranchOptions {
-    /// The cut. `None` is the end.
+    /// The cut at which the fork begins. `None` is the end of the session.
     pub at: Option<Selector>,
-    /// The label of the fork. `None` generates one.
+    /// The label of the fork. `None` generates a label.
     pub label: Option<Label>,
-    /// Whether the conversation stays in the current session.
+    /// Whether the conversation stays in the current session instead of moving into the fork.
     pub stay: bool,
 }
 
 impl Conversation {
-    /// Forks the session and, unless `stay` is set, moves into the fork.
+    /// Forks the current session. Moves the conversation into the fork, unless `stay` is set.
     ///
     /// # Errors
-    /// `invalid_args` if the cut does not exist, `already_exists` if the family has the label.
+    /// `invalid_args` if the cut does not exist, `already_exists` if a branch of the family has the
+    /// label already.
     pub async fn fork(&self, options: BranchOptions) -> Result<Forked> {
         let BranchOptions { at, label, stay } = options;
         let parent = self.header().await?;
@@ -30,7 +31,8 @@ impl Conversation {
         self.branch(request, stay).await
     }
 
-    /// Rewinds the conversation by moving into a fork at a cut. `None` removes the last turn.
+    /// Rewinds the conversation: moves it into a fork that ends at the cut `at`. `None` cuts before
+    /// the last turn.
     ///
     /// # Errors
     /// The errors of [`fork`](Self::fork); `invalid_args` before the first turn.
@@ -53,18 +55,18 @@ impl Conversation {
         Ok(branched.forked)
     }
 
-    /// Begins a new session and moves into it. The current one stays. The new one is stored with
-    /// its first turn.
+    /// Begins a new session and moves the conversation into it. The new session is stored with its
+    /// first turn. The previous session stays unchanged.
     pub async fn begin(&self, title: Option<String>) {
         let new = NewSession { title, ..NewSession::in_workspace(self.workspace().clone()) };
         let session = self.host().kernel().create(new, self.session().equipment());
         self.move_to(session).await;
     }
 
-    /// Moves into a stored session.
+    /// Moves the conversation into a stored session.
     ///
     /// # Errors
-    /// `invalid_args` if the conversation is in that session already.
+    /// `invalid_args` if the conversation is already in the session `to`.
     pub async fn switch(&self, to: &SessionId) -> Result<()> {
         if *to == self.id() {
             return Err(Error::invalid("you are there already"));
@@ -74,7 +76,8 @@ impl Conversation {
         Ok(())
     }
 
-    /// Returns to the session before the last move. Returns its header.
+    /// Moves the conversation back to the session that it was in before the last move. Returns the
+    /// header of that session.
     ///
     /// # Errors
     /// `invalid_args` if the conversation is in its first session.
@@ -92,7 +95,8 @@ impl Conversation {
         self.header().await
     }
 
-    /// Returns the session that the conversation was in before the last move.
+    /// Returns the id of the session that the conversation was in before the last move, or `None`
+    /// before the first move.
     #[must_use]
     pub fn came_from(&self) -> Option<SessionId> {
         self.state().trail.last().cloned()
@@ -103,7 +107,8 @@ impl Conversation {
         Ok(self.host().kernel().open(id, equipment).await?)
     }
 
-    /// Moves into a session. Adds the previous one to the trail if it is stored.
+    /// Moves the conversation into `session`. Adds the previous session to the trail, if that
+    /// session is stored.
     pub(super) async fn move_to(&self, session: AgentSession) {
         let before = self.header().await.ok().map(|header| header.id);
         let mut state = self.state();

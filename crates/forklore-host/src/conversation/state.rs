@@ -1,4 +1,4 @@
-//! The state of a conversation's session.
+//! Describes the state of a conversation's session.
 
 use std::collections::HashMap;
 
@@ -10,34 +10,36 @@ use forklore_store::port::At;
 use super::Conversation;
 use crate::Result;
 
-/// What a user should know about a session before its next turn.
+/// A condition of a session that a user should know before the session's next turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// Another program runs a turn in it.
+    /// Another program runs a turn in the session.
     InUse,
-    /// Its last turn was interrupted.
+    /// The last turn of the session was interrupted.
     TurnInterrupted,
-    /// Its last answer is incomplete.
+    /// The last answer in the session is incomplete.
     AnswerCutShort,
 }
 
-/// A message of a session, with the numbers that selectors use.
+/// A message of a session, with the numbers that the selectors `message:N` and `turn:N` use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberedMessage {
-    /// The number of the turn that starts with this message, if one does.
+    /// The number of the turn that starts with this message, from 1. `None` if no turn starts with
+    /// the message.
     pub turn: Option<u64>,
     /// The number of the message, from 0.
     pub message: u64,
-    /// The role of the author.
+    /// The role of the message.
     pub role: Role,
     /// The text of the message.
     pub text: String,
-    /// Whether the answer was interrupted.
+    /// Whether the message is an answer that was interrupted.
     pub partial: bool,
 }
 
 impl Conversation {
-    /// Returns what the user should know about the session before its next turn.
+    /// Returns a condition that the user should know before the next turn of the session with this
+    /// header.
     pub async fn condition(&self, header: &Header) -> Option<Condition> {
         if self.host().kernel().is_leased(header) {
             return Some(Condition::InUse);
@@ -50,19 +52,20 @@ impl Conversation {
                 engine.is_cut_short(&id)?.then_some(Condition::AnswerCutShort)
             })
         };
-        // Damage is reported when the session is read.
+        // An error is not reported here: reading the session reports it.
         self.host().run(look).await.ok().flatten()
     }
 
-    /// Returns how full the model's context is.
+    /// Returns how full the context window of the model is.
     ///
     /// # Errors
-    /// `invalid_args` before the first turn, or the errors of the store.
+    /// `not_found` before the first turn, or the errors of the store.
     pub async fn gauge(&self) -> Result<Gauge> {
         Ok(self.session().gauge().await?)
     }
 
-    /// Returns the messages of the session, with the numbers that selectors use.
+    /// Returns the messages of the session, with the numbers that the selectors `message:N` and
+    /// `turn:N` use.
     ///
     /// # Errors
     /// `invalid_args` before the first turn, or the errors of the store.

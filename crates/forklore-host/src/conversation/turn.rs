@@ -1,4 +1,4 @@
-//! Turns of a conversation.
+//! Runs the turns of a conversation.
 
 use forklore_agent::{Prompt, SessionConfig, Turn};
 use std::time::Duration;
@@ -9,10 +9,10 @@ use crate::interrupt::interruptible;
 use crate::{PendingAttachment, Result};
 
 impl Conversation {
-    /// Sends a prompt with the pending files, and returns the turn that answers it.
+    /// Sends a prompt with the pending files, and returns the turn that answers the prompt.
     ///
-    /// Cancelling `cancel` interrupts the turn, which then ends with the text so far. The files are
-    /// sent once; if the prompt was not stored, they stay pending for the next one.
+    /// Cancelling `cancel` interrupts the turn, which then ends with the text so far. Each file is
+    /// sent once. If the prompt was not stored, the files stay pending for the next prompt.
     ///
     /// # Errors
     /// The errors of [`AgentSession::execute`](forklore_agent::AgentSession::execute).
@@ -27,7 +27,7 @@ impl Conversation {
         Ok(done?)
     }
 
-    /// Continues an interrupted turn.
+    /// Continues the interrupted or failed turn of the current session.
     ///
     /// # Errors
     /// The errors of [`AgentSession::resume`](forklore_agent::AgentSession::resume).
@@ -36,8 +36,8 @@ impl Conversation {
         Ok(interruptible(&session, cancel, session.resume()).await?)
     }
 
-    /// Sets how long turns wait for a session in which another program runs a turn. `None` restores
-    /// the time with which the conversation was opened.
+    /// Sets how long a turn of the current session waits while another program runs a turn in the
+    /// session. `None` restores the time that was set when the conversation was opened.
     pub fn wait_for_lease(&self, wait: Option<Duration>) {
         let wait = wait.unwrap_or(self.lease_wait);
         self.session().equip(|equipment: &mut SessionConfig| equipment.settings.lease_wait = wait);

@@ -1,4 +1,4 @@
-//! Operations on a session between turns: summaries, compaction, sub-agents.
+//! Operations of a conversation between turns: summaries, compaction, and sub-agents.
 
 use std::ops::Range;
 
@@ -26,16 +26,17 @@ pub enum SummarizeBy {
 pub struct SummarizedFork {
     /// The fork that the conversation moved into.
     pub forked: Forked,
-    /// The model's summary, or why the model gave none. `None` if the summary is deterministic, so
-    /// that no model was called.
+    /// The model's summary, or the reason why the model wrote none. `None` if the summary is
+    /// deterministic: then no model was called.
     pub summary: Option<Summarize>,
 }
 
 impl Conversation {
-    /// Summarizes the session and moves into a fork that has the summary after its history.
+    /// Summarizes the current session, and moves the conversation into a fork that has the summary
+    /// after its history.
     ///
     /// # Errors
-    /// `interrupted` if `cancel` is cancelled before the fork is created: then nothing is forked.
+    /// `interrupted` if `cancel` is cancelled before the fork is created. Then no fork is created.
     pub async fn summarize(
         &self,
         by: SummarizeBy,
@@ -59,11 +60,12 @@ impl Conversation {
         }
     }
 
-    /// Records in `into` what `branch` did: one summary with the branch's last answer.
+    /// Records in the session `into` what `branch` did, as one summary with the last answer of
+    /// `branch`.
     ///
     /// # Errors
-    /// The errors of [`Engine::bring`](forklore_engine::Engine::bring); `interrupted` if `cancel`
-    /// is cancelled before the summary is complete: then nothing is written.
+    /// The errors of [`Engine::bring`](forklore_engine::Engine::bring). `interrupted` if `cancel`
+    /// is cancelled before the summary is complete; then nothing is written.
     pub async fn bring(
         &self,
         branch: &Header,
@@ -105,8 +107,8 @@ impl Conversation {
         Ok(interruptible(&session, cancel, session.summarize_part(part)).await?)
     }
 
-    /// Compacts the session: the model receives a summary instead of the older turns, which stay in
-    /// the log. Returns `None` if there is nothing to compact.
+    /// Compacts the current session: the model then receives a summary instead of the older turns,
+    /// which stay in the log. Returns `None` if there is nothing to compact.
     ///
     /// # Errors
     /// `busy` if another program runs a turn in the session.
@@ -116,7 +118,8 @@ impl Conversation {
         Ok(interruptible(&session, cancel, session.compact()).await?)
     }
 
-    /// Delegates a task to a sub-agent. The next turn receives its result.
+    /// Runs a task in a sub-agent. The next turn of the current session receives the sub-agent's
+    /// result.
     ///
     /// # Errors
     /// The errors of [`AgentSession::delegate`](forklore_agent::AgentSession::delegate).

@@ -1,4 +1,4 @@
-//! A program of the user's that scores answers.
+//! Runs a program of the user that scores answers.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -13,13 +13,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Error, Result};
 
-/// Maximum number of output bytes stored from a judge. The rest is read and discarded.
+/// The maximum number of bytes stored from each output stream of a judge. The rest is read and
+/// discarded.
 const OUTPUT: usize = 4 << 10;
-/// Maximum number of characters of that output that an error repeats.
+/// The maximum number of characters of a judge's output that an error repeats.
 const REPEATED: usize = 60;
 
-/// A program that reads an answer and prints a number. Only the user's own command line names it,
-/// and no shell interprets its arguments.
+/// A program that reads an answer from standard input and prints a score, a number. Only the user's
+/// command line can name a judge, and no shell interprets its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judge {
     program: String,
@@ -31,7 +32,7 @@ impl Judge {
     /// The default time limit per answer: 120 s.
     pub const TIMEOUT: Duration = Duration::from_secs(120);
 
-    /// Parses a judge from a command line, whose words may be quoted.
+    /// Parses a command line: a program and its arguments, which may be quoted.
     ///
     /// # Errors
     /// Returns an error if the line names no program.
@@ -43,18 +44,20 @@ impl Judge {
         Ok(Self { program, arguments: words.collect(), timeout: Self::TIMEOUT })
     }
 
-    /// Sets another time limit per answer.
+    /// Sets the time limit per answer, instead of [`TIMEOUT`](Self::TIMEOUT).
     #[must_use]
     pub fn within(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    /// Checks that the program exists, before any model call is paid for that it could not score.
+    /// Checks that the program exists. Called before the exploration, so that no model call is paid
+    /// for without a score.
     pub(super) fn find(&self) -> Result<()> {
         let found = if self.program.contains('/') {
             is_program(Path::new(&self.program))
         } else {
-            // Without `PATH` the system decides where to search.
+            // Without `PATH`, the operating system determines where to search, so assume that the
+            // program exists.
             let Some(folders) = std::env::var_os("PATH") else { return Ok(()) };
             std::env::split_paths(&folders)
                 .any(|folder: PathBuf| is_program(&folder.join(&self.program)))
@@ -65,7 +68,7 @@ impl Judge {
         Err(Error::invalid(format!("there is no program {} to judge the answers", self.program)))
     }
 
-    /// Scores an answer, or returns a message about what is wrong with the judge.
+    /// Returns the judge's score of an answer, or a message that explains why there is no score.
     pub(super) async fn score(
         &self,
         answer: &str,
@@ -95,13 +98,14 @@ impl Judge {
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let write = async {
             if let Some(mut stdin) = stdin {
-                // A judge need not read all of the answer, or any of it.
+                // Writing fails if the judge exits without reading the whole answer, which is no
+                // error.
                 let _ = stdin.write_all(answer.as_bytes()).await;
             }
         };
         let wait = async {
             let status = child.wait().await;
-            // Processes that the judge started would keep its output open.
+            // Kill the processes that the judge started: they could hold its output pipes open.
             drop(group);
             status
         };
@@ -115,8 +119,8 @@ fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// The processes of a judge, in their own process group: Ctrl-C at a terminal does not reach them.
-/// Dropping the value kills them.
+/// The process group of a judge and its child processes. Ctrl-C at the terminal does not reach a
+/// process group of its own. Dropping this value kills the group.
 struct Group(Option<Pid>);
 
 impl Group {
@@ -129,13 +133,14 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if let Some(group) = self.0 {
-            // The call fails if the group has no process any more.
+            // The call fails if all processes of the group have ended, which is no error.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
 }
 
-/// Reads all output, so that the program never blocks on a full pipe, and returns its beginning.
+/// Reads all output, so that the program never blocks on a full pipe. Returns the first [`OUTPUT`]
+/// bytes.
 async fn beginning(output: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
     read(output, |bytes, more| {
         let left = OUTPUT.saturating_sub(bytes.len());
@@ -144,7 +149,7 @@ async fn beginning(output: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
     .await
 }
 
-/// Reads all output and returns its end, which has the error message.
+/// Reads all output, and returns the last [`OUTPUT`] bytes, which have the error message.
 async fn end(output: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
     read(output, |bytes, more| {
         bytes.extend(more);
@@ -166,7 +171,8 @@ async fn read(
     bytes
 }
 
-/// Parses the number that the judge printed.
+/// Parses the number that the judge printed. The error explains a failed exit or an output that is
+/// no number.
 fn number(printed: &[u8], errors: &[u8], status: ExitStatus) -> Result<f64, String> {
     let (printed, errors) = (String::from_utf8_lossy(printed), String::from_utf8_lossy(errors));
     if !status.success() {

@@ -1,4 +1,4 @@
-//! The labels of the forks in which continuations run.
+//! Generates the labels of the forks in which continuations run.
 
 use forklore_core::{Header, Label};
 use forklore_engine::Error as EngineError;
@@ -7,10 +7,10 @@ use forklore_store::Error as StoreError;
 use super::Explore;
 use crate::{Error, Host, Result};
 
-/// The longest label that leaves space for a number after it.
+/// The maximum length, in bytes, of a label to which a number can be appended.
 const LONGEST: usize = 56;
 
-/// Generates unused labels with consecutive numbers.
+/// A generator of unused labels with consecutive numbers.
 pub(super) struct Labels {
     prefix: String,
     number: u64,
@@ -27,12 +27,12 @@ impl Labels {
             None => usual(&explore.session),
         };
         let labels = Self { prefix, number: 0, used };
-        // Reject a prefix that cannot begin a label before anything is created.
+        // Before any fork is created, reject a prefix that cannot begin a label.
         labels.numbered(1)?;
         Ok(labels)
     }
 
-    /// Returns the next label that no branch had when the exploration began.
+    /// Returns the next label. No branch of the family had it when the exploration began.
     pub(super) fn next(&mut self) -> Result<Label> {
         loop {
             self.number += 1;
@@ -49,8 +49,8 @@ impl Labels {
     }
 }
 
-/// Returns the default prefix of labels: the label of the fork that is continued, or `try-` for a
-/// root or if that label is too long.
+/// Returns the default prefix of the labels: the label of the continued session and a dot, or
+/// `try-` if that session is a root or its label is too long.
 fn usual(session: &Header) -> String {
     let label = session.label.as_str();
     match session.parent_id {
@@ -59,7 +59,8 @@ fn usual(session: &Header) -> String {
     }
 }
 
-/// Checks whether another program used the label meanwhile.
+/// Checks whether a fork failed because another program has used its label since the exploration
+/// began.
 pub(super) fn is_used(error: &Error) -> bool {
     matches!(
         error,

@@ -11,7 +11,8 @@ use super::labels::{Labels, is_used};
 use super::{Explore, Row, fail};
 use crate::{Host, Result};
 
-/// Creates the forks. Plans one of them first, so that an invalid cut creates none.
+/// Creates the forks. Plans one fork first, so that no fork is created if the cut is invalid. A
+/// fork that fails marks its row as failed and returns `None`.
 pub(super) fn all<'a>(
     host: &'a Host,
     explore: &'a Explore,
@@ -29,7 +30,7 @@ pub(super) fn all<'a>(
         let request = Fork { at: explore.at.clone(), ..Fork::of(explore.session.id.clone()) };
         let plan = Fork { dry_run: true, ..request.clone() };
         let planned = host.run(move |engine| engine.fork(&plan)).await?;
-        // All forks begin at one cut, even if the session grows meanwhile.
+        // Use the planned cut for all forks, because the session may grow while forks are created.
         let request = Fork { at: Some(planned.cut.selector()), ..request };
         let mut labels = Labels::of(host, explore).await?;
         let mut branches = Vec::new();

@@ -14,10 +14,11 @@ use tokio_util::sync::CancellationToken;
 use super::{Changed, Explore, Judge, Row, State, fail, seconds, state_of};
 use crate::interrupt::interruptible;
 
-/// Number of notifications of one continuation that are buffered for display.
+/// The maximum number of buffered notifications of one continuation.
 const CAPACITY: usize = 1024;
 
-/// Runs all continuations. The first one runs alone until its answer begins or it ends.
+/// Runs all continuations. The first continuation runs alone until its answer begins or until it
+/// ends.
 pub(super) fn all(
     branches: Vec<Option<AgentSession>>,
     explore: &Explore,
@@ -42,11 +43,12 @@ pub(super) fn all(
                 let leads = std::mem::take(&mut first);
                 let (warm, jobs) = (warm.clone(), jobs.clone());
                 Some(async move {
-                    // The semaphore is never closed.
+                    // An error is impossible, because the semaphore is never closed.
                     let _job = jobs.acquire().await;
                     if leads {
                         one.run(Some(&warm)).await;
-                        // Release the others, however the first one ended.
+                        // Start the other continuations, even if the first one ended without an
+                        // answer.
                         warm.notify_waiters();
                         warm.notify_one();
                     } else {
@@ -73,7 +75,7 @@ pub(super) fn all(
     .boxed()
 }
 
-/// One continuation.
+/// A continuation that runs in a fork, and its row.
 struct One {
     at: usize,
     row: Row,
@@ -116,7 +118,7 @@ impl One {
 
     async fn turn(&mut self, warm: Option<&Notify>) -> forklore_agent::Result<Turn> {
         if self.cancel.is_cancelled() {
-            // Interrupted before it began: no request is sent.
+            // The continuation was interrupted before it began, so send no request.
             return Ok(self.not_begun());
         }
         let mut notifications = self.session.subscribe(CAPACITY);
@@ -131,7 +133,7 @@ impl One {
                 done = &mut turn => break done,
             }
         };
-        // Process the notifications of a turn that ended before the loop read them.
+        // Process the notifications that the loop had not read when the turn ended.
         while let Some(Some(received)) = notifications.next().now_or_never() {
             self.follow(&received, warm);
         }
@@ -169,7 +171,7 @@ impl One {
     }
 
     fn report(&self) {
-        // Sending fails only after the exploration is over.
+        // Sending fails only after the exploration has ended.
         let _ = self.changed.send((self.at, self.row.clone()));
     }
 }

@@ -1,4 +1,4 @@
-//! Questions about tool calls.
+//! Tests of questions about tool calls.
 
 use forklore_host::{Approvals, CancellationToken};
 
@@ -28,6 +28,6 @@ async fn without_anybody_who_answers_a_call_is_denied() {
     drop(questions);
     let conversation = world.host.open(World::start(), approvals).await.unwrap();
     let turn = conversation.say("call", &CancellationToken::new()).await.unwrap();
-    // Only the conversation itself called its model.
+    // Only the conversation called the model: the denied call started no sub-agent.
     assert_eq!((turn.model_calls, world.requests.lock().unwrap().len()), (2, 2));
 }

@@ -1,4 +1,4 @@
-//! What the configuration enables.
+//! Tests of the features that the configuration enables.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

@@ -1,4 +1,4 @@
-//! Several concurrent continuations.
+//! Tests of explorations: several concurrent continuations.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -57,7 +57,7 @@ fn all_begin_with_the_same_messages_and_the_first_leads() {
         assert_eq!(request.messages[..2], requests[0].messages[..2]);
         assert_eq!(request.cache_key, requests[0].cache_key);
     }
-    // No other request is sent before the first one answers.
+    // No other request is sent before the answer of the first continuation begins.
     let seen = seen.into_inner().unwrap();
     let first_answer = seen.iter().position(|row| *row == (0, State::Answering)).unwrap();
     let others = seen.iter().position(|(at, state)| *at > 0 && *state == State::Requested).unwrap();
@@ -71,7 +71,7 @@ fn one_that_fails_is_a_row_with_its_error() {
     let rows = run(&world, &request(&session, &["fail", "b"]));
     assert_eq!((rows[0].state, rows[1].state), (State::Failed, State::Done));
     assert!(rows[0].error.as_ref().unwrap().contains("it fails"), "{rows:?}");
-    // The next exploration continues the numbers.
+    // The next exploration continues the numbers of the labels.
     let again = run(&world, &request(&session, &["c"]));
     assert_eq!(again[0].label.as_ref().unwrap().as_str(), "try-3");
 }
@@ -98,7 +98,7 @@ fn labels_say_from_where_and_count_on() {
     assert_eq!(labels(&world, &from("try-2")), ["try-2.1"]);
     assert_eq!(labels(&world, &from("try-2")), ["try-2.2"]);
     assert_eq!(labels(&world, &from("try-2.1")), ["try-2.1.1"]);
-    // If the label would be too long, the prefix is that of a root.
+    // If the session's label is too long, the prefix is `try-`, as for a root.
     world.engine().label(&header("plan-1").id, &"p".repeat(64).parse().unwrap()).unwrap();
     assert_eq!(labels(&world, &from(&"p".repeat(64))), ["try-5"]);
     let wrong = Explore { label: Some("no name".into()), ..request(&session, &["a"]) };
@@ -132,7 +132,7 @@ fn a_judge_scores_and_may_be_wrong() {
     let judged = |line: &str| {
         let judge = Some(Judge::parse(line).unwrap());
         let row = run(&world, &Explore { judge, ..request(&session, &["abc"]) }).remove(0);
-        // Whatever the judge does, the answer is stored.
+        // The answer is stored, whatever the judge does.
         assert_eq!((row.state, row.answer.as_str()), (State::Done, "m1 read: abc"));
         match (row.score, row.error) {
             (Some(score), None) => Ok(score),
@@ -141,7 +141,7 @@ fn a_judge_scores_and_may_be_wrong() {
         }
     };
     assert_eq!(judged("wc -c"), Ok(12.0));
-    // No shell interprets the line.
+    // No shell interprets the command line of the judge.
     assert_eq!(judged("echo 7 ; echo 8"), Ok(7.0));
     let wrong = [
         "echo no number",
@@ -165,14 +165,14 @@ fn a_judge_has_its_time_and_leaves_nothing_behind() {
         let wanted = Explore { judge: Some(judge), ..request(&session, &["abc"]) };
         run(&world, &wanted).remove(0)
     };
-    // A judge that never ends, or never stops printing, loses the score but not the answer.
+    // If a judge never ends or never stops printing, there is no score, but the answer is stored.
     for line in ["sleep 1000", "yes"] {
         let row = judged(line, 1);
         let late = "the judge took over 1 s";
         assert_eq!((row.error.as_deref(), row.score), (Some(late), None));
         assert_eq!(row.answer, "m1 read: abc");
     }
-    // A judge that has exited is done, whatever processes it started.
+    // A judge is done when it has exited, even if processes that it started still run.
     let dir = tempfile::tempdir().unwrap();
     let child = dir.path().join("child");
     let line = format!("sh -c 'sleep 1000 & echo $! > {}; echo 5'", child.display());

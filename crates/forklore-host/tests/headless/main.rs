@@ -1,4 +1,4 @@
-//! Conversations without a terminal, on a store in memory.
+//! Tests of conversations without a terminal, on a store in memory.
 
 #![allow(
     clippy::unwrap_used,

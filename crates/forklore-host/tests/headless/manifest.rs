@@ -1,4 +1,5 @@
-//! What a host must not do: read a terminal, handle signals, print, or have its own runtime.
+//! Checks that the host does not read a terminal, handle signals, print, or create an async
+//! runtime.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Turns, forks and returning from them.
+//! Tests of turns, forks, and returning from forks.
 
 use forklore_core::{ErrorKind, Selector};
 use forklore_host::{BranchOptions, CancellationToken, Condition, Conversation, SummarizeBy};
@@ -70,7 +70,7 @@ async fn one_turn_runs_without_a_conversation() {
     let turn = world.host.run_turn(&World::start(), prompt, &never(), &mut notify).await.unwrap();
     assert_eq!(turn.text, "m1 read: hello");
     assert!(names.contains(&forklore_agent::notify::Name::SessionEnd), "{names:?}");
-    // Nothing is left to continue.
+    // A complete turn cannot be continued.
     let start = World::start().session(turn.session_id);
     let over = world.host.run_turn(&start, None, &never(), &mut |_| {}).await.unwrap_err();
     assert_eq!(over.kind(), ErrorKind::InvalidArgs);
@@ -125,7 +125,7 @@ async fn files_go_along_with_one_prompt() {
     conversation.say("read it", &never()).await.unwrap();
     assert!(conversation.attachments().is_empty());
     assert!(conversation.attach(dir.path()).await.is_err());
-    // A prompt that is not stored leaves the files for the next one.
+    // If a prompt is not stored, its files stay pending for the next prompt.
     let header = conversation.header().await.unwrap();
     world.host.engine().take_lease(&header.id, "another program").unwrap();
     conversation.attach(&path).await.unwrap();

@@ -1,4 +1,4 @@
-//! A host with models that repeat the prompt.
+//! Creates hosts with models that repeat the prompt.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -21,8 +21,8 @@ const CONFIG: &str = "default_model = 'one'\n\
     [models.one]\nprovider = 'openai'\nmodel = 'm1'\nbase_url = 'http://127.0.0.1:9/v1'\n\
     [models.two]\nprovider = 'openai'\nmodel = 'm2'\nbase_url = 'http://127.0.0.1:9/v1'\n";
 
-/// Answers `<model> read: <prompt>`, fails at `fail`, stops answering at `hang`, and calls the tool
-/// `delegate` at `call`.
+/// A model that answers `<model> read: <prompt>`. It fails for the prompt `fail`, sends nothing for
+/// `hang`, and calls the tool `delegate` for `call`.
 struct Echo {
     name: ModelName,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -84,7 +84,7 @@ impl World {
         Self::configured("")
     }
 
-    /// Creates a host with additional configuration.
+    /// Creates a host. Adds `more` to its configuration.
     pub(crate) fn configured(more: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
@@ -107,7 +107,7 @@ impl World {
     }
 }
 
-/// A world with its own runtime, for tests that block.
+/// A world with an async runtime of its own, for tests that are not async.
 pub(crate) struct Blocking {
     world: World,
     runtime: Runtime,
@@ -135,7 +135,7 @@ impl Blocking {
         self.world.requests.lock().unwrap()
     }
 
-    /// Sends these prompts in a new session. Returns its header.
+    /// Sends these prompts in a new session. Returns the header of the session.
     pub(crate) fn talk(&self, prompts: &[&str]) -> Header {
         self.runtime.block_on(async {
             let conversation = self.world.host.open_unattended(World::start()).await.unwrap();

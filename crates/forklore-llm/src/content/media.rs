@@ -1,5 +1,5 @@
-//! Converts images, documents and texts of a message to content parts, with a note for each one
-//! that is not sent.
+//! Converts the images, documents and texts of a message to content parts. A note replaces each
+//! image or document that is not sent.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ impl InlineMedia<'_> {
     }
 }
 
-/// Returns a note that replaces media that the API does not accept at this position.
+/// Returns the note that replaces media where the API does not accept them.
 pub(crate) fn note(shown: &InlineMedia<'_>) -> String {
     format!("[not sent: {}]", shown.media_type)
 }
@@ -55,7 +55,7 @@ impl<'a> ContentPart<'a> {
     }
 }
 
-/// Converts an attachment to the content part that the request contains.
+/// Converts an attachment to a content part: the media, the text, or a note.
 pub(super) fn attachment<'b, 'a: 'b>(
     context: &mut MediaContext<'a>,
     reference: &str,
@@ -79,7 +79,8 @@ pub(super) fn attachment<'b, 'a: 'b>(
     }
 }
 
-/// Converts a part in the native form of a provider or an agent to a content part.
+/// Converts a part in the native form of a provider or an agent to a content part: the media in it,
+/// or a note.
 pub(super) fn other<'b>(context: &mut MediaContext<'_>, json: &'b str) -> ContentPart<'b> {
     if let Some(Inline { media_type, base64, name }) = inline(json) {
         return match context.allowance.take_base64(&media_type, &base64) {
@@ -103,8 +104,8 @@ fn kind(json: &str) -> String {
     kind.unwrap_or_else(|| "a part of no known kind".to_owned())
 }
 
-/// Returns the parts of a tool result: a string unchanged, a list part by part, any other value as
-/// JSON.
+/// Returns the content parts of a tool result: a string as one text, a list part by part, and any
+/// other value as JSON text.
 pub(super) fn result<'a>(
     context: &mut MediaContext<'a>,
     content: &'a Data,
@@ -137,7 +138,7 @@ fn parts_of<'b, 'a: 'b>(context: &mut MediaContext<'a>, content: &'b str) -> Vec
     parts.into_iter().map(piece).collect()
 }
 
-/// A part of a tool result.
+/// A part of a tool result, in the form in which the log stores it.
 #[derive(Deserialize)]
 struct Part {
     #[serde(default, rename = "type")]
@@ -153,14 +154,14 @@ struct Part {
 }
 
 impl Part {
-    /// Parses a part; returns `None` if the value is not a part.
+    /// Parses a part. Returns `None` if the JSON value is not a part.
     fn of(json: &str) -> Option<Self> {
         let part: Self = serde_json::from_str(json).ok()?;
         (part.kind.is_some() || inline(json).is_some()).then_some(part)
     }
 }
 
-/// Returns the text of a tool result, with `mark` in place of media.
+/// Returns the text of a tool result. The text that `mark` returns replaces each image or document.
 pub(crate) fn as_text(
     pieces: &[ContentPart<'_>],
     mark: impl Fn(&InlineMedia<'_>) -> String,

@@ -1,16 +1,17 @@
-//! Redaction of an API key: every recognisable part of it in error messages, the whole key in
+//! Redacts an API key: every recognisable part of the key in error messages, and the whole key in
 //! responses.
 
 /// The text that replaces a key.
 const INSTEAD: &str = "[key]";
 /// The shortest part of a key that is redacted, in characters.
 const MIN_PART_LENGTH: usize = 8;
-/// The minimum length of a key that is redacted in responses, in bytes. Shorter keys, such as
-/// `ollama`, are words that a response may use.
+/// The minimum length, in bytes, of a key that is redacted in responses. A shorter key, such as
+/// `ollama`, may be an ordinary word of a response.
 const MIN_SECRET_LENGTH: usize = 16;
 
-/// Returns the text without the key. It also removes long parts of the key, forms that are escaped
-/// for JSON, URLs or HTML, and partly masked forms such as `sk-ab12...wxyz`.
+/// Redacts the key in `text`. Also redacts parts of the key of at least [`MIN_PART_LENGTH`]
+/// characters, forms that are escaped for JSON, URLs or HTML, and partly masked forms such as
+/// `sk-ab12...wxyz`.
 pub(super) fn redact(text: &str, key: &str) -> String {
     let key: Vec<char> = key.chars().collect();
     let read = read(text);
@@ -32,14 +33,14 @@ pub(super) fn redact(text: &str, key: &str) -> String {
     out
 }
 
-/// A decoded character and the byte range that encodes it.
+/// A decoded character, and the byte range of the text that encodes the character.
 struct Read {
     char: char,
     from: usize,
     to: usize,
 }
 
-/// Returns the characters of a text, with escapes decoded.
+/// Decodes the escapes in `text`, and returns all its characters.
 fn read(text: &str) -> Vec<Read> {
     let mut all = Vec::with_capacity(text.len());
     let mut from = 0;
@@ -52,8 +53,8 @@ fn read(text: &str) -> Vec<Read> {
     all
 }
 
-/// Decodes the escape at the start of a text; returns the character and the length of the escape in
-/// bytes.
+/// Decodes the escape at the start of `text`. Returns the character, and the length of the escape
+/// in bytes. Returns `None` if there is no escape.
 fn escape(text: &str) -> Option<(char, usize)> {
     let code =
         |digits: &str, radix| u32::from_str_radix(digits, radix).ok().and_then(char::from_u32);
@@ -74,7 +75,7 @@ fn escape(text: &str) -> Option<(char, usize)> {
     Some((char, digits.len() + 3))
 }
 
-/// Returns the length of the longest part of the key at the start of a text, in characters.
+/// Returns the length, in characters, of the longest part of the key with which `text` begins.
 fn longest(text: &[Read], key: &[char]) -> usize {
     let common = |from: usize| {
         let pairs = text.iter().zip(key.iter().skip(from));
@@ -83,7 +84,8 @@ fn longest(text: &[Read], key: &[char]) -> usize {
     (0..key.len()).map(common).max().unwrap_or(0)
 }
 
-/// Returns the length of a mask after a part of a key, including the end of the key if it follows.
+/// Returns the length, in characters, of a mask such as `...` and the end of the key after it.
+/// `text` follows a part of the key. Returns 0 unless both the mask and the end of the key follow.
 fn masked(text: &[Read], key: &[char]) -> usize {
     let is_mask = |read: &&Read| matches!(read.char, '*' | '.' | '\u{2026}' | '\u{2022}');
     let mask = text.iter().take_while(is_mask).count();
@@ -95,19 +97,20 @@ fn masked(text: &[Read], key: &[char]) -> usize {
         let end = key.get(key.len() - len..).unwrap_or_default();
         end.iter().zip(behind).filter(|(char, read)| **char == read.char).count() == *len
     };
-    // A single matching character may belong to the next word.
+    // The end of the key needs at least two characters: a single character may belong to the next
+    // word.
     (2..=key.len()).rev().find(ends).map_or(0, |end| mask + end)
 }
 
-/// Redacts the whole key in a stream of text chunks, also if the key is split over chunks.
+/// Redacts the whole key in a stream of text chunks, even if the key is split over several chunks.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
-    /// The end of the text so far that may be the start of the key.
+    /// The end of the text so far, if it may be the start of the key.
     pending: String,
 }
 
 impl Flow {
-    /// Appends a chunk; returns the text that cannot be part of the key.
+    /// Appends a chunk. Returns the redacted text that cannot be part of the key.
     pub(super) fn pass(&mut self, more: &str, key: &str) -> String {
         let mut text = std::mem::take(&mut self.pending);
         text.push_str(more);
@@ -119,18 +122,18 @@ impl Flow {
         text
     }
 
-    /// Returns the remaining text at the end of the response.
+    /// Returns the pending text at the end of the response. It is not the whole key.
     pub(super) fn rest(&mut self) -> String {
         std::mem::take(&mut self.pending)
     }
 }
 
-/// Returns the text with the whole key redacted.
+/// Returns the text with each occurrence of the whole key redacted.
 pub(super) fn redact_key(text: &str, key: &str) -> String {
     text.replace(key, INSTEAD)
 }
 
-/// Checks whether responses are redacted for this key.
+/// Checks whether this key is redacted in responses.
 pub(super) fn is_secret(key: &str) -> bool {
     key.len() >= MIN_SECRET_LENGTH
 }

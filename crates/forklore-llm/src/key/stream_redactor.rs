@@ -1,5 +1,5 @@
-//! Redacts the API key in a streamed response: if a server or a model repeats the key, it appears
-//! neither in the log nor on a screen.
+//! Redacts the API key in a streamed response. If a server or a model repeats the key, the key
+//! reaches neither the log nor a screen.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,7 +10,8 @@ use forklore_core::Data;
 
 use super::redact::{Flow, redact_key};
 
-/// Redacts the key in the events of one response. Without a key it passes them on unchanged.
+/// A redactor of the key for the events of one response. Without a key, it passes the events on
+/// unchanged.
 #[derive(Default)]
 pub(crate) struct StreamRedactor {
     key: Option<String>,
@@ -70,12 +71,13 @@ fn push(text: String, piece: fn(String) -> StreamEvent, out: &mut VecDeque<Strea
     }
 }
 
-/// Redacts the key in one stream event. It does not find a key that continues in the next event.
+/// Redacts the key in one stream event. Does not find a key that continues in the next event.
 fn redacted(piece: StreamEvent, key: &str) -> StreamEvent {
     match piece {
         StreamEvent::Thought { text, opaque } => StreamEvent::Thought {
             text: redact_key(&text, key),
-            // The provider must not get a changed thought back: its signature would not match.
+            // Drop provider data with the key: the signature would not match a redacted thought,
+            // and the provider would refuse it.
             opaque: opaque.filter(|opaque| !opaque.get().contains(key)),
         },
         StreamEvent::Call(call) => StreamEvent::Call(ToolCall {

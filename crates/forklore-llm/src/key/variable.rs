@@ -5,13 +5,14 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The name of an environment variable. The type refuses any text that cannot be a name and repeats
-/// it nowhere, because it may be a key in the wrong field.
+/// The name of an environment variable. Text that cannot be a name is refused, and the error does
+/// not repeat the text, because it may be a key in the wrong field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyVariable(String);
 
-/// The error for a text that is not the name of a variable. It does not contain that text.
+/// The error for text that cannot be the name of an environment variable. The error does not
+/// contain the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "key_env is the name of the environment variable that holds the key: letters, digits and \

@@ -1,8 +1,8 @@
-//! Requests to Anthropic's messages API.
+//! Writes requests to Anthropic's messages API.
 //!
 //! Cache breakpoints mark the ends of the prefixes that a session shares with its ancestors. One
-//! more breakpoint, for the whole request, is a field of the body, and the server applies it to the
-//! last message. Thus no breakpoint moves through the history from request to request.
+//! more breakpoint, for the whole request, is a field of the body; the server applies it to the
+//! last message. Thus the breakpoints in the history stay at the same messages in each request.
 
 use std::borrow::Cow;
 
@@ -17,11 +17,12 @@ use crate::content::{
     ContentPart, InlineMedia, Segment, SegmentKind, Speaker, as_text, note, segments,
 };
 
-/// The maximum number of tokens of a response if the configuration has none: the API requires a
-/// limit.
+/// The maximum number of tokens of a response, if the configuration sets no limit. The API requires
+/// a limit.
 const DEFAULT_MAX_TOKENS: u32 = 8192;
 
-/// A request may contain four breakpoints; the field for the whole request uses one.
+/// The maximum number of breakpoints in the history. The API allows four in a request, and the
+/// field for the whole request uses one.
 const MAX_BREAKPOINTS: usize = 3;
 
 #[derive(Serialize)]
@@ -37,7 +38,7 @@ struct Body<'a> {
     cache_control: TypeTag,
 }
 
-/// The part of a request that a token count needs.
+/// The part of a request that a request for a token count contains.
 #[derive(Serialize)]
 struct Prompt<'a> {
     model: &'a str,
@@ -68,7 +69,8 @@ struct Message<'a> {
     content: Vec<CacheableBlock<'a>>,
 }
 
-/// A content block whose last field is `cache_control`.
+/// A content block. `cache_control` marks a cache breakpoint after the block, and is its last
+/// field.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum CacheableBlock<'a> {
@@ -115,7 +117,7 @@ struct Source<'a> {
     data: Cow<'a, str>,
 }
 
-/// The content of a tool result: a list only if it contains media.
+/// The content of a tool result. It is a list only if the result contains media.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum ToolContent<'a> {
@@ -142,7 +144,7 @@ pub(super) fn body(
     })
 }
 
-/// Returns the body of a request that counts tokens.
+/// Returns the body of a request for the token count of `request`.
 pub(crate) fn count_body(
     config: &ModelConfig,
     name: &ModelName,
@@ -179,13 +181,13 @@ fn prompt<'a>(
     }
 }
 
-/// The breakpoints, each as the number of messages before it.
+/// The breakpoints in the history. Each is the number of messages before the breakpoint.
 struct Breakpoints(Vec<usize>);
 
 impl Breakpoints {
-    /// Places breakpoints at the oldest forks of the session's lineage, so that parent and child
-    /// have the same ones. The breakpoint of the whole request covers later shared prefixes: the
-    /// server looks back over 20 blocks.
+    /// Sets breakpoints at the oldest forks of the session's lineage, so that the requests of
+    /// parent and child have the same breakpoints. The breakpoint of the whole request covers
+    /// shared prefixes after them, because the server looks back over 20 blocks.
     fn of(request: &Request) -> Self {
         let mut breakpoints = request.forks.clone();
         if breakpoints.is_empty() && request.shared > 0 {
@@ -195,7 +197,8 @@ impl Breakpoints {
         Self(breakpoints)
     }
 
-    /// Returns the indexes in `all` of the last cacheable blocks before the breakpoints.
+    /// Returns, for each breakpoint, the index in `all` of the last block before it that may have
+    /// `cache_control`. Reasoning may not.
     fn indexes(&self, all: &[Segment<'_>]) -> Vec<usize> {
         let cacheable =
             |segment: &Segment<'_>| !matches!(segment.kind, SegmentKind::Reasoning { .. });
@@ -211,7 +214,7 @@ fn system<'a>(
     breakpoints: &Breakpoints,
     rest: &[Segment<'_>],
 ) -> Vec<CacheableBlock<'a>> {
-    // A breakpoint after the first message does not belong to these blocks.
+    // A breakpoint after the first message of `rest` does not belong to the system blocks.
     let first = rest.first().map_or(usize::MAX, |segment| segment.message);
     let own = Breakpoints(
         breakpoints.0.iter().copied().filter(|breakpoint| *breakpoint <= first).collect(),
@@ -227,10 +230,10 @@ fn system<'a>(
     blocks.collect()
 }
 
-/// Joins consecutive segments of one role to messages.
+/// Joins consecutive segments of the same role to one message.
 fn messages<'a>(rest: Vec<Segment<'a>>, breakpoints: &Breakpoints) -> Vec<Message<'a>> {
     let mut messages: Vec<Message<'a>> = Vec::new();
-    // The API requires that a user message comes first.
+    // The API requires that the first message is a user message.
     if rest.first().is_some_and(|segment| segment.speaker == Speaker::Assistant) {
         let text = Cow::Borrowed("(The conversation begins with the assistant.)");
         let block =
@@ -255,7 +258,7 @@ fn messages<'a>(rest: Vec<Segment<'a>>, breakpoints: &Breakpoints) -> Vec<Messag
                 push(&mut messages, role, CacheableBlock::Reasoning(block));
                 continue;
             }
-            // The API refuses reasoning without its signature.
+            // Omit reasoning without a signature, which the API refuses.
             SegmentKind::Reasoning { opaque: None, .. } => continue,
         };
         let cache_control = marked.contains(&at).then_some(EPHEMERAL);
@@ -275,7 +278,7 @@ fn show(shown: InlineMedia<'_>) -> ContentBlock<'_> {
     }
 }
 
-/// Returns the content of a tool result. A result with `is_error` may contain text only.
+/// Returns the content of a tool result. If `is_error` is set, the API accepts only text.
 fn tool_content(content: Vec<ContentPart<'_>>, is_error: bool) -> ToolContent<'_> {
     if is_error || !content.iter().any(|piece| matches!(piece, ContentPart::Media(_))) {
         return ToolContent::Text(as_text(&content, note));

@@ -1,4 +1,4 @@
-//! Requests to Gemini's `streamGenerateContent` method.
+//! Writes requests to Gemini's `streamGenerateContent` method.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ struct Body<'a> {
     generation_config: GenerationConfig,
 }
 
-/// The part of a request that a token count needs.
+/// The part of a request that a request for a token count contains.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Prompt<'a> {
@@ -127,7 +127,8 @@ enum FunctionResult {
     Error(String),
 }
 
-/// The signature of a thought. Requests return it on the part that follows the thought.
+/// The signature of a thought. A later request must contain the signature in the part that follows
+/// the thought.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Signature<'a> {
@@ -154,7 +155,7 @@ pub(super) fn body(
     })
 }
 
-/// Returns the body of a request that counts tokens.
+/// Returns the body of a request for the token count of `request`.
 pub(crate) fn count_body(
     config: &ModelConfig,
     name: &ModelName,
@@ -217,7 +218,7 @@ fn signed(opaque: &Data) -> Option<Data> {
     Some(Data::from_checked(signature.thought_signature.get()))
 }
 
-/// Converts a segment to parts. Media of a tool result follow its text.
+/// Converts a segment to parts. The media of a tool result follow the text of the result.
 fn parts(what: SegmentKind<'_>) -> Vec<Part<'_>> {
     let part = match what {
         SegmentKind::Text(text) => Part { text: Some(text), ..Part::default() },

@@ -1,4 +1,4 @@
-//! Requests to OpenAI's chat completions API, which most servers implement.
+//! Writes requests to OpenAI's chat completions API, which most servers implement.
 
 use std::borrow::Cow;
 
@@ -61,7 +61,8 @@ struct ChatMessage<'a> {
     tool_calls: Vec<ToolCall<'a>>,
 }
 
-/// The content of a message: a list only if it contains media, because some servers refuse lists.
+/// The content of a message. It is a list only if the message contains media, because some servers
+/// refuse lists.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum MessageContent<'a> {
@@ -125,7 +126,7 @@ pub(super) fn body(
             parameters: &tool.parameters,
         },
     });
-    // OpenAI's own API and compatible servers use different names for this limit.
+    // OpenAI's own API and compatible servers use different names for the limit of output tokens.
     let most = request.options.max_output_tokens.or(config.max_output_tokens);
     let is_openai = config.provider == Provider::OpenAi && config.base_url.is_none();
     let takes = config.takes();
@@ -144,14 +145,14 @@ pub(super) fn body(
     })
 }
 
-/// Converts the history to messages. The text and the calls of one response become one message. The
-/// results follow it, then text that came after a call. A tool message may contain text only, so
-/// the media of results become a user message after them.
+/// Converts the history to messages. The text and the calls of one response become one assistant
+/// message, and the results of the calls follow it. A tool message may contain only text, so the
+/// media of the results become a user message after the results. Text that the model wrote after a
+/// call comes last.
 fn messages<'a>(all: Vec<Segment<'a>>) -> Vec<ChatMessage<'a>> {
     let mut messages: Vec<ChatMessage<'a>> = Vec::new();
     let mut deferred = Deferred::default();
-    // The speaker and message index of the last segment; `None` if the next segment starts a
-    // message.
+    // The speaker and the message index of the last segment. `None` before the first segment.
     let mut open: Option<(Speaker, usize)> = None;
     for piece in all {
         let (speaker, message) = (piece.speaker, piece.message);
@@ -197,7 +198,8 @@ fn messages<'a>(all: Vec<Segment<'a>>) -> Vec<ChatMessage<'a>> {
     messages
 }
 
-/// Content that must follow the results of a response's calls.
+/// Content that must follow the results of a response's calls: the media of the results, and the
+/// segments after a call.
 #[derive(Default)]
 struct Deferred<'a> {
     shown: Vec<MessagePart<'a>>,
@@ -205,7 +207,7 @@ struct Deferred<'a> {
 }
 
 impl<'a> Deferred<'a> {
-    /// Writes the text of a result and defers its media.
+    /// Writes the text of a tool result into the last message, and defers the media of the result.
     fn result(
         &mut self,
         messages: &mut [ChatMessage<'a>],
@@ -251,8 +253,8 @@ impl ChatMessage<'_> {
         !self.tool_calls.is_empty()
     }
 
-    /// Checks whether the field of the segment comes after all fields that are set, so that the
-    /// order of the segments is preserved.
+    /// Checks whether the message can take the segment without changing the order of segments. The
+    /// order is reasoning, content, calls.
     fn takes(&self, kind: &SegmentKind<'_>) -> bool {
         match kind {
             SegmentKind::Reasoning { .. } => self.content.is_none() && !self.calls(),
@@ -276,7 +278,7 @@ fn add<'a>(messages: &mut [ChatMessage<'a>], kind: SegmentKind<'a>) {
             let function = FunctionCall { name, arguments: arguments.get() };
             message.tool_calls.push(ToolCall { id, r#type: "function", function });
         }
-        // `Deferred` writes results.
+        // Not reached: `Deferred` writes results.
         SegmentKind::Result { .. } => {}
     }
 }
@@ -292,7 +294,7 @@ fn show(shown: InlineMedia<'_>) -> MessagePart<'_> {
     MessagePart::File { file: File { filename, file_data: url } }
 }
 
-/// Appends a part to the content, which becomes a list.
+/// Appends a part to the content, and converts the content to a list if necessary.
 fn append_part<'a>(to: &mut Option<MessageContent<'a>>, block: MessagePart<'a>) {
     let mut blocks = match to.take() {
         None => Vec::new(),
@@ -318,14 +320,15 @@ fn append<'a>(to: &mut Option<Cow<'a, str>>, text: Cow<'a, str>) {
     }
 }
 
-/// Joins two texts of one message, because some servers refuse a list of texts.
+/// Appends a text to another text of the same message, after a blank line. Some servers refuse a
+/// list of texts.
 fn join(so_far: &mut Cow<'_, str>, text: &str) {
     let so_far = so_far.to_mut();
     so_far.push_str("\n\n");
     so_far.push_str(text);
 }
 
-/// The field in which a server returns reasoning and expects it in later requests.
+/// The name of the field in which a server sends reasoning and expects it in later requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReasoningName {
@@ -334,7 +337,8 @@ pub(crate) enum ReasoningName {
     Reasoning,
 }
 
-/// Provider data of a reasoning text: the field that it returns in.
+/// The provider data that is stored with reasoning: the field in which a later request contains the
+/// reasoning.
 #[derive(Default, Deserialize, Serialize)]
 pub(crate) struct ReasoningField {
     #[serde(default)]

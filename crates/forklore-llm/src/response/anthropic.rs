@@ -15,10 +15,10 @@ use super::{PendingCall, ResponseError, append_bounded, check_call_count};
 pub(crate) struct Reader {
     id: Option<String>,
     block: Option<Block>,
-    /// Calls whose block ended. The last one may still turn out to be truncated, at the end of the
-    /// response.
+    /// The tool calls whose blocks have ended. Only the end of the response shows whether the last
+    /// call was truncated.
     calls: Vec<PendingCall>,
-    /// Total size of the arguments of all calls, in bytes.
+    /// The total size of the arguments of all calls, in bytes.
     argument_bytes: usize,
     reason: Option<String>,
     usage: Usage,
@@ -34,7 +34,7 @@ enum Block {
     Other,
 }
 
-/// An event of any type. The parser ignores unknown types.
+/// An event of any type. The parser ignores events of unknown types.
 #[derive(Deserialize)]
 struct Event<'a> {
     #[serde(borrow, rename = "type")]
@@ -110,7 +110,7 @@ struct Usage {
     cache_creation_input_tokens: Option<u64>,
 }
 
-/// A thinking block in the form that later requests must contain.
+/// A thinking block, in the form in which later requests must contain it.
 #[derive(Serialize)]
 struct Thinking<'a> {
     r#type: &'static str,
@@ -262,7 +262,7 @@ impl Reader {
 }
 
 impl Usage {
-    /// Replaces the counts that a later event contains.
+    /// Replaces each count that `later`, the usage of a later event, contains.
     fn update(&mut self, later: Self) {
         self.input_tokens = later.input_tokens.or(self.input_tokens);
         self.output_tokens = later.output_tokens.or(self.output_tokens);
@@ -274,8 +274,8 @@ impl Usage {
 }
 
 impl From<Usage> for TokenUsage {
-    /// Adds the cache counts to the input: Anthropic's `input_tokens` exclude tokens that were read
-    /// from or written to a cache.
+    /// Adds the cached tokens to the input tokens, because Anthropic's `input_tokens` excludes
+    /// tokens that were read from or written to a cache.
     fn from(usage: Usage) -> Self {
         let cached = usage.cache_read_input_tokens;
         let cache_written = usage.cache_creation_input_tokens;

@@ -129,8 +129,8 @@ impl Reader {
         }
         let text = part.text.filter(|text| !text.is_empty());
         let says = text.is_some() || part.function_call.is_some();
-        // The signature belongs to the part after the thought, and later requests must contain it
-        // there.
+        // The signature is in the part after the thought, and later requests must contain it in
+        // that part too.
         if says || part.thought_signature.is_some() {
             self.end_thought(part.thought_signature.as_deref(), pieces)?;
         }
@@ -138,7 +138,7 @@ impl Reader {
         if let Some(call) = part.function_call {
             self.calls += 1;
             let arguments = call.args.unwrap_or_else(|| Data::from_checked("{}"));
-            // The kernel generates the id of a call without one.
+            // If the call has no id, the kernel generates one.
             let id = call.id.unwrap_or_default();
             pieces.push(StreamEvent::Call(ToolCall { id, name: call.name, arguments }));
         }

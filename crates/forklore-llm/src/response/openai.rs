@@ -16,7 +16,7 @@ pub(crate) struct Reader {
     thinking: String,
     field: ReasoningName,
     calls: Vec<(Option<u64>, PendingCall)>,
-    /// Total size of the arguments of all calls, in bytes.
+    /// The total size of the arguments of all calls, in bytes.
     argument_bytes: usize,
     reason: Option<String>,
     usage: TokenUsage,
@@ -83,7 +83,7 @@ struct Usage {
     completion_tokens: Option<u64>,
     #[serde(default)]
     prompt_tokens_details: Option<PromptDetails>,
-    /// DeepSeek's field for the cached tokens.
+    /// DeepSeek's field for the number of cached tokens.
     #[serde(default)]
     prompt_cache_hit_tokens: Option<u64>,
 }
@@ -115,7 +115,7 @@ impl Reader {
             self.usage = usage.into();
             pieces.push(StreamEvent::Usage { usage: self.usage, request_id: self.id.clone() });
         }
-        // The request was for one choice.
+        // A response has one choice, because the request was for one.
         let Some(choice) = chunk.choices.into_iter().flatten().next() else { return Ok(false) };
         if let Some(delta) = choice.delta {
             self.add(delta, pieces)?;
@@ -129,7 +129,7 @@ impl Reader {
             (ReasoningName::ReasoningContent, delta.reasoning_content),
             (ReasoningName::Reasoning, delta.reasoning),
         ];
-        // Some servers send the same text in both fields.
+        // Some servers send the same reasoning in both fields, so read only one field.
         let thought = thoughts.into_iter().find_map(|(field, text)| Some((field, text?)));
         if let Some((field, text)) = thought.filter(|(_, text)| !text.is_empty()) {
             self.field = field;
@@ -151,7 +151,8 @@ impl Reader {
 
     fn add_call(&mut self, piece: CallPiece) -> Result<(), ResponseError> {
         let id = piece.id.filter(|id| !id.is_empty());
-        // Most servers number their calls. Without a number, a new id starts a new call.
+        // Most servers number the calls of a response. Without a number, a new id starts a new
+        // call.
         let goes_on = match (piece.index, &id) {
             (Some(index), _) => self.calls.iter().position(|(at, _)| *at == Some(index)),
             (None, None) => self.calls.len().checked_sub(1),

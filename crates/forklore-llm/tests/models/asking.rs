@@ -1,4 +1,4 @@
-//! Sends requests to a model, and builds the parts of a request.
+//! Helpers that send requests to a model, and build the parts of a request.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use forklore_core::{Data, Message, Part, Role};
 use forklore_llm::{HttpModel, ModelConfig, Provider};
 use futures_util::StreamExt as _;
 
-/// Returns a model with this API at this address.
+/// Returns a model with the API of this provider at this base URL.
 pub(crate) fn model(provider: Provider, base_url: &str) -> HttpModel {
     HttpModel::new(config(provider, base_url)).unwrap()
 }
@@ -23,7 +23,7 @@ pub(crate) fn config(provider: Provider, base_url: &str) -> ModelConfig {
     }
 }
 
-/// Returns all events of the response, or the error.
+/// Sends a request. Returns all events of the response, or the first error.
 pub(crate) async fn ask(model: &HttpModel, request: &Request) -> ModelResult<Vec<StreamEvent>> {
     let mut pieces = model.stream(request).await?;
     let mut all = Vec::new();
@@ -33,7 +33,7 @@ pub(crate) async fn ask(model: &HttpModel, request: &Request) -> ModelResult<Vec
     Ok(all)
 }
 
-/// Returns the kind and the message of the error.
+/// Sends a request that must fail. Returns the kind and the message of the error.
 pub(crate) async fn failure(model: &HttpModel, request: &Request) -> (ModelErrorKind, String) {
     let error = ask(model, request).await.unwrap_err();
     (error.kind.clone(), error.to_string())
@@ -114,7 +114,7 @@ pub(crate) fn calls(pieces: &[StreamEvent]) -> Vec<&ToolCall> {
     calls.collect()
 }
 
-/// Returns the end of the response, which must be the last event.
+/// Returns the event `End`, which must be the last event of the response.
 pub(crate) fn end(pieces: &[StreamEvent]) -> &End {
     match pieces.last() {
         Some(StreamEvent::End(end)) => end,

@@ -1,4 +1,4 @@
-//! Complete request bodies in the format of each provider.
+//! Snapshots of complete request bodies in the format of each provider.
 
 use forklore_agent::model::{Model as _, Options, Request};
 use forklore_core::{Message, Part, Role};
@@ -61,7 +61,7 @@ fn sent(provider: Provider, base_url: Option<&str>) -> String {
     let request = Request { tools, shared: 4, forks: vec![2, 4], options, ..request(everything()) };
     let body = HttpModel::new(config).unwrap().body(&request).unwrap();
     let _: Value = serde_json::from_slice(&body).unwrap();
-    // Puts each message on its own line and changes nothing else.
+    // Put each message on its own line, and change nothing else.
     String::from_utf8(body).unwrap().replace("{\"role\"", "\n{\"role\"")
 }
 

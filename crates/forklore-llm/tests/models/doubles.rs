@@ -1,5 +1,6 @@
-//! Test doubles for APIs that cannot run here. They send what the providers' documentation shows:
-//! Anthropic's messages with thinking and cached tokens, Gemini's stream, OpenAI's newer fields.
+//! Tests with doubles of APIs that cannot run here. The doubles send what the providers'
+//! documentation shows: Anthropic's messages with thinking and cached tokens, Gemini's stream, and
+//! OpenAI's newer fields.
 
 use forklore_agent::model::{End, EndReason, Model as _, Request, StreamEvent, TokenUsage};
 use forklore_agent::tool::ToolCall;
@@ -14,14 +15,15 @@ async fn all(provider: Provider, events: &[&str]) -> Vec<StreamEvent> {
     ask(&model, &request(vec![user("Hello")])).await.unwrap()
 }
 
-/// Returns the events of a response, without the intermediate usage.
+/// Returns the stream events of a response with these server events, without the intermediate
+/// usage.
 async fn pieces(provider: Provider, events: &[&str]) -> Vec<StreamEvent> {
     let mut text = all(provider, events).await;
     text.retain(|piece| !matches!(piece, StreamEvent::Usage { .. }));
     text
 }
 
-/// Returns the intermediate usage: input tokens, output tokens and request id.
+/// Returns each intermediate usage of a response: input tokens, output tokens and request id.
 async fn so_far(provider: Provider, events: &[&str]) -> Vec<(Option<u64>, Option<u64>, String)> {
     let usages = all(provider, events).await.into_iter().filter_map(|piece| match piece {
         StreamEvent::Usage { usage, request_id } => Some((usage.input, usage.output, request_id?)),
@@ -191,7 +193,7 @@ async fn arguments_that_are_no_json_stay_text_unless_they_were_cut_off() {
 
 #[tokio::test]
 async fn what_a_model_answered_goes_back_to_it_as_it_came() {
-    // The next request repeats the signature on Gemini's call.
+    // The next request has the signature in the part with Gemini's call.
     let endpoint = Endpoint::answering(ok("text/event-stream", ""), Then::Close);
     let model = model(Provider::Gemini, &endpoint.url());
     let name = model.name().clone();

@@ -1,4 +1,5 @@
-//! Responses that do not end: the client cuts them off early, whichever part is endless.
+//! Tests of endless responses: the client ends each one early, whichever part of the response is
+//! endless.
 
 use forklore_agent::model::{Model as _, ModelErrorKind, StreamEvent};
 use forklore_llm::Provider;
@@ -7,10 +8,12 @@ use futures_util::StreamExt as _;
 use crate::asking::{model, request, user};
 use crate::endpoint::Endpoint;
 
-/// Bytes that the socket buffers may contain beyond those that the client read.
+/// The maximum number of bytes that the server may have sent and the client has not read: the size
+/// of the socket buffers.
 const BETWEEN: usize = 16 << 20;
 
-/// Returns the error of a response that repeats `more` endlessly, and the number of bytes sent.
+/// Sends a request to a server that sends `beginning` and then repeats `more` endlessly. Returns
+/// the error message, and the number of bytes that the server sent.
 async fn cut(provider: Provider, beginning: &str, more: &str) -> (String, usize) {
     let (url, accepted) = Endpoint::endless(beginning, more);
     let model = model(provider, &url);

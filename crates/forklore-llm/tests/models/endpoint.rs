@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
-/// The action after the bytes of a response.
+/// The action of the server after it has sent a response.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
     Close,
@@ -28,7 +28,7 @@ impl Received {
     }
 }
 
-/// A server that sends the same response to every request.
+/// A test server that sends the same response to every request.
 pub(crate) struct Endpoint {
     port: u16,
     received: Receiver<Received>,
@@ -56,8 +56,8 @@ impl Endpoint {
         Self { port, received }
     }
 
-    /// Starts a server that sends `beginning` and then repeats `more` until the client stops
-    /// reading. The receiver then gets the number of bytes sent.
+    /// Starts a server that sends `beginning`, and then repeats `more` until the client closes the
+    /// connection. Returns the server's URL, and a receiver of the number of bytes sent.
     pub(crate) fn endless(beginning: &str, more: &str) -> (String, Receiver<usize>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -73,13 +73,13 @@ impl Endpoint {
                 received += next.len();
                 next = more.as_bytes();
             }
-            // The receiver may no longer exist.
+            // Sending fails if the receiver was dropped.
             let _ = tell.send(received);
         });
         (url, accepted)
     }
 
-    /// Starts a server that responds with status 200 and these events.
+    /// Starts a server that responds with status 200 and these server-sent events.
     pub(crate) fn streaming(events: &[&str], then: Then) -> Self {
         let events: String = events.iter().map(|event| format!("{event}\n\n")).collect();
         Self::answering(ok("text/event-stream", &events), then)
@@ -95,12 +95,12 @@ impl Endpoint {
     }
 }
 
-/// Returns a complete response of status 200 that ends with the connection.
+/// Returns a whole response with status 200, whose body ends when the connection is closed.
 pub(crate) fn ok(kind: &str, body: &str) -> String {
     format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n{body}")
 }
 
-/// Returns a complete response of another status, with further header lines.
+/// Returns a whole response with an error status. `headers` are additional header lines.
 pub(crate) fn refusal(status: &str, headers: &str, body: &str) -> String {
     let length = body.len();
     format!(

@@ -1,5 +1,6 @@
-//! Images, documents and texts in requests: their form for each provider, and the notes in place of
-//! those that are not sent. The real small model of these tests reads text only.
+//! Tests of images, documents and texts in requests: their form for each provider, and the notes
+//! that replace media that are not sent. They use test doubles, because the real small model reads
+//! only text.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 use crate::asking::{ask, assistant, call, data, request, result, user};
 use crate::endpoint::{Endpoint, Then};
 
-/// Returns the start of a PNG of this width, followed by `more` bytes.
+/// Returns the start of a PNG of this width in pixels, followed by `more` bytes.
 pub(crate) fn png(width: u32, more: usize) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
     bytes.extend(width.to_be_bytes());
@@ -26,7 +27,7 @@ pub(crate) fn png(width: u32, more: usize) -> Vec<u8> {
     bytes
 }
 
-/// Stores an attachment and returns the part that refers to it.
+/// Stores an attachment. Returns the message part that refers to the attachment.
 pub(crate) fn attach(engine: &Engine, mut bytes: &[u8], media_type: &str) -> Value {
     let pin = engine.put_attachment(&mut bytes, 1 << 30).unwrap();
     let name = media_type.replace('/', ".");
@@ -183,7 +184,7 @@ fn a_small_model_is_sent_short_texts() {
     assert_eq!([sent(Some(4_096)), sent(Some(5_000)), sent(None)], [false, true, true]);
 }
 
-/// Returns the shortest complete response.
+/// Returns the shortest complete response in the format of a provider.
 fn answer(provider: Provider) -> &'static str {
     match provider {
         Provider::Anthropic => "data: {\"type\":\"message_stop\"}",

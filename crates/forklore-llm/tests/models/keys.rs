@@ -1,4 +1,4 @@
-//! An API key appears in its header and nowhere else.
+//! Tests that an API key appears in its request header and nowhere else.
 //!
 //! Each test runs in a process of its own, because it needs its own environment.
 
@@ -11,12 +11,12 @@ use futures_util::StreamExt as _;
 use crate::asking::{ask, calls, config, request, texts, user};
 use crate::endpoint::{Endpoint, Then, refusal};
 
-/// The key in the environment of the process that sends requests.
+/// The API key in the environment of the process that sends requests.
 const KEY: &str = "sk-forklore-0123456789";
 const VARIABLE: &str = "FORKLORE_TEST_KEY";
 
-/// Runs the test of this name again in a process with the key in its environment. Returns whether
-/// this is that process.
+/// Returns true in a process that has the key in its environment. In any other process, runs the
+/// test with this name in such a process, and returns false.
 fn has_key(test: &str) -> bool {
     if std::env::var_os(VARIABLE).is_some() {
         return true;
@@ -44,7 +44,7 @@ async fn a_key_stands_in_its_header_and_nowhere_else() {
     if !has_key("keys::a_key_stands_in_its_header_and_nowhere_else") {
         return;
     }
-    // A server that repeats the header it received, as some do.
+    // Some servers repeat the header that they received.
     let echo = format!("{{\"error\":{{\"message\":\"no such key: {KEY}\"}}}}");
     let forms = [
         (Provider::OpenAi, "authorization", format!("Bearer {KEY}")),
@@ -73,7 +73,7 @@ async fn a_part_of_a_key_is_in_no_error() {
     if !has_key("keys::a_part_of_a_key_is_in_no_error") {
         return;
     }
-    // As providers mask a key, and as proxies escape it.
+    // Some providers mask a key in their errors, and some proxies escape it.
     let coded: String = KEY.chars().map(|char| format!("%{:02X}", u32::from(char))).collect();
     let escaped: String = KEY.chars().map(|char| format!("\\u{:04x}", u32::from(char))).collect();
     let masked = "no such key: sk-forkl***********6789";
@@ -103,7 +103,7 @@ async fn a_part_of_a_key_is_in_no_error() {
         let error = ask(&model, &request(vec![user("Hello")])).await.unwrap_err();
         assert_eq!(error.message, format!("401 Unauthorized: {expected}"));
     }
-    // The source of an error repeats values too.
+    // The source of a parse error repeats values of the response too.
     let event = format!("data: {{\"choices\":\"{KEY}\"}}");
     let endpoint = Endpoint::streaming(&[&event], Then::Close);
     let model = keyed(Provider::OpenAi, &endpoint.url());
@@ -131,7 +131,7 @@ async fn an_answer_that_repeats_the_key_is_given_without_it() {
     assert_eq!(texts(&pieces).concat(), "it is [key]!");
     assert_eq!(calls(&pieces)[0].arguments.get(), r#"{"a":"[key]"}"#);
     assert!(!format!("{pieces:?}").contains(KEY), "{pieces:?}");
-    // The same if the response ends in the middle of the key.
+    // If the response ends in the middle of the key, the part of the key is passed on as text.
     let endpoint = Endpoint::streaming(&text[..2], Then::Close);
     let model = keyed(Provider::OpenAi, &endpoint.url());
     let request = request(vec![user("Hello")]);

@@ -1,6 +1,6 @@
-//! Models over HTTP: request bytes, responses and errors. A real small model responds in the OpenAI
-//! format and in Anthropic's. Test doubles replace the APIs of Gemini and Anthropic, which cannot
-//! run here, and respond as their documentation specifies.
+//! Tests of models over HTTP: request bodies, responses and errors. A real small model responds in
+//! the formats of OpenAI and Anthropic. Test doubles replace the APIs of Gemini and Anthropic,
+//! which cannot run here, and respond as the documentation of these APIs specifies.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests end so")]
 

@@ -1,5 +1,5 @@
-//! The request of a child begins with the same bytes as the request of its parent, in the format of
-//! every provider (docs/acceptance.md, rules 58, 59 and 68).
+//! Tests that the request of a child begins with the same bytes as the request of its parent, in
+//! the format of every provider (docs/acceptance.md, rules 58, 59 and 68).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -41,8 +41,8 @@ fn user_event(text: &str) -> (EventType, Value) {
     (EventType::USER_MESSAGE, json!({"content": text}))
 }
 
-/// Returns the events of a turn with reasoning, parallel calls, a response, and images from every
-/// role.
+/// Returns the types and payloads of the events of a turn. The turn has reasoning, parallel calls,
+/// a response, and images from every role.
 fn turn(engine: &Engine, number: u32, model: &HttpModel) -> Vec<(EventType, Value)> {
     let name = model.name();
     let (a, b) = (format!("call_{number}a"), format!("call_{number}b"));
@@ -114,19 +114,19 @@ fn model(provider: Provider) -> HttpModel {
     HttpModel::new(ModelConfig { images: Some(true), ..ModelConfig::new(provider, "m") }).unwrap()
 }
 
-/// Returns the offset in `body` at which the content of the first `count` messages ends.
+/// Returns the byte offset in `body` at which the first `count` messages of the request end.
 fn end_of(body: &[u8], model: &HttpModel, request: &Request, count: usize) -> usize {
     let alone = Request { messages: request.messages[..count].to_vec(), ..request.clone() };
     SharedBytes::between(&model.body(&alone).unwrap(), body).shared
 }
 
-/// The cache breakpoint in Anthropic's format, and the text between the instructions and the
-/// messages.
+/// The cache breakpoint in Anthropic's format.
 const MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
 const REST: &str = r#""messages":["#;
 
-/// Checks that the child's body begins with the same bytes as the parent's, up to the last byte of
-/// the last shared message. The closing brackets after it and the cache breakpoint may differ.
+/// Checks that the request body of the child begins with the same bytes as that of the parent, up
+/// to the end of the last shared message. Closing brackets after that message and cache breakpoints
+/// may differ.
 fn begins_alike(engine: &Engine, parent: &SessionId, child: &SessionId, model: &HttpModel) {
     let (mother, daughter) = (request(engine, parent, model), request(engine, child, model));
     assert!(daughter.shared > 0);
@@ -185,7 +185,7 @@ fn so_does_a_fork_of_a_fork_of_a_fork() {
     for provider in FORMS {
         let (engine, model) = (engine(), model(provider));
         let mut parent = root(&engine, &model);
-        // More forks than there are breakpoints, and one cut that is before an earlier one.
+        // There are more forks than breakpoints, and a later fork has an earlier cut.
         for (number, cut) in
             (10..).zip(["turn:1", "turn:2", "turn:3", "turn:4", "turn:2", "turn:3"])
         {
@@ -229,7 +229,8 @@ fn each_request_begins_as_the_one_before() {
             let now = request(&engine, &session, &model);
             let body = model.body(&now).unwrap();
             let same = SharedBytes::between(&model.body(&before).unwrap(), &body).shared;
-            // The result of a call replaces the placeholder for the open call.
+            // The result of a call replaces the synthetic result of the open call, so count only
+            // the messages before it.
             let answered = |request: &Request| {
                 let last = request
                     .messages
@@ -264,7 +265,8 @@ fn what_was_sent_is_sent_again_when_a_request_is_full() {
             );
             let now = request(&engine, &session, &model);
             let body = model.body(&now).unwrap();
-            // Only the closing brackets of the messages differ.
+            // The new body differs from the old body only in the closing brackets after the old
+            // messages.
             let same = SharedBytes::between(&before, &body).shared;
             assert!(before.len() - same < 200, "{provider:?} {number}");
             sent.push(body.len() - before.len() > size);

@@ -1,4 +1,4 @@
-//! A real small model, in both API formats that its server supports.
+//! Tests with a real small model, in both API formats that its server supports.
 
 use forklore_agent::model::{EndReason, Model as _, Options, Request};
 use forklore_core::Message;

@@ -1,5 +1,5 @@
-//! Errors: their kind shows what the caller can do, the message is one sentence, and no earlier
-//! event is lost.
+//! Tests of errors: the kind of an error shows what the caller can do, its message is one sentence,
+//! and no event before the error is lost.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,8 @@ fn hello() -> Request {
     request(vec![user("Hello")])
 }
 
-/// Returns the error for a response in the OpenAI format.
+/// Sends a request to a server with this response in the OpenAI format. Returns the kind and the
+/// message of the error.
 async fn fails(answer: impl Into<Vec<u8>>, then: Then) -> (ModelErrorKind, String) {
     let endpoint = Endpoint::answering(answer, then);
     failure(&model(Provider::OpenAi, &endpoint.url()), &hello()).await
@@ -53,7 +54,7 @@ async fn a_key_that_is_not_set() {
 
 #[tokio::test]
 async fn nobody_there() {
-    // A port on which nothing listens: it was free a moment ago.
+    // A port on which no server listens, because it was free a moment ago.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let model = model(Provider::OpenAi, &format!("http://127.0.0.1:{port}/v1"));
     let (kind, text) = failure(&model, &hello()).await;

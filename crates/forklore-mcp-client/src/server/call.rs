@@ -1,4 +1,5 @@
-//! A call of a tool. It ends with a result, with its turn, or after a timeout without progress.
+//! Calls a tool. The call ends with a result, when its turn is interrupted, or after a timeout
+//! without progress.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -15,21 +16,21 @@ use super::denied::Denied;
 use super::{Live, Server, error_text, stderr_note};
 use crate::outcome;
 
-/// Why a call has no result.
+/// The reason why a call has no result.
 enum Ended {
     /// The turn was interrupted.
     Interrupted,
-    /// Neither a result nor progress arrived for this time.
+    /// Neither a result nor a progress report arrived for this time.
     Silent(Duration),
     /// The connection or the server failed.
     Failed(ServiceError),
-    /// The server's response was not a tool result.
+    /// The server's response is not a tool result.
     Strange,
 }
 
 impl Ended {
-    /// Returns what the server did wrong, for logs; `None` for an interruption and for an error
-    /// that the server reports as MCP demands.
+    /// Returns the server's fault, for logs. Returns `None` for an interruption, and for an error
+    /// that the server reports in the form that MCP requires.
     fn fault(&self) -> Option<&'static str> {
         match self {
             Self::Interrupted | Self::Failed(ServiceError::McpError(_)) => None,
@@ -43,7 +44,7 @@ impl Ended {
 }
 
 impl Server {
-    /// Calls a tool. A failure is an outcome of the call.
+    /// Calls a tool of the server. A failure is returned as the result of the call, for the model.
     pub(crate) async fn call(
         &self,
         tool: &str,
@@ -122,7 +123,7 @@ impl Server {
         }
     }
 
-    /// Returns the result that the model gets for a call without one.
+    /// Returns the result that the model receives for a call to which the server sent no result.
     async fn explain(&self, live: &Live, ended: Ended) -> ToolOutcome {
         let note = || stderr_note(&self.stderr.lines());
         if let Some(cause) = ended.fault() {
@@ -155,20 +156,21 @@ impl Server {
     }
 }
 
-/// A running request. Dropping it cancels the request at the server.
+/// A running request. Dropping this value cancels the request at the server.
 struct Sent(Option<RequestHandle<RoleClient>>);
 
 impl Drop for Sent {
     fn drop(&mut self) {
         let Some(handle) = self.0.take() else { return };
-        // Without an async runtime the connection and the server are gone already.
+        // Without an async runtime, the connection and the server have already ended.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(handle.cancel(Some("nobody waits for the result any more".to_owned())));
         }
     }
 }
 
-/// Returns the arguments as an object; null becomes an empty one.
+/// Returns the arguments of a call as an object; null becomes an empty object. Returns `None` for
+/// any other value.
 fn arguments(call: &ToolCall) -> Option<JsonObject> {
     let given: Option<JsonObject> = call.arguments.readable().read().ok()?;
     Some(given.unwrap_or_default())

@@ -1,4 +1,4 @@
-//! The client side of a connection: what a server may request from us, and its notifications.
+//! The client side of a connection: answers requests of the server, and handles its notifications.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 
 use super::Tools;
 
-/// Our side of a connection.
+/// The client side of one connection.
 pub(crate) struct Client {
     tools: Tools,
     steps: Steps,
@@ -33,12 +33,13 @@ impl Client {
     }
 }
 
-/// The running calls of a connection, which receive progress reports.
+/// The running calls of a connection, by progress token. Each receives its progress reports.
 #[derive(Clone, Default)]
 pub(super) struct Steps(Arc<Mutex<HashMap<ProgressToken, mpsc::UnboundedSender<Step>>>>);
 
 impl Steps {
-    /// Returns the progress reports of a call, until [`forget`](Self::forget).
+    /// Returns a receiver of the progress reports of the call with this token, until
+    /// [`forget`](Self::forget).
     pub(super) fn of(&self, token: &ProgressToken) -> mpsc::UnboundedReceiver<Step> {
         let (reported, steps) = mpsc::unbounded_channel();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), reported);
@@ -52,14 +53,15 @@ impl Steps {
     fn tell(&self, token: &ProgressToken, step: Step) {
         let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(waiter) = waiting.get(token) {
-            // An error means that the call is over.
+            // An error means that the call has ended.
             let _ = waiter.send(step);
         }
     }
 }
 
 impl ClientHandler for Client {
-    /// Offers a server no capabilities: no folders, no model, no person to question.
+    /// Returns the description of this client. It offers the server no capabilities: no folders, no
+    /// model, and no person to ask.
     fn get_info(&self) -> ClientConfig {
         let us = Implementation::new("forklore", env!("CARGO_PKG_VERSION"));
         ClientConfig::new(ClientCapabilities::default(), us)
@@ -76,7 +78,8 @@ impl ClientHandler for Client {
         std::future::ready(())
     }
 
-    /// Lists the tools again. If that fails, the tools that were listed before remain.
+    /// Lists the tools of the server again. If that fails, the tools that were listed before
+    /// remain.
     async fn on_tool_list_changed(&self, context: NotificationContext<RoleClient>) {
         let listed = tokio::time::timeout(self.patience, context.peer.list_all_tools()).await;
         if let Ok(Ok(tools)) = listed {
@@ -85,9 +88,9 @@ impl ClientHandler for Client {
     }
 }
 
-/// Stores the tools sorted by name, whatever order the server lists them in, because they are part
-/// of the prefix that a family's requests share. If several tools have the same name, only the
-/// first is stored.
+/// Stores the tools of a server, sorted by name. The order must not depend on the server, because
+/// the tools are part of the prefix that a family's requests share. If several tools have the same
+/// name, stores only the first.
 pub(super) fn store_tools(tools: &Tools, mut named: Vec<Tool>) {
     named.sort_by(|a, b| a.name.cmp(&b.name));
     named.dedup_by(|a, b| a.name == b.name);

@@ -1,4 +1,4 @@
-//! Errors of a server that requires authentication, with advice for the configuration.
+//! Explains the errors of a server that denies access, with advice for the configuration.
 
 use forklore_sanitize::terminal;
 use rmcp::ServiceError;
@@ -10,10 +10,10 @@ use crate::config::Connection;
 use crate::name::ServerName;
 use crate::redact::redact_values;
 
-/// Maximum length of the server's reply in an error message, in characters.
+/// The maximum length of the server's reply in an error message, in characters.
 const MAX_REPLY_LENGTH: usize = 200;
 
-/// A 401 or 403 response over HTTP.
+/// An HTTP response with status 401 or 403, with its reply.
 #[derive(Debug)]
 pub(super) struct Denied {
     status: u16,
@@ -21,7 +21,7 @@ pub(super) struct Denied {
 }
 
 impl Denied {
-    /// Returns the response if it is why a server did not initialize.
+    /// Returns the response, if a server did not initialize because of a 401 or 403 response.
     pub(super) fn at_start(error: &ClientInitializeError) -> Option<Self> {
         match error {
             ClientInitializeError::TransportError { error, .. } => Self::of(error),
@@ -29,7 +29,7 @@ impl Denied {
         }
     }
 
-    /// Returns the response if it is why a request failed.
+    /// Returns the response, if a request failed because of a 401 or 403 response.
     pub(super) fn later(error: &ServiceError) -> Option<Self> {
         match error {
             ServiceError::TransportSend(error) => Self::of(error),
@@ -61,7 +61,8 @@ impl Denied {
         Self { status, reply: reply.trim().to_owned() }
     }
 
-    /// Returns the error message, with the reply and the configuration that is missing or refused.
+    /// Returns the error message: the server's reply, and the part of the configuration that is
+    /// missing or that the server refused.
     pub(super) fn message(&self, server: &ServerName, connection: &Connection) -> String {
         let variables = match connection {
             Connection::Program { .. } => Vec::new(),
@@ -84,7 +85,8 @@ impl Denied {
         format!("{}; {advice}", self.answer(&variables))
     }
 
-    /// Returns the reply, with secrets redacted.
+    /// Returns a sentence with the HTTP status and the server's reply. Secrets in the reply are
+    /// redacted.
     fn answer(&self, secrets: &[&str]) -> String {
         let name = if self.status == 403 { "Forbidden" } else { "Unauthorized" };
         let reply: String = redact_values(&self.reply, secrets.iter().copied())

@@ -1,4 +1,4 @@
-//! Error messages for failures of a server, without type names of the library.
+//! Writes error messages for failures of a server, without type names of the MCP library.
 
 use std::error::Error;
 
@@ -8,7 +8,7 @@ use rmcp::service::ClientInitializeError;
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
-/// Returns why a server did not initialize.
+/// Returns an error message that explains why a server did not initialize.
 pub(super) fn refused(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => "it ended before it was ready".to_owned(),
@@ -20,7 +20,7 @@ pub(super) fn refused(error: &ClientInitializeError) -> String {
     }
 }
 
-/// Returns why a request got no response.
+/// Returns an error message that explains why a request failed.
 pub(super) fn failed(error: &ServiceError) -> String {
     match error {
         ServiceError::McpError(error) => escaped(&error.message),
@@ -38,7 +38,7 @@ fn transport(error: &DynamicTransportError) -> String {
     }
 }
 
-/// Returns an error with all its sources.
+/// Returns the messages of an error and of all its sources.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

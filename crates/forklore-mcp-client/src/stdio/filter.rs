@@ -1,19 +1,20 @@
-//! A streaming filter for the output of a server: lines that are not frames go to the standard
-//! error tail, long strings are truncated, and a frame that is too long becomes an error of its
-//! call.
+//! A streaming filter for the standard output of a server. Each line should be a frame, a JSON-RPC
+//! message. Lines that are not frames go to the tail of standard error. Long strings are truncated,
+//! and a frame that is too long becomes an error of the call that it answers.
 
-/// The deepest nesting that the JSON parser accepts.
+/// The maximum nesting depth that the JSON parser accepts.
 const DEPTH: usize = 128;
 
-/// Maximum length of the stored `id`, in bytes; this client's ids are small numbers.
+/// The maximum length, in bytes, of the stored `id` of a frame. The ids of this client's requests
+/// are small numbers.
 const ID: usize = 32;
 
-/// Scans the JSON of each line as far as the limits require.
+/// A filter that scans the JSON of each line, as far as the limits require.
 #[derive(Debug)]
 pub(super) struct Filter {
-    /// Maximum length of one frame, in bytes.
+    /// The maximum length of one frame, in bytes.
     frame: usize,
-    /// Maximum length of one string in a frame, in bytes.
+    /// The maximum length of one string in a frame, in bytes.
     string: usize,
     line: Line,
 }
@@ -22,37 +23,37 @@ pub(super) struct Filter {
 #[derive(Debug, Default)]
 struct Line {
     sort: Sort,
-    /// Number of bytes that were passed on.
+    /// The number of bytes of the line that were passed on.
     passed: usize,
-    /// Number of bytes that were received.
+    /// The number of bytes of the line that were received.
     came: usize,
     depth: usize,
     text: Option<Text>,
-    /// The last string at the first level, while it may be a key.
+    /// The start of the last string at the first level of the object, which may be a key.
     key: Vec<u8>,
     is_key: bool,
     id: Vec<u8>,
     too: Option<&'static str>,
 }
 
-/// The kind of a line.
+/// The kind of a line, which its first characters determine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Sort {
-    /// Only white space so far.
+    /// The line has only white space so far.
     #[default]
     Open,
-    /// A JSON object.
+    /// The line is a JSON object.
     Frame,
-    /// Other output of the program.
+    /// The line is any other output of the program.
     Noise,
 }
 
-/// A string that is being read.
+/// The state of the JSON string that is being read.
 #[derive(Debug, Default)]
 struct Text {
     len: usize,
     escape: Escape,
-    /// Number of bytes that were left out.
+    /// The number of omitted bytes, or `None` if the string is not truncated.
     cut: Option<usize>,
 }
 
@@ -61,22 +62,23 @@ struct Text {
 enum Escape {
     #[default]
     Outside,
-    /// After the backslash.
+    /// Right after the backslash.
     Begun,
-    /// In `\uXXXX`: the number of digits so far, and the value of the first two.
+    /// Inside `\uXXXX`. Has the number of hex digits so far, and the value of the first two digits.
     Digits(u8, u8),
-    /// After the first half of a surrogate pair, which must not be split.
+    /// Right after the first half of a surrogate pair. The pair must not be split.
     Half,
 }
 
 impl Filter {
-    /// Creates a filter. If `string` is well below `frame`, a large result of one text is passed on
-    /// truncated, with the number of bytes left out, and not replaced by an error.
+    /// Creates a filter with these limits. `string` should be well below `frame`: then a result
+    /// with one large string is truncated, and is not replaced by an error.
     pub(super) fn new(frame: usize, string: usize) -> Self {
         Self { frame, string, line: Line::default() }
     }
 
-    /// Processes the next bytes. Frames go to `out`, everything else to `noise`.
+    /// Processes the next bytes of the output. Frames go to `out`, and all other lines go to
+    /// `noise`.
     pub(super) fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>, noise: &mut Vec<u8>) {
         for &byte in bytes {
             if byte == b'\n' {
@@ -98,7 +100,8 @@ impl Filter {
         let before = out.len();
         self.line.came += 1;
         self.line.byte(byte, self.string, out);
-        // One byte too many is passed on, so that the reader notices that it must drop the line.
+        // Pass on one byte more than the limit, so that the reader notices that the line is too
+        // long and drops it.
         let remaining = (self.frame + 1).saturating_sub(self.line.passed);
         out.truncate(before + remaining);
         self.line.passed += out.len() - before;
@@ -107,7 +110,7 @@ impl Filter {
         }
     }
 
-    /// Ends a line. A frame beyond the limits is followed by an error response in its place.
+    /// Ends a line. After a frame that exceeds a limit, writes an error response for the same call.
     fn end(&mut self, out: &mut Vec<u8>, noise: &mut Vec<u8>) {
         let line = std::mem::take(&mut self.line);
         match line.sort {
@@ -115,7 +118,7 @@ impl Filter {
             Sort::Noise => noise.push(b'\n'),
             Sort::Frame => {
                 out.push(b'\n');
-                // The reader silently drops a line that is too long or too deep.
+                // The reader silently drops a frame that is too long or too deeply nested.
                 if let Some(too) = line.too {
                     out.extend(line.error(too).bytes());
                     out.push(b'\n');
@@ -170,14 +173,15 @@ impl Line {
         }
     }
 
-    /// Stores a byte of the value of `id`.
+    /// Stores the byte, if it belongs to the value of the frame's field `id`.
     fn remember(&mut self, byte: u8) {
         if self.is_key && self.id.len() < ID {
             self.id.push(byte);
         }
     }
 
-    /// Returns the error response that replaces this frame.
+    /// Returns the error response that replaces this frame. `too` is the exceeded limit: `large` or
+    /// `deep`.
     fn error(&self, too: &str) -> String {
         let id = String::from_utf8_lossy(&self.id);
         let id: serde_json::Value = serde_json::from_str(id.trim()).unwrap_or_default();
@@ -188,7 +192,8 @@ impl Line {
 }
 
 impl Text {
-    /// Processes a byte and returns whether it ends the string.
+    /// Processes a byte of the string. Writes the byte to `out`, unless the string already has
+    /// `most` bytes. Returns whether the byte ends the string.
     fn byte(&mut self, byte: u8, most: usize, out: &mut Vec<u8>) -> bool {
         let outside = matches!(self.escape, Escape::Outside | Escape::Half);
         let ends = outside && byte == b'"';
@@ -199,7 +204,7 @@ impl Text {
             out.push(byte);
             return true;
         }
-        // A character begins here, and no surrogate pair is split.
+        // Truncate only where a character begins, and never inside a surrogate pair.
         let is_between = self.escape == Escape::Outside && byte & 0xc0 != 0x80;
         if self.cut.is_none() && self.len >= most && is_between {
             self.cut = Some(0);

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::stderr_tail::StderrTail;
 
-/// The environment variables that every program gets. None of them is a secret.
+/// The environment variables that every program inherits. None of them contains a secret.
 const ENVIRONMENT: &[&str] = if cfg!(windows) {
     &[
         "APPDATA",
@@ -39,10 +39,10 @@ const ENVIRONMENT: &[&str] = if cfg!(windows) {
     ]
 };
 
-/// How long a server may take to exit after its input was closed, and again after a signal.
+/// The time that a server has to exit after its standard input was closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A child process. Dropping this value stops it and its whole process group.
+/// A child process of a server. Dropping this value stops the whole process group of the child.
 #[derive(Debug)]
 pub(crate) struct Process {
     stop: CancellationToken,
@@ -50,15 +50,15 @@ pub(crate) struct Process {
     gone: watch::Receiver<bool>,
 }
 
-/// The pipes of a child process that has just been started.
+/// The pipes of a newly started child process.
 pub(crate) struct Spawned {
     pub(super) stdin: ChildStdin,
     pub(super) stdout: ChildStdout,
 }
 
 impl Process {
-    /// Starts a program in its own process group, so that a Ctrl-C at the terminal does not reach
-    /// it, and the processes that it starts are stopped with it.
+    /// Starts a program in a process group of its own. So a Ctrl-C at the terminal does not reach
+    /// the program, and stopping the program also stops the processes that it started.
     pub(crate) fn start(
         command: &str,
         args: &[String],
@@ -93,19 +93,21 @@ impl Process {
         Ok((Self { stop, ended, gone }, spawned))
     }
 
-    /// Returns how the program ended, if it does so within half a second.
+    /// Returns the exit status of the program. Returns `None` if the program does not exit within
+    /// half a second.
     pub(crate) async fn status(&self) -> Option<ExitStatus> {
         let mut ended = self.ended.clone();
         let waited = tokio::time::timeout(GRACE / 4, ended.wait_for(Option::is_some)).await;
         waited.ok()?.ok().and_then(|status| *status)
     }
 
-    /// Stops the program and waits until it has stopped. Its input is closed already, so it gets
-    /// some time to exit, then a signal, and then it is killed.
+    /// Stops the program, and waits until it has stopped. Its standard input is already closed, so
+    /// it first has [`GRACE`] to exit. Then it receives SIGTERM, and after another [`GRACE`] it is
+    /// killed.
     pub(crate) async fn end(&self) {
         self.stop.cancel();
         let mut gone = self.gone.clone();
-        // An error means that the supervising task is gone, and the program with it.
+        // An error means that the supervising task has ended, and the program with it.
         let _ = gone.wait_for(|gone| *gone).await;
     }
 }
@@ -116,7 +118,7 @@ impl Drop for Process {
     }
 }
 
-/// Stores the end of a server's standard error.
+/// Reads a server's standard error, and stores its end in `tail`.
 async fn listen(mut stderr: ChildStderr, tail: StderrTail) {
     let mut buffer = [0_u8; 4096];
     while let Ok(len @ 1..) = stderr.read(&mut buffer).await {
@@ -124,7 +126,8 @@ async fn listen(mut stderr: ChildStderr, tail: StderrTail) {
     }
 }
 
-/// Waits until a child exits, or stops it.
+/// Waits until a child exits, or until `stop` requests that it is stopped. Then stops all processes
+/// of its group.
 async fn look_after(
     mut child: Child,
     group: Group,
@@ -143,7 +146,7 @@ async fn look_after(
         group.ask_to_end();
         status = within_grace(&mut child).await;
     }
-    // Kills the processes that the program left running, and the program itself if it still runs.
+    // Kill the processes that the program left running, and the program itself if it still runs.
     drop(group);
     if status.is_none() {
         let _ = child.start_kill();
@@ -157,8 +160,8 @@ async fn within_grace(child: &mut Child) -> Option<ExitStatus> {
     tokio::time::timeout(GRACE, child.wait()).await.ok()?.ok()
 }
 
-/// The process group of a server. It is killed when this value is dropped, also if the async
-/// runtime shuts down.
+/// The process group of a server. Dropping this value kills the group, even when the async runtime
+/// shuts down.
 #[derive(Debug)]
 struct Group(#[cfg(unix)] Option<rustix::process::Pid>);
 
@@ -173,7 +176,7 @@ impl Group {
         self.signal(rustix::process::Signal::TERM);
     }
 
-    /// Sends a signal to the group. It is no error if the group has no process any more.
+    /// Sends a signal to the group. Ignores the error if all processes of the group have ended.
     fn signal(&self, signal: rustix::process::Signal) {
         if let Some(group) = self.0 {
             let _ = rustix::process::kill_process_group(group, signal);

@@ -1,4 +1,4 @@
-//! Servers that misbehave.
+//! Tests of servers that misbehave.
 
 use std::time::Duration;
 
@@ -68,7 +68,8 @@ async fn one_that_is_killed_between_calls_is_started_for_the_next() {
     gone(second).await;
 }
 
-/// Returns the process ids of the server and of a process that it started.
+/// Calls the tool of the server `kin`. Returns the process ids of the server and of a process that
+/// the server started.
 async fn family(tools: &forklore_mcp_client::McpTools) -> (i32, i32) {
     let (failed, text) = call(tools, "kin__do", json!({})).await;
     assert!(!failed, "{text}");
@@ -80,7 +81,7 @@ fn kill(id: i32) {
     rustix::process::kill_process(id, rustix::process::Signal::KILL).unwrap();
 }
 
-/// Waits until neither process exists.
+/// Waits until neither process runs.
 async fn gone((server, child): (i32, i32)) {
     for id in [server, child] {
         let id = rustix::process::Pid::from_raw(id).unwrap();
@@ -90,8 +91,8 @@ async fn gone((server, child): (i32, i32)) {
     }
 }
 
-/// Checks whether a process is a zombie. A grandchild is reaped by the process that adopts it; in a
-/// container there may be none.
+/// Checks whether a process is a zombie. A process that adopts a grandchild reaps it; in a
+/// container, no process may do so.
 fn is_zombie(id: rustix::process::Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.as_raw_nonzero()));
     stat.is_ok_and(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z')))
@@ -122,7 +123,7 @@ fn a_runtime_that_is_shut_down_ends_its_servers() {
 async fn one_that_does_not_want_to_end_is_killed() {
     let tools = started([("bad", double(&["stubborn"]))]).await;
     tools.end().await;
-    // `end` returned, so the server has stopped; the next call starts another one.
+    // After `end`, the server has stopped. The next call starts the server again.
     assert_eq!(call(&tools, "bad__do", json!({})).await, (false, json!("done")));
     tools.end().await;
 }
@@ -137,7 +138,7 @@ async fn one_that_says_nothing_is_given_up() {
     assert_eq!(outcome, (true, json!("nothing was heard of it for 1 seconds")));
     assert_eq!(cancelled(&noted).await, 1);
 
-    // A call that is dropped or interrupted is cancelled at the server as well.
+    // A call that is dropped or interrupted is also cancelled at the server.
     let (call, context) = (a_call("bad__do", &json!({})), context());
     let short = Duration::from_millis(100);
     tokio::time::timeout(short, tools.call(&call, &context)).await.unwrap_err();
@@ -152,7 +153,8 @@ async fn one_that_says_nothing_is_given_up() {
     tools.end().await;
 }
 
-/// Waits until the server has recorded one more cancelled call, and returns their number.
+/// Waits until the server has recorded one more cancelled call. Returns the number of cancelled
+/// calls so far.
 async fn cancelled(noted: &std::path::Path) -> usize {
     static SEEN: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     loop {
@@ -186,7 +188,7 @@ async fn endless_answers_are_cut_and_cost_little_memory() {
         assert!(text.len() < 140_000, "{sort}: {} bytes", text.len());
         insta::assert_json_snapshot!(sort.replace([' ', ','], "_"), (failed, shortened(text)));
     }
-    // The kernel stores an image as an attachment.
+    // A large image is not truncated, because the kernel stores it as an attachment.
     let (failed, message) = call(&tools, "big__do", json!({"sort": "image"})).await;
     let image = (&message[0]["type"], message[0]["data"].as_str().map(str::len));
     assert_eq!((failed, image), (false, (&json!("image"), Some(3_000_000))));
@@ -195,7 +197,7 @@ async fn endless_answers_are_cut_and_cost_little_memory() {
     tools.end().await;
 }
 
-/// Replaces runs of 20 or more of one character in a text by the character and their length.
+/// Replaces each run of at least 20 equal characters by the character and the length of the run.
 fn shortened(text: &str) -> String {
     let mut out = String::new();
     let chars: Vec<char> = text.chars().collect();
@@ -240,7 +242,7 @@ async fn hostile_names_and_descriptions_stay_data() {
         name.len() <= 64 && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
     };
     assert!(specs.iter().all(|(name, _)| fits(name)));
-    // Each name resolves to its tool.
+    // Each name by which a model calls a tool resolves to that tool.
     let found: Vec<_> =
         specs.iter().map(|(name, _)| tools.find(name).unwrap().to_string()).collect();
     insta::assert_json_snapshot!(found);
@@ -313,7 +315,7 @@ async fn a_server_knows_little_of_its_surroundings() {
     let env = text["env"].as_object().unwrap();
     assert_eq!(env["CARGO_PKG_NAME"], "forklore-mcp-client");
     let found = "HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TERM TMPDIR TZ USER CARGO_PKG_NAME";
-    // The launcher of python may set further variables.
+    // Ignore further variables, which the launcher of Python may set.
     let ours =
         env.keys().filter(|name| std::env::var_os(name).is_some() && !name.contains("PYENV"));
     let more = ["PWD", "SHLVL", "_"];

@@ -1,4 +1,4 @@
-//! The configuration of servers: an invalid one is refused, with advice.
+//! Tests that an invalid configuration of a server is refused, with advice.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! The reference server with every feature (`server-everything`), over standard input and output.
+//! Tests with the reference server that has every feature (`server-everything`), over standard
+//! input and output.
 
 use std::time::Duration;
 
@@ -78,7 +79,8 @@ async fn images_resources_and_structured_results_are_parts() {
 #[tokio::test]
 async fn calls_run_side_by_side() {
     let tools = everything().await;
-    // Each long call takes a second. If calls were queued, the quick one could not overtake them.
+    // Each long call takes a second. The quick call overtakes the long calls, which shows that
+    // calls are not queued.
     let arguments = json!({"duration": 1, "steps": 1});
     let long = a_call("all__trigger-long-running-operation", &arguments);
     let context = context();
@@ -129,7 +131,7 @@ async fn an_interrupted_call_ends_at_once() {
     };
     let (outcome, ()) = tokio::join!(tools.call(&long, &context), interrupt);
     assert_eq!(came(&outcome), (true, json!("interrupted")));
-    // The server still works.
+    // The server still answers calls.
     let echo = call(&tools, "all__echo", json!({"message": "still here"})).await;
     assert_eq!(echo, (false, json!("Echo: still here")));
     tools.end().await;

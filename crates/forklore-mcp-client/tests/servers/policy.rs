@@ -1,4 +1,5 @@
-//! The policy: which patterns match, and which of several decides.
+//! Tests of the policy: which patterns match a tool, and which rule applies if several patterns
+//! match.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Other real servers: one that is restricted to a folder, one that uses another SDK.
+//! Tests with other real servers: one that is restricted to a folder, and one that uses another
+//! SDK.
 
 use forklore_mcp_client::ServerConfig;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! A complete turn: a real model calls a tool of a real server, under the user's rules.
+//! Tests of complete turns: a real model calls a tool of a real server, under the user's rules.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 use crate::given::{on_node, started};
 
-/// Runs a turn in which the model must call, and returns the log's events about calls, by type.
+/// Runs a turn in which the model must call a tool. Returns the stored events about the call: their
+/// types and payloads.
 async fn turn(rules: &str) -> Vec<(String, Value)> {
     let server = forklore_smollm::Server::start().unwrap();
     let config = ModelConfig {

@@ -1,9 +1,9 @@
-//! Attributes of spans, with the names of the OpenTelemetry conventions.
+//! Attributes of spans, named and formatted as in OpenTelemetry's semantic conventions.
 
 use opentelemetry::{Array, KeyValue, StringValue};
 use serde_json::json;
 
-/// The maximum length of a text attribute, in bytes.
+/// The maximum length of a text attribute, in bytes. Longer text is cut at a character boundary.
 const TEXT: usize = 32 << 10;
 
 /// The attributes of a span.
@@ -15,7 +15,7 @@ impl Attributes {
         self.0.push(KeyValue::new(key, shortened(text)));
     }
 
-    /// Adds a count, if there is one.
+    /// Adds an integer attribute, unless `count` is `None`.
     #[expect(clippy::cast_precision_loss, reason = "no count of tokens is that high")]
     pub(super) fn count(&mut self, key: &'static str, count: Option<u64>) {
         self.0.extend(count.map(|count| {
@@ -26,12 +26,12 @@ impl Attributes {
         }));
     }
 
-    /// Adds an amount, if there is one.
+    /// Adds a floating-point attribute, unless `amount` is `None`.
     pub(super) fn amount(&mut self, key: &'static str, amount: Option<f64>) {
         self.0.extend(amount.map(|amount| KeyValue::new(key, amount)));
     }
 
-    /// Adds a message in the form of the conventions.
+    /// Adds a message as the JSON that the semantic conventions define.
     pub(super) fn message(&mut self, key: &'static str, role: &str, text: &str) {
         let part = json!({"type": "text", "content": shortened(text)});
         let messages = json!([{"role": role, "parts": [part]}]);

@@ -15,43 +15,47 @@ use serde_json::Value;
 
 use super::attributes::Attributes;
 
-/// The open spans of a session, and its origin.
+/// The open spans of one session, and the span from which the session's first turn starts.
 #[derive(Default)]
 pub(super) struct Session {
     pub(super) turn: Option<Span>,
     pub(super) chat: Option<Span>,
-    /// The spans of tool calls, by the ids of the calls.
+    /// The open spans of tool calls, by the id of the call.
     pub(super) tools: HashMap<String, Span>,
-    /// The span to which the first turn belongs.
+    /// The parent or linked span of the first turn. `None` for a root, and after the first turn has
+    /// begun.
     pub(super) origin: Option<Origin>,
     pub(super) agent: Option<String>,
     pub(super) is_compaction: bool,
     pub(super) last: Option<SpanContext>,
 }
 
-/// The span to which the first turn of a child belongs.
+/// The parent or linked span of the first turn of a child session.
 pub(super) enum Origin {
-    /// For a branch, which is a trace of its own: the turn at which it was forked, for a link.
+    /// A branch starts a trace of its own. Its first turn links to this span: the turn of the
+    /// parent session at the time of the fork.
     Fork(SpanContext),
-    /// For a sub-agent, whose spans are inside a call of its parent: the session and the id of that
-    /// call.
+    /// A sub-agent's first turn is a child of a tool call's span: the parent session, and the id of
+    /// the tool call.
     Call { parent: SessionId, call: Option<String> },
 }
 
 impl Session {
-    /// Returns the context of the running turn, or of the last one.
+    /// Returns the context of the running turn's span, or else of the last turn's span.
     pub(super) fn context(&self) -> Option<SpanContext> {
         let running = self.turn.as_ref().map(|turn| turn.span_context().clone());
         running.or_else(|| self.last.clone())
     }
 
-    /// Returns the context of the call with this id, or of the turn if there is no such call.
+    /// Returns the context of the open span of the tool call with this id. If no such span is open,
+    /// returns the result of [`context`](Self::context).
     pub(super) fn context_of(&self, call: Option<&str>) -> Option<SpanContext> {
         let call = call.and_then(|call| self.tools.get(call));
         call.map(|call| call.span_context().clone()).or_else(|| self.context())
     }
 
-    /// Processes a notification that starts no span.
+    /// Processes a notification that ends or changes a span. If `content` is false, the content of
+    /// messages is not recorded.
     pub(super) fn take(&mut self, notification: &Notification, at: SystemTime, content: bool) {
         match &notification.event {
             KernelEvent::ProviderResponse(answer) => self.answered(answer, at),
@@ -78,7 +82,8 @@ impl Session {
         }
     }
 
-    /// Adds an event to the turn's span, with the id of the call that it is about.
+    /// Adds a span event, named after the notification, to the turn's span. `call` is the id of the
+    /// tool call that the event is about.
     fn note(&mut self, notification: &Notification, at: SystemTime, call: Option<&str>) {
         if let Some(turn) = &mut self.turn {
             let mut attributes = Attributes::default();
@@ -89,7 +94,7 @@ impl Session {
         }
     }
 
-    /// Ends all open spans.
+    /// Ends all open spans of the session at the time `at`.
     pub(super) fn close(&mut self, at: SystemTime) {
         self.end_chat(at);
         for (_, mut tool) in self.tools.drain() {
@@ -137,7 +142,7 @@ impl Session {
     }
 
     fn tool_done(&mut self, done: &ToolResult, is_error: bool, at: SystemTime, content: bool) {
-        // A refused call has no span.
+        // A call that was refused before it began has no span.
         let Some(mut tool) = self.tools.remove(&done.tool_call_id) else { return };
         if content {
             let mut attributes = Attributes::default();
@@ -145,7 +150,7 @@ impl Session {
             tool.set_attributes(attributes.0);
         }
         if is_error {
-            // A tool's error message is content.
+            // A tool's error message counts as content, so it is recorded only if `content` is set.
             let error = if content { as_text(&done.result) } else { String::new() };
             failed(&mut tool, "tool", &error);
         }
@@ -198,7 +203,7 @@ fn finish_reason(reason: &EndReason) -> String {
     as_text(&serde_json::to_value(reason).unwrap_or_default())
 }
 
-/// Returns a string as its text, any other value as JSON.
+/// Returns the text of a JSON string without quotes, and any other value as JSON.
 fn as_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -13,14 +13,14 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 use serde_json::{Map, Value, json};
 
-/// A collector on a port of its own.
+/// A running test collector, on a port of its own.
 pub(crate) struct Collector {
     pub(crate) endpoint: String,
     got: Arc<Mutex<Vec<(String, ExportTraceServiceRequest)>>>,
 }
 
 impl Collector {
-    /// Starts a collector that responds with this status.
+    /// Starts a collector that responds to each request with this HTTP status.
     pub(crate) fn that_says(status: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = format!("http://{}/v1/traces", listener.local_addr().unwrap());
@@ -35,7 +35,7 @@ impl Collector {
         Self { endpoint, got }
     }
 
-    /// Returns the value of a header of the first request.
+    /// Returns the value of a header in the first request.
     pub(crate) fn header(&self, name: &str) -> Option<String> {
         let got = self.got.lock().unwrap();
         let head = got[0].0.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")));
@@ -59,7 +59,7 @@ impl Collector {
         spans.into_iter().map(|span| shown(span, &mut ids)).collect()
     }
 
-    /// Returns the service name of the program.
+    /// Returns the service name that the first request contains.
     pub(crate) fn resource(&self) -> Value {
         let got = self.got.lock().unwrap();
         let resource = got[0].1.resource_spans[0].resource.as_ref().unwrap();
@@ -85,7 +85,7 @@ fn serve(stream: &TcpStream, status: &str, got: &Mutex<Vec<(String, ExportTraceS
     }
 }
 
-/// Names for ids, numbered in the order of their first occurrence.
+/// Replaces ids by names, which are numbered in the order of the ids' first occurrence.
 #[derive(Default)]
 struct Ids(HashMap<Vec<u8>, String>);
 

@@ -1,4 +1,4 @@
-//! Sessions with a scripted model, and the spans that a collector receives from them.
+//! Tests of sessions with a scripted model, and of the spans that a collector receives from them.
 
 #![allow(
     dead_code,

@@ -1,4 +1,4 @@
-//! The complete spans of sessions.
+//! Snapshots of the complete spans of sessions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -21,7 +21,7 @@ pub(crate) fn config(endpoint: &str) -> TracingConfig {
     TracingConfig { endpoint: endpoint.to_owned(), header_env: [].into(), content: false }
 }
 
-/// A clock that advances by a millisecond whenever it is read, so that all times differ.
+/// A clock that advances by a millisecond each time it is read, so that all times differ.
 #[derive(Default)]
 struct Ticks(AtomicI64);
 
@@ -38,7 +38,7 @@ impl Clock for Ticks {
     }
 }
 
-/// Returns a kernel whose notifications become spans.
+/// Returns a kernel, and the sink that converts the kernel's notifications to spans.
 pub(crate) fn traced(config: &TracingConfig) -> (Kernel, Arc<Spans>) {
     let spans = Arc::new(Spans::new(config, "tester").unwrap());
     let engine = Engine::new(Arc::new(MemoryStore::default()));
@@ -50,7 +50,7 @@ pub(crate) fn named(id: &str) -> NewSession {
     NewSession { id: Some(id.parse().unwrap()), ..new_session() }
 }
 
-/// Compares the spans with a snapshot. Generated ids differ between runs and are replaced.
+/// Compares the spans with a snapshot. Replaces generated ids, which differ between runs.
 fn assert_spans(name: &str, collector: &Collector) {
     let uuid = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
     insta::with_settings!({filters => [(uuid, "UUID")]}, {
@@ -146,7 +146,7 @@ fn tell(spans: &Spans, session: &str, parent: Option<&str>, event: KernelEvent) 
     spans.take(&Arc::new(Notification::new(identity, TICKS.now(), event)));
 }
 
-/// Returns an event with these fields.
+/// Returns the kernel event with this name and these fields.
 fn event(name: &str, data: &Value) -> KernelEvent {
     serde_json::from_value(json!({"event": name, "data": data})).unwrap()
 }
@@ -168,7 +168,7 @@ async fn turns_that_move_resume_or_break_off_are_traces_too() {
     tell(&spans, "new", Some("old"), event("session:fork", &lost));
     tell(&spans, "new", Some("old"), event("provider:response", &answer));
     tell(&spans, "new", Some("old"), event("orchestrator:complete", &ran));
-    // A turn is resumed, then ends abruptly like a killed process.
+    // A turn is resumed, and then has no end, as if the process had been killed.
     tell(&spans, "new", Some("old"), question());
     // The history is compacted between turns.
     let part = json!({"reason": "asked", "from_index": 0, "to_index": 2, "tokens": 9});

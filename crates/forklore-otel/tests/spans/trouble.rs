@@ -1,4 +1,4 @@
-//! Collectors that do not exist, do not respond, or refuse requests.
+//! Tests with collectors that do not exist, do not respond, or refuse requests.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use crate::scripted::{Scripted, says};
 use crate::traced::{config, named, traced};
 use crate::world::equipment;
 
-/// Checks that turns end as they do without an export, and that `end` takes a limited time and
-/// returns `false`.
+/// Checks that turns succeed although the collector at `endpoint` fails. Also checks that `end`
+/// takes a limited time and returns `false`.
 async fn goes_on(endpoint: &str) {
     let (kernel, spans) = traced(&config(endpoint));
     let turns = 20;

@@ -1,4 +1,4 @@
-//! The cell of a table: one line with a maximum width.
+//! Fits text into the cell of a table: one line with a maximum width.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,12 @@ use super::shown::Shown;
 
 const ELLIPSIS: char = '\u{2026}';
 
-/// Fits a text into one line of at most `columns` columns, with an ellipsis at the end if it was
-/// cut.
+/// Fits text into one line of at most `columns` terminal columns. Text that was cut ends with an
+/// ellipsis.
 ///
-/// Hostile characters are escaped, each run of white space becomes one space, and the ends are
-/// trimmed. Reading stops when the line is full, so a long text costs no more than a short one.
+/// Hostile characters are escaped, each run of white space becomes one space, and white space at
+/// both ends is removed. Reading stops when the line is full, so long text costs no more than short
+/// text.
 #[must_use]
 pub fn cell(text: &str, columns: usize) -> Cow<'_, str> {
     let text = text.trim();
@@ -53,7 +54,7 @@ impl Cell {
         self.push_all(std::iter::once(c))
     }
 
-    /// Appends characters that stay together, and returns whether they fit.
+    /// Appends characters that must not be separated, such as one escape. Returns whether they fit.
     fn push_all(&mut self, chars: impl Iterator<Item = char>) -> bool {
         for c in chars {
             self.used += c.width().unwrap_or(0);

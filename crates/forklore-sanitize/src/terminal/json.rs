@@ -1,15 +1,16 @@
-//! JSON for a terminal: replaces hostile characters by JSON's own escapes.
+//! Escapes JSON for a terminal: replaces hostile characters by JSON's own escapes.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::hostile::is_hostile;
 
-/// Escapes hostile characters in a JSON text as `\u202e`; the text still parses to the same value.
+/// Escapes the hostile characters in JSON, for example as `\u202e`. The result parses to the same
+/// value.
 ///
-/// In valid JSON such a character is inside a string, except for white space between tokens: line
-/// feeds and tabs stay unchanged there, and a carriage return becomes a space. The result is
-/// harmless even if the text is not valid JSON.
+/// In valid JSON, a hostile character is either inside a string or white space between tokens. Line
+/// feeds and tabs between tokens stay unchanged, and a carriage return becomes a space. The result
+/// is harmless even if `text` is not valid JSON.
 #[must_use]
 pub fn json(text: &str) -> Cow<'_, str> {
     let acts = |c| !matches!(c, '\n' | '\t') && is_hostile(c);
@@ -27,7 +28,8 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Writes one character as JSON escapes; a character outside the basic plane is a surrogate pair.
+/// Writes one character as a JSON escape. A character outside the basic plane becomes two escapes,
+/// a surrogate pair.
 fn push_escape(out: &mut String, c: char) {
     for unit in c.encode_utf16(&mut [0; 2]) {
         // Writing to a `String` cannot fail.

@@ -1,4 +1,4 @@
-//! Decides which characters of a text are displayed unchanged.
+//! Decides which characters are displayed unchanged.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -7,10 +7,11 @@ use super::hostile::is_hostile;
 /// The maximum number of combining marks on one letter; real languages need up to five.
 const MARKS: usize = 8;
 
-/// Iterates over a text and counts the combining marks on the current letter.
+/// Counts the combining marks on the current letter while a caller passes each character of a text.
 ///
-/// A mark without a letter would modify what the program itself printed before the text, and a
-/// stack of marks covers the lines above. Both are escaped like hostile characters.
+/// A combining mark without a letter would modify what the program itself printed before the text,
+/// and a stack of marks would cover the lines above. Such marks are escaped like hostile
+/// characters.
 pub(super) struct Shown {
     marks: usize,
 }
@@ -25,7 +26,8 @@ impl Shown {
     /// Returns whether the next character of the text may be displayed unchanged.
     pub(super) fn keeps(&mut self, c: char) -> bool {
         if is_hostile(c) {
-            // Its escape ends with a brace, which is not a letter for a mark.
+            // The escape of a hostile character ends with `}`, which must not receive a combining
+            // mark.
             self.marks = MARKS;
             return false;
         }

@@ -1,4 +1,4 @@
-//! The content to attach: a file, or standard input.
+//! Opens the content to attach: a file, or standard input.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
@@ -8,14 +8,14 @@ use forklore::core::limits::ATTACHMENT_BYTES;
 
 use crate::failure::{Failure, Result};
 
-/// The bytes to attach, and the name of their file.
+/// The content to attach. `name` is the file name, or `None` for standard input.
 pub(super) struct Given {
     pub(super) bytes: Box<dyn Read>,
     pub(super) name: Option<String>,
 }
 
 impl Given {
-    /// Opens a file, or standard input if the path is `-`. Any other kind of path is refused:
+    /// Opens a regular file, or standard input if the path is `-`. Refuses any other path, because
     /// opening a pipe could block forever.
     pub(super) fn open(path: &Path) -> Result<Self> {
         if path == Path::new("-") {

@@ -1,4 +1,4 @@
-//! Finds one of a session's attachments by its name or ref.
+//! Finds one of a session's attachments by name or by ref, its sha256.
 
 use std::collections::BTreeSet;
 
@@ -8,20 +8,20 @@ use serde_json::json;
 
 use crate::failure::{Failure, Result};
 
-/// The number of digits of a ref that are shown.
+/// The number of hex digits of a ref that are shown.
 const SHOWN: usize = 12;
-/// The minimum number of digits of an abbreviated ref.
+/// The minimum number of hex digits of an abbreviated ref.
 const LEAST: usize = 4;
-/// The maximum number of candidates in an error.
+/// The maximum number of matching attachments that an error lists.
 const CANDIDATES: usize = 10;
 
-/// Returns the beginning of a ref, for users.
+/// Returns the shortened form of a ref for users: `sha256:` and the first digits.
 pub(super) fn short(id: &AttachmentId) -> String {
     id.to_string().chars().take("sha256:".len() + SHOWN).collect()
 }
 
-/// Finds the attachment that has this name or ref, or whose ref begins with it. Exactly one must
-/// match.
+/// Finds the attachment whose name equals `reference`, or else whose ref begins with `reference`.
+/// Exactly one attachment must match.
 pub(super) fn find(
     attachments: &[NamedAttachment],
     reference: &str,

@@ -1,4 +1,4 @@
-//! Text that another program pipes into `chat` or `resume`.
+//! Reads the text that another program pipes into `chat` or `resume`.
 
 use std::io::{self, IsTerminal, Read};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -7,10 +7,10 @@ use std::time::Duration;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 
-/// The maximum number of bytes read: no model accepts more text in one request.
+/// The maximum size of the piped text, in bytes. No model accepts more text in one request.
 const MOST: usize = 4 << 20;
-/// A pipe can stay open although nobody writes to it. After this time the program reports that it
-/// waits, instead of leaving the text out.
+/// The time after which the program reports that it waits for the end of the text. A pipe can stay
+/// open although no program writes to it.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Reads standard input to its end. Returns `None` if standard input is a terminal.
@@ -28,7 +28,7 @@ pub(super) fn text(output: &mut Output) -> Result<Option<String>> {
         .spawn(move || {
             let mut bytes = Vec::new();
             let read = io::stdin().lock().take(MOST as u64 + 1).read_to_end(&mut bytes);
-            // The program may already have ended.
+            // Sending fails if the program no longer waits for the text.
             let _ = done.send(read.map(|_| bytes));
         })
         .map_err(failed)?;
@@ -57,13 +57,14 @@ fn checked(bytes: Vec<u8>) -> Result<String> {
     })
 }
 
-/// Joins the prompt and the piped text with a blank line. If one is empty, returns the other.
+/// Joins the prompt and the piped text with a blank line between them. If one of the two is empty,
+/// returns the other.
 pub(super) fn behind(prompt: &str, piped: &str) -> String {
     let (prompt, piped) = (prompt.trim(), piped.trim_end());
     if prompt.is_empty() || piped.trim().is_empty() {
         return format!("{prompt}{}", piped.trim());
     }
-    // Keep the indentation of the text's first line.
+    // Remove only line ends, so that the first line of the piped text retains its indentation.
     let piped = piped.trim_start_matches(['\r', '\n']);
     format!("{prompt}\n\n{piped}")
 }

@@ -1,4 +1,4 @@
-//! Shows the output of this program's commands in a conversation.
+//! Shows the output of this program's commands inside a conversation.
 
 use forklore_chat::{ShowRow, View, Views};
 
@@ -7,7 +7,7 @@ use crate::commands::{branches, bring, diff, explore, export, inspect, list, rep
 use crate::failure::Result;
 use crate::output::Output;
 
-/// This program, as the implementation of [`Views`].
+/// Implements [`Views`] with the commands of this program.
 pub(super) struct Program<'a> {
     pub(super) app: &'a App,
     pub(super) output: &'a mut Output,
@@ -46,7 +46,8 @@ impl Views for Program<'_> {
     fn show(&mut self, view: View) {
         self.output.measure();
         if let Err(failure) = self.run(view).and_then(|()| self.output.flush()) {
-            // If the screen is closed, the conversation ends when it reads its next line.
+            // Writing fails if the terminal is closed. The conversation then ends when it reads its
+            // next line.
             let _ = self.output.failure(&failure);
         }
         let _ = self.output.flush();

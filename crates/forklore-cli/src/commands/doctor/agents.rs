@@ -7,9 +7,9 @@ use forklore::{StoreUrl, blocking};
 use crate::agents;
 use crate::output::count;
 
-/// Adds a check for each agent that has sessions here; agents without sessions are left out.
+/// Adds a check for each agent that has sessions on this machine.
 pub(super) fn look(health: &mut Health) {
-    // The user's store may fail to open, so the files are counted with an empty one in memory.
+    // The user's store may fail to open, so count the files with an empty store in memory.
     let Ok(engine) = blocking::open_url(&StoreUrl::Memory) else { return };
     for agent in agents::here() {
         let Ok(survey) = Importer::new(&engine).survey(agent.dialect, &agent.folders) else {

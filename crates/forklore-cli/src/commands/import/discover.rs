@@ -1,4 +1,5 @@
-//! `import --discover`: lists the agents on this machine, and how much of their data is imported.
+//! `import --discover`: lists the agents that have sessions on this machine, and how many of their
+//! files are imported.
 
 use forklore::api::{Discovery, FoundAgent, Survey};
 use forklore::import::Importer;
@@ -27,8 +28,8 @@ pub(super) fn run(app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Returns the engine over the store. If the store does not exist, uses an empty one in memory,
-/// because this command must not create a store.
+/// Returns an engine on the user's store. If that store does not exist, returns an engine on an
+/// empty store in memory, because this command must not create a store.
 fn engine(app: &App) -> Result<Engine> {
     let url = app.store_url()?;
     match url.path() {
@@ -72,7 +73,7 @@ fn show(page: &mut Page, answer: &Discovery) {
     table.show(page);
 }
 
-/// Suggests the commands to type: one for each agent with new data, and one for all of them.
+/// Suggests import commands: one for each agent with new data, and one for all these agents.
 fn tell_next(answer: &Discovery, output: &mut Output) {
     let unread = || answer.agents.iter().filter(|found| found.survey.to_read > 0);
     let does = |found: &FoundAgent| format!("the sessions of {}", found.agent);

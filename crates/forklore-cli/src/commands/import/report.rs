@@ -1,4 +1,4 @@
-//! The report of an import for users.
+//! Prints the report of an import for users.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +7,7 @@ use forklore::import::{ImportReport, ImportedSession, Problem as ImportProblem};
 
 use crate::output::{Cell, Column, Page, ShortIds, Table, Tone, bytes, count, cut, grouped};
 
-/// The maximum number of sessions and of problems that are shown.
+/// The maximum number of sessions that are shown. [`PROBLEMS`] limits the problems.
 const ROWS: usize = 40;
 pub(super) const PROBLEMS: usize = 20;
 
@@ -49,7 +49,7 @@ pub(super) fn show(page: &mut Page, report: &ImportReport) {
     problems(page, &report.problems);
 }
 
-/// Formats the location of a problem and its message.
+/// Formats a problem as `path:line (byte offset): message`.
 pub(super) fn location(problem: &ImportProblem) -> String {
     let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
     let offset = problem.offset.map(|offset| format!(" (byte {offset})")).unwrap_or_default();
@@ -84,7 +84,7 @@ fn sessions(page: &mut Page, sessions: &[&ImportedSession]) {
     }
 }
 
-/// The totals of one agent's files.
+/// The totals over the files of one agent.
 #[derive(Default)]
 struct Sums {
     files: u64,
@@ -128,7 +128,7 @@ impl Sums {
     }
 }
 
-/// Adds a table with one line for each agent, and one with the totals.
+/// Adds a table with a row for each agent, and a row with the totals of all agents.
 fn agents(page: &mut Page, report: &ImportReport) {
     let sums = sums(report);
     let mut table = Table::new(&[
@@ -183,7 +183,7 @@ fn sums(report: &ImportReport) -> BTreeMap<&str, Sums> {
         sums.bytes += file.bytes;
     }
     for problem in &report.problems {
-        // Problems of files without an agent appear only in the list below the table.
+        // A problem of a file that belongs to no agent appears only in the list below the table.
         if let Some(sums) = agent_at.get(&*problem.path).and_then(|agent| sums.get_mut(agent)) {
             sums.problems += 1;
         }

@@ -1,8 +1,7 @@
-//! `import --watch`: follows the folders of agents and imports each change, so that nothing is
-//! lost.
+//! `import --watch`: watches the folders of agents, and imports each change of a session file.
 //!
-//! Everything that was read is in the store, so a watch can end at any time, and several can run at
-//! the same time.
+//! The store contains everything that a watch has read. So a watch can end at any time without a
+//! loss, and several watches can run at the same time.
 
 mod followed;
 mod news;
@@ -23,11 +22,11 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::{agents, exit};
 
-/// After an import the watch pauses this many times as long as the import took. So it never uses
-/// much of the machine, even if a change requires comparing a very long file with its imported
-/// version.
+/// After an import, the watch pauses for this many times the duration of the import. So the watch
+/// uses little of the machine, even if a change requires a comparison of a very long file with its
+/// imported version.
 const REST: u32 = 4;
-/// The pause before a retry when the store refused an import.
+/// The pause before a retry, if the store refused an import.
 const AGAIN: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
@@ -56,8 +55,8 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     if ended.by_interrupt() { Err(Failure::Answered(ErrorKind::Interrupted)) } else { Ok(()) }
 }
 
-/// Returns the paths on the command line, or the default folders of all known agents, even if they
-/// do not exist yet.
+/// Returns the paths to watch: those on the command line, or else the default folders of all agents
+/// that forklore supports. A default folder need not exist yet.
 fn paths(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
     if named.is_empty() {
         let paths: Vec<_> = agents::all().into_iter().flat_map(|agent| agent.folders).collect();
@@ -77,13 +76,14 @@ struct Watch<'a> {
     news: News<'a>,
 }
 
-/// Checks whether a file can contain a session, or can be a sidecar of one.
+/// Checks whether a file, judged by its path, can be a session file or a sidecar of the agent.
 fn reads(dialect: &dyn AgentFormat, path: &Path) -> bool {
     dialect.may_own(path) || dialect.belongs_to(path).is_some()
 }
 
 impl Watch<'_> {
-    /// Imports what is new at these paths. Returns whether the store refused the import.
+    /// Imports what is new at these paths, and reports deleted session files. Returns whether the
+    /// store refused the import.
     fn look(&mut self, paths: &[PathBuf]) -> Result<bool> {
         let (there, gone): (Vec<_>, Vec<_>) =
             paths.iter().cloned().partition(|path| path.symlink_metadata().is_ok());
@@ -105,8 +105,8 @@ impl Watch<'_> {
     }
 
     /// Checks whether to import a changed path: a folder, or a file that can belong to an agent.
-    /// Symbolic links are left out because they can lead anywhere; the scan of their folder checks
-    /// them.
+    /// Skips symbolic links, because a link can lead anywhere. The scan of the folder that contains
+    /// a link checks the link.
     fn is_meant(&self, path: &Path) -> bool {
         let Ok(about) = path.symlink_metadata() else { return false };
         about.is_dir() || (about.is_file() && self.may_be_session(path))

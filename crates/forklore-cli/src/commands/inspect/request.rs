@@ -1,4 +1,5 @@
-//! `inspect --request`: the bytes that a model would receive, and how many of them a fork shares.
+//! `inspect --request`: shows the request body that a model would receive, and how long the prefix
+//! is that a fork's request shares.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -18,9 +19,10 @@ use crate::failure::{Failure, Result};
 use crate::output::{Output, count};
 use crate::{exit, wiring};
 
-/// A longer run of base64 characters is treated as data rather than text.
+/// The maximum length, in characters, of a run of base64 characters that counts as text. A longer
+/// run counts as data.
 const LONG: usize = 500;
-/// The number of characters shown of such data.
+/// The number of characters shown of data.
 const SHOWN: usize = 40;
 
 pub(super) fn run(args: &Args, header: &Header, app: &App, output: &mut Output) -> Result<()> {
@@ -52,7 +54,8 @@ pub(super) fn run(args: &Args, header: &Header, app: &App, output: &mut Output) 
     })
 }
 
-/// Starts the tool servers as before a turn, so that they list their tools.
+/// Starts the tool servers, as a turn would, so that the request contains their tools. Stops the
+/// servers again.
 fn list_tools(foreground: &Foreground, output: &mut Output) -> Result<()> {
     exit::leave_interrupts();
     let started = foreground.start_tools();
@@ -64,7 +67,7 @@ fn list_tools(foreground: &Foreground, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Builds the request with the model and the tools of a session.
+/// Builds the preview of a request, with the model and the tools of a session.
 struct Preview<'a> {
     args: &'a Args,
     app: &'a App,
@@ -106,8 +109,8 @@ impl Preview<'_> {
         self.model.body(request).map_err(|error| not_sent(&error))
     }
 
-    /// Returns the server's token count with `--count` if the server can count, or else an
-    /// estimate.
+    /// Returns the number of tokens of a request: the server's count with `--count`, if the server
+    /// can count, or else an estimate. `bytes` is the length of the request body.
     fn tokens(&self, request: &Request, bytes: usize) -> Result<TokenCount> {
         let counted = if self.args.count && !request.messages.is_empty() {
             self.model.count_blocking(request).map_err(|error| not_sent(&error))?
@@ -119,7 +122,8 @@ impl Preview<'_> {
     }
 }
 
-/// Shortens the body for users. Data such as an image is replaced by its beginning and length.
+/// Shortens a request body for users: replaces data, such as an image, by its beginning and its
+/// length.
 fn shortened(body: &str) -> String {
     let is_base64 = |c: char| c.is_ascii_alphanumeric() || c == '+' || c == '/';
     let (mut out, mut rest) = (String::new(), body);

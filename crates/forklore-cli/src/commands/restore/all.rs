@@ -1,4 +1,4 @@
-//! `restore --all`: writes all files of a session with their relative paths.
+//! `restore --all`: writes all files of an imported session, with their relative paths.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ use super::new_file;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Page, Tone, bytes, count};
 
-/// Writes the latest revision of each file below a folder. Nothing is overwritten: if one of the
-/// files exists, none is written.
+/// Writes the latest revision of each file to its relative path below `folder`. If a file exists at
+/// one of these paths, writes none of the files.
 pub(super) fn run(
     files: &[StoredFile],
     folder: &Path,
@@ -23,7 +23,8 @@ pub(super) fn run(
 ) -> Result<()> {
     let (mut locations, mut gone) = (Vec::new(), Vec::new());
     for file in files.iter().filter(|file| file.about.latest) {
-        // The session's own file is required, so its absence is an error when it is written.
+        // Skip a file without stored content, unless it is the session's own file: writing that
+        // file then reports an error.
         if file.about.gone && !file.about.own {
             gone.push(file.about.name.clone());
             continue;

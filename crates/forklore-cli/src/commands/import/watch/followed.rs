@@ -1,4 +1,4 @@
-//! The folders and files that a watch follows, and the events that wake it.
+//! The folders and files that a watch follows, and the events that wake the watch.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,26 +9,26 @@ use std::time::{Duration, Instant};
 use forklore::store::disk;
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-/// Changes are processed when none arrived for `QUIET`, or at the latest `PATIENCE` after the
-/// first.
+/// Changes are processed when no change has arrived for this time, or at the latest [`PATIENCE`]
+/// after the first change.
 const SETTLE: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How often the followed paths are checked: whether they appeared, disappeared or were replaced.
+/// The interval between checks whether the followed paths appeared, disappeared or were replaced.
 const TICK: Duration = Duration::from_secs(2);
-/// How often a path is scanned if the system does not report its changes.
+/// The interval between scans of a path whose changes the operating system does not report.
 const POLL: Duration = Duration::from_secs(5);
-/// With more pending changes than this, all followed paths are scanned instead.
+/// The maximum number of pending changed paths. Beyond it, all followed paths are scanned instead.
 const MOST: usize = 10_000;
 
-/// What a watch does next.
+/// The next action of a watch.
 pub(super) enum Next {
-    /// Import these files and folders, some of which may be deleted.
+    /// Import these files and folders. Some of them may have been deleted.
     Look(Vec<PathBuf>),
-    /// Stop.
+    /// End the watch.
     Stop,
 }
 
-/// The reported changes that are not processed yet.
+/// The reported changes that are not processed yet, and requests to rescan or to stop.
 #[derive(Default)]
 struct Waiting {
     changed: BTreeSet<PathBuf>,
@@ -37,7 +37,7 @@ struct Waiting {
     stopped: bool,
 }
 
-/// Receives the changes that the threads of the file watcher report.
+/// The changes that the threads of the file watcher report to the thread of the watch.
 #[derive(Default)]
 struct Inbox {
     waiting: Mutex<Waiting>,
@@ -72,7 +72,7 @@ impl Inbox {
     fn event(&self, event: notify::Result<Event>) {
         match event {
             Ok(event) if event.need_rescan() => self.miss(),
-            // Reading a file changes nothing, and the watch itself does it.
+            // Ignore read accesses: they change nothing, and the watch itself reads files.
             Ok(Event { kind: EventKind::Access(_), .. }) => {}
             Ok(event) => self.add(event.paths),
             Err(_) => self.miss(),
@@ -80,22 +80,23 @@ impl Inbox {
     }
 }
 
-/// A followed folder or single file.
+/// A folder or a single file that the watch follows.
 struct WatchedPath {
     path: PathBuf,
-    /// The folder that the system watches for it, if it exists.
+    /// The folder that the operating system watches: the path itself, or the parent folder of a
+    /// file. `None` if the path does not exist.
     folder: Option<Folder>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Folder {
-    /// Distinguishes the folder from another one at the same path (device and inode on Unix).
+    /// Distinguishes the folder from another folder at the same path: device and inode on Unix.
     identity: (u64, u64),
-    /// Whether the system reports its changes.
+    /// Whether the operating system reports changes in the folder.
     woken: bool,
 }
 
-/// The followed paths.
+/// The paths that a watch follows, and their pending changes.
 pub(super) struct Followed {
     paths: Vec<WatchedPath>,
     inbox: Arc<Inbox>,
@@ -108,7 +109,7 @@ impl Followed {
         let inbox = Arc::new(Inbox::default());
         let sender = inbox.clone();
         let config = Config::default().with_follow_symlinks(false);
-        // Without a watcher, the paths are scanned every few seconds.
+        // If the system offers no file watcher, the paths are scanned every few seconds.
         let watcher = RecommendedWatcher::new(move |event| sender.event(event), config).ok();
         let paths = paths.iter().map(|path| WatchedPath { path: path.clone(), folder: None });
         let mut followed = Self { paths: paths.collect(), inbox, watcher, polled: Instant::now() };
@@ -116,7 +117,7 @@ impl Followed {
         followed
     }
 
-    /// Returns a function that stops the watch, for the thread that waits for signals.
+    /// Returns a function that stops the watch. The thread that waits for signals calls it.
     pub(super) fn stopper(&self) -> impl FnOnce() + Send + 'static {
         let inbox = self.inbox.clone();
         move || {
@@ -125,12 +126,12 @@ impl Followed {
         }
     }
 
-    /// Schedules paths to be processed again.
+    /// Schedules these paths for another import.
     pub(super) fn look_again(&self, paths: &[PathBuf]) {
         self.inbox.add(paths.iter().cloned());
     }
 
-    /// Waits until something changes, but for at least `rest`.
+    /// Waits for changes, but for at least `rest`. Returns early if the watch is stopped.
     pub(super) fn next(&mut self, rest: Duration) -> Next {
         let begun = Instant::now();
         let mut checked = begun;
@@ -167,8 +168,8 @@ impl Followed {
             .collect()
     }
 
-    /// Filters the changes inside the followed paths. A change of SQLite's WAL counts as a change
-    /// of its database.
+    /// Returns the changed paths that are inside the followed paths. A change of an SQLite WAL file
+    /// (`-wal`) counts as a change of the database.
     fn meant(&self, changed: BTreeSet<PathBuf>) -> Vec<PathBuf> {
         let changed: BTreeSet<_> = changed.into_iter().map(of_database).collect();
         let inside =
@@ -176,8 +177,8 @@ impl Followed {
         changed.into_iter().filter(inside).collect()
     }
 
-    /// Starts to watch paths that appeared or were replaced and schedules a scan of them. Also
-    /// schedules a scan of the paths that the system cannot watch.
+    /// Starts to watch each path that appeared or was replaced, and schedules a scan of it. Every
+    /// [`POLL`], also schedules a scan of the paths that the operating system does not watch.
     fn check(&mut self) {
         let poll = self.polled.elapsed() >= POLL;
         if poll {
@@ -185,7 +186,7 @@ impl Followed {
         }
         let mut look = Vec::new();
         for watched in &mut self.paths {
-            // The system reports changes by their paths with symbolic links resolved.
+            // The operating system reports changed paths with symbolic links resolved.
             let Ok(path) = watched.path.canonicalize() else {
                 watched.folder = None;
                 continue;
@@ -216,9 +217,10 @@ impl Followed {
     }
 }
 
-/// Lets the system report changes in a folder. Returns whether it will.
+/// Requests that the operating system reports changes in a folder, with `deep` also below it.
+/// Returns whether the system will report them.
 fn follow(watcher: Option<&mut RecommendedWatcher>, folder: &Path, deep: bool) -> bool {
-    // Changes that other machines make on a network file system are not reported.
+    // On a network file system, the operating system does not report changes by other machines.
     if disk::network(folder).is_some() {
         return false;
     }

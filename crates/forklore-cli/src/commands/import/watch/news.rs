@@ -1,4 +1,4 @@
-//! The output of a watch: one line for each change, as text or JSON.
+//! Prints the output of a watch: one line for each change, as text or JSON.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
@@ -18,10 +18,11 @@ use crate::agents;
 use crate::failure::Result;
 use crate::output::{Output, Page, Tone, bytes, count};
 
-/// The maximum number of remembered problems; each is reported once.
+/// The maximum number of reported problems that are remembered, so that each is reported once. At
+/// the limit, all are forgotten.
 const MOST: usize = 10_000;
 
-/// Prints the lines of a watch, and counts what was imported.
+/// Prints the lines of a watch, and counts the imported files and events.
 pub(super) struct News<'a> {
     output: &'a mut Output,
     reported: HashSet<u64>,
@@ -46,7 +47,8 @@ impl<'a> News<'a> {
     pub(super) fn tell(&mut self, report: &ImportReport) -> Result<()> {
         let mut sessions = report.sessions.iter();
         for file in &report.sources {
-            // The report lists the sessions of one file consecutively, in the order of the files.
+            // The report lists the sessions in the order of their files, and the sessions of one
+            // file consecutively.
             let own: Vec<_> = sessions.by_ref().take(file.sessions.len()).collect();
             self.imported(file, &own, &report.problems)?;
         }
@@ -88,7 +90,8 @@ impl<'a> News<'a> {
             (false, true) => FileChange::New,
             (false, false) => FileChange::Grown,
         };
-        // A copy of a known session has no new events of its own; name all its sessions then.
+        // A file that copies a stored session adds no events. Name all sessions of the file in that
+        // case.
         let named = if grown.is_empty() { sessions } else { &grown };
         self.files += 1;
         self.events += events;
@@ -126,9 +129,10 @@ impl<'a> News<'a> {
 
     fn problem(&mut self, problem: &ImportProblem) -> Result<()> {
         let is_new = match problem.kind {
-            // An incomplete line is still being written, and a rewritten file has its own line.
+            // Not reported as problems: an incomplete line is still being written, and a rewritten
+            // file gets an output line of its own.
             ProblemKind::Incomplete | ProblemKind::Rewritten => false,
-            // The file of a deleted session can keep growing; report it only once.
+            // The file of a deleted session can grow further; report the file only once.
             kind @ ProblemKind::Deleted => self.is_new(&(&problem.path, kind)),
             _ => self.is_new(&(&problem.path, problem.line, &problem.message)),
         };
