@@ -1,5 +1,6 @@
 //! The body of a chunk: the concatenated payloads of its events, plain or compressed.
 
+use std::cell::RefCell;
 use std::io::Read;
 use std::ops::Range;
 
@@ -7,6 +8,8 @@ use bytestring::ByteString;
 use forklore_core::Data;
 use rusqlite::blob::Blob;
 use rusqlite::{Connection, MAIN_DB};
+use zstd::stream::read::Decoder;
+use zstd::zstd_safe::{DCtx, ResetDirective};
 
 use crate::crc;
 use crate::fault;
@@ -169,14 +172,26 @@ impl<'c> Bodies<'c> {
     }
 }
 
+thread_local! {
+    /// The decompression state that the chunks of a thread share. Creating one takes about as long
+    /// as decompressing a chunk.
+    static CONTEXT: RefCell<DCtx<'static>> = RefCell::new(DCtx::create());
+}
+
 /// Decompresses at most `len` bytes, whatever length the compressed data claims.
 fn decompressed(stored: &[u8], len: usize) -> std::io::Result<Vec<u8>> {
     if len > LONGEST {
         return Err(std::io::Error::other(format!("no chunk holds {len} bytes")));
     }
     let mut bytes = Vec::with_capacity(len.min(stored.len().saturating_mul(64)));
-    let decoder = zstd::stream::read::Decoder::with_buffer(stored)?;
-    decoder.take(len as u64).read_to_end(&mut bytes)?;
+    CONTEXT.with_borrow_mut(|context| {
+        // A chunk that was damaged or read only in part leaves a frame open.
+        context
+            .reset(ResetDirective::SessionOnly)
+            .map_err(|code| std::io::Error::other(zstd::zstd_safe::get_error_name(code)))?;
+        let decoder = Decoder::with_context(stored, context);
+        decoder.take(len as u64).read_to_end(&mut bytes)
+    })?;
     Ok(bytes)
 }
 
@@ -191,5 +206,17 @@ mod tests {
         assert_eq!(decompressed(&stored, 10).unwrap().len(), 10);
         let refused = decompressed(&stored, LONGEST + 1).unwrap_err();
         assert!(refused.to_string().contains("1000000001 bytes"), "{refused}");
+    }
+
+    #[test]
+    fn a_chunk_reads_whole_after_one_that_broke_off() {
+        let text: Vec<u8> = (0..200_000_u32).flat_map(u32::to_le_bytes).collect();
+        let stored = zstd::bulk::compress(&text, LEVEL).unwrap();
+        for _ in 0..3 {
+            assert!(decompressed(&stored[..stored.len() / 2], text.len()).is_err());
+            assert_eq!(decompressed(&stored, 10).unwrap(), text[..10]);
+            assert!(decompressed(&[7; 100], 100).is_err());
+            assert!(decompressed(&stored, text.len()).unwrap() == text);
+        }
     }
 }
