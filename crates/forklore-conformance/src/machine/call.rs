@@ -4,6 +4,7 @@ use forklore_core::{Header, SessionId};
 use jiff::Timestamp;
 
 use super::compare::Logs;
+use super::model::{EXPIRED, NEVER};
 use forklore_store::error::{Error, Result};
 use forklore_store::port::{
     Append, Appended, Change, Changed, Children, NewSession, Removed, Store,
@@ -26,17 +27,11 @@ pub(super) enum Answer {
     Refused(String),
 }
 
-impl Answer {
-    pub(super) fn changed(changed: Changed) -> Self {
-        Self::Changed(Box::new(Changed { header: timeless(changed.header), ..changed }))
-    }
-}
-
-/// Returns the header with the expiry time of its lease set to a constant. The model cannot predict
-/// that time, because the store's own clock sets it.
-pub(super) fn timeless(mut header: Header) -> Header {
+/// Returns a store's header with the lease's expiry time reduced to what the model predicts: whether
+/// the lease is valid at `now`. The exact time comes from the store's own clock.
+pub(super) fn timeless(mut header: Header, now: Timestamp) -> Header {
     if let Some(lease) = &mut header.lease {
-        lease.expires = Timestamp::UNIX_EPOCH;
+        lease.expires = if lease.holds_at(now) { NEVER } else { EXPIRED };
     }
     header
 }
@@ -60,7 +55,10 @@ impl Call {
             Self::Append(session, append) => {
                 answer(store.append(session, append.clone()), Answer::Appended)
             }
-            Self::Change(session, change) => answer(store.change(session, change), Answer::changed),
+            Self::Change(session, change) => answer(store.change(session, change), |changed| {
+                let header = timeless(changed.header, store.now());
+                Answer::Changed(Box::new(Changed { header, ..changed }))
+            }),
             Self::Remove(sessions, children, now) => {
                 answer(store.remove(sessions, *children, *now), Answer::Removed)
             }

@@ -29,9 +29,10 @@ pub(super) fn compare(scene: &Scene<'_>, model: &Model, logs: Logs<'_>) -> Resul
         listed.into_iter().partition(|header| header.deleted.is_some());
     let (buried, living): (Vec<_>, Vec<_>) =
         model.sessions.iter().partition(|reported| reported.is_deleted());
-    let mut want: Vec<_> = living.iter().map(|reported| timeless(reported.header())).collect();
+    let mut want: Vec<_> = living.iter().map(|reported| reported.header()).collect();
     want.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
-    let listed: Vec<_> = listed.into_iter().map(timeless).collect();
+    let now = scene.store().now();
+    let listed: Vec<_> = listed.into_iter().map(|header| timeless(header, now)).collect();
     same("the list", &listed, &want)?;
     let mut buried: Vec<_> = buried.into_iter().map(Session::header).collect();
     dead.sort_by(|a, b| a.id.cmp(&b.id));
@@ -41,7 +42,8 @@ pub(super) fn compare(scene: &Scene<'_>, model: &Model, logs: Logs<'_>) -> Resul
     for session in living {
         if logs == Logs::All || logs == Logs::Of(session.id()) {
             let header = scene.store().header(session.id()).map_err(|error| error.to_string())?;
-            same("the header", &timeless(header), &timeless(session.header()))?;
+            let header = timeless(header, scene.store().now());
+            same("the header", &header, &session.header())?;
             same("the log", &log(scene, session)?, &session.log())?;
         }
     }

@@ -1,6 +1,9 @@
 //! Performs one random history: turns each step into a call, and executes the call on both the
 //! store and the model.
 
+#[cfg(test)]
+mod tests;
+
 use forklore_core::header::Strategy;
 use forklore_core::{SessionId, SessionKind};
 use jiff::SignedDuration;
@@ -78,17 +81,28 @@ impl<'f> History<'f> {
             return Ok(());
         };
         let store = self.scene.store();
-        let (first, second) = race(|| one.make(store), || two.make(store));
+        let answers = race(|| one.make(store), || two.make(store));
+        self.agree_with_an_order(&one, &two, &answers)
+    }
+
+    /// Continues with a model that executed both calls in an order which leads to these answers and
+    /// to the store's state.
+    fn agree_with_an_order(
+        &mut self,
+        one: &Call,
+        two: &Call,
+        answers: &(Answer, Answer),
+    ) -> Result<(), String> {
         let (mut differences, mut agreed) = (Vec::new(), Vec::new());
         for one_first in [true, false] {
             let mut model = self.model.clone();
-            let want: (Answer, Answer) = if one_first {
-                (model.tell(&one), model.tell(&two))
+            let want = if one_first {
+                (model.tell(one), model.tell(two))
             } else {
-                let second = model.tell(&two);
-                (model.tell(&one), second)
+                let second = model.tell(two);
+                (model.tell(one), second)
             };
-            let difference = same("the answers", &(&first, &second), &(&want.0, &want.1))
+            let difference = same("the answers", answers, &want)
                 .and_then(|()| compare(&self.scene, &model, Logs::All));
             match difference {
                 Ok(()) => agreed.push(model),

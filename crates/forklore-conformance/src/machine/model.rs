@@ -15,8 +15,10 @@ use forklore_store::port::{
     Append, Appended, Change, Changed, Children, LogEntry, NewSession, Removed,
 };
 
-/// Expiry time in the model of leases that do not expire during the history.
-const NEVER: Timestamp = Timestamp::MAX;
+/// Expiry time of the leases that outlast the history.
+pub(super) const NEVER: Timestamp = Timestamp::MAX;
+/// Expiry time of the leases that have expired.
+pub(super) const EXPIRED: Timestamp = Timestamp::MIN;
 
 /// All sessions ever created, in the order of creation.
 #[derive(Clone, Debug, Default)]
@@ -143,7 +145,9 @@ impl Model {
                 answer(self.create(new), |header| Answer::Created(Box::new(header)))
             }
             Call::Append(session, append) => answer(self.append(session, append), Answer::Appended),
-            Call::Change(session, change) => answer(self.change(session, change), Answer::changed),
+            Call::Change(session, change) => {
+                answer(self.change(session, change), |changed| Answer::Changed(Box::new(changed)))
+            }
             Call::Remove(sessions, children, now) => {
                 answer(self.remove(sessions, *children, *now), Answer::Removed)
             }
@@ -279,7 +283,7 @@ impl Model {
                 }
                 let began = state.header.lease.as_ref().map(|lease| lease.began_at);
                 let began_at = began.filter(|_| holder.is_some()).unwrap_or(head);
-                let expires = if lasts.is_zero() { Timestamp::MIN } else { NEVER };
+                let expires = if lasts.is_zero() { EXPIRED } else { NEVER };
                 state.header.lease = Some(Lease { owner: owner.clone(), expires, began_at });
             }
             Change::Release { owner } => {
