@@ -4,7 +4,7 @@
 //! binding or a protocol that accepts and returns the same types. To run the verbs in Rust, use
 //! `forklore` or `forklore-engine`, which re-export these types.
 //!
-//! - [`Request`] is any verb with its arguments; [`Create`], [`AppendRequest`], [`Fork`] and others
+//! - [`Request`] is any verb with its arguments; [`Create`], [`Batch`], [`Fork`] and others
 //!   are the arguments of one.
 //! - [`SessionAnswer`], [`Forked`], [`Difference`] and others are the answers.
 //! - [`Refusal`] and [`ErrorObject`] say why a verb failed, and [`Facts`] are the details.
@@ -67,7 +67,7 @@ mod tree;
 mod verbs;
 mod watch;
 
-pub use append::{Append, AppendRequest, Appended, NewEvent};
+pub use append::{Append, Appended, Batch, NewEvent};
 pub use attach::{Attach, Attached, AttachmentFile, Attachments, NamedAttachment};
 pub use bring::{Bring, Brought, Summarize};
 pub use chat::{TurnAnswer, TurnOutcome};

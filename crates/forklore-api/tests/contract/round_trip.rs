@@ -48,7 +48,7 @@ macro_rules! all {
 }
 
 fn requests(dice: &mut Dice) {
-    all!(dice: Request, Create, ListRequest, Append, AppendRequest, NewEvent, Attach, Fork,
+    all!(dice: Request, Create, ListRequest, Append, Batch, NewEvent, Attach, Fork,
         Summarize, Bring, TreeRequest, LogRange, DeleteMode, Delete, UsageScope, ExportTo);
 }
 

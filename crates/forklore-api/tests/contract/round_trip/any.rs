@@ -233,7 +233,7 @@ fields! {
     Check { name, status, message, hint, kind }
     Ancestor { session_id, index, seq }
     Append { session_id, batch }
-    AppendRequest { events, expect, owner }
+    Batch { events, expect, owner }
     Appended { session_id, from_seq, to_seq, head_seq }
     Attach { name, media_type, text, limit, expect, owner }
     Attached { session_id, id, name, media_type, bytes, new, seq, head_seq }
