@@ -49,7 +49,9 @@ macro_rules! all {
 
 fn requests(dice: &mut Dice) {
     all!(dice: Request, Create, ListRequest, Append, Batch, NewEvent, Attach, Fork,
-        Summarize, Bring, TreeRequest, LogRange, DeleteMode, Delete, UsageScope, ExportTo);
+        Summarize, Bring, TreeRequest, LogRange, DeleteMode, Delete, UsageScope, ExportTo, Export,
+        ResumeInRequest, ReadAttachment, Import, Restore, RestoreAll, Explore, Preview, TurnRequest,
+        Graph, GraphScope, GraphFormat, VocabularyPart, Sparql, QueryParameter);
 }
 
 fn answers(dice: &mut Dice) {
