@@ -6,8 +6,8 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use forklore_api::GraphScope as Scope;
 use forklore_core::Usage;
-use forklore_core::workspace::Workspace;
 use forklore_core::{Header, SessionId, SessionKind};
 use forklore_engine::{Engine, Events, Result, UsageScope};
 use forklore_store::port::{At, Direction, Filter, LogEntry, Query};
@@ -18,18 +18,6 @@ use crate::session::{self, Principals};
 
 /// Page size when reading backwards, in events.
 const LOOK_BACK: usize = 64;
-
-/// The sessions that a projection covers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// The family of a session, because the graph of any session refers to the others of its
-    /// family.
-    Family(SessionId),
-    /// The families that have a session in a workspace.
-    Workspace(Workspace),
-    /// All sessions.
-    Everything,
-}
 
 /// An iterator over the quads of sessions. Each item contains those of one event or header. It ends
 /// after an error.

@@ -3,6 +3,7 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
+use forklore_api::Sparql;
 use forklore_core::ErrorKind;
 use oxigraph::model::{Term, Triple, Variable};
 use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, SparqlEvaluator};
@@ -11,6 +12,7 @@ use spargebra::algebra::GraphPattern;
 use spargebra::{Query as Parsed, SparqlParser};
 
 use crate::elsewhere;
+use crate::term::{NotATerm, parameter};
 use crate::vocabulary::PREFIXES;
 
 /// The maximum number of expected tokens that a syntax error lists.
@@ -99,6 +101,14 @@ pub enum QueryError {
         /// The reason.
         why: &'static str,
     },
+    /// The value of a parameter cannot be read.
+    #[error("the value of the parameter {name}: {source}")]
+    Value {
+        /// The name of the parameter.
+        name: String,
+        /// What is wrong with the value.
+        source: NotATerm,
+    },
     /// The query exceeded its time limit.
     #[error("the query was stopped after {} s", .0.as_secs_f64())]
     Timeout(Duration),
@@ -118,9 +128,11 @@ impl QueryError {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Syntax { .. } | Self::Rule(_) | Self::TooLong(_) | Self::Parameter { .. } => {
-                ErrorKind::InvalidArgs
-            }
+            Self::Syntax { .. }
+            | Self::Rule(_)
+            | Self::TooLong(_)
+            | Self::Parameter { .. }
+            | Self::Value { .. } => ErrorKind::InvalidArgs,
             Self::Update | Self::Service => ErrorKind::PermissionDenied,
             Self::Timeout(_) => ErrorKind::Busy,
             Self::Evaluation(_) | Self::Ended | Self::Thread(_) | Self::Storage(_) => {
@@ -130,7 +142,25 @@ impl QueryError {
     }
 }
 
-impl Query<'_> {
+impl<'a> Query<'a> {
+    /// Creates the query of a request. Its scope has no effect here.
+    ///
+    /// # Errors
+    /// [`QueryError::Value`] if the value of a parameter cannot be read.
+    pub fn of(request: &'a Sparql) -> Result<Self, QueryError> {
+        let parameters = request.parameters.iter().map(|given| match parameter(&given.value) {
+            Ok(value) => Ok((given.name.clone(), value)),
+            Err(source) => Err(QueryError::Value { name: given.name.clone(), source }),
+        });
+        let seconds = request.timeout_seconds.max(0.0);
+        Ok(Self {
+            text: &request.query,
+            parameters: parameters.collect::<Result<_, _>>()?,
+            limit: if request.limit == 0 { usize::MAX } else { request.limit },
+            timeout: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
+        })
+    }
+
     /// Checks the query without a graph.
     ///
     /// # Errors
