@@ -11,7 +11,7 @@ use futures_util::future::{BoxFuture, FutureExt};
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::{Changed, Explore, Judge, Row, State, fail, seconds, state_of};
+use super::{Changed, Judge, Plan, Row, State, fail, seconds, state_of};
 use crate::interrupt::interruptible;
 
 /// Number of notifications of one continuation that are buffered for display.
@@ -20,14 +20,14 @@ const CAPACITY: usize = 1024;
 /// Runs all continuations. The first one runs alone until its answer begins or it ends.
 pub(super) fn all(
     branches: Vec<Option<AgentSession>>,
-    explore: &Explore,
+    plan: &Plan,
     rows: Vec<Row>,
     changed: mpsc::UnboundedSender<Changed>,
     cancel: CancellationToken,
 ) -> BoxFuture<'_, ()> {
     async move {
         let warm = Arc::new(Notify::new());
-        let jobs = Arc::new(Semaphore::new(explore.jobs.max(1)));
+        let jobs = Arc::new(Semaphore::new(plan.jobs.max(1)));
         let mut first = true;
         let running =
             branches.into_iter().zip(rows).enumerate().filter_map(|(at, (branch, row))| {
@@ -36,7 +36,7 @@ pub(super) fn all(
                     row,
                     session: branch?,
                     changed: changed.clone(),
-                    judge: explore.judge.clone(),
+                    judge: plan.judge.clone(),
                     cancel: cancel.clone(),
                 };
                 let leads = std::mem::take(&mut first);
