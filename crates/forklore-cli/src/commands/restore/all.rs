@@ -1,10 +1,10 @@
 //! `restore --all`: writes all files of a session with their relative paths.
 
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use forklore::Engine;
-use forklore::api::{DamagedFile, RestoredFiles, WrittenFile};
+use forklore::api::{DamagedFile, RestoreAll, RestoredFiles, WrittenFile};
 use forklore::core::ErrorKind;
 use forklore::engine::StoredFile;
 use forklore_sanitize::path::{PathError, file_below};
@@ -15,12 +15,9 @@ use crate::output::{Output, Page, Tone, bytes, count};
 
 /// Writes the latest revision of each file below a folder. Nothing is overwritten: if one of the
 /// files exists, none is written.
-pub(super) fn run(
-    files: &[StoredFile],
-    folder: &Path,
-    engine: &Engine,
-    output: &mut Output,
-) -> Result<()> {
+pub(super) fn run(request: &RestoreAll, engine: &Engine, output: &mut Output) -> Result<()> {
+    let RestoreAll { session_id, path: folder } = request;
+    let files = engine.files(session_id)?;
     let (mut locations, mut gone) = (Vec::new(), Vec::new());
     for file in files.iter().filter(|file| file.about.latest) {
         // The session's own file is required, so its absence is an error when it is written.
