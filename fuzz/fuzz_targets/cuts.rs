@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 
 use forklore::Engine;
-use forklore::engine::{AppendRequest, Create, Fork, NewEvent};
+use forklore::engine::{Batch, Create, Fork, NewEvent};
 use forklore::core::workspace::Workspace;
 use forklore::core::{ErrorKind, Selector, SessionId};
 use libfuzzer_sys::fuzz_target;
@@ -22,7 +22,7 @@ fn scene() -> (Engine, SessionId) {
     for turn in 0..4 {
         let question = NewEvent::user(&format!("question {turn}")).expect("an event");
         let answered = NewEvent::assistant("answer").expect("an event");
-        engine.append(&id, &AppendRequest::from(vec![question, answered])).expect("an append");
+        engine.append(&id, &Batch::from(vec![question, answered])).expect("an append");
     }
     (engine, id)
 }

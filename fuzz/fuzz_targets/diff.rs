@@ -2,7 +2,7 @@
 //! agree, and the common events and those of one side alone must together be that side's history.
 #![no_main]
 
-use forklore::engine::{AppendRequest, Create, Fork, NewEvent};
+use forklore::engine::{Batch, Create, Fork, NewEvent};
 use forklore::core::workspace::Workspace;
 use forklore::core::{Selector, SessionId};
 use forklore_fuzz::Input;
@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
             }
             (_, Some(session)) => {
                 let event = NewEvent::user(&input.text()).expect("an event");
-                engine.append(&session, &AppendRequest::from(vec![event])).expect("an append");
+                engine.append(&session, &Batch::from(vec![event])).expect("an append");
             }
             (_, None) => {}
         }

@@ -2,7 +2,7 @@
 //! line of valid JSON that contains the payload unchanged.
 #![no_main]
 
-use forklore::engine::{AppendRequest, Create, LogRange, NewEvent};
+use forklore::engine::{Batch, Create, LogRange, NewEvent};
 use forklore::core::workspace::Workspace;
 use forklore::core::{Data, EventType};
 use forklore_fuzz::Input;
@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
     let engine = forklore_fuzz::engine();
     let session = engine.create(&Create::in_workspace(Workspace::new("/fuzz"))).expect("a root");
     let event = NewEvent::new(kind, data.clone());
-    if engine.append(&session.id, &AppendRequest::from(vec![event])).is_err() {
+    if engine.append(&session.id, &Batch::from(vec![event])).is_err() {
         return;
     }
     let mut out = Vec::new();

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use forklore::Engine;
-use forklore::engine::{AppendRequest, Create, Fork, ListRequest, LogRange, NewEvent};
+use forklore::engine::{Batch, Create, Fork, ListRequest, LogRange, NewEvent};
 use forklore::core::SessionId;
 use forklore::core::workspace::Workspace;
 use forklore_files::FilesStore;
@@ -37,7 +37,7 @@ impl Scene {
             let create = Create { id, ..Create::in_workspace(Workspace::new("/fuzz")) };
             let id = engine.create(&create).expect("a root").id;
             let events = vec![NewEvent::user("hi").expect("an event")];
-            engine.append(&id, &AppendRequest::from(events)).expect("an append");
+            engine.append(&id, &Batch::from(events)).expect("an append");
         }
         let parent: SessionId = "fuzzed".parse().expect("an id");
         engine.fork(&Fork::of(parent)).expect("a fork");

@@ -57,11 +57,11 @@ impl NewEvent {
     }
 }
 
-/// A batch of events, with the session state that its writer expects.
+/// The events of one append, with the session state that its writer expects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
-pub struct AppendRequest {
+pub struct Batch {
     /// The events, in log order.
     pub events: Vec<NewEvent>,
     /// The head `seq` that the writer last read (-1 for an empty log). If the session has another
@@ -72,13 +72,13 @@ pub struct AppendRequest {
     pub owner: Option<String>,
 }
 
-impl From<Vec<NewEvent>> for AppendRequest {
+impl From<Vec<NewEvent>> for Batch {
     fn from(events: Vec<NewEvent>) -> Self {
         Self { events, ..Self::default() }
     }
 }
 
-impl From<NewEvent> for AppendRequest {
+impl From<NewEvent> for Batch {
     fn from(event: NewEvent) -> Self {
         vec![event].into()
     }
@@ -92,7 +92,7 @@ pub struct Append {
     /// The session to append to.
     pub session_id: SessionId,
     /// The batch to append.
-    pub batch: AppendRequest,
+    pub batch: Batch,
 }
 
 /// The answer of `append`: the log positions of the events.

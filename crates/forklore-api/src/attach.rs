@@ -8,6 +8,8 @@ use forklore_core::{AttachmentId, SessionId};
 use serde::{Deserialize, Serialize};
 
 /// The request of `attach`: metadata of the attachment and of the message that references it.
+///
+/// The bytes of the attachment travel apart from the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -39,6 +41,22 @@ impl Default for Attach {
             owner: None,
         }
     }
+}
+
+/// The request of `attach SESSION --get REF`: the attachment to read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ReadAttachment {
+    /// The session.
+    pub session_id: SessionId,
+    /// The attachment's reference, the first digits of it (at least 4), or its name in a message.
+    /// Exactly one attachment of the session must match.
+    #[serde(rename = "ref")]
+    pub reference: String,
+    /// The new file to write, on the machine that runs the verb. `null` returns the bytes to the
+    /// caller; they travel apart from the JSON.
+    pub path: Option<PathBuf>,
 }
 
 /// The answer of `attach`: the stored attachment and the message that references it.

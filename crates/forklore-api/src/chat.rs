@@ -1,9 +1,58 @@
 //! Types of `chat` and `resume`: one turn of a conversation.
 
+use std::path::PathBuf;
+
 use forklore_core::SessionId;
+use forklore_core::workspace::Workspace;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{TurnStatus, TurnUsage};
+
+/// The request of `chat -p` and `resume -p`: one turn of a conversation.
+///
+/// Calls of tools that need a person's approval are denied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct TurnRequest {
+    /// The session to continue. `null` creates a new one.
+    pub session_id: Option<SessionId>,
+    /// The title of a new session.
+    pub title: Option<String>,
+    /// The workspace of a new session.
+    pub workspace: Workspace,
+    /// The model that answers, by its name in the configuration. `null` is the default model.
+    pub model: Option<String>,
+    /// The prompt. `null` continues a turn that was interrupted or failed.
+    pub prompt: Option<String>,
+    /// Files to send with the prompt, on the machine that runs the turn.
+    #[serde(default)]
+    pub attach: Vec<PathBuf>,
+    /// Tools that need no approval in this turn: `server.tool`, where `*` stands for any text. What
+    /// the configuration or the session denies stays denied.
+    #[serde(default)]
+    pub allow: Vec<String>,
+    /// For how many seconds to wait for a session in which another program runs a turn.
+    #[serde(default)]
+    pub wait_seconds: u64,
+}
+
+impl TurnRequest {
+    /// Creates a request for the first turn of a new session, with all defaults.
+    #[must_use]
+    pub fn in_workspace(workspace: Workspace, prompt: String) -> Self {
+        Self {
+            session_id: None,
+            title: None,
+            workspace,
+            model: None,
+            prompt: Some(prompt),
+            attach: Vec::new(),
+            allow: Vec::new(),
+            wait_seconds: 0,
+        }
+    }
+}
 
 /// The answer of `chat -p` and `resume -p`. It is printed after the lines of the turn's events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,9 +1,76 @@
 //! Types of `explore`, which runs several continuations of one session and compares them.
 
-use forklore_core::{Cut, Label, SessionId};
+use std::num::NonZeroU16;
+
+use forklore_core::{Cut, Label, Selector, SessionId};
 use serde::{Deserialize, Serialize};
 
 use crate::event::TurnUsage;
+
+/// The request of `explore`: the session to continue, and how.
+///
+/// Each prompt is tried with each model. Calls of tools that need a person's approval are denied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Explore {
+    /// The session to continue.
+    pub session_id: SessionId,
+    /// The cut at which the continuations begin. `null` is the end.
+    pub at: Option<Selector>,
+    /// The prompts.
+    pub prompts: Vec<String>,
+    /// The models that answer, by their names in the configuration. An empty list is the default
+    /// model.
+    #[serde(default)]
+    pub models: Vec<String>,
+    /// The number of continuations, from 1 to 64: the pairs of prompt and model are repeated in
+    /// order. `null` is one continuation of each pair, or four of a single pair.
+    pub n: Option<usize>,
+    /// The command that scores an answer: it reads the answer from its standard input and prints a
+    /// number, higher for a better answer. No shell interprets it. It runs on the machine that runs
+    /// the verb, so a server must refuse it from callers who may not run programs there. `null`
+    /// scores nothing.
+    pub judge: Option<String>,
+    /// For how many seconds the judge may run for one answer.
+    #[serde(default = "judge_timeout")]
+    pub judge_timeout_seconds: u64,
+    /// The prefix of the forks' labels, before a number. `null` derives it from the session: `try-1`
+    /// from a root, `plan-b.1` from the fork `plan-b`.
+    pub label: Option<String>,
+    /// The largest number of continuations that run at the same time. `null` runs all.
+    pub jobs: Option<NonZeroU16>,
+    /// Tools that need no approval in these continuations: `server.tool`, where `*` stands for any
+    /// text. What the configuration or the session denies stays denied.
+    #[serde(default)]
+    pub allow: Vec<String>,
+}
+
+fn judge_timeout() -> u64 {
+    Explore::JUDGE_TIMEOUT_SECONDS
+}
+
+impl Explore {
+    /// The default time limit of the judge for one answer, in seconds.
+    pub const JUDGE_TIMEOUT_SECONDS: u64 = 120;
+
+    /// Creates a request that continues the session at its end, with all defaults.
+    #[must_use]
+    pub fn of(session_id: SessionId, prompts: Vec<String>) -> Self {
+        Self {
+            session_id,
+            at: None,
+            prompts,
+            models: Vec::new(),
+            n: None,
+            judge: None,
+            judge_timeout_seconds: Self::JUDGE_TIMEOUT_SECONDS,
+            label: None,
+            jobs: None,
+            allow: Vec::new(),
+        }
+    }
+}
 
 /// The answer of `explore`: the continuations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,10 +3,10 @@
 
 use std::path::PathBuf;
 
-use forklore_core::Selector;
+use forklore_core::{Selector, SessionId};
 use serde::{Deserialize, Serialize};
 
-/// The request to write a session in the format of an agent.
+/// The target format of an export, and how much of the session to write in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -17,6 +17,42 @@ pub struct ExportTo {
     pub at: Option<Selector>,
     /// The directory that the agent will run in. `null` uses the session's workspace.
     pub cwd: Option<String>,
+}
+
+/// The request of `export`: the session to write in another format.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Export {
+    /// The session to write.
+    pub session_id: SessionId,
+    /// The target format, and how much to write. The dialect `plain` writes one line with the role
+    /// and the content of each message; `cwd` has no effect on it.
+    pub to: ExportTo,
+    /// The new file to write, on the machine that runs the verb. `null` returns the bytes to the
+    /// caller; they travel apart from the JSON.
+    pub path: Option<PathBuf>,
+}
+
+/// The request of `resume-in`: writes a session as a new file that an agent finds and resumes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ResumeInRequest {
+    /// The session to continue.
+    pub session_id: SessionId,
+    /// The agent, where its file ends, and the directory that it will run in.
+    pub to: ExportTo,
+    /// The agent's own folder, on the machine that runs the verb. `null` uses the folder that the
+    /// agent's environment variable names, or else its default folder in the home directory.
+    pub home: Option<PathBuf>,
+    /// Whether to leave the history in the original file and to write only what is new. Only Codex
+    /// supports this, and only for sessions that were imported from its own files.
+    #[serde(default)]
+    pub share: bool,
+    /// Whether to return the plan only and write nothing.
+    #[serde(default)]
+    pub dry_run: bool,
 }
 
 /// The counts of an export: what it wrote, and what the target format cannot express.

@@ -2,9 +2,34 @@
 
 use std::path::PathBuf;
 
+use forklore_core::workspace::Workspace;
 use forklore_core::{Cut, SessionId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+
+/// The request of `import`: the files to read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Import {
+    /// Session files, and folders that contain them, on the machine that runs the verb.
+    pub paths: Vec<PathBuf>,
+    /// The dialect of the files. `null` recognizes the dialect of each file.
+    pub dialect: Option<String>,
+    /// The workspace of sessions whose file names no directory.
+    pub workspace: Workspace,
+    /// Whether to import deleted sessions again, under new ids.
+    #[serde(default)]
+    pub again: bool,
+}
+
+impl Import {
+    /// Creates a request to import files of any dialect. Deleted sessions stay deleted.
+    #[must_use]
+    pub fn of(paths: Vec<PathBuf>, workspace: Workspace) -> Self {
+        Self { paths, dialect: None, workspace, again: false }
+    }
+}
 
 /// The answer of `import`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -4,8 +4,8 @@
 //! build a server, a language binding or a protocol that accepts and returns the same types. To run
 //! the verbs in Rust, use `forklore` or `forklore-engine`, which re-export these types.
 //!
-//! - [`Request`] is any verb with its arguments. [`Create`], [`AppendRequest`], [`Fork`] and others
-//!   are the arguments of one verb.
+//! - [`Request`] is any verb with its arguments. [`Create`], [`Append`], [`Fork`] and others are the
+//!   arguments of one verb.
 //! - [`SessionAnswer`], [`Forked`], [`Difference`] and others are the answers of verbs.
 //! - [`Refusal`] and [`ErrorObject`] report why a verb failed; [`Facts`] are the details of the
 //!   error.
@@ -49,6 +49,7 @@ mod export;
 mod facts;
 mod family;
 mod fork;
+mod graph;
 mod health;
 mod history;
 mod import;
@@ -68,35 +69,39 @@ mod tree;
 mod verbs;
 mod watch;
 
-pub use append::{Append, AppendRequest, Appended, NewEvent};
-pub use attach::{Attach, Attached, AttachmentFile, Attachments, NamedAttachment};
+pub use append::{Append, Appended, Batch, NewEvent};
+pub use attach::{Attach, Attached, AttachmentFile, Attachments, NamedAttachment, ReadAttachment};
 pub use bring::{Bring, Brought, Summarize};
-pub use chat::{TurnAnswer, TurnOutcome};
+pub use chat::{TurnAnswer, TurnOutcome, TurnRequest};
 pub use envelope::Envelope;
 pub use error::{ErrorObject, Refusal};
-pub use explore::{Continuation, ContinuationState, Exploration};
-pub use export::{ExportTo, Exported, ExportedFile, LeftOut, ResumeIn};
+pub use explore::{Continuation, ContinuationState, Exploration, Explore};
+pub use export::{Export, ExportTo, Exported, ExportedFile, LeftOut, ResumeIn, ResumeInRequest};
 pub use facts::{Elsewhere, Facts};
 pub use family::{Branch, Branches, Lineage, Relative};
 pub use fork::{Fork, Forked};
 pub use forklore_core::report::{Check, CheckStatus, Collected, Packed, Problem, Verification};
+pub use graph::{
+    Graph, GraphFile, GraphFormat, GraphScope, NotAGraphFormat, Vocabulary, VocabularyPart,
+};
 pub use health::Doctor;
 pub use history::{Ancestor, Difference, EventLine, Inspection, LogRange, Record, RecordOrigin};
 pub use import::{
-    Discovery, FoundAgent, ImportProblem, ImportProblemKind, Imported, ImportedSession,
+    Discovery, FoundAgent, Import, ImportProblem, ImportProblemKind, Imported, ImportedSession,
     SidecarTotals, Survey,
 };
-pub use preview::{ModelName, RequestPreview, SharedPrefix, TokenCount};
-pub use program::{CompletionScript, GraphFile, ManPage, ManPages, Vocabulary};
+pub use preview::{ModelName, Preview, RequestPreview, SharedPrefix, TokenCount};
+pub use program::{CompletionScript, ManPage, ManPages};
 pub use read::{Malformed, read, read_line};
 pub use recovery::{LostKind, LostPiece, Recovered, Recovery};
 pub use removal::{Delete, DeleteMode, Deleted, Detached};
 pub use request::Request;
 pub use restore::{
-    DamagedFile, RestoredFile, RestoredFiles, SessionFile, SessionFiles, WrittenFile,
+    DamagedFile, Restore, RestoreAll, RestoredFile, RestoredFiles, SessionFile, SessionFiles,
+    WrittenFile,
 };
 pub use session::{Create, ListRequest, Session, SessionAnswer, SessionPage, Status};
-pub use sparql::{QueryAnswer, QueryHead, QueryResults};
+pub use sparql::{QueryAnswer, QueryHead, QueryParameter, QueryResults, Sparql};
 pub use stats::{
     ModelUsage, SessionUsage, Stats, StatsAnswer, UsageByModel, UsageReport, UsageScope,
 };

@@ -1,7 +1,28 @@
 //! Types of `inspect --request`, which shows the request that a model would receive.
 
-use forklore_core::{Cut, Data};
+use forklore_core::{Cut, Data, Selector, SessionId};
 use serde::{Deserialize, Serialize};
+
+/// The request of `inspect --request`: the session, and the model that would answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Preview {
+    /// The session.
+    pub session_id: SessionId,
+    /// The model, by its name in the configuration. `null` is the default model.
+    pub model: Option<String>,
+    /// Returns the request of a fork at this cut instead, and what it shares with the session's
+    /// request. `null` returns the session's request.
+    pub fork_at: Option<Selector>,
+    /// Whether to leave out the tools. Then no tool server is started.
+    #[serde(default)]
+    pub without_tools: bool,
+    /// Whether the model's server counts the tokens, for which it receives the history. If `false`
+    /// or if the server cannot count, the number is an estimate.
+    #[serde(default)]
+    pub count: bool,
+}
 
 /// The answer of `inspect --request`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -33,21 +33,3 @@ pub struct ManPages {
     /// The names of the written pages.
     pub pages: Vec<String>,
 }
-
-/// The answer of `graph -o PATH`: the file that was written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct GraphFile {
-    /// The path of the written file.
-    pub path: PathBuf,
-    /// The number of triples in the file.
-    pub triples: u64,
-}
-
-/// The answer of `graph --ontology` and `graph --shapes`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Vocabulary {
-    /// The ontology or the shapes, in Turtle.
-    pub turtle: String,
-}

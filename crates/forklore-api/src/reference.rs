@@ -12,12 +12,12 @@ use serde_json::{Map, Value, json};
 use crate::event::Notification;
 use crate::verbs::with_answers;
 use crate::{
-    ANSWERS, Appended, Attach, Attached, AttachmentFile, Attachments, Branches, Brought, Collected,
+    ANSWERS, Appended, Attached, AttachmentFile, Attachments, Branches, Brought, Collected,
     CompletionScript, Deleted, Detached, Difference, Discovery, Doctor, Envelope, EventLine,
-    Exploration, ExportTo, ExportedFile, FlatNode, Forked, Form, GraphFile, Imported, Inspection,
-    Lineage, ManPage, ManPages, Packed, QueryAnswer, Record, Recovered, Refusal, Request,
-    RequestPreview, RestoredFile, RestoredFiles, ResumeIn, SessionAnswer, SessionFiles,
-    SessionPage, StatsAnswer, Tree, TurnAnswer, Verification, Vocabulary, WatchLine,
+    Exploration, ExportedFile, FlatNode, Forked, Form, GraphFile, Imported, Inspection, Lineage,
+    ManPage, ManPages, Packed, QueryAnswer, Record, Recovered, Refusal, Request, RequestPreview,
+    RestoredFile, RestoredFiles, ResumeIn, SessionAnswer, SessionFiles, SessionPage, StatsAnswer,
+    Tree, TurnAnswer, Verification, Vocabulary, WatchLine,
 };
 
 /// The fields of the verb's answer.
@@ -27,14 +27,12 @@ struct AnyAnswer {}
 fn generated() -> Map<String, Value> {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     macro_rules! add {
-        ($($usage:literal => $answer:ident, $form:ident;)*) => {
+        ($($usage:literal, $request:tt => $answer:ident, $form:ident;)*) => {
             $(generator.subschema_for::<$answer>();)*
         };
     }
     with_answers!(add);
     generator.subschema_for::<Request>();
-    generator.subschema_for::<Attach>();
-    generator.subschema_for::<ExportTo>();
     generator.subschema_for::<Envelope<AnyAnswer>>();
     generator.subschema_for::<Refusal>();
     generator.take_definitions(true)
@@ -65,11 +63,15 @@ pub fn page() -> String {
         Form::Object => "one object",
         Form::Lines => "a line each, without `ok`",
     };
-    let verbs = ANSWERS.iter().map(|verb| (verb.usage, verb.answer, form(verb.form)));
+    let request = |name: Option<&str>| name.map(|name| format!("`{name}`")).unwrap_or_default();
+    let verbs = ANSWERS
+        .iter()
+        .map(|verb| (verb.usage, request(verb.request), verb.answer, form(verb.form)));
     let (usage, answer) = FAILURE;
-    for (usage, answer, form) in verbs.chain([(usage, answer, form(Form::Object))]) {
+    let failure = (usage, String::new(), answer, form(Form::Object));
+    for (usage, request, answer, form) in verbs.chain([failure]) {
         // Writing to a String cannot fail.
-        let _ = writeln!(page, "| `{usage}` | {} | {form} |", link(answer));
+        let _ = writeln!(page, "| `{usage}` | {request} | {} | {form} |", link(answer));
     }
     page.push_str(MIDDLE);
     for (name, definition) in &generated() {
@@ -89,10 +91,14 @@ This page and [forklore.schema.json](forklore.schema.json) are generated from th
 
 With `--json` a verb prints one object, an [Envelope](#envelope) with the fields of its answer's
 type, or a line for each item. A verb that fails prints a [Refusal](#refusal). Answers may gain
-fields, so ignore fields that you do not know. A request with an unknown field is refused.
+fields, so ignore fields that you do not know.
 
-| verb | answer | form |
-| --- | --- | --- |
+A program that receives verbs as JSON receives a [Request](#request). The column *request* has the
+verb's name in it; verbs without one exist only in a terminal. A request with an unknown field is
+refused.
+
+| verb | request | answer | form |
+| --- | --- | --- | --- |
 ";
 
 const MIDDLE: &str = "\n## Types\n\nA field marked with `?` may be absent.\n";

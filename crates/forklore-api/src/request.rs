@@ -3,17 +3,50 @@
 use forklore_core::{Label, Selector, SessionId};
 use serde::{Deserialize, Serialize};
 
-use crate::{Append, Bring, Create, Delete, Fork, ListRequest, LogRange, TreeRequest, UsageScope};
+use crate::{
+    Append, Attach, Bring, Create, Delete, Explore, Export, Fork, Graph, Import, ListRequest,
+    LogRange, Preview, ReadAttachment, Restore, RestoreAll, ResumeInRequest, Sparql, TreeRequest,
+    TurnRequest, UsageScope, VocabularyPart,
+};
 
 /// A verb and its request, for example `{"fork": {"parent_session_id": "plan-1"}}`.
+///
+/// Paths name files on the machine that runs the verb. Bytes, such as those of an attachment, travel
+/// apart from the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
+    /// Runs one turn of a conversation. The answer is one
+    /// [`Notification`](crate::event::Notification) per event, then
+    /// [`TurnAnswer`](crate::TurnAnswer).
+    Turn(TurnRequest),
     /// Creates a session. The answer is [`SessionAnswer`](crate::SessionAnswer).
     New(Create),
     /// Appends events. The answer is [`Appended`](crate::Appended).
     Append(Append),
+    /// Stores an attachment, whose bytes travel apart from the JSON, and appends a message that
+    /// references it. The answer is [`Attached`](crate::Attached).
+    Attach {
+        /// The session that gets the message.
+        session_id: SessionId,
+        /// Metadata of the attachment and of the message.
+        #[serde(default)]
+        attachment: Attach,
+    },
+    /// Lists the attachments of a session. The answer is [`Attachments`](crate::Attachments).
+    Attachments {
+        /// The session.
+        session_id: SessionId,
+    },
+    /// Reads an attachment. The answer is [`AttachmentFile`](crate::AttachmentFile), or the bytes
+    /// if the request names no file.
+    ReadAttachment(ReadAttachment),
+    /// Reads session files of other agents. The answer is [`Imported`](crate::Imported).
+    Import(Import),
+    /// Lists the agents that have sessions on the machine that runs the verb. The answer is
+    /// [`Discovery`](crate::Discovery).
+    Discover {},
     /// Lists sessions. The answer is [`SessionPage`](crate::SessionPage).
     List(ListRequest),
     /// Shows a session. The answer is [`SessionAnswer`](crate::SessionAnswer).
@@ -48,6 +81,9 @@ pub enum Request {
         /// The id of the session.
         session_id: SessionId,
     },
+    /// Returns the request that a model would receive. The answer is
+    /// [`RequestPreview`](crate::RequestPreview).
+    Preview(Preview),
     /// Creates a child session. The answer is [`Forked`](crate::Forked).
     Fork(Fork),
     /// Shows families as trees. The answer is [`Tree`](crate::Tree).
@@ -71,11 +107,9 @@ pub enum Request {
     },
     /// Records a summary of one branch in another. The answer is [`Brought`](crate::Brought).
     Bring(Bring),
-    /// Lists the attachments of a session. The answer is [`Attachments`](crate::Attachments).
-    Attachments {
-        /// The id of the session.
-        session_id: SessionId,
-    },
+    /// Runs several continuations of a session and compares them. The answer is
+    /// [`Exploration`](crate::Exploration).
+    Explore(Explore),
     /// Copies the prefix that a session inherits. The answer is [`Detached`](crate::Detached).
     Detach {
         /// The id of the session.
@@ -83,6 +117,33 @@ pub enum Request {
     },
     /// Deletes a session. The answer is [`Deleted`](crate::Deleted).
     Delete(Delete),
+    /// Writes a session in another format. The answer is [`ExportedFile`](crate::ExportedFile), or
+    /// the bytes if the request names no file.
+    Export(Export),
+    /// Writes a session as a new file that an agent finds and resumes. The answer is
+    /// [`ResumeIn`](crate::ResumeIn).
+    ResumeIn(ResumeInRequest),
+    /// Writes a file of an imported session, byte for byte. The answer is
+    /// [`RestoredFile`](crate::RestoredFile), or the bytes if the request names no file.
+    Restore(Restore),
+    /// Writes all files of an imported session, byte for byte. The answer is
+    /// [`RestoredFiles`](crate::RestoredFiles).
+    RestoreAll(RestoreAll),
+    /// Lists the files of an imported session. The answer is [`SessionFiles`](crate::SessionFiles).
+    Files {
+        /// The session.
+        session_id: SessionId,
+    },
+    /// Writes sessions as RDF. The answer is [`GraphFile`](crate::GraphFile), or the bytes if the
+    /// request names no file.
+    Graph(Graph),
+    /// Returns the vocabulary of graphs. The answer is [`Vocabulary`](crate::Vocabulary).
+    Vocabulary {
+        /// Which part of the vocabulary.
+        part: VocabularyPart,
+    },
+    /// Answers a SPARQL query about sessions. The answer is [`QueryAnswer`](crate::QueryAnswer).
+    Sparql(Sparql),
     /// Counts sessions, events and bytes. The answer is [`StatsAnswer`](crate::StatsAnswer).
     Stats {
         /// The sessions to count.
@@ -97,6 +158,13 @@ pub enum Request {
         /// The session to check. `null` checks the whole store.
         session_id: Option<SessionId>,
     },
+    /// Copies what is readable of a damaged store into a new store. The answer is
+    /// [`Recovered`](crate::Recovered).
+    Repair {
+        /// The new store: a URL such as `files:saved`, or the path of an SQLite file. Nothing may
+        /// exist there yet.
+        store: String,
+    },
     /// Frees the space of deleted sessions. The answer is [`Collected`](crate::Collected).
     Gc {},
     /// Compresses sessions that are not in use. The answer is [`Packed`](crate::Packed).
@@ -104,4 +172,6 @@ pub enum Request {
         /// Compresses only families that were not written to for at least this number of days.
         idle_days: u32,
     },
+    /// Checks the store and its environment. The answer is [`Doctor`](crate::Doctor).
+    Doctor {},
 }

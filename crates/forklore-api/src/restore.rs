@@ -2,7 +2,37 @@
 
 use std::path::PathBuf;
 
+use forklore_core::SessionId;
 use serde::{Deserialize, Serialize};
+
+/// The request of `restore`: one file of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Restore {
+    /// The session.
+    pub session_id: SessionId,
+    /// The `name` of the file in the answer of `restore --list`. `null` is the file that the
+    /// session was imported from, up to the last imported byte.
+    pub file: Option<String>,
+    /// The revision of `file`. `null` is the latest. Without `file` it has no effect.
+    pub revision: Option<u64>,
+    /// The new file to write, on the machine that runs the verb. `null` returns the bytes to the
+    /// caller; they travel apart from the JSON.
+    pub path: Option<PathBuf>,
+}
+
+/// The request of `restore --all`: the latest revision of each file of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RestoreAll {
+    /// The session.
+    pub session_id: SessionId,
+    /// The directory to write the files to, on the machine that runs the verb. If one of the files
+    /// exists there, nothing is written.
+    pub path: PathBuf,
+}
 
 /// The answer of `restore -o PATH`: the file that was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,72 +14,88 @@ pub enum Form {
 pub struct VerbAnswer {
     /// The command line. It begins with the name of the verb.
     pub usage: &'static str,
+    /// The verb's name in [`Request`](crate::Request). `None` for verbs that only a terminal has.
+    pub request: Option<&'static str>,
     /// The name of the answer's type.
     pub answer: &'static str,
     /// How the answer is printed.
     pub form: Form,
 }
 
-/// Calls a macro with the list of verbs. Each entry has a command line, the type of its answer, and
-/// the form in which the answer is printed.
+/// Calls a macro with the list of verbs. Each entry has a command line, the verb's name in
+/// `Request` (or `-`), the type of its answer, and the form in which the answer is printed.
 macro_rules! with_answers {
     ($with:ident) => {
         $with! {
-            "chat -p, for each event" => Notification, Lines;
-            "chat -p, at the end" => TurnAnswer, Object;
-            "resume -p, for each event" => Notification, Lines;
-            "resume -p, at the end" => TurnAnswer, Object;
-            "new" => SessionAnswer, Object;
-            "append" => Appended, Object;
-            "attach SESSION FILE" => Attached, Object;
-            "attach SESSION" => Attachments, Object;
-            "attach SESSION --get REF -o PATH" => AttachmentFile, Object;
-            "import" => Imported, Object;
-            "import --discover" => Discovery, Object;
-            "import --watch" => WatchLine, Lines;
-            "list" => SessionPage, Object;
-            "show" => SessionAnswer, Object;
-            "log" => EventLine, Lines;
-            "replay" => Record, Lines;
-            "inspect" => Inspection, Object;
-            "inspect --request" => RequestPreview, Object;
-            "fork" => Forked, Object;
-            "tree" => Tree, Object;
-            "tree --flat" => FlatNode, Lines;
-            "branches" => Branches, Object;
-            "lineage" => Lineage, Object;
-            "diff" => Difference, Object;
-            "bring" => Brought, Object;
-            "explore" => Exploration, Object;
-            "label" => SessionAnswer, Object;
-            "detach" => Detached, Object;
-            "delete" => Deleted, Object;
-            "export -o PATH" => ExportedFile, Object;
-            "resume-in" => ResumeIn, Object;
-            "restore -o PATH" => RestoredFile, Object;
-            "restore --all -o DIR" => RestoredFiles, Object;
-            "restore --list" => SessionFiles, Object;
-            "graph -o PATH" => GraphFile, Object;
-            "graph --ontology, graph --shapes" => Vocabulary, Object;
-            "sparql" => QueryAnswer, Object;
-            "stats" => StatsAnswer, Object;
-            "verify" => Verification, Object;
-            "verify --repair OUT" => Recovered, Object;
-            "gc" => Collected, Object;
-            "pack" => Packed, Object;
-            "doctor" => Doctor, Object;
-            "completions" => CompletionScript, Object;
-            "man" => ManPage, Object;
-            "man --out DIR" => ManPages, Object;
+            "chat -p, for each event", turn => Notification, Lines;
+            "chat -p, at the end", turn => TurnAnswer, Object;
+            "resume -p, for each event", turn => Notification, Lines;
+            "resume -p, at the end", turn => TurnAnswer, Object;
+            "new", new => SessionAnswer, Object;
+            "append", append => Appended, Object;
+            "attach SESSION FILE", attach => Attached, Object;
+            "attach SESSION", attachments => Attachments, Object;
+            "attach SESSION --get REF -o PATH", read_attachment => AttachmentFile, Object;
+            "import", import => Imported, Object;
+            "import --discover", discover => Discovery, Object;
+            "import --watch", - => WatchLine, Lines;
+            "list", list => SessionPage, Object;
+            "show", show => SessionAnswer, Object;
+            "log", log => EventLine, Lines;
+            "replay", replay => Record, Lines;
+            "inspect", inspect => Inspection, Object;
+            "inspect --request", preview => RequestPreview, Object;
+            "fork", fork => Forked, Object;
+            "tree", tree => Tree, Object;
+            "tree --flat", tree => FlatNode, Lines;
+            "branches", branches => Branches, Object;
+            "lineage", lineage => Lineage, Object;
+            "diff", diff => Difference, Object;
+            "bring", bring => Brought, Object;
+            "explore", explore => Exploration, Object;
+            "label", label => SessionAnswer, Object;
+            "detach", detach => Detached, Object;
+            "delete", delete => Deleted, Object;
+            "export -o PATH", export => ExportedFile, Object;
+            "resume-in", resume_in => ResumeIn, Object;
+            "restore -o PATH", restore => RestoredFile, Object;
+            "restore --all -o DIR", restore_all => RestoredFiles, Object;
+            "restore --list", files => SessionFiles, Object;
+            "graph -o PATH", graph => GraphFile, Object;
+            "graph --ontology, graph --shapes", vocabulary => Vocabulary, Object;
+            "sparql", sparql => QueryAnswer, Object;
+            "stats", stats => StatsAnswer, Object;
+            "verify", verify => Verification, Object;
+            "verify --repair OUT", repair => Recovered, Object;
+            "gc", gc => Collected, Object;
+            "pack", pack => Packed, Object;
+            "doctor", doctor => Doctor, Object;
+            "completions", - => CompletionScript, Object;
+            "man", - => ManPage, Object;
+            "man --out DIR", - => ManPages, Object;
         }
     };
 }
 #[cfg(feature = "schema")]
 pub(crate) use with_answers;
 
+macro_rules! request {
+    (-) => {
+        None
+    };
+    ($name:ident) => {
+        Some(stringify!($name))
+    };
+}
+
 macro_rules! names {
-    ($($usage:literal => $answer:ident, $form:ident;)*) => {
-        &[$(VerbAnswer { usage: $usage, answer: stringify!($answer), form: Form::$form }),*]
+    ($($usage:literal, $request:tt => $answer:ident, $form:ident;)*) => {
+        &[$(VerbAnswer {
+            usage: $usage,
+            request: request!($request),
+            answer: stringify!($answer),
+            form: Form::$form,
+        }),*]
     };
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use forklore_agent::notify::Notification;
 use forklore_agent::{Prompt, Turn};
-use forklore_host::explore::{Explore, Row, explore};
+use forklore_host::explore::{Plan, Row, explore};
 use forklore_host::{CancellationToken, Host, Start};
 use tokio::runtime::Runtime;
 
@@ -121,11 +121,7 @@ impl Foreground {
     ///
     /// # Errors
     /// The errors of [`explore`].
-    pub fn explore(
-        &self,
-        request: &Explore,
-        changed: &mut impl FnMut(usize, &Row),
-    ) -> Result<Explored> {
+    pub fn explore(&self, plan: &Plan, changed: &mut impl FnMut(usize, &Row)) -> Result<Explored> {
         let cancel = CancellationToken::new();
         // The latest state of each row: the result if a second signal drops the exploration.
         let mut latest: Vec<Row> = Vec::new();
@@ -136,7 +132,7 @@ impl Foreground {
                 None => latest.push(row.clone()),
             }
         };
-        let running = explore(&self.host, request, &cancel, &mut follow);
+        let running = explore(&self.host, plan, &cancel, &mut follow);
         match self.interruptible(&cancel, running) {
             (Some(done), stopped) => Ok(Explored { rows: done?, stopped }),
             (None, stopped) => Ok(Explored { rows: latest, stopped }),

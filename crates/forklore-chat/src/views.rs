@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use forklore_core::{Header, Selector};
 use forklore_engine::Brought;
-use forklore_host::explore::{Explore, Row};
+use forklore_host::explore::{Plan, Row};
 
 use crate::Explored;
 
@@ -36,8 +36,8 @@ pub enum View {
     },
     /// The result of `/bring`, and the session that received the summary.
     Brought(Box<Brought>, Header),
-    /// An exploration that has ended: its request and its result.
-    Explored(Box<Explore>, Explored),
+    /// An exploration that ended: its plan and its result.
+    Explored(Box<Plan>, Explored),
 }
 
 /// Redraws the row with this index, from 0.

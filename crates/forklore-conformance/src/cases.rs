@@ -205,6 +205,7 @@ macro_rules! __forklore_cases {
                 712 an_append_to_nobody_makes_nobody
                 713 siblings_and_parents_do_not_see_it
                 714 the_header_adds_everything_up
+                715 inherited_events_are_no_repetition
             }
             base lease {
                 801 a_lease_says_where_the_turn_began

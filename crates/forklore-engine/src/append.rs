@@ -1,6 +1,6 @@
 //! `append`: adds one atomic batch of events at the end of a session's log.
 
-use forklore_api::{AppendRequest, NewEvent};
+use forklore_api::{Batch, NewEvent};
 use forklore_core::Usage;
 use forklore_core::limits::{BATCH_BYTES, BATCH_EVENTS, EVENT_BYTES};
 use forklore_core::{Event, EventType, SessionId, payload};
@@ -18,15 +18,15 @@ impl Engine {
     ///
     /// ```
     /// # use std::sync::Arc;
-    /// # use forklore_engine::{AppendRequest, Create, Engine, NewEvent};
+    /// # use forklore_engine::{Batch, Create, Engine, NewEvent};
     /// # use forklore_core::{ErrorKind, workspace::Workspace};
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let engine = Engine::new(Arc::new(forklore_store::memory::MemoryStore::default()));
     /// # let session = engine.create(&Create::in_workspace(Workspace::new("/work/demo")))?.id;
     /// // `Header::head_seq` of a session without events is -1.
-    /// let first = AppendRequest { expect: Some(-1), ..NewEvent::user("first")?.into() };
+    /// let first = Batch { expect: Some(-1), ..NewEvent::user("first")?.into() };
     /// assert_eq!(engine.append(&session, &first)?.head_seq, 0);
-    /// let late = AppendRequest { expect: Some(-1), ..NewEvent::user("late")?.into() };
+    /// let late = Batch { expect: Some(-1), ..NewEvent::user("late")?.into() };
     /// let late = engine.append(&session, &late).unwrap_err();
     /// assert_eq!(late.kind(), ErrorKind::Conflict);
     /// # Ok(())
@@ -36,12 +36,12 @@ impl Engine {
     /// # Errors
     /// `invalid_args` with the number of the invalid event in the batch, from 1; `conflict` with
     /// the actual head; `busy`; `not_found`.
-    pub fn append(&self, session: &SessionId, request: &AppendRequest) -> Result<Appended> {
+    pub fn append(&self, session: &SessionId, batch: &Batch) -> Result<Appended> {
         let now = self.now();
-        check_size(&request.events)?;
+        check_size(&batch.events)?;
         let mut usage = Usage::default();
-        let mut events = Vec::with_capacity(request.events.len());
-        for (at, new) in request.events.iter().enumerate() {
+        let mut events = Vec::with_capacity(batch.events.len());
+        for (at, new) in batch.events.iter().enumerate() {
             let event = self.complete(new, at + 1, now)?;
             if event.kind == EventType::PROVIDER_USAGE {
                 usage += payload::usage(&event.data);
@@ -49,10 +49,10 @@ impl Engine {
             events.push(event);
         }
         self.check_compactions(session, &events)?;
-        let pins = self.hold_mentioned(request.events.iter().map(|event| &event.data));
+        let pins = self.hold_mentioned(batch.events.iter().map(|event| &event.data));
         let attachments = pins.iter().map(|leased| leased.id).collect();
         let append =
-            Append { events, expect: request.expect, owner: request.owner.clone(), usage, now };
+            Append { events, expect: batch.expect, owner: batch.owner.clone(), usage, now };
         let write = Write::Append { session: session.clone(), append };
         Ok(self.store.commit(Transaction { attachments, ..write.into() })?.appended()?)
     }

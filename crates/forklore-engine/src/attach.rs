@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use forklore_api::{AppendRequest, Attach, Attached, NewEvent};
+use forklore_api::{Attach, Attached, Batch, NewEvent};
 use forklore_core::limits::ATTACHMENT_NAME_BYTES;
 use forklore_core::{AttachmentId, Data, EventType, SessionId, attachment};
 use forklore_store::attachments::{Attachments, Pin};
@@ -50,7 +50,7 @@ impl Engine {
         // Checks that the session exists before reading the bytes, because reading may take long.
         self.show(session)?;
         let pin = self.put_attachment(bytes, request.limit)?;
-        let append = AppendRequest {
+        let append = Batch {
             events: vec![message(pin.id, request)?],
             expect: request.expect,
             owner: request.owner.clone(),

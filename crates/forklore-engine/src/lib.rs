@@ -5,7 +5,7 @@
 //! address and adds async methods. The crate `forklore-agent` adds turns with a model.
 //!
 //! - [`Engine`] has every operation as a method. The methods take and return the types of
-//!   [`forklore_api`], which this crate re-exports: [`Create`], [`AppendRequest`], [`Fork`],
+//!   [`forklore_api`], which this crate re-exports: [`Create`], [`Batch`], [`Fork`],
 //!   [`Difference`] and others.
 //! - [`Events`], [`Replay`], [`Messages`] and [`Follower`] read long histories piece by piece.
 //! - [`Error`] has a kind that programs can compare, and details as JSON.
@@ -103,9 +103,9 @@ pub use export::Outgoing;
 pub use follow::Follower;
 pub use fork::{ForkRecord, limitations, synthetic_result};
 pub use forklore_api::{
-    Ancestor, AppendRequest, Attach, Attached, Branch, Branches, Bring, Brought, BroughtMark,
-    Create, Delete, DeleteMode, Deleted, Detached, Difference, Elsewhere, ExportTo, Exported, Fork,
-    Forked, Inspection, LeftOut, Lineage, ListRequest, LogRange, LostKind, LostPiece, ModelUsage,
+    Ancestor, Attach, Attached, Batch, Branch, Branches, Bring, Brought, BroughtMark, Create,
+    Delete, DeleteMode, Deleted, Detached, Difference, Elsewhere, ExportTo, Exported, Fork, Forked,
+    Inspection, LeftOut, Lineage, ListRequest, LogRange, LostKind, LostPiece, ModelUsage,
     NamedAttachment, NewEvent, NodeHeader, Record, RecordOrigin, Recovery, Relative, SessionUsage,
     Stats, Summarize, TreeNode, TreeRequest, Trees, UsageReport, UsageScope,
 };

@@ -59,15 +59,16 @@ mod term;
 mod vocabulary;
 mod write;
 
+pub use forklore_api::{GraphFormat as Format, GraphScope as Scope, NotAGraphFormat as NotAFormat};
 pub use graph::{Graph, LoadError};
 pub use iri::{is_did, session as session_iri};
 /// Re-exports the RDF library whose terms and quads this crate's API uses.
 pub use oxigraph::model as terms;
 pub use profile::{NotAProfile, Profile, TRAILS_DEPTH};
-pub use projection::{Projection, Scope};
+pub use projection::Projection;
 pub use query::{Answer, Query, QueryError};
 pub use results::{NotAResultForm, ResultForm};
 pub use store::{AskError, GraphStore, JOURNAL};
 pub use term::{NotATerm, term};
 pub use vocabulary::{NAMESPACE, ONTOLOGY, PREFIXES, SHAPES};
-pub use write::{Format, NotAFormat, write};
+pub use write::{rdf_format, write};

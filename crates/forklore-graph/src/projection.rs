@@ -7,8 +7,8 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use forklore_api::GraphScope as Scope;
 use forklore_core::Usage;
-use forklore_core::workspace::Workspace;
 use forklore_core::{Header, SessionId, SessionKind};
 use forklore_engine::{Engine, Events, Result, UsageScope};
 use forklore_store::port::{At, Direction, Filter, LogEntry, Query};
@@ -19,18 +19,6 @@ use crate::session::{self, Principals};
 
 /// Page size when events are read backwards, in events.
 const LOOK_BACK: usize = 64;
-
-/// The sessions that a projection covers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// The family of this session. The scope cannot be a single session, because its graph refers
-    /// to the other sessions of the family.
-    Family(SessionId),
-    /// All families with at least one session in this workspace.
-    Workspace(Workspace),
-    /// All sessions.
-    Everything,
-}
 
 /// An iterator over the quads of sessions. Each item contains the quads of one event or of one
 /// header. The iterator ends after an error.

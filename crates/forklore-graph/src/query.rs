@@ -3,6 +3,7 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
+use forklore_api::Sparql;
 use forklore_core::ErrorKind;
 use oxigraph::model::{Term, Triple, Variable};
 use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, SparqlEvaluator};
@@ -11,6 +12,7 @@ use spargebra::algebra::GraphPattern;
 use spargebra::{Query as Parsed, SparqlParser};
 
 use crate::elsewhere;
+use crate::term::{NotATerm, parameter};
 use crate::vocabulary::PREFIXES;
 
 /// Maximum number of expected tokens in the message of a syntax error.
@@ -102,7 +104,15 @@ pub enum QueryError {
         /// The reason.
         why: &'static str,
     },
-    /// The query exceeded [`Query::timeout`], which is contained here.
+    /// The value of a parameter cannot be read.
+    #[error("the value of the parameter {name}: {source}")]
+    Value {
+        /// The name of the parameter.
+        name: String,
+        /// What is wrong with the value.
+        source: NotATerm,
+    },
+    /// The query exceeded its time limit.
     #[error("the query was stopped after {} s", .0.as_secs_f64())]
     Timeout(Duration),
     /// The evaluation of the query failed.
@@ -121,9 +131,11 @@ impl QueryError {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Syntax { .. } | Self::Rule(_) | Self::TooLong(_) | Self::Parameter { .. } => {
-                ErrorKind::InvalidArgs
-            }
+            Self::Syntax { .. }
+            | Self::Rule(_)
+            | Self::TooLong(_)
+            | Self::Parameter { .. }
+            | Self::Value { .. } => ErrorKind::InvalidArgs,
             Self::Update | Self::Service => ErrorKind::PermissionDenied,
             Self::Timeout(_) => ErrorKind::Busy,
             Self::Evaluation(_) | Self::Ended | Self::Thread(_) | Self::Storage(_) => {
@@ -133,7 +145,25 @@ impl QueryError {
     }
 }
 
-impl Query<'_> {
+impl<'a> Query<'a> {
+    /// Creates the query of a request. Its scope has no effect here.
+    ///
+    /// # Errors
+    /// [`QueryError::Value`] if the value of a parameter cannot be read.
+    pub fn of(request: &'a Sparql) -> Result<Self, QueryError> {
+        let parameters = request.parameters.iter().map(|given| match parameter(&given.value) {
+            Ok(value) => Ok((given.name.clone(), value)),
+            Err(source) => Err(QueryError::Value { name: given.name.clone(), source }),
+        });
+        let seconds = request.timeout_seconds.max(0.0);
+        Ok(Self {
+            text: &request.query,
+            parameters: parameters.collect::<Result<_, _>>()?,
+            limit: if request.limit == 0 { usize::MAX } else { request.limit },
+            timeout: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
+        })
+    }
+
     /// Parses the query and checks its rules and parameters, without a graph.
     ///
     /// # Errors

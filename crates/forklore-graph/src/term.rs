@@ -1,8 +1,11 @@
 //! Parses RDF terms that users enter as parameters of a query.
 
+use forklore_core::SessionId;
 use oxigraph::model::{Literal, NamedNode, Term};
 
-/// The error for a string that begins like an IRI or a literal but is neither.
+use crate::iri;
+
+/// The error for a value that begins like an IRI or a literal but is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0}; a value is <IRI>, \"a literal\" (with @en or ^^<type>), a number, true, false, or any \
@@ -32,11 +35,31 @@ pub fn term(text: &str) -> Result<Term, NotATerm> {
     }
 }
 
+/// Parses the value of a query's parameter: `session:` and the id of a session, or what [`term`]
+/// parses.
+pub(crate) fn parameter(text: &str) -> Result<Term, NotATerm> {
+    let Some(session) = text.strip_prefix("session:") else { return term(text) };
+    let session = session.parse::<SessionId>();
+    let session = session.map_err(|_| NotATerm("it begins with session: and is no session id"))?;
+    Ok(iri::session(&session).into())
+}
+
 #[cfg(test)]
 mod tests {
     use oxigraph::model::vocab::xsd;
 
     use super::*;
+
+    #[test]
+    fn a_parameter_may_name_a_session() {
+        let session = "plan-1".parse::<SessionId>().unwrap();
+        assert_eq!(parameter("session:plan-1"), Ok(iri::session(&session).into()));
+        assert_eq!(parameter("7"), term("7"));
+        assert_eq!(
+            parameter("session:"),
+            Err(NotATerm("it begins with session: and is no session id"))
+        );
+    }
 
     #[test]
     fn values_are_read_as_they_look() {

@@ -7,77 +7,22 @@
 mod judge;
 mod labels;
 mod make;
+mod plan;
 mod run;
 
 use std::time::Duration;
 
 use forklore_agent::{Status, TurnUsage};
-pub use forklore_api::{Continuation as Row, ContinuationState as State};
-use forklore_core::{Header, Selector};
+pub use forklore_api::{Continuation as Row, ContinuationState as State, Explore};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use judge::Judge;
+pub use plan::{MOST, Plan, Try, tries};
 
 use crate::{Error, Host, Result};
 
-/// An exploration to run: the session, the cut, the continuations and their judge.
-#[derive(Clone, Debug)]
-pub struct Explore {
-    /// The session to continue.
-    pub session: Header,
-    /// The cut at which the continuations begin. `None` is the end of the session.
-    pub at: Option<Selector>,
-    /// The continuations to run.
-    pub tries: Vec<Try>,
-    /// The program that scores the answers. `None` means that the answers get no score.
-    pub judge: Option<Judge>,
-    /// The prefix of the forks' labels; each label adds `-` and a number. `None` derives the labels
-    /// from the session's label: `try-1` for a root, `plan-b.1` for the fork `plan-b`.
-    pub label: Option<String>,
-    /// The maximum number of continuations that run concurrently.
-    pub jobs: usize,
-}
-
-/// One continuation to try.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Try {
-    /// The configured name of the model that answers.
-    pub model: String,
-    /// The prompt that the continuation answers.
-    pub prompt: String,
-}
-
-/// The maximum number of continuations that [`tries`] creates. Providers do not answer more
-/// requests at once.
-pub const MOST: usize = 64;
-/// The default number of continuations of one prompt and one model.
-const USUAL: usize = 4;
-
-/// Creates `n` continuations: pairs each prompt with each model, and repeats the list of pairs
-/// until there are `n`. If `n` is `None`, creates one continuation for each pair, or four for a
-/// single pair.
-///
-/// # Errors
-/// `invalid_args` if `n` is 0 or more than [`MOST`], or if there is no prompt or no model.
-pub fn tries(prompts: &[String], models: &[String], n: Option<usize>) -> Result<Vec<Try>> {
-    let pair =
-        |prompt: &String, model: &String| Try { model: model.clone(), prompt: prompt.clone() };
-    let all: Vec<Try> = prompts
-        .iter()
-        .flat_map(|prompt| models.iter().map(move |model| pair(prompt, model)))
-        .collect();
-    let n = n.unwrap_or(if all.len() > 1 { all.len() } else { USUAL });
-    if n == 0 || n > MOST {
-        return Err(Error::invalid(format!("{n} continuations: between 1 and {MOST} are tried")));
-    }
-    if all.is_empty() {
-        return Err(Error::invalid("there is nothing to say: write it behind the session"));
-    }
-    Ok(all.iter().cycle().take(n).cloned().collect())
-}
-
-/// Returns the row of a continuation that has not started.
+/// Returns the row of a continuation that waits.
 fn waiting(tried: &Try) -> Row {
     Row {
         session_id: None,
@@ -113,20 +58,20 @@ type Changed = (usize, Row);
 /// judge's program does not exist. After such an error, no fork exists.
 pub async fn explore(
     host: &Host,
-    explore: &Explore,
+    plan: &Plan,
     cancel: &CancellationToken,
     changed: &mut impl FnMut(usize, &Row),
 ) -> Result<Vec<Row>> {
-    if let Some(judge) = &explore.judge {
+    if let Some(judge) = &plan.judge {
         judge.find()?;
     }
-    let mut rows: Vec<Row> = explore.tries.iter().map(waiting).collect();
-    let branches = make::all(host, explore, &mut rows).await?;
+    let mut rows: Vec<Row> = plan.tries.iter().map(waiting).collect();
+    let branches = make::all(host, plan, &mut rows).await?;
     for (at, row) in rows.iter().enumerate() {
         changed(at, row);
     }
     let (send, mut changes) = mpsc::unbounded_channel::<Changed>();
-    let running = run::all(branches, explore, rows.clone(), send, cancel.clone());
+    let running = run::all(branches, plan, rows.clone(), send, cancel.clone());
     let mut running = std::pin::pin!(running);
     let mut take = |(at, row): Changed| {
         changed(at, &row);

@@ -111,6 +111,7 @@ mod survey;
 mod walk;
 mod writer;
 
+pub use forklore_api::Import;
 pub use forklore_engine::{Error, Result};
 pub use importer::Importer;
 pub use options::ImportOptions;

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use forklore_api::Import;
 use forklore_core::workspace::Workspace;
 
 /// Maximum number of attempts to import one file, if concurrent writes or conflicting ids or labels
 /// make attempts fail.
 pub(crate) const ATTEMPTS: usize = 20;
 
-/// Options of an import.
+/// Options of an import: those of the request [`Import`], and those that only this process has.
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
     /// The name of the dialect whose files are imported; `None` imports files of every dialect.
@@ -33,8 +34,35 @@ impl ImportOptions {
         Self { from: None, workspace, again: false, found: false, stop: Arc::default() }
     }
 
-    /// Checks whether the caller requested the import to stop.
+    /// Returns the options of a request.
+    #[must_use]
+    pub fn of(request: &Import) -> Self {
+        let (from, again) = (request.dialect.clone(), request.again);
+        Self { from, again, ..Self::in_workspace(request.workspace.clone()) }
+    }
+
+    /// Checks whether the import must stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_decides_dialect_workspace_and_deleted_sessions() {
+        let workspace = Workspace::new("/demo");
+        let request = Import {
+            dialect: Some("pi".into()),
+            again: true,
+            ..Import::of(Vec::new(), workspace.clone())
+        };
+        let options = ImportOptions::of(&request);
+        assert_eq!(
+            (options.from, options.workspace, options.again, options.found),
+            (Some("pi".into()), workspace, true, false)
+        );
     }
 }

@@ -103,7 +103,7 @@ impl Turn<'_> {
     /// Appends one event. The event is durable when this method returns.
     async fn append(&mut self, event: NewEvent) -> Result<()> {
         let owner = Some(Self::OWNER.to_owned());
-        let request = AppendRequest { events: vec![event], expect: Some(self.head), owner };
+        let request = Batch { events: vec![event], expect: Some(self.head), owner };
         self.head = self.store.append(self.session, request).await?.head_seq;
         Ok(())
     }

@@ -11,7 +11,7 @@ pub use forklore_core::{
     Content, Data, EventType, Header, Label, Part, Role, Selector, SessionId, SessionKind,
 };
 pub use forklore_engine::{
-    AppendRequest, Attach, Bring, Brought, Create, Delete, DeleteMode, Engine, Fork, Forked,
-    ListRequest, NewEvent, Record, Scope, Summarize, TreeRequest,
+    Attach, Batch, Bring, Brought, Create, Delete, DeleteMode, Engine, Fork, Forked, ListRequest,
+    NewEvent, Record, Scope, Summarize, TreeRequest,
 };
 pub use forklore_import::ImportOptions;

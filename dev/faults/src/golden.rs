@@ -16,7 +16,7 @@ use forklore::api::Session;
 use forklore::core::workspace::Workspace;
 use forklore::core::{Class, Data, Selector, SessionId, SessionKind, Strategy};
 use forklore::engine::{
-    AppendRequest, Clock, Create, Delete, DeleteMode, Error, Fork, LogRange, NewEvent, Result,
+    Batch, Clock, Create, Delete, DeleteMode, Error, Fork, LogRange, NewEvent, Result,
 };
 use forklore::import::{ImportOptions, Importer};
 use forklore::store::port::{Change, Filter};
@@ -271,7 +271,7 @@ impl Scene {
     }
 
     fn write(&self, session: &SessionId, events: &[NewEvent]) -> Result<()> {
-        self.engine.append(session, &AppendRequest::from(events.to_vec()))?;
+        self.engine.append(session, &Batch::from(events.to_vec()))?;
         Ok(())
     }
 

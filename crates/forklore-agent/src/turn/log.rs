@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use forklore_core::{ErrorKind, Header, Selector, SessionId, ToolCallPolicy};
-use forklore_engine::{AppendRequest, ContextUsage, Fork, NewEvent};
+use forklore_engine::{Batch, ContextUsage, Fork, NewEvent};
 use serde_json::json;
 
 use super::lease::Lease;
@@ -75,7 +75,7 @@ impl<'a> Log<'a> {
 
     async fn try_append(&self, events: Vec<NewEvent>) -> Result<i64> {
         let owner = Some(self.context.owner.clone());
-        let request = AppendRequest { events, expect: Some(self.head), owner };
+        let request = Batch { events, expect: Some(self.head), owner };
         let session = self.session.clone();
         let appended = self.context.kernel.run(move |engine| engine.append(&session, &request));
         Ok(appended.await?.head_seq)

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// Returns a valid request for every verb.
-fn requests() -> Vec<Value> {
+pub(crate) fn requests() -> Vec<Value> {
     let id = "plan-1";
     vec![
         json!({"new": {"workspace": "/demo", "title": "Plan", "label": "main"}}),
@@ -35,6 +35,33 @@ fn requests() -> Vec<Value> {
         json!({"verify": {"session_id": id}}),
         json!({"gc": {}}),
         json!({"pack": {"idle_days": 30}}),
+        json!({"attach": {"session_id": id,
+            "attachment": {"name": "plan.png", "media_type": "image/png", "limit": 9}}}),
+        json!({"read_attachment": {"session_id": id, "ref": "plan.png", "path": "again.png"}}),
+        json!({"import": {"paths": ["/demo/a.jsonl"], "dialect": "pi", "workspace": "/demo",
+            "again": true}}),
+        json!({"discover": {}}),
+        json!({"preview": {"session_id": id, "model": "local", "fork_at": "turn:1",
+            "without_tools": true, "count": true}}),
+        json!({"explore": {"session_id": id, "at": "turn:1", "prompts": ["a"], "models": ["local"],
+            "n": 2, "judge": "wc -c", "judge_timeout_seconds": 5, "label": "try", "jobs": 1,
+            "allow": ["files.*"]}}),
+        json!({"export": {"session_id": id, "to": {"dialect": "pi", "at": "turn:1", "cwd": "/demo"},
+            "path": "a.jsonl"}}),
+        json!({"resume_in": {"session_id": id, "to": {"dialect": "pi"}, "home": "/agents/pi",
+            "share": true, "dry_run": true}}),
+        json!({"restore": {"session_id": id, "file": "a/b.txt", "revision": 1, "path": "b.txt"}}),
+        json!({"restore_all": {"session_id": id, "path": "folder"}}),
+        json!({"files": {"session_id": id}}),
+        json!({"graph": {"scope": {"family": id}, "format": "nquads", "path": "a.nq"}}),
+        json!({"vocabulary": {"part": "shapes"}}),
+        json!({"sparql": {"query": "ASK { ?a ?b ?c }", "scope": {"workspace": "/demo"},
+            "parameters": [{"name": "a", "value": "7"}], "limit": 10, "timeout_seconds": 0.5}}),
+        json!({"repair": {"store": "saved.db"}}),
+        json!({"doctor": {}}),
+        json!({"turn": {"session_id": id, "title": "Plan", "workspace": "/demo", "model": "local",
+            "prompt": "plan A or plan B?", "attach": ["a.png"], "allow": ["files.*"],
+            "wait_seconds": 5}}),
     ]
 }
 
@@ -128,6 +155,22 @@ fn a_missing_field_is_named_with_the_object_that_lacks_it() {
         ("delete", "session_id"),
         ("stats", "scope"),
         ("pack", "idle_days"),
+        ("attach", "session_id"),
+        ("read_attachment", "ref"),
+        ("import", "paths"),
+        ("import", "workspace"),
+        ("preview", "session_id"),
+        ("explore", "prompts"),
+        ("export", "to"),
+        ("resume_in", "to"),
+        ("restore", "session_id"),
+        ("restore_all", "path"),
+        ("files", "session_id"),
+        ("graph", "scope"),
+        ("vocabulary", "part"),
+        ("sparql", "scope"),
+        ("repair", "store"),
+        ("turn", "workspace"),
     ];
     for (verb_name, field) in needed {
         let mut bad = requests().into_iter().find(|request| verb(request) == verb_name).unwrap();
@@ -138,6 +181,11 @@ fn a_missing_field_is_named_with_the_object_that_lacks_it() {
     }
     let bad = json!({"append": {"session_id": "s", "batch": {"events": [{"type": "x.a"}]}}});
     assert_eq!(path_of(&bad), "append.batch.events[0]");
+    let bad = json!({"export": {"session_id": "s", "to": {"at": "end"}}});
+    assert_eq!(path_of(&bad), "export.to");
+    let bad =
+        json!({"sparql": {"query": "", "scope": "everything", "parameters": [{"name": "a"}]}});
+    assert_eq!(path_of(&bad), "sparql.parameters[0]");
 }
 
 #[test]
@@ -180,6 +228,18 @@ fn a_huge_value_is_named() {
             "append.batch.events[0].id",
         ),
         (json!({"new": {"workspace": "/d", "id": long}}), "new.id"),
+        (
+            json!({"attach": {"session_id": "s", "attachment": {"limit": -1}}}),
+            "attach.attachment.limit",
+        ),
+        (
+            json!({"export": {"session_id": "s", "to": {"dialect": "pi", "at": long}}}),
+            "export.to.at",
+        ),
+        (json!({"explore": {"session_id": "s", "prompts": [], "jobs": 0}}), "explore.jobs"),
+        (json!({"graph": {"scope": {"family": long}}}), "graph.scope.family"),
+        (json!({"graph": {"scope": "everything", "format": "xml"}}), "graph.format"),
+        (json!({"turn": {"workspace": "/d", "session_id": long}}), "turn.session_id"),
     ];
     for (request, path) in cases {
         assert_eq!(path_of(&request), path);

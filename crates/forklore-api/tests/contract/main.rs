@@ -8,3 +8,5 @@ mod fits;
 #[cfg(feature = "schema")]
 mod reference;
 mod round_trip;
+#[cfg(feature = "schema")]
+mod verbs;

@@ -48,8 +48,10 @@ macro_rules! all {
 }
 
 fn requests(dice: &mut Dice) {
-    all!(dice: Request, Create, ListRequest, Append, AppendRequest, NewEvent, Attach, Fork,
-        Summarize, Bring, TreeRequest, LogRange, DeleteMode, Delete, UsageScope, ExportTo);
+    all!(dice: Request, Create, ListRequest, Append, Batch, NewEvent, Attach, Fork,
+        Summarize, Bring, TreeRequest, LogRange, DeleteMode, Delete, UsageScope, ExportTo, Export,
+        ResumeInRequest, ReadAttachment, Import, Restore, RestoreAll, Explore, Preview, TurnRequest,
+        Graph, GraphScope, GraphFormat, VocabularyPart, Sparql, QueryParameter);
 }
 
 fn answers(dice: &mut Dice) {

@@ -1,12 +1,12 @@
 //! `/explore`: runs several continuations of this session at once.
 
+use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use forklore_core::Header;
-use forklore_host::explore::{Explore, Judge, MOST, tries};
+use forklore_core::SessionId;
+use forklore_host::Error as HostError;
+use forklore_host::explore::{Explore, Judge, Plan};
 use forklore_host::text_file::{self, Unread};
-use forklore_host::{Error as HostError, Host};
 
 use super::{Argument, Command, Next, arguments_of, words};
 use crate::chat::Chat;
@@ -69,7 +69,7 @@ pub struct ExploreOptions {
     judge: Option<String>,
     /// How long the judge may take over one answer
     #[arg(long, value_name = "SECONDS", requires = "judge",
-        default_value_t = Judge::TIMEOUT.as_secs(),
+        default_value_t = Explore::JUDGE_TIMEOUT_SECONDS,
         value_parser = clap::value_parser!(u64).range(1..=86_400))]
     judge_timeout: u64,
     /// How many run at once [default: all]
@@ -94,31 +94,30 @@ impl ExploreOptions {
     /// read.
     pub fn check(&self) -> Result<()> {
         self.cut()?;
-        self.judge()?;
+        self.judge.as_deref().map(Judge::parse).transpose()?;
         self.prompts()?;
         Ok(())
     }
 
-    /// Builds the exploration of `session`. If the options name no model, `model` answers. If
+    /// Builds the request to explore a session. If the options name no model, `model` answers. If
     /// `model` is `None` too, the default model answers.
     ///
     /// # Errors
-    /// The errors of [`check`](Self::check), and an error when a named model is not configured.
-    pub fn request(&self, host: &Host, session: Header, model: Option<&str>) -> Result<Explore> {
-        let named = |name: Option<&str>| -> Result<String> {
-            Ok(host.configured().model(name)?.0.to_owned())
-        };
+    /// The errors of [`check`](Self::check), except those of the judge.
+    pub fn request(&self, session: SessionId, model: Option<&str>) -> Result<Explore> {
         let models = match self.models.as_slice() {
-            [] => vec![named(self.model.as_deref().or(model))?],
-            names => names.iter().map(|name| named(Some(name.trim()))).collect::<Result<_>>()?,
+            [] => self.model.as_deref().or(model).map(str::to_owned).into_iter().collect(),
+            names => names.iter().map(|name| name.trim().to_owned()).collect(),
         };
         Ok(Explore {
-            session,
             at: self.cut()?,
-            tries: tries(&self.prompts()?, &models, self.n)?,
-            judge: self.judge()?,
+            models,
+            n: self.n,
+            judge: self.judge.clone(),
+            judge_timeout_seconds: self.judge_timeout,
             label: self.label.clone(),
-            jobs: self.jobs.map_or(MOST, usize::from),
+            jobs: self.jobs.and_then(NonZeroU16::new),
+            ..Explore::of(session, self.prompts()?)
         })
     }
 
@@ -127,11 +126,6 @@ impl ExploreOptions {
             text.parse().map_err(|error| HostError::invalid(format!("{error}")).into())
         };
         self.at.as_ref().map(parse).transpose()
-    }
-
-    fn judge(&self) -> Result<Option<Judge>> {
-        let judge = self.judge.as_deref().map(Judge::parse).transpose()?;
-        Ok(judge.map(|judge| judge.within(Duration::from_secs(self.judge_timeout))))
     }
 
     fn prompts(&self) -> Result<Vec<String>> {
@@ -173,14 +167,15 @@ fn run(chat: &mut Chat<'_>, rest: &str) -> Result<Next> {
     }
     let Arguments { options } = arguments_of(&COMMAND, words)?;
     let model = chat.conversation.model();
-    let request = options.request(chat.foreground.host(), here, Some(&model))?;
+    let request = options.request(here.id.clone(), Some(&model))?;
+    let plan = Plan::of(chat.foreground.host(), here, &request)?;
     chat.screen.end_answer();
-    let mut follow = chat.views.follow(request.tries.len());
-    let explored = chat.foreground.explore(&request, &mut follow);
+    let mut follow = chat.views.follow(plan.tries.len());
+    let explored = chat.foreground.explore(&plan, &mut follow);
     drop(follow);
     let Explored { rows, stopped } = explored?;
     let any = rows.iter().any(|row| row.session_id.is_some());
-    chat.view(View::Explored(Box::new(request), Explored { rows, stopped }));
+    chat.view(View::Explored(Box::new(plan), Explored { rows, stopped }));
     if any {
         let text =
             "/switch LABEL goes on in one, /diff LABEL compares it, /bring LABEL tells it here";

@@ -145,9 +145,9 @@ impl Views for Names<'_> {
             View::Brought(brought, into) => {
                 format!("brought {} into {}", brought.from_session_id, into.id)
             }
-            View::Explored(request, explored) => {
+            View::Explored(plan, explored) => {
                 let rows = explored.rows.iter().map(|row| (row.answer.as_str(), row.score));
-                format!("explored {} {:?}", request.session.id, rows.collect::<Vec<_>>())
+                format!("explored {} {:?}", plan.session.id, rows.collect::<Vec<_>>())
             }
         });
     }

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, IsTerminal};
 use forklore::api::Appended;
 use forklore::core::limits::{BATCH_BYTES, BATCH_EVENTS};
 use forklore::core::{Class, Data, EventId, EventType, SessionId};
-use forklore::engine::{AppendRequest, NewEvent};
+use forklore::engine::{Batch, NewEvent};
 use forklore::store::port::Appended as Stored;
 use forklore::{Engine, Error};
 use jiff::Timestamp;
@@ -52,12 +52,13 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
     let kind = args.kind.parse().map_err(|error| Failure::invalid(format!("--type: {error}")))?;
     let batch = match (&args.text, &args.data) {
-        (Some(text), _) => Batch::of(NewEvent::text(kind, text).map_err(Error::from)?),
+        (Some(text), _) => NumberedEvents::of(NewEvent::text(kind, text).map_err(Error::from)?),
         (None, Some(_)) => {
             let data = super::json("data", args.data.as_deref())?;
-            Batch::of(NewEvent::new(kind, data.unwrap_or_else(|| Data::from_checked("null"))))
+            let data = data.unwrap_or_else(|| Data::from_checked("null"));
+            NumberedEvents::of(NewEvent::new(kind, data))
         }
-        (None, None) => Batch::read(&kind, &mut io::stdin().lock())?,
+        (None, None) => NumberedEvents::read(&kind, &mut io::stdin().lock())?,
     };
     let header = app.stored(&session)?;
     let appended = batch.append(app.engine()?, &header.id, args.expect)?;
@@ -72,7 +73,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 }
 
 /// The events to append, and for each event the number of its input line, from 1.
-struct Batch {
+struct NumberedEvents {
     events: Vec<NewEvent>,
     lines: Vec<usize>,
 }
@@ -91,7 +92,7 @@ struct InputLine<'a> {
     class: Option<Class>,
 }
 
-impl Batch {
+impl NumberedEvents {
     fn of(event: NewEvent) -> Self {
         Self { events: vec![event], lines: vec![1] }
     }
@@ -133,8 +134,8 @@ impl Batch {
 
     /// Appends the events. An error about one event names the input line of that event.
     fn append(self, engine: &Engine, session: &SessionId, expect: Option<i64>) -> Result<Stored> {
-        let request = AppendRequest { events: self.events, expect, owner: None };
-        engine.append(session, &request).map_err(|error| match error {
+        let batch = Batch { events: self.events, expect, owner: None };
+        engine.append(session, &batch).map_err(|error| match error {
             Error::Event { line, source } => {
                 let line = self.lines.get(line.saturating_sub(1)).copied().unwrap_or(line);
                 Error::Event { line, source }.into()

@@ -5,9 +5,9 @@ mod given;
 mod named;
 
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use forklore::api::{Attach, Attached, AttachmentFile, Attachments};
+use forklore::api::{Attach, Attached, AttachmentFile, Attachments, ReadAttachment};
 use forklore::core::Header;
 
 use self::given::Given;
@@ -57,7 +57,12 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
     if let Some(reference) = &args.get {
-        return get(&app.stored(&session)?, reference, args.output.as_deref(), app, output);
+        let request = ReadAttachment {
+            session_id: app.stored(&session)?.id,
+            reference: reference.clone(),
+            path: args.output.clone(),
+        };
+        return get(request, app, output);
     }
     let Some(file) = &args.file else {
         return list(&app.stored(&session)?, app, output);
@@ -133,28 +138,23 @@ fn list(header: &Header, app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-fn get(
-    header: &Header,
-    reference: &str,
-    to: Option<&Path>,
-    app: &App,
-    output: &mut Output,
-) -> Result<()> {
+fn get(request: ReadAttachment, app: &App, output: &mut Output) -> Result<()> {
+    let ReadAttachment { session_id, reference, path } = request;
     let engine = app.engine()?;
-    let id = named::find(&engine.attachments(&header.id)?, reference, &header.id)?;
-    let Some(path) = to else {
+    let id = named::find(&engine.attachments(&session_id)?, &reference, &session_id)?;
+    let Some(path) = path else {
         engine.read_attachment(&id, &mut output.lines())?;
         return Ok(());
     };
-    let read = new_file::write(path, |file| {
+    let read = new_file::write(&path, |file| {
         let mut out = BufWriter::new(file);
         let read = engine.read_attachment(&id, &mut out)?;
-        out.flush().map_err(new_file::failed(path))?;
+        out.flush().map_err(new_file::failed(&path))?;
         Ok(read)
     })?;
-    let answer = AttachmentFile { path: path.to_owned(), id, bytes: read };
+    let answer = AttachmentFile { path, id, bytes: read };
     output.answer(&answer, |page| {
         page.put(Tone::Good, "Wrote ").put(Tone::Plain, bytes(answer.bytes));
-        page.put(Tone::Plain, " to ").put(Tone::Strong, path.display()).end();
+        page.put(Tone::Plain, " to ").put(Tone::Strong, answer.path.display()).end();
     })
 }

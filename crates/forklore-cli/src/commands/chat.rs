@@ -4,9 +4,8 @@ mod piped;
 mod views;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use forklore::api::TurnAnswer;
+use forklore::api::{TurnAnswer, TurnRequest};
 use forklore::core::ErrorKind;
 use forklore_agent::{Prompt, Status, Turn};
 use forklore_chat::input::Editor;
@@ -93,15 +92,20 @@ pub(super) fn talk(
 ) -> Result<()> {
     let foreground = wiring::foreground(app, how.model.as_deref(), &how.allow, output)?;
     let session = session.map(|session| app.session(session, output)).transpose()?;
-    let start = Start {
-        session: session.map(|header| header.id),
+    let turn = TurnRequest {
+        session_id: session.map(|header| header.id),
         title: title.map(str::to_owned),
         workspace: app.workspace()?,
         model: how.model.clone(),
-        lease_wait: match how.wait {
-            None => Duration::ZERO,
-            Some(None) => Duration::MAX,
-            Some(Some(seconds)) => Duration::from_secs(seconds),
+        prompt: match &request {
+            Request::Prompt(prompt) => Some(prompt.clone()),
+            Request::ContinueTurn | Request::Conversation => None,
+        },
+        attach: how.attach.clone(),
+        allow: how.allow.iter().map(Pattern::to_string).collect(),
+        wait_seconds: match how.wait {
+            None => 0,
+            Some(seconds) => seconds.unwrap_or(u64::MAX),
         },
     };
     exit::leave_interrupts();
@@ -110,10 +114,8 @@ pub(super) fn talk(
             output.remark(&problem);
         }
         match request {
-            Request::Prompt(prompt) => with_files(&prompt, how, &foreground, output)
-                .and_then(|prompt| headless(&foreground, &start, Some(prompt), output)),
-            Request::ContinueTurn => headless(&foreground, &start, None, output),
-            Request::Conversation => at_terminal(&foreground, start, how, app, output),
+            Request::Prompt(_) | Request::ContinueTurn => headless(&foreground, &turn, output),
+            Request::Conversation => at_terminal(&foreground, &turn, app, output),
         }
     });
     foreground.close();
@@ -157,14 +159,14 @@ fn not_empty(text: &str) -> Result<String> {
 /// Creates a prompt from `text` and the files of `--attach`.
 fn with_files(
     text: &str,
-    how: &How,
+    request: &TurnRequest,
     foreground: &Foreground,
     output: &mut Output,
 ) -> Result<Prompt> {
     let mut prompt = Prompt::from(text);
     let host = foreground.host();
-    let takes = host.takes(how.model.as_deref())?;
-    for path in &how.attach {
+    let takes = host.takes(request.model.as_deref())?;
+    for path in &request.attach {
         let file = PendingAttachment::store(host.engine(), path)?;
         if let Some(problem) = file.problem(&takes) {
             output.remark(&problem);
@@ -175,16 +177,13 @@ fn with_files(
 }
 
 /// Runs one turn without user interaction, and prints the answer.
-fn headless(
-    foreground: &Foreground,
-    start: &Start,
-    prompt: Option<Prompt>,
-    output: &mut Output,
-) -> Result<()> {
+fn headless(foreground: &Foreground, request: &TurnRequest, output: &mut Output) -> Result<()> {
+    let prompt = request.prompt.as_deref();
+    let prompt = prompt.map(|text| with_files(text, request, foreground, output)).transpose()?;
     let json = output.is_json();
     let mut written = Ok(());
     let mut screen = output.is_terminal().then(|| output.screen());
-    let done = foreground.run_turn(start, prompt, &mut |notification| {
+    let done = foreground.run_turn(&Start::from(request), prompt, &mut |notification| {
         if json {
             let line = output.record(notification, |_| {}).and_then(|()| output.flush());
             if written.is_ok() {
@@ -240,8 +239,7 @@ fn resume_command(turn: &Turn) -> String {
 
 fn at_terminal(
     foreground: &Foreground,
-    start: Start,
-    how: &How,
+    request: &TurnRequest,
     app: &App,
     output: &mut Output,
 ) -> Result<()> {
@@ -252,8 +250,8 @@ fn at_terminal(
     output.converse();
     let screen = output.screen();
     let mut views = views::Program { app, output };
-    let mut chat = Chat::open(start, foreground, &mut views, &mut editor, screen)?;
-    for path in &how.attach {
+    let mut chat = Chat::open(Start::from(request), foreground, &mut views, &mut editor, screen)?;
+    for path in &request.attach {
         chat.attach(path)?;
     }
     chat.run().map_or(Ok(()), |stop| Err(Failure::Stopped(stop)))

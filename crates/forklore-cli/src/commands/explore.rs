@@ -1,10 +1,10 @@
 //! `explore`: runs several continuations of a session at once and compares them.
 
-use forklore::api::Exploration;
+use forklore::api::{Exploration, Explore};
 use forklore::core::{Cut, ErrorKind, Header, Label, Selector, SessionId};
 use forklore_chat::{ExploreOptions, Explored};
 use forklore_host::Pattern;
-use forklore_host::explore::{Row, State};
+use forklore_host::explore::{Plan, Row, State};
 
 use crate::app::App;
 use crate::failure::{Failure, Result};
@@ -47,19 +47,21 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     options.check()?;
     let foreground = wiring::foreground(app, options.model(), &args.allow, output)?;
     let header = app.session(&session, output)?;
-    let request = options.request(foreground.host(), header.clone(), None)?;
-    let at = cut_of(app, &header, request.at.as_ref())?;
+    let allow = args.allow.iter().map(Pattern::to_string).collect();
+    let request = Explore { allow, ..options.request(header.id.clone(), None)? };
+    let plan = Plan::of(foreground.host(), header.clone(), &request)?;
+    let at = cut_of(app, &header, plan.at.as_ref())?;
     exit::leave_interrupts();
     let explored = foreground.start_tools().and_then(|problems| {
         for problem in problems {
             output.remark(&problem);
         }
-        let shown = output.tries(request.tries.len());
-        foreground.explore(&request, &mut |at, row| shown.show(at, row))
+        let shown = output.tries(plan.tries.len());
+        foreground.explore(&plan, &mut |at, row| shown.show(at, row))
     });
     foreground.close();
     let Explored { rows, stopped } = explored?;
-    let printed = show(&header, &at, &rows, request.judge.is_some(), output);
+    let printed = show(&header, &at, &rows, plan.judge.is_some(), output);
     if let Some(stop) = stopped {
         return Err(Failure::Stopped(stop));
     }

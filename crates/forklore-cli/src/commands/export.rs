@@ -4,8 +4,8 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use forklore::Engine;
-use forklore::api::{ExportTo, Exported, ExportedFile, LeftOut};
-use forklore::core::{Header, Selector, SessionId};
+use forklore::api::{Export, ExportTo, Exported, ExportedFile, LeftOut};
+use forklore::core::{Header, SessionId};
 use forklore::engine::Outgoing;
 
 use crate::app::App;
@@ -58,9 +58,14 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
     let at = super::selector(args.at.as_deref())?;
     let header = app.session(&session, output)?;
+    let request = Export {
+        session_id: header.id.clone(),
+        to: ExportTo { dialect: args.to.clone(), at, cwd: None },
+        path: args.output.clone(),
+    };
     let engine = app.engine()?;
-    let form = Form::of(&args.to, engine, &header, at)?;
-    let Some(path) = &args.output else {
+    let form = Form::of(&request.to, engine, &header)?;
+    let Some(path) = &request.path else {
         form.write(engine, &header, &mut output.lines())?;
         return Ok(());
     };
@@ -88,13 +93,12 @@ enum Form {
 }
 
 impl Form {
-    fn of(to: &str, engine: &Engine, header: &Header, at: Option<Selector>) -> Result<Self> {
-        if to == PLAIN {
-            let cut = at.map(|at| engine.cut(header, &at)).transpose()?;
+    fn of(to: &ExportTo, engine: &Engine, header: &Header) -> Result<Self> {
+        if to.dialect == PLAIN {
+            let cut = to.at.as_ref().map(|at| engine.cut(header, at)).transpose()?;
             return Ok(Self::Plain(cut.map(|cut| cut.index)));
         }
-        let request = ExportTo { dialect: to.to_owned(), at, cwd: None };
-        Ok(Self::Agent(Box::new(engine.export_to(&header.id, &request)?)))
+        Ok(Self::Agent(Box::new(engine.export_to(&header.id, to)?)))
     }
 
     fn write(&self, engine: &Engine, header: &Header, out: &mut dyn Write) -> Result<Exported> {

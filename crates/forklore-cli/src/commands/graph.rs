@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-use forklore::api::{GraphFile, Vocabulary};
+use forklore::api::{Graph, GraphFile, Vocabulary};
 use forklore::core::workspace::Workspace;
 use forklore::graph::{Format, ONTOLOGY, Projection, SHAPES, Scope, write};
 use forklore::store::port::Filter;
@@ -57,11 +57,12 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         return output.verbatim(&Vocabulary { turtle: turtle.to_owned() }, turtle);
     }
     let scope = scope(args.session.as_deref(), app, output)?;
-    tell_if_empty(&scope, "forklore graph --all", app, output)?;
-    let quads = Projection::new(app.engine()?, &scope)?;
+    let request = Graph { scope, format: args.format, path: args.output.clone() };
+    tell_if_empty(&request.scope, "forklore graph --all", app, output)?;
+    let quads = Projection::new(app.engine()?, &request.scope)?;
     let quads = quads.map(|quads| quads.map_err(Failure::from));
-    let Some(path) = &args.output else {
-        write(quads, args.format, &mut output.lines())?;
+    let Some(path) = &request.path else {
+        write(quads, request.format, &mut output.lines())?;
         return Ok(());
     };
     let triples = new_file::write(path, |file| {
@@ -70,7 +71,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
             Failure::Answer(source) => new_file::failed(path)(source),
             other => other,
         };
-        let triples = write(quads, args.format, &mut out).map_err(failed)?;
+        let triples = write(quads, request.format, &mut out).map_err(failed)?;
         out.flush().map_err(new_file::failed(path))?;
         Ok(triples)
     })?;

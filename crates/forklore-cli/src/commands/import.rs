@@ -7,6 +7,7 @@ mod watch;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
+use forklore::api::Import;
 use forklore::core::ErrorKind;
 use forklore::formats::AGENT_FORMATS;
 use forklore::import::{ImportOptions, Importer, Problem as ImportProblem};
@@ -57,14 +58,16 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     if args.watch {
         return watch::run(args, app, output);
     }
-    let options = options(args, app)?;
+    let request = request(args, app)?;
+    let importer = Importer::new(app.engine()?);
+    let options = ImportOptions::of(&request);
     let bar = output.progress();
-    let report = Importer::new(app.engine()?).import(&args.path, &options, &mut |progressed| {
+    let report = importer.import(&request.paths, &options, &mut |progressed| {
         bar.show(&progressed);
     })?;
     drop(bar);
     if report.files == 0 && !report.problems.is_empty() {
-        return Err(nothing(&args.path, &report.problems));
+        return Err(nothing(&request.paths, &report.problems));
     }
     output.answer(&report.answer(), |page| report::show(page, &report))?;
     output.hint("forklore tree --all", "see the families");
@@ -75,11 +78,12 @@ fn dialects() -> PossibleValuesParser {
     PossibleValuesParser::new(AGENT_FORMATS.iter().map(|dialect| dialect.name()))
 }
 
-fn options(args: &Args, app: &App) -> Result<ImportOptions> {
-    let mut options = ImportOptions::in_workspace(app.workspace()?);
-    options.from.clone_from(&args.from);
-    options.again = args.again;
-    Ok(options)
+fn request(args: &Args, app: &App) -> Result<Import> {
+    Ok(Import {
+        dialect: args.from.clone(),
+        again: args.again,
+        ..Import::of(args.path.clone(), app.workspace()?)
+    })
 }
 
 /// Returns the error for an import that read no file. Its message is that of the first problem.

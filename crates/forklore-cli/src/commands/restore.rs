@@ -5,7 +5,8 @@ mod all;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-use forklore::api::{RestoredFile, SessionFile, SessionFiles};
+use forklore::Engine;
+use forklore::api::{Restore, RestoreAll, RestoredFile, SessionFile, SessionFiles};
 use forklore::core::ErrorKind;
 use forklore::engine::StoredFile;
 
@@ -56,17 +57,29 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
         return list(engine.files(&header.id)?, output);
     }
     if let (true, Some(folder)) = (args.all, &args.output) {
-        return all::run(&engine.files(&header.id)?, folder, engine, output);
+        let request = RestoreAll { session_id: header.id, path: folder.clone() };
+        return all::run(&request, engine, output);
     }
-    let other = match &args.file {
-        Some(name) => Some(named(engine.files(&header.id)?, name, args.revision)?),
+    let request = Restore {
+        session_id: header.id,
+        file: args.file.clone(),
+        revision: args.revision,
+        path: args.output.clone(),
+    };
+    one(&request, engine, output)
+}
+
+fn one(request: &Restore, engine: &Engine, output: &mut Output) -> Result<()> {
+    let Restore { session_id, file, revision, path } = request;
+    let other = match file {
+        Some(name) => Some(named(engine.files(session_id)?, name, *revision)?),
         None => None,
     };
     let restore = |out: &mut dyn Write| match &other {
         Some(file) => engine.restore_file(file, out),
-        None => engine.restore(&header.id, out),
+        None => engine.restore(session_id, out),
     };
-    let Some(path) = &args.output else {
+    let Some(path) = path else {
         restore(&mut output.lines())?;
         return Ok(());
     };

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 use std::{env, fs, io};
 
-use forklore::api::{ExportTo, Exported, ResumeIn};
+use forklore::api::{ExportTo, Exported, ResumeIn, ResumeInRequest};
 use forklore::core::ErrorKind;
 use forklore::core::export::{Placement, Shared};
 use forklore::engine::Outgoing;
@@ -65,37 +65,16 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let into = args.into_workspace.as_deref().map(|dir| workspace::of(Some(dir))).transpose()?;
     let header = app.session(&session, output)?;
     let cwd = into.map(|workspace| workspace.as_str().to_owned());
-    let request = ExportTo { dialect: args.agent.clone(), at, cwd };
-    let outgoing = app.engine()?.export_to(&header.id, &request)?;
-    let folder = folder(args, &outgoing)?;
-    let outgoing = if args.share { shared(outgoing, &folder)? } else { outgoing };
-    let placement = outgoing
-        .agent()
-        .destination(outgoing.file(), &|path| small_file(&folder, path))
-        .map_err(|why| {
-            Failure::refused(ErrorKind::Conflict, why.to_string())
-                .or_try("--into-workspace DIR, a folder with another name")
-        })?;
-    let path = below(&folder, &placement.path)?;
-    if !fits(&folder, &placement.path) {
-        return Err(too_long(&args.agent, &outgoing.file().cwd));
-    }
-    let exported = if args.dry_run {
-        outgoing.write(&mut io::sink())?
-    } else {
-        target(&folder, &placement, &path, &outgoing)?
-    };
-    let start = commands(&outgoing, &path)?;
-    let answer = ResumeIn {
+    let request = ResumeInRequest {
+        session_id: header.id,
+        to: ExportTo { dialect: args.agent.clone(), at, cwd },
+        home: args.home.clone(),
+        share: args.share,
         dry_run: args.dry_run,
-        path,
-        cwd: outgoing.file().cwd.clone(),
-        start,
-        events: exported.events,
-        lossy: exported.lossy,
     };
+    let answer = write(&request, app)?;
     output.answer(&answer, |page| {
-        let wrote = if args.dry_run { "Would write " } else { "Wrote " };
+        let wrote = if request.dry_run { "Would write " } else { "Wrote " };
         page.put(Tone::Good, wrote).put(Tone::Plain, count(answer.events, "record"));
         page.put(Tone::Plain, " to ").put(Tone::Strong, answer.path.display()).end();
         export::left_out(page, &answer.lossy);
@@ -105,11 +84,43 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })
 }
 
-/// Returns the agent's folder: `--home`, or else the folder that the agent's environment variable
+/// Writes the file, or only determines what would be written.
+fn write(request: &ResumeInRequest, app: &App) -> Result<ResumeIn> {
+    let outgoing = app.engine()?.export_to(&request.session_id, &request.to)?;
+    let folder = folder(request.home.as_deref(), &outgoing)?;
+    let outgoing = if request.share { shared(outgoing, &folder)? } else { outgoing };
+    let placement = outgoing
+        .agent()
+        .destination(outgoing.file(), &|path| small_file(&folder, path))
+        .map_err(|why| {
+            Failure::refused(ErrorKind::Conflict, why.to_string())
+                .or_try("--into-workspace DIR, a folder with another name")
+        })?;
+    let path = below(&folder, &placement.path)?;
+    if !fits(&folder, &placement.path) {
+        return Err(too_long(&request.to.dialect, &outgoing.file().cwd));
+    }
+    let exported = if request.dry_run {
+        outgoing.write(&mut io::sink())?
+    } else {
+        target(&folder, &placement, &path, &outgoing)?
+    };
+    let start = commands(&outgoing, &path)?;
+    Ok(ResumeIn {
+        dry_run: request.dry_run,
+        path,
+        cwd: outgoing.file().cwd.clone(),
+        start,
+        events: exported.events,
+        lossy: exported.lossy,
+    })
+}
+
+/// Returns the agent's folder: `home`, or else the folder that the agent's environment variable
 /// names, or else the agent's default folder below the home directory.
-fn folder(args: &Args, outgoing: &Outgoing) -> Result<PathBuf> {
-    if let Some(home) = &args.home {
-        return Ok(home.clone());
+fn folder(home: Option<&Path>, outgoing: &Outgoing) -> Result<PathBuf> {
+    if let Some(home) = home {
+        return Ok(home.to_owned());
     }
     let Some(home) = outgoing.agent().home() else {
         return env::current_dir().map_err(|source| Failure::File {

@@ -2,12 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use forklore::api::QueryAnswer;
+use forklore::api::{GraphScope, QueryAnswer, QueryParameter, Sparql};
 use forklore::core::ErrorKind;
 use forklore::graph::terms::{Literal, Term};
 use forklore::graph::{
-    Answer, Graph, LoadError, PREFIXES, Projection, Query, QueryError, ResultForm, session_iri,
-    term,
+    Answer, Graph, LoadError, PREFIXES, Projection, Query, QueryError, ResultForm,
 };
 use serde_json::{Map, Value, json};
 
@@ -44,10 +43,10 @@ pub(crate) struct Args {
     #[arg(long = "param", value_name = "NAME=VALUE")]
     parameters: Vec<String>,
     /// The most rows or triples, 0 for all
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    #[arg(long, value_name = "N", default_value_t = Sparql::LIMIT)]
     limit: usize,
     /// The longest it may take, in seconds
-    #[arg(long, value_name = "S", default_value_t = 30.0, value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value_t = Sparql::TIMEOUT_SECONDS, value_parser = seconds)]
     timeout: f64,
 }
 
@@ -59,19 +58,22 @@ fn seconds(text: &str) -> std::result::Result<f64, &'static str> {
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let parameters = args.parameters.iter().map(|given| parameter(given, app));
-    let query = Query {
-        text: &args.query,
+    let mut request = Sparql {
         parameters: parameters.collect::<Result<_>>()?,
-        limit: if args.limit == 0 { usize::MAX } else { args.limit },
-        timeout: Duration::from_secs_f64(args.timeout),
+        limit: args.limit,
+        timeout_seconds: args.timeout,
+        ..Sparql::of(&args.query, GraphScope::Everything)
     };
-    query.check().map_err(|error| refused(&error, &args.query))?;
-    let scope = scope(args.session.as_deref(), app, output)?;
-    tell_if_empty(&scope, "forklore sparql QUERY --all", app, output)?;
+    let refused = |error: QueryError| refused(&error, &args.query);
+    // Before the scope, which can import a file.
+    Query::of(&request).and_then(|query| query.check()).map_err(refused)?;
+    request.scope = scope(args.session.as_deref(), app, output)?;
+    tell_if_empty(&request.scope, "forklore sparql QUERY --all", app, output)?;
     let began = Instant::now();
-    let graph = Graph::of(Projection::new(app.engine()?, &scope)?).map_err(unread)?;
+    let graph = Graph::of(Projection::new(app.engine()?, &request.scope)?).map_err(unread)?;
     let read = began.elapsed();
-    let answer = graph.answer(&query).map_err(|error| refused(&error, &args.query))?;
+    let query = Query::of(&request).map_err(refused)?;
+    let answer = graph.answer(&query).map_err(refused)?;
     let answering = began.elapsed() - read;
     match args.format.as_deref().and_then(|word| word.parse::<ResultForm>().ok()) {
         Some(form) => answer.write(form, &mut output.lines())?,
@@ -89,18 +91,15 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
 
 /// Parses `NAME=VALUE` of `--param`. In a value `session:REF`, `REF` is a reference to a session,
 /// as in all other commands.
-fn parameter(given: &str, app: &App) -> Result<(String, Term)> {
+fn parameter(given: &str, app: &App) -> Result<QueryParameter> {
     let Some((name, value)) = given.split_once('=') else {
         return Err(Failure::invalid("a parameter is NAME=VALUE"));
     };
     let value = match value.strip_prefix("session:") {
-        Some(reference) => session_iri(&app.stored(&SessionRef::parse(reference)?)?.id).into(),
-        None => term(value).map_err(|error| {
-            let message = format!("the value of the parameter {name}: {error}");
-            Failure::invalid(message).or_try("forklore sparql --help")
-        })?,
+        Some(reference) => format!("session:{}", app.stored(&SessionRef::parse(reference)?)?.id),
+        None => value.to_owned(),
     };
-    Ok((name.to_owned(), value))
+    Ok(QueryParameter { name: name.to_owned(), value })
 }
 
 /// Prints an answer in SPARQL's JSON result format, with the additional fields `ok` and

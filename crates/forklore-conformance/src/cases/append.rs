@@ -76,6 +76,18 @@ pub(super) fn a_repetition_is_recognised_in_a_child(scene: &Scene<'_>) {
     assert_eq!(again, Appended { from_seq: 5, to_seq: 6, head_seq: 6, repeated: true });
 }
 
+pub(super) fn inherited_events_are_no_repetition(scene: &Scene<'_>) {
+    scene.root("a", vec![]);
+    let append = Append { expect: Some(-1), ..scene.appending(turns(1)) };
+    scene.store().append(&id("a"), append.clone()).unwrap();
+    scene.append("a", turns(1));
+    scene.fork("a", "b", 4, vec![]);
+    // A child's inherited events begin at seq 1.
+    let append = Append { expect: Some(0), ..append };
+    let conflict = Error::Conflict { session: id("b"), expected: 0, head: 4 };
+    refused(scene.store().append(&id("b"), append), &conflict);
+}
+
 pub(super) fn what_is_not_quite_a_repetition_conflicts(scene: &Scene<'_>) {
     scene.root("a", turns(1));
     let append = Append { expect: Some(1), ..scene.appending(turns(2)) };

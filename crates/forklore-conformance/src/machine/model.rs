@@ -226,7 +226,12 @@ impl Model {
             head_seq,
             repeated,
         };
-        if let Some(expected) = append.expect.filter(|expected| (-1..head).contains(expected)) {
+        let last_inherited = match state.header.parent_id {
+            Some(_) => state.prefix.len() as i64,
+            None => -1,
+        };
+        let own = last_inherited..head;
+        if let Some(expected) = append.expect.filter(|expected| own.contains(expected)) {
             let behind: Vec<_> = state
                 .lines()
                 .skip((expected + 1) as usize)

@@ -2,7 +2,7 @@
 
 use forklore_core::limits::{BATCH_EVENTS, EVENT_BYTES};
 use forklore_core::{Class, Data, ErrorKind};
-use forklore_engine::{AppendRequest, NewEvent};
+use forklore_engine::{Batch, NewEvent};
 
 use crate::world::{World, events, id, on_every_store, refusal};
 
@@ -16,8 +16,8 @@ on_every_store!(
     a_compaction_covers_what_is_before_it,
 );
 
-fn expecting(head: i64, script: &str) -> AppendRequest {
-    AppendRequest { expect: Some(head), ..events(script).into() }
+fn expecting(head: i64, script: &str) -> Batch {
+    Batch { expect: Some(head), ..events(script).into() }
 }
 
 fn a_second_writer_gets_a_conflict(world: &World) {
@@ -47,7 +47,7 @@ fn a_repeated_append_is_harmless(world: &World) {
     for (at, event) in batch.iter_mut().enumerate() {
         event.id = Some(format!("mine-{at}").parse().unwrap());
     }
-    let request = AppendRequest { events: batch, expect: Some(0), owner: None };
+    let request = Batch { events: batch, expect: Some(0), owner: None };
     let first = world.engine.append(&id("p"), &request).unwrap();
     world.write("p", "a2");
     let again = world.engine.append(&id("p"), &request).unwrap();
@@ -64,7 +64,7 @@ fn a_batch_is_written_whole_or_not_at_all(world: &World) {
     assert_eq!((error.kind(), error.details()["line"].as_u64()), (ErrorKind::InvalidArgs, Some(3)));
     assert_eq!(error.to_string(), "event 3: a tool_result needs `call_id` and `content`");
     assert_eq!(world.shape("p"), "u1");
-    assert_eq!(refusal(world.engine.append(&id("p"), &AppendRequest::default())).1, "empty");
+    assert_eq!(refusal(world.engine.append(&id("p"), &Batch::default())).1, "empty");
 }
 
 fn limits_name_the_event(world: &World) {

@@ -1,9 +1,7 @@
 //! Tests of `bring`: it records a branch in another session.
 
 use forklore_core::{Data, ErrorKind, EventType};
-use forklore_engine::{
-    AppendRequest, Bring, BroughtMark, Error, Fork, NewEvent, Summarize, TreeRequest,
-};
+use forklore_engine::{Batch, Bring, BroughtMark, Error, Fork, NewEvent, Summarize, TreeRequest};
 use forklore_store::Error as StoreError;
 use serde_json::{Value, json};
 
@@ -284,10 +282,7 @@ fn large_trees_are_not_looked_through(world: &World) {
     world.engine.bring(&bring("a", "b")).unwrap();
     let many = || (0..10_000).map(|_| NewEvent::user("x").unwrap()).collect();
     for _ in 0..2 {
-        world
-            .engine
-            .append(&id("m"), &AppendRequest { events: many(), ..Default::default() })
-            .unwrap();
+        world.engine.append(&id("m"), &Batch { events: many(), ..Default::default() }).unwrap();
     }
     assert_eq!(marks(world), (false, vec![]));
 }

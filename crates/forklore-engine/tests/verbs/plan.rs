@@ -1,7 +1,7 @@
 //! Tests of dry runs, idempotent forks, and forks while a turn runs.
 
 use forklore_core::{ErrorKind, SessionKind, ToolCallPolicy};
-use forklore_engine::{AppendRequest, Fork, Summarize};
+use forklore_engine::{Batch, Fork, Summarize};
 
 use crate::world::{World, cut, events, id, on_every_store, refusal};
 
@@ -85,7 +85,7 @@ fn a_duplicate_id_is_refused_the_same_fork_is_answered(world: &World) {
 fn a_fork_while_a_turn_runs(world: &World) {
     world.session("p", "u1 a1");
     world.engine.take_lease(&id("p"), "runtime").unwrap();
-    let turn = AppendRequest { owner: Some("runtime".into()), ..events("u2 c:x").into() };
+    let turn = Batch { owner: Some("runtime".into()), ..events("u2 c:x").into() };
     world.engine.append(&id("p"), &turn).unwrap();
     let forked = world.fork("p", "", "c");
     assert_eq!(world.shape("c"), "F u1 a1");

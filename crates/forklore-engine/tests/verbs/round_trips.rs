@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use forklore_core::{Header, SessionId};
-use forklore_engine::{AppendRequest, Create, Engine, Fork, NewEvent, TreeRequest};
+use forklore_engine::{Batch, Create, Engine, Fork, NewEvent, TreeRequest};
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{
     Capabilities, Changes, Committed, Cursor, Filter, Headers, Page, Query, Since, Transaction,
@@ -83,7 +83,7 @@ fn counted() -> (Engine, Arc<Counting>) {
     for turn in 0..20 {
         let ask = NewEvent::user(&format!("question {turn}")).unwrap();
         let answer = NewEvent::assistant(&format!("answer {turn}")).unwrap();
-        engine.append(&id("main"), &AppendRequest::from(vec![ask, answer])).unwrap();
+        engine.append(&id("main"), &Batch::from(vec![ask, answer])).unwrap();
     }
     (engine, store)
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use forklore_core::workspace::Workspace;
 use forklore_core::{AttachmentId, Class, Data, ErrorKind, Header, Selector, SessionId};
-use forklore_engine::{AppendRequest, Clock, Create, Engine, Error, Fork, Forked, NewEvent};
+use forklore_engine::{Batch, Clock, Create, Engine, Error, Fork, Forked, NewEvent};
 use forklore_files::FilesStore;
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::Store;
@@ -126,7 +126,7 @@ impl World {
     pub(crate) fn write(&self, name: &str, script: &str) {
         let events = events(script);
         if !events.is_empty() {
-            self.engine.append(&id(name), &AppendRequest::from(events)).unwrap();
+            self.engine.append(&id(name), &Batch::from(events)).unwrap();
         }
     }
 

@@ -6,7 +6,7 @@ use forklore_core::EventType;
 use forklore_core::workspace::Workspace;
 use forklore_engine::Create;
 use forklore_graph::terms::{GraphName, Quad};
-use forklore_graph::{Format, Scope, write};
+use forklore_graph::{Format, Scope, rdf_format, write};
 use forklore_store::memory::MemoryStore;
 use oxigraph::io::RdfParser;
 use serde_json::json;
@@ -26,10 +26,10 @@ fn assert_every_form_says(quads: &[Quad]) {
     for word in Format::WORDS {
         let format: Format = word.parse().unwrap();
         let out = written(quads, format);
-        let read = RdfParser::from_format(format.rdf()).for_slice(&out);
+        let read = RdfParser::from_format(rdf_format(format)).for_slice(&out);
         let read: BTreeSet<String> = read.map(|quad| quad.unwrap().to_string()).collect();
         let text = quads.iter().cloned().map(|mut quad| {
-            if !format.rdf().supports_datasets() {
+            if !rdf_format(format).supports_datasets() {
                 quad.graph_name = GraphName::DefaultGraph;
             }
             quad.to_string()

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use forklore_api::{QueryParameter, Sparql};
 use forklore_core::ErrorKind;
 use forklore_graph::terms::Term;
-use forklore_graph::{Answer, Query, QueryError, term};
+use forklore_graph::{Answer, Query, QueryError, Scope, session_iri, term};
 
-use crate::family::{graph, grown};
+use crate::family::{graph, grown, id};
 
 fn ask(text: &str, parameters: &[(&str, &str)]) -> Result<Answer, QueryError> {
     let parameters =
@@ -66,6 +67,43 @@ fn a_parameter_is_a_value_and_no_text() {
     };
     assert_eq!(variables.len(), 1);
     assert_eq!(rows, [[Some(literal("winnow"))]]);
+}
+
+#[test]
+fn a_request_is_a_query_with_its_values() {
+    let parameters = |given: &[(&str, &str)]| -> Vec<QueryParameter> {
+        let parameter = |(name, value): &(&str, &str)| QueryParameter {
+            name: (*name).to_owned(),
+            value: (*value).to_owned(),
+        };
+        given.iter().map(parameter).collect()
+    };
+    let request = Sparql {
+        parameters: parameters(&[("a", "7"), ("s", "session:main")]),
+        ..Sparql::of("ASK { ?a ?b ?s }", Scope::Everything)
+    };
+    let expected = Query {
+        text: "ASK { ?a ?b ?s }",
+        parameters: vec![
+            ("a".to_owned(), literal("7")),
+            ("s".to_owned(), session_iri(&id("main")).into()),
+        ],
+        limit: 10_000,
+        timeout: Duration::from_secs(30),
+    };
+    assert_eq!(Query::of(&request).unwrap(), expected);
+    let limits = |limit, timeout_seconds| {
+        let request = Sparql { limit, timeout_seconds, ..request.clone() };
+        let query = Query::of(&request).unwrap();
+        (query.limit, query.timeout)
+    };
+    assert_eq!(limits(0, 0.5), (usize::MAX, Duration::from_millis(500)));
+    assert_eq!(limits(1, -1.0), (1, Duration::ZERO));
+    assert_eq!(limits(1, 1e300), (1, Duration::MAX));
+    let wrong = Sparql { parameters: parameters(&[("s", "<no iri")]), ..request };
+    let error = Query::of(&wrong).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgs);
+    assert!(error.to_string().starts_with("the value of the parameter s: "), "{error}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use forklore_api::Explore;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
@@ -30,7 +31,7 @@ pub struct Judge {
 
 impl Judge {
     /// The default time limit per answer: 120 s.
-    pub const TIMEOUT: Duration = Duration::from_secs(120);
+    pub const TIMEOUT: Duration = Duration::from_secs(Explore::JUDGE_TIMEOUT_SECONDS);
 
     /// Parses a command line: a program and its arguments, which may be quoted.
     ///

@@ -4,7 +4,7 @@ use forklore_core::{Header, Label};
 use forklore_engine::Error as EngineError;
 use forklore_store::Error as StoreError;
 
-use super::Explore;
+use super::Plan;
 use crate::{Error, Host, Result};
 
 /// The maximum length, in bytes, of a label to which a number can be appended.
@@ -18,13 +18,13 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    pub(super) async fn of(host: &Host, explore: &Explore) -> Result<Self> {
-        let id = explore.session.id.clone();
+    pub(super) async fn of(host: &Host, plan: &Plan) -> Result<Self> {
+        let id = plan.session.id.clone();
         let branches = host.run(move |engine| engine.branches(&id)).await?.branches;
         let used = branches.into_iter().map(|branch| branch.label).collect();
-        let prefix = match &explore.label {
+        let prefix = match &plan.label {
             Some(label) => format!("{label}-"),
-            None => usual(&explore.session),
+            None => usual(&plan.session),
         };
         let labels = Self { prefix, number: 0, used };
         // Before any fork is created, reject a prefix that cannot begin a label.

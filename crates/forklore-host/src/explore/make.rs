@@ -8,18 +8,18 @@ use forklore_agent::{AgentSession, Branched, SessionConfig};
 use forklore_engine::Fork;
 
 use super::labels::{Labels, is_used};
-use super::{Explore, Row, fail};
+use super::{Plan, Row, fail};
 use crate::{Host, Result};
 
 /// Creates the forks. Plans one fork first, so that no fork is created if the cut is invalid. A
 /// fork that fails marks its row as failed and returns `None`.
 pub(super) fn all<'a>(
     host: &'a Host,
-    explore: &'a Explore,
+    plan: &'a Plan,
     rows: &'a mut [Row],
 ) -> BoxFuture<'a, Result<Vec<Option<AgentSession>>>> {
     async move {
-        let equipped = explore
+        let equipped = plan
             .tries
             .iter()
             .map(|tried| host.equipment(&tried.model, Arc::new(Nobody)))
@@ -27,12 +27,12 @@ pub(super) fn all<'a>(
         for equipment in &equipped {
             equipment.model.ready().map_err(forklore_agent::Error::NotReady)?;
         }
-        let request = Fork { at: explore.at.clone(), ..Fork::of(explore.session.id.clone()) };
-        let plan = Fork { dry_run: true, ..request.clone() };
-        let planned = host.run(move |engine| engine.fork(&plan)).await?;
+        let request = Fork { at: plan.at.clone(), ..Fork::of(plan.session.id.clone()) };
+        let dry_run = Fork { dry_run: true, ..request.clone() };
+        let planned = host.run(move |engine| engine.fork(&dry_run)).await?;
         // Use the planned cut for all forks, because the session may grow while forks are created.
         let request = Fork { at: Some(planned.cut.selector()), ..request };
-        let mut labels = Labels::of(host, explore).await?;
+        let mut labels = Labels::of(host, plan).await?;
         let mut branches = Vec::new();
         for (row, equipment) in rows.iter_mut().zip(equipped) {
             match one(host, &request, &mut labels, equipment).await {

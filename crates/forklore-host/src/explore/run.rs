@@ -11,7 +11,7 @@ use futures_util::future::{BoxFuture, FutureExt};
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::{Changed, Explore, Judge, Row, State, fail, seconds, state_of};
+use super::{Changed, Judge, Plan, Row, State, fail, seconds, state_of};
 use crate::interrupt::interruptible;
 
 /// The maximum number of buffered notifications of one continuation.
@@ -21,14 +21,14 @@ const CAPACITY: usize = 1024;
 /// ends.
 pub(super) fn all(
     branches: Vec<Option<AgentSession>>,
-    explore: &Explore,
+    plan: &Plan,
     rows: Vec<Row>,
     changed: mpsc::UnboundedSender<Changed>,
     cancel: CancellationToken,
 ) -> BoxFuture<'_, ()> {
     async move {
         let warm = Arc::new(Notify::new());
-        let jobs = Arc::new(Semaphore::new(explore.jobs.max(1)));
+        let jobs = Arc::new(Semaphore::new(plan.jobs.max(1)));
         let mut first = true;
         let running =
             branches.into_iter().zip(rows).enumerate().filter_map(|(at, (branch, row))| {
@@ -37,7 +37,7 @@ pub(super) fn all(
                     row,
                     session: branch?,
                     changed: changed.clone(),
-                    judge: explore.judge.clone(),
+                    judge: plan.judge.clone(),
                     cancel: cancel.clone(),
                 };
                 let leads = std::mem::take(&mut first);

@@ -1,5 +1,6 @@
 //! Tests of explorations: several concurrent continuations.
 
+use std::num::NonZeroU16;
 use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 use forklore_core::{ErrorKind, Header, Selector};
 use forklore_host::CancellationToken;
-use forklore_host::explore::{Explore, Judge, Row, State, Try, tries};
+use forklore_host::explore::{Explore, Judge, Plan, Row, State, Try, tries};
 
 use crate::world::Blocking;
 
@@ -15,9 +16,9 @@ fn two_turns(world: &Blocking) -> Header {
     world.talk(&["one", "two"])
 }
 
-fn request(session: &Header, prompts: &[&str]) -> Explore {
+fn plan(session: &Header, prompts: &[&str]) -> Plan {
     let tried = |prompt: &&str| Try { model: "one".into(), prompt: (*prompt).to_owned() };
-    Explore {
+    Plan {
         session: session.clone(),
         at: Some("turn:1".parse::<Selector>().unwrap()),
         tries: prompts.iter().map(tried).collect(),
@@ -27,8 +28,8 @@ fn request(session: &Header, prompts: &[&str]) -> Explore {
     }
 }
 
-fn run(world: &Blocking, request: &Explore) -> Vec<Row> {
-    world.explore(request, &CancellationToken::new(), &mut |_, _| {}).unwrap()
+fn run(world: &Blocking, plan: &Plan) -> Vec<Row> {
+    world.explore(plan, &CancellationToken::new(), &mut |_, _| {}).unwrap()
 }
 
 #[test]
@@ -37,7 +38,7 @@ fn all_begin_with_the_same_messages_and_the_first_leads() {
     let session = two_turns(&world);
     world.requests().clear();
     let seen = Mutex::new(Vec::new());
-    let wanted = request(&session, &["a", "b", "c"]);
+    let wanted = plan(&session, &["a", "b", "c"]);
     let rows = world
         .explore(&wanted, &CancellationToken::new(), &mut |at, row| {
             seen.lock().unwrap().push((at, row.state));
@@ -65,14 +66,41 @@ fn all_begin_with_the_same_messages_and_the_first_leads() {
 }
 
 #[test]
+fn a_request_is_planned_with_the_configured_models() {
+    let world = Blocking::new();
+    let session = two_turns(&world);
+    let wanted = Explore {
+        at: Some("turn:1".parse().unwrap()),
+        models: vec!["one".into()],
+        judge: Some("wc -c".into()),
+        judge_timeout_seconds: 5,
+        jobs: NonZeroU16::new(2),
+        ..Explore::of(session.id.clone(), vec!["a".into(), "b".into()])
+    };
+    let planned = |wanted: &Explore| Plan::of(world.host(), session.clone(), wanted);
+    let Plan { at, tries, judge, label, jobs, .. } = planned(&wanted).unwrap();
+    let judging = Judge::parse("wc -c").unwrap().within(Duration::from_secs(5));
+    assert_eq!((judge, label, jobs), (Some(judging), None, 2));
+    let expected = plan(&session, &["a", "b"]);
+    assert_eq!((at, tries), (expected.at, expected.tries));
+    let kind = |wanted: &Explore| planned(wanted).unwrap_err().kind();
+    assert_eq!(kind(&Explore { n: Some(0), ..wanted.clone() }), ErrorKind::InvalidArgs);
+    assert_eq!(
+        kind(&Explore { judge: Some("'".into()), ..wanted.clone() }),
+        ErrorKind::InvalidArgs
+    );
+    assert_eq!(kind(&Explore { models: vec!["none".into()], ..wanted }), ErrorKind::InvalidArgs);
+}
+
+#[test]
 fn one_that_fails_is_a_row_with_its_error() {
     let world = Blocking::new();
     let session = two_turns(&world);
-    let rows = run(&world, &request(&session, &["fail", "b"]));
+    let rows = run(&world, &plan(&session, &["fail", "b"]));
     assert_eq!((rows[0].state, rows[1].state), (State::Failed, State::Done));
     assert!(rows[0].error.as_ref().unwrap().contains("it fails"), "{rows:?}");
-    // The next exploration continues the numbers of the labels.
-    let again = run(&world, &request(&session, &["c"]));
+    // The next exploration continues the numbers.
+    let again = run(&world, &plan(&session, &["c"]));
     assert_eq!(again[0].label.as_ref().unwrap().as_str(), "try-3");
 }
 
@@ -80,28 +108,27 @@ fn one_that_fails_is_a_row_with_its_error() {
 fn labels_say_from_where_and_count_on() {
     let world = Blocking::new();
     let session = two_turns(&world);
-    let labels = |world: &Blocking, wanted: &Explore| -> Vec<String> {
+    let labels = |world: &Blocking, wanted: &Plan| -> Vec<String> {
         let rows = run(world, wanted);
         rows.iter().map(|row| row.label.as_ref().unwrap().to_string()).collect()
     };
-    let two = request(&session, &["a", "b"]);
+    let two = plan(&session, &["a", "b"]);
     assert_eq!(labels(&world, &two), ["try-1", "try-2"]);
     assert_eq!(labels(&world, &two), ["try-3", "try-4"]);
-    let named = Explore { label: Some("plan".into()), ..two };
+    let named = Plan { label: Some("plan".into()), ..two };
     assert_eq!(labels(&world, &named), ["plan-1", "plan-2"]);
     let header = |label: &str| {
         let scope = forklore_engine::Scope::default();
         world.engine().resolve(&format!("@{label}"), &scope).unwrap()
     };
-    let from =
-        |label: &str| Explore { session: header(label), at: None, ..request(&session, &["a"]) };
+    let from = |label: &str| Plan { session: header(label), at: None, ..plan(&session, &["a"]) };
     assert_eq!(labels(&world, &from("try-2")), ["try-2.1"]);
     assert_eq!(labels(&world, &from("try-2")), ["try-2.2"]);
     assert_eq!(labels(&world, &from("try-2.1")), ["try-2.1.1"]);
     // If the session's label is too long, the prefix is `try-`, as for a root.
     world.engine().label(&header("plan-1").id, &"p".repeat(64).parse().unwrap()).unwrap();
     assert_eq!(labels(&world, &from(&"p".repeat(64))), ["try-5"]);
-    let wrong = Explore { label: Some("no name".into()), ..request(&session, &["a"]) };
+    let wrong = Plan { label: Some("no name".into()), ..plan(&session, &["a"]) };
     let refused = world.explore(&wrong, &CancellationToken::new(), &mut |_, _| {});
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::InvalidArgs);
 }
@@ -112,7 +139,7 @@ fn a_label_that_another_program_takes_is_passed_over() {
     let session = two_turns(&world);
     let names: Vec<_> = (0..8).map(|number| format!("p{number}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let wanted = request(&session, &names);
+    let wanted = plan(&session, &names);
     let rows: Vec<Row> = thread::scope(|scope| {
         let (world, wanted) = (&world, &wanted);
         let running: Vec<_> = (0..4).map(|_| scope.spawn(|| run(world, wanted))).collect();
@@ -131,8 +158,8 @@ fn a_judge_scores_and_may_be_wrong() {
     let session = two_turns(&world);
     let judged = |line: &str| {
         let judge = Some(Judge::parse(line).unwrap());
-        let row = run(&world, &Explore { judge, ..request(&session, &["abc"]) }).remove(0);
-        // The answer is stored, whatever the judge does.
+        let row = run(&world, &Plan { judge, ..plan(&session, &["abc"]) }).remove(0);
+        // Whatever the judge does, the answer is stored.
         assert_eq!((row.state, row.answer.as_str()), (State::Done, "m1 read: abc"));
         match (row.score, row.error) {
             (Some(score), None) => Ok(score),
@@ -162,7 +189,7 @@ fn a_judge_has_its_time_and_leaves_nothing_behind() {
     let session = two_turns(&world);
     let judged = |line: &str, seconds| {
         let judge = Judge::parse(line).unwrap().within(Duration::from_secs(seconds));
-        let wanted = Explore { judge: Some(judge), ..request(&session, &["abc"]) };
+        let wanted = Plan { judge: Some(judge), ..plan(&session, &["abc"]) };
         run(&world, &wanted).remove(0)
     };
     // If a judge never ends or never stops printing, there is no score, but the answer is stored.
@@ -190,7 +217,7 @@ fn what_is_interrupted_can_be_resumed() {
     let session = two_turns(&world);
     let cancel = CancellationToken::new();
     cancel.cancel();
-    let wanted = request(&session, &["a", "b"]);
+    let wanted = plan(&session, &["a", "b"]);
     let rows = world.explore(&wanted, &cancel, &mut |_, _| {}).unwrap();
     for row in &rows {
         assert_eq!(row.state, State::Interrupted);
@@ -204,8 +231,8 @@ fn nothing_is_forked_if_the_cut_or_the_model_is_missing() {
     let world = Blocking::new();
     let session = two_turns(&world);
     let count = |world: &Blocking| world.engine().branches(&session.id).unwrap().branches.len();
-    let wrong = Explore { at: Some("turn:9".parse().unwrap()), ..request(&session, &["a"]) };
-    let mut unknown = request(&session, &["a", "b"]);
+    let wrong = Plan { at: Some("turn:9".parse().unwrap()), ..plan(&session, &["a"]) };
+    let mut unknown = plan(&session, &["a", "b"]);
     unknown.tries[1].model = "nobody".into();
     for request in [wrong, unknown] {
         let refused = world.explore(&request, &CancellationToken::new(), &mut |_, _| {});
@@ -220,7 +247,7 @@ fn branches_run_one_after_the_other_on_request() {
     let session = two_turns(&world);
     let mut running = 0_i32;
     let mut most = 0;
-    let wanted = Explore { jobs: 1, ..request(&session, &["a", "b", "c"]) };
+    let wanted = Plan { jobs: 1, ..plan(&session, &["a", "b", "c"]) };
     world
         .explore(&wanted, &CancellationToken::new(), &mut |_, row| {
             match row.state {
@@ -257,7 +284,7 @@ fn a_missing_judge_is_refused_before_any_call() {
     world.requests().clear();
     for program in ["no-such-judge --fast", "/no/such/judge"] {
         let judge = Some(Judge::parse(program).unwrap());
-        let request = Explore { judge, ..request(&session, &["a"]) };
+        let request = Plan { judge, ..plan(&session, &["a"]) };
         let refused = world.explore(&request, &CancellationToken::new(), &mut |_, _| {});
         let name = program.split(' ').next().unwrap();
         let message = format!("there is no program {name} to judge the answers");

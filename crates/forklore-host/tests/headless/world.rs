@@ -10,7 +10,7 @@ use forklore_agent::tool::ToolCall;
 use forklore_core::workspace::Workspace;
 use forklore_core::{Data, Header, Role};
 use forklore_engine::Engine;
-use forklore_host::explore::{Explore, Row, explore};
+use forklore_host::explore::{Plan, Row, explore};
 use forklore_host::{CancellationToken, Configured, Host, Result, Start};
 use forklore_store::memory::MemoryStore;
 use futures_util::future::BoxFuture;
@@ -127,6 +127,10 @@ impl Blocking {
         Self { world, runtime }
     }
 
+    pub(crate) fn host(&self) -> &Host {
+        &self.world.host
+    }
+
     pub(crate) fn engine(&self) -> &Engine {
         self.world.host.engine()
     }
@@ -149,11 +153,11 @@ impl Blocking {
 
     pub(crate) fn explore(
         &self,
-        request: &Explore,
+        plan: &Plan,
         cancel: &CancellationToken,
         changed: &mut impl FnMut(usize, &Row),
     ) -> Result<Vec<Row>> {
-        self.runtime.block_on(explore(&self.world.host, request, cancel, changed))
+        self.runtime.block_on(explore(&self.world.host, plan, cancel, changed))
     }
 
     pub(crate) fn close(&self) {

@@ -3,7 +3,7 @@
 
 use forklore_core::Usage;
 use forklore_core::{Data, EventType, SessionId};
-use forklore_engine::{AppendRequest, Fork, NewEvent, UsageReport, UsageScope};
+use forklore_engine::{Batch, Fork, NewEvent, UsageReport, UsageScope};
 
 use crate::scene::Scene;
 
@@ -79,7 +79,7 @@ fn the_usage_of_an_application_is_reported_by_model() {
         let data = format!("{{\"input\":10,\"output\":1,\"cost\":{cost},\"model\":\"{model}\"}}");
         let data = Data::parse(&data).unwrap();
         let event = NewEvent::new(EventType::PROVIDER_USAGE, data);
-        scene.engine.append(&session, &AppendRequest::from(event)).unwrap();
+        scene.engine.append(&session, &Batch::from(event)).unwrap();
     }
     let spending = of(&scene, &UsageScope::Session(session));
     let names: Vec<_> = spending.models.iter().map(|model| model.model.as_deref()).collect();
@@ -110,7 +110,7 @@ fn the_cost_of_a_history_is_reported_and_not_billed() {
         let child = scene.engine.fork(fork).unwrap().child_session_id;
         let data = Data::parse("{\"input\":10,\"output\":1,\"cost\":1}").unwrap();
         let event = NewEvent::new(EventType::PROVIDER_USAGE, data);
-        scene.engine.append(&child, &AppendRequest::from(event)).unwrap();
+        scene.engine.append(&child, &Batch::from(event)).unwrap();
         (
             scene.engine.inherited_usage(&child).unwrap(),
             of(&scene, &UsageScope::Session(child)).usage,

@@ -11,7 +11,7 @@ use forklore_agent::media::Attached;
 use forklore_agent::model::{Model as _, Request};
 use forklore_core::workspace::Workspace;
 use forklore_core::{EventType, SessionId};
-use forklore_engine::{AppendRequest, Create, Engine, Fork, ModelView, NewEvent};
+use forklore_engine::{Batch, Create, Engine, Fork, ModelView, NewEvent};
 use forklore_llm::{HttpModel, ModelConfig, Provider, SharedBytes};
 use forklore_store::memory::MemoryStore;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ fn engine() -> Engine {
 fn append(engine: &Engine, session: &SessionId, events: &[(EventType, Value)]) {
     let events =
         events.iter().map(|(kind, value)| NewEvent::new(kind.clone(), data(&value.to_string())));
-    engine.append(session, &AppendRequest::from(events.collect::<Vec<_>>())).unwrap();
+    engine.append(session, &Batch::from(events.collect::<Vec<_>>())).unwrap();
 }
 
 fn assistant_event(text: &str) -> (EventType, Value) {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use forklore_core::{Header, Label, SessionId};
 use forklore_engine::{
-    AppendRequest, Attach, Attached, Bring, Brought, Create, Delete, Deleted, Detached, Fork,
-    Forked, Result,
+    Attach, Attached, Batch, Bring, Brought, Create, Delete, Deleted, Detached, Fork, Forked,
+    Result,
 };
 use forklore_store::attachments::Pin;
 use forklore_store::port::{Appended, Collected, Packed};
@@ -29,13 +29,9 @@ impl Forklore {
     /// # Errors
     /// `invalid_args` with the number of the event, `conflict` with the actual head, `busy`,
     /// `not_found`.
-    pub async fn append(
-        &self,
-        session: &SessionId,
-        request: impl Into<AppendRequest>,
-    ) -> Result<Appended> {
-        let (session, request) = (session.clone(), request.into());
-        self.step(move |engine| engine.append(&session, &request)).await
+    pub async fn append(&self, session: &SessionId, batch: impl Into<Batch>) -> Result<Appended> {
+        let (session, batch) = (session.clone(), batch.into());
+        self.step(move |engine| engine.append(&session, &batch)).await
     }
 
     /// Stores the bytes as an attachment and appends a user message that refers to the attachment.

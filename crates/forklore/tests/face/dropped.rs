@@ -80,7 +80,7 @@ fn a_step_that_has_begun_goes_on_to_its_end() {
 fn a_dropped_append_can_be_made_again() {
     block_on(async {
         let (store, session, appends) = one_at_a_time().await;
-        let again = || AppendRequest {
+        let again = || Batch {
             events: vec![NewEvent { id: Some("e1".parse().unwrap()), ..message("a") }],
             expect: Some(-1),
             owner: None,

@@ -19,7 +19,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
         File::options().create(true).append(true).open(&path).doing("cannot make", &path)?;
     let event = message(0)?;
     let line = format!("{}\n", event.data.get());
-    let request = AppendRequest::from(vec![event]);
+    let request = Batch::from(vec![event]);
     let (plain, durable) = pair(
         5 * scene.sizes.rounds,
         || {

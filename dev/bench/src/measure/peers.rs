@@ -61,7 +61,7 @@ fn loads_and_appends(scene: &Scene, messages: usize) -> Result<Vec<Figure>> {
     let (bed, id) = scene.store(|engine| session(engine, messages))?;
     let load = Box::new(|| timed(|| load(&bed, &id, messages)));
     let loads = in_turns(scene.rounds(LOADS), &mut rivals(load, &peers, Peer::load))?;
-    let request = AppendRequest::from(vec![message(0)?]);
+    let request = Batch::from(vec![message(0)?]);
     let append = Box::new(|| timed(|| Ok(bed.engine.append(&id, &request)?)));
     let appends = in_turns(scene.rounds(APPENDS), &mut rivals(append, &peers, Peer::append))?;
     let mut figures = against_forklore("load", messages, &loads);

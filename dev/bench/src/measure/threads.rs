@@ -58,7 +58,7 @@ fn figure(samples: &[Samples]) -> Option<Figure> {
 /// Runs one thread per session, which only appends. Returns the average time per append: the
 /// elapsed time divided by the number of appends of all threads.
 fn an_append(bed: &Bed, sessions: &[SessionId], time: Duration) -> Result<Duration> {
-    let request = AppendRequest::from(vec![message(0)?]);
+    let request = Batch::from(vec![message(0)?]);
     let barrier = Barrier::new(sessions.len());
     let start = Instant::now();
     let done = thread::scope(|scope| {

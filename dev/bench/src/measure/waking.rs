@@ -60,7 +60,7 @@ fn follow(scene: &Scene, writer: &Engine, follower: &Engine) -> Result<(Samples,
             }
         });
         for number in 0..rounds {
-            let request = AppendRequest::from(vec![message(number)?]);
+            let request = Batch::from(vec![message(number)?]);
             let start = Instant::now();
             let head = writer.append(&id, &request)?.head_seq;
             appended.add(start.elapsed());

@@ -168,7 +168,7 @@ pub(crate) fn write(writer: &Writer) -> Result<()> {
     let session: SessionId = writer.session.parse()?;
     let engine =
         forklore::blocking::open(&writer.store).map_err(|error| Error::Wrong(error.to_string()))?;
-    let request = AppendRequest::from(vec![message(0)?]);
+    let request = Batch::from(vec![message(0)?]);
     sleep(Duration::from_millis(writer.begin).saturating_sub(now()));
     let start = Instant::now();
     let mut done = Written { appends: 0, longest: Duration::ZERO };

@@ -2,7 +2,7 @@
 
 use forklore::Engine;
 use forklore::engine::error::Result;
-use forklore::engine::{AppendRequest, Create, Delete, DeleteMode, Fork, NewEvent};
+use forklore::engine::{Batch, Create, Delete, DeleteMode, Fork, NewEvent};
 use forklore::import::{ImportOptions, Importer};
 use forklore_conformance::scene::id;
 use forklore_core::ErrorKind;
@@ -71,7 +71,7 @@ fn write(engine: &Engine, verb: &str, task: &Task) -> Result<()> {
     match verb {
         "new" => engine.create(&Create::in_workspace(here())).map(drop),
         "append" => {
-            let batch = AppendRequest::from(vec![NewEvent::user("more")?]);
+            let batch = Batch::from(vec![NewEvent::user("more")?]);
             engine.append(&trunk, &batch).map(drop)
         }
         "fork" => engine.fork(&Fork::of(trunk)).map(drop),

@@ -85,6 +85,7 @@ macro_rules! fields {
 
 mod conversation;
 mod events;
+mod requests;
 
 #[cfg(feature = "schema")]
 pub(crate) use events::event;
@@ -233,7 +234,7 @@ fields! {
     Check { name, status, message, hint, kind }
     Ancestor { session_id, index, seq }
     Append { session_id, batch }
-    AppendRequest { events, expect, owner }
+    Batch { events, expect, owner }
     Appended { session_id, from_seq, to_seq, head_seq }
     Attach { name, media_type, text, limit, expect, owner }
     Attached { session_id, id, name, media_type, bytes, new, seq, head_seq }
@@ -350,34 +351,6 @@ impl Any for Facts {
             26 => Self::What { what: any(dice) },
             27 => Self::Session { session_id: any(dice) },
             _ => Self::Other(any(dice)),
-        }
-    }
-}
-
-impl Any for Request {
-    fn any(dice: &mut Dice) -> Self {
-        match dice.below(21) {
-            0 => Self::New(any(dice)),
-            1 => Self::Append(any(dice)),
-            2 => Self::List(any(dice)),
-            3 => Self::Show { session_id: any(dice) },
-            4 => Self::Label { session_id: any(dice), label: any(dice) },
-            5 => Self::Log { session_id: any(dice), range: any(dice) },
-            6 => Self::Replay { session_id: any(dice), up_to: any(dice) },
-            7 => Self::Inspect { session_id: any(dice) },
-            8 => Self::Fork(any(dice)),
-            9 => Self::Tree(any(dice)),
-            10 => Self::Branches { session_id: any(dice) },
-            11 => Self::Lineage { session_id: any(dice) },
-            12 => Self::Diff { a: any(dice), b: any(dice) },
-            13 => Self::Bring(any(dice)),
-            14 => Self::Attachments { session_id: any(dice) },
-            15 => Self::Detach { session_id: any(dice) },
-            16 => Self::Delete(any(dice)),
-            17 => Self::Stats { scope: any(dice), models: any(dice) },
-            18 => Self::Verify { session_id: any(dice) },
-            19 => Self::Gc {},
-            _ => Self::Pack { idle_days: any(dice) },
         }
     }
 }

@@ -33,10 +33,10 @@ impl Program<'_> {
                 export::run(&export::Args::into_file(&session.id, to, file), app, output)
             }
             View::Brought(brought, into) => bring::show(&brought, &into, output),
-            View::Explored(request, explored) => {
-                let at = explore::cut_of(app, &request.session, request.at.as_ref())?;
-                let judged = request.judge.is_some();
-                explore::show(&request.session, &at, &explored.rows, judged, output)
+            View::Explored(plan, explored) => {
+                let at = explore::cut_of(app, &plan.session, plan.at.as_ref())?;
+                let judged = plan.judge.is_some();
+                explore::show(&plan.session, &at, &explored.rows, judged, output)
             }
         }
     }

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use forklore::api::{RequestPreview, SharedPrefix, TokenCount};
+use forklore::api::{Preview, RequestPreview, SharedPrefix, TokenCount};
 use forklore::core::{Data, Header, Selector};
 use forklore_agent::SessionConfig;
 use forklore_agent::approve::Nobody;
@@ -28,26 +28,34 @@ const SHOWN: usize = 40;
 pub(super) fn run(args: &Args, header: &Header, app: &App, output: &mut Output) -> Result<()> {
     let at = args.fork.as_deref().map(str::parse::<Selector>).transpose();
     let at = at.map_err(|error| Failure::invalid(error.to_string()))?;
-    let foreground = wiring::foreground(app, args.model.as_deref(), &[], output)?;
+    let preview = Preview {
+        session_id: header.id.clone(),
+        model: args.model.clone(),
+        fork_at: at,
+        without_tools: args.no_tools,
+        count: args.count,
+    };
+    let foreground = wiring::foreground(app, preview.model.as_deref(), &[], output)?;
     let host = foreground.host();
-    let configured = host.configured().model(args.model.as_deref());
+    let configured = host.configured().model(preview.model.as_deref());
     let (name, config) = configured.map_err(forklore_host::Error::from)?;
     let model = HttpModel::new(config.clone()).map_err(|error| not_sent(&error))?;
     let mut equipment = host.equipment(name, Arc::new(Nobody))?;
-    if args.no_tools {
+    if preview.without_tools {
         equipment.tools = Arc::new(NoTools);
         equipment.delegation = None;
     } else {
         list_tools(&foreground, output)?;
     }
-    let answer = Preview { args, app, model, equipment }.answer(header, at.as_ref())?;
+    let answer = Previewer { preview: &preview, app, model, equipment }.answer(header)?;
     output.answer(&answer, |page| {
         page.fact("model", format!("{} {}", answer.model.provider, answer.model.model));
         page.fact("request", size(answer.bytes, answer.messages, answer.tokens));
         if let Some(fork) = &answer.fork {
             page.fact("shared", size(fork.bytes, fork.messages, fork.tokens));
         }
-        let tools = if args.no_tools { "left out".to_owned() } else { answer.tools.to_string() };
+        let tools =
+            if preview.without_tools { "left out".to_owned() } else { answer.tools.to_string() };
         page.fact("tools", tools);
         page.end();
         page.put(crate::output::Tone::Plain, shortened(answer.body.get())).end();
@@ -68,20 +76,20 @@ fn list_tools(foreground: &Foreground, output: &mut Output) -> Result<()> {
 }
 
 /// Builds the preview of a request, with the model and the tools of a session.
-struct Preview<'a> {
-    args: &'a Args,
+struct Previewer<'a> {
+    preview: &'a Preview,
     app: &'a App,
     model: HttpModel,
     equipment: SessionConfig,
 }
 
-impl Preview<'_> {
-    fn answer(&self, header: &Header, at: Option<&Selector>) -> Result<RequestPreview> {
+impl Previewer<'_> {
+    fn answer(&self, header: &Header) -> Result<RequestPreview> {
         let engine = self.app.engine()?;
         let name = self.model.name();
         let request = |view| self.equipment.request(engine, view);
         let own = request(engine.model_view(&header.id, Some(&name.model))?);
-        let Some(at) = at else { return self.answer_of(&own, None) };
+        let Some(at) = &self.preview.fork_at else { return self.answer_of(&own, None) };
         let cut = engine.cut(header, at)?;
         let child = request(engine.fork_view(header, &cut, Some(&name.model))?);
         let bytes = SharedBytes::between(&self.body(&own)?, &self.body(&child)?).shared;
@@ -112,7 +120,7 @@ impl Preview<'_> {
     /// Returns the number of tokens of a request: the server's count with `--count`, if the server
     /// can count, or else an estimate. `bytes` is the length of the request body.
     fn tokens(&self, request: &Request, bytes: usize) -> Result<TokenCount> {
-        let counted = if self.args.count && !request.messages.is_empty() {
+        let counted = if self.preview.count && !request.messages.is_empty() {
             self.model.count_blocking(request).map_err(|error| not_sent(&error))?
         } else {
             None

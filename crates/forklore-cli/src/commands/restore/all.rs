@@ -1,10 +1,10 @@
 //! `restore --all`: writes all files of an imported session, with their relative paths.
 
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use forklore::Engine;
-use forklore::api::{DamagedFile, RestoredFiles, WrittenFile};
+use forklore::api::{DamagedFile, RestoreAll, RestoredFiles, WrittenFile};
 use forklore::core::ErrorKind;
 use forklore::engine::StoredFile;
 use forklore_sanitize::path::{PathError, file_below};
@@ -13,14 +13,11 @@ use super::new_file;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Page, Tone, bytes, count};
 
-/// Writes the latest revision of each file to its relative path below `folder`. If a file exists at
-/// one of these paths, writes none of the files.
-pub(super) fn run(
-    files: &[StoredFile],
-    folder: &Path,
-    engine: &Engine,
-    output: &mut Output,
-) -> Result<()> {
+/// Writes the latest revision of each file to its relative path below the folder. If a file exists
+/// at one of these paths, writes none of the files.
+pub(super) fn run(request: &RestoreAll, engine: &Engine, output: &mut Output) -> Result<()> {
+    let RestoreAll { session_id, path: folder } = request;
+    let files = engine.files(session_id)?;
     let (mut locations, mut gone) = (Vec::new(), Vec::new());
     for file in files.iter().filter(|file| file.about.latest) {
         // Skip a file without stored content, unless it is the session's own file: writing that

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use forklore::Engine;
 use forklore::engine::SystemClock;
-use forklore::engine::{AppendRequest, Clock, Create, Fork, ListRequest, NewEvent};
+use forklore::engine::{Batch, Clock, Create, Fork, ListRequest, NewEvent};
 use forklore_conformance::scene::text;
 use forklore_core::workspace::Workspace;
 use forklore_core::{ErrorKind, SessionId};
@@ -117,7 +117,7 @@ fn leases(engine: &Engine, hand: &Hand) {
     let append = |owner: Option<&str>| {
         let events = vec![NewEvent::user("hello").unwrap()];
         let owner = owner.map(str::to_owned);
-        engine.append(&session, &AppendRequest { events, owner, expect: None })
+        engine.append(&session, &Batch { events, owner, expect: None })
     };
     hand.set(5_000);
     engine.take_lease(&session, "first").unwrap();
