@@ -92,15 +92,17 @@ pub(super) fn talk(
 ) -> Result<()> {
     let foreground = wiring::foreground(app, how.model.as_deref(), &how.allow, output)?;
     let session = session.map(|session| app.session(session, output)).transpose()?;
+    let (prompt, interactive) = match request {
+        Request::Prompt(prompt) => (Some(prompt), false),
+        Request::ContinueTurn => (None, false),
+        Request::Conversation => (None, true),
+    };
     let turn = TurnRequest {
         session_id: session.map(|header| header.id),
         title: title.map(str::to_owned),
         workspace: app.workspace()?,
         model: how.model.clone(),
-        prompt: match &request {
-            Request::Prompt(prompt) => Some(prompt.clone()),
-            Request::ContinueTurn | Request::Conversation => None,
-        },
+        prompt,
         attach: how.attach.clone(),
         allow: how.allow.iter().map(Pattern::to_string).collect(),
         wait_seconds: match how.wait {
@@ -113,9 +115,10 @@ pub(super) fn talk(
         for problem in problems {
             output.remark(&problem);
         }
-        match request {
-            Request::Prompt(_) | Request::ContinueTurn => headless(&foreground, &turn, output),
-            Request::Conversation => at_terminal(&foreground, &turn, app, output),
+        if interactive {
+            at_terminal(&foreground, &turn, app, output)
+        } else {
+            headless(&foreground, &turn, output)
         }
     });
     foreground.close();
