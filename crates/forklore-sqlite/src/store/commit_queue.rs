@@ -177,13 +177,11 @@ impl Slot {
 
     /// Waits for the next message and takes it.
     fn receive(&self) -> Message {
-        let mut message = lock(&self.message);
+        let mut next = lock(&self.message);
         loop {
-            match message.take() {
+            match next.take() {
                 Some(message) => return message,
-                None => {
-                    message = self.finished.wait(message).unwrap_or_else(PoisonError::into_inner)
-                }
+                None => next = self.finished.wait(next).unwrap_or_else(PoisonError::into_inner),
             }
         }
     }
