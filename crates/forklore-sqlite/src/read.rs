@@ -81,9 +81,9 @@ pub(crate) fn open_calls(conn: &Connection, history: &History<'_>, seq: i64) -> 
     Ok(effects.collect())
 }
 
-/// Returns inheritable events of a session's history: the `from + 1`th to the `to`th, counted from
-/// 1. The rows have the counts of the history, as in a segment that contains the whole history.
-/// Each row names the origin of its event.
+/// Returns inheritable events of a session's history: those after the first `from`, up to the
+/// `to`th. The rows have the counts of the history, as in a segment that contains the whole
+/// history. Each row names the origin of its event.
 pub(crate) fn inheritable(
     conn: &Connection,
     id: &SessionId,
