@@ -22,7 +22,7 @@ pub use plan::{MOST, Plan, Try, tries};
 
 use crate::{Error, Host, Result};
 
-/// Returns the row of a continuation that waits.
+/// Returns the row of a continuation that waits for its start.
 fn waiting(tried: &Try) -> Row {
     Row {
         session_id: None,

@@ -46,7 +46,8 @@ pub struct Editor {
 enum Request {
     Line(String, Offers),
     Answer(String),
-    /// Read nothing. Put lines that were typed ahead into the next prompt.
+    /// Puts lines that the user typed before the prompt appeared into the next prompt. Reads no new
+    /// line.
     PutBack,
 }
 
@@ -222,7 +223,7 @@ impl Reader {
         Ok(line)
     }
 
-    /// Reads what the user typed ahead, and puts it into the next prompt.
+    /// Reads what the user typed while no prompt was shown, and puts it into the next prompt.
     fn put_back(&mut self) {
         if let Some(no_echo) = &self.no_echo {
             self.typeahead.add(&no_echo.typed());

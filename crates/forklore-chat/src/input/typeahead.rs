@@ -10,7 +10,8 @@ const ESCAPE: char = '\u{1b}';
 const PASTE: &str = "[200~";
 const PASTED: &str = "\u{1b}[201~";
 
-/// The complete lines that were typed ahead, and the unfinished last line.
+/// Text that the user typed while no prompt was shown: the complete lines, and the unfinished last
+/// line.
 #[derive(Debug, Default)]
 pub(super) struct Typeahead {
     lines: VecDeque<String>,
