@@ -247,8 +247,8 @@ impl<'a> Chat<'a> {
         self.show_gauge();
     }
 
-    /// Returns the id of the session to which the conversation can move back. See
-    /// [`Conversation::came_from`].
+    /// Returns the id of the session to which the conversation can move back, or `None` if there is
+    /// no such session.
     pub(crate) fn came_from(&self) -> Option<SessionId> {
         self.conversation.came_from()
     }

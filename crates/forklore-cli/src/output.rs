@@ -125,7 +125,7 @@ impl Output {
         self.also.extend(sessions);
     }
 
-    /// Prints the only answer of a command. It is printed as JSON, or as the page for users that
+    /// Prints the single answer of a command: as JSON, or as the page for users that
     /// `people` fills.
     ///
     /// # Errors
@@ -145,8 +145,8 @@ impl Output {
         Ok(written.and(ended)?)
     }
 
-    /// Prints one of several records of an answer. It is printed as a JSON line, or as the page for
-    /// users that `people` fills.
+    /// Prints one of several records of an answer: as a JSON line, or as the page for users that
+    /// `people` fills.
     ///
     /// # Errors
     /// When the output cannot be written.

@@ -44,7 +44,7 @@ fn fail(row: &mut Row, error: &Error) {
     row.error = Some(error.to_string());
 }
 
-/// The index, from 0, and the new state of a row that changed.
+/// The index, from 0, and the new state of an exploration's row that changed.
 type Changed = (usize, Row);
 
 /// Runs an exploration, and returns one row for each continuation. Calls `changed` with the index

@@ -104,7 +104,7 @@ impl TextBudget {
         with(with(part, "uri", Some(link.uri)), "media_type", link.mime_type)
     }
 
-    /// Truncates text that exceeds the budget in the middle. Retains its beginning, which shows
+    /// Removes the middle of a text that exceeds the budget. Retains its beginning, which shows
     /// what a program did, and its end, which shows how the program ended.
     fn cut(&mut self, text: &str) -> String {
         if text.len() <= self.left {

@@ -17,8 +17,8 @@ use crate::{Error, Result};
 const CAPACITY: usize = 4096;
 /// The interval at which the progress line is redrawn.
 const TICK: Duration = Duration::from_millis(100);
-/// The conversation shows the gauge from this filled fraction of the context window on. It shows
-/// the gauge as a warning from the fraction `FULL` on.
+/// The filled fraction of the context window from which on a conversation shows that fraction. From
+/// the fraction `FULL` on, it shows a warning.
 const FILLING: f64 = 0.5;
 const FULL: f64 = 0.7;
 
@@ -163,8 +163,8 @@ impl Chat<'_> {
         self.screen.end_answer();
         self.screen.waited();
         if cancel.is_cancelled() {
-            // Text typed ahead was meant for a turn that was not interrupted, so let the user edit
-            // the text first.
+            // Text that the user typed during the turn was meant for a turn that was not
+            // interrupted, so let the user edit the text first.
             self.input.put_back();
         }
         done

@@ -143,8 +143,8 @@ impl Input for Editor {
     }
 
     fn put_back(&mut self) {
-        // Sending fails only if the thread has ended, and then the lines that were typed ahead are
-        // lost.
+        // Sending fails only if the thread has ended, and then the lines that the user typed before
+        // the prompt are lost.
         let _ = self.requests.send(Request::PutBack);
     }
 
@@ -196,7 +196,7 @@ impl Reader {
         self.offer(offers);
         let line = match self.typeahead.line() {
             Some(line) => {
-                // Show a line that was typed ahead as the editor would have shown it.
+                // Show a line that was typed before the prompt as the editor would have shown it.
                 show(&format!("{prompt}{}\n", forklore_sanitize::terminal::block(&line)));
                 Ok(line)
             }

@@ -5,8 +5,8 @@ use crate::command::{Argument, COMMANDS, Command};
 /// The names that completion offers as arguments.
 #[derive(Clone, Debug, Default)]
 pub struct Offers {
-    /// The labels of the branches of the current family, as `@label`, and the ids of the sessions
-    /// of the conversation's folder.
+    /// The labels (`@label`) of the current family's branches, and the ids of the sessions of the
+    /// conversation's folder.
     pub sessions: Vec<String>,
     /// Cuts of the current session, as selectors such as `turn:2`.
     pub cuts: Vec<String>,

@@ -12,7 +12,7 @@ use crate::output::tree::{Twig, draw};
 use crate::output::{Output, Tone, count};
 use crate::session_ref::SessionRef;
 
-/// The default number of levels that are drawn.
+/// The default number of levels of a session tree that are drawn.
 const LEVELS: u8 = 32;
 
 const EXAMPLES: &str = "\
@@ -119,8 +119,8 @@ fn flat(
     }
 }
 
-/// Returns the lines of a tree drawing with at most `levels` levels. A remark with their number
-/// replaces the sessions on deeper levels.
+/// Returns the lines of a tree drawing with at most `levels` levels. A remark replaces the sessions
+/// on deeper levels and shows their number.
 fn twigs(trees: &Trees, levels: usize, current: Option<&SessionId>) -> Vec<Twig> {
     let mut twigs: Vec<Twig> = Vec::with_capacity(trees.nodes.len());
     let mut hidden = 0;

@@ -76,8 +76,8 @@ impl Conversation {
         Ok(())
     }
 
-    /// Moves the conversation back to the session in which it was before the current one. Only
-    /// stored sessions count. Returns the header of that session.
+    /// Moves the conversation back to the last stored session in which it was before the current
+    /// one. Returns the header of that session.
     ///
     /// # Errors
     /// `invalid_args` if the conversation has no such session, for example at its beginning.

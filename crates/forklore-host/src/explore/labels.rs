@@ -59,8 +59,8 @@ fn usual(session: &Header) -> String {
     }
 }
 
-/// Checks whether a fork failed because its label is in use. Another program has then used the
-/// label since the exploration began.
+/// Checks whether a fork failed because another program has used the fork's label since the
+/// exploration began.
 pub(super) fn is_used(error: &Error) -> bool {
     matches!(
         error,

@@ -22,9 +22,9 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::{agents, exit};
 
-/// After an import, the watch pauses for this many times the duration of the import. So the watch
-/// uses little of the machine, even if a change requires a comparison of a very long file with its
-/// imported version.
+/// A watch pauses after an import for this many times the duration of the import. The pause limits
+/// its CPU use, even if a change requires a comparison of a very long file with its imported
+/// version.
 const REST: u32 = 4;
 /// The pause before a retry, if the store refused an import.
 const AGAIN: Duration = Duration::from_secs(5);

@@ -219,8 +219,8 @@ impl Followed {
     }
 }
 
-/// Requests that the operating system reports changes in a folder, with `deep` also below it.
-/// Returns whether the system will report them.
+/// Requests that the operating system reports changes in a folder, and in its subfolders if `deep`
+/// is set. Returns whether the system will report them.
 fn follow(watcher: Option<&mut RecommendedWatcher>, folder: &Path, deep: bool) -> bool {
     // On a network file system, the operating system does not report changes by other machines.
     if disk::network(folder).is_some() {
