@@ -171,7 +171,8 @@ impl<'a> Chat<'a> {
         Ok(self.foreground.block_on(self.conversation.header())?)
     }
 
-    /// Returns the label of the current session, or `main` if the session is not stored yet.
+    /// Returns the label of the current session, or `main` if its header cannot be read. A session
+    /// that is not stored yet has no header.
     pub(crate) fn label(&self) -> String {
         self.header().map_or_else(|_| "main".to_owned(), |header| header.label.to_string())
     }
@@ -181,7 +182,7 @@ impl<'a> Chat<'a> {
         Ok(self.foreground.block_on(self.conversation.find(word))?)
     }
 
-    /// Lets the program that embeds the conversation show a view.
+    /// Shows a view, such as a session tree, through the program that embeds the conversation.
     pub(crate) fn view(&mut self, view: View) {
         self.screen.end_answer();
         self.views.show(view);
@@ -246,7 +247,8 @@ impl<'a> Chat<'a> {
         self.show_gauge();
     }
 
-    /// Returns the id of the session that the conversation was in before the last move.
+    /// Returns the id of the session to which the conversation can move back, or `None` if there is
+    /// no such session.
     pub(crate) fn came_from(&self) -> Option<SessionId> {
         self.conversation.came_from()
     }

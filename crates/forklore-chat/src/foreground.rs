@@ -151,7 +151,8 @@ impl Foreground {
     }
 
     /// Runs an operation. The first signal triggers `cancel`; a second signal drops the operation.
-    /// Returns the operation's result, `None` if it was dropped, and the first signal.
+    /// Returns the operation's result (`None` if the operation was dropped) and the first signal,
+    /// if any.
     fn interruptible<T>(
         &self,
         cancel: &CancellationToken,
@@ -188,8 +189,8 @@ impl Foreground {
         self.runtime.spawn(work)
     }
 
-    /// Takes the stored listener, with every signal that no operation has handled yet. Starts a new
-    /// listener if none is stored.
+    /// Takes the stored signal listener, with every signal that no operation has handled yet.
+    /// Starts a new listener if none is stored.
     pub(crate) fn signals(&self) -> Signals {
         let listening = self.listening().take();
         listening.unwrap_or_else(|| self.listen())
@@ -200,7 +201,8 @@ impl Foreground {
         Signals::listen(&self.runtime)
     }
 
-    /// Stores the listener, so that the next operation receives the signals that arrive meanwhile.
+    /// Stores the signal listener, so that the next operation receives the signals that arrive
+    /// before it starts.
     fn go_on_listening(&self, signals: Signals) {
         *self.listening() = Some(signals);
     }

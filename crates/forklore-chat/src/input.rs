@@ -19,8 +19,8 @@ pub trait Input {
     /// Reads the next input, of one or more lines. `offers` has the names that completion offers.
     fn line(&mut self, prompt: &str, offers: Offers) -> Line;
 
-    /// Puts lines that were typed ahead into the next prompt, where the user can edit them. Without
-    /// this call, the next calls of [`line`](Self::line) return these lines.
+    /// Puts lines that the user typed before the prompt appeared into the next prompt, for editing.
+    /// Without this call, the next calls of [`line`](Self::line) return these lines.
     fn put_back(&mut self);
 
     /// Asks a question and returns the answer, or `None` if the user interrupts.
@@ -43,8 +43,8 @@ pub enum Line {
     Stopped(Stop),
 }
 
-/// Checks whether Enter completes `text`. Inside an open code block or after a final backslash,
-/// Enter adds a line instead.
+/// Checks whether `text` is complete, so that Enter ends the input. Inside an open code block or
+/// after a final backslash, Enter adds a line instead.
 fn is_whole(text: &str) -> bool {
     let fences = text.lines().filter(|line| line.trim_start().starts_with("```")).count();
     fences % 2 == 0 && !text.ends_with('\\')

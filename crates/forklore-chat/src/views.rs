@@ -40,7 +40,7 @@ pub enum View {
     Explored(Box<Plan>, Explored),
 }
 
-/// Redraws the row with this index, from 0.
+/// Redraws the row of an exploration with this index, from 0.
 pub type ShowRow = Box<dyn FnMut(usize, &Row)>;
 
 /// The interface to the program that embeds a conversation. The program implements it.

@@ -25,7 +25,7 @@ impl App {
         Self { globals, engine: OnceCell::new() }
     }
 
-    /// Returns the engine. The first call opens the store, which can create it. So commands
+    /// Returns the engine. The first call opens the store, and may create it. Commands therefore
     /// validate names before they call this method.
     ///
     /// # Errors
@@ -63,8 +63,8 @@ impl App {
         workspace::of(self.globals.workspace.as_deref())
     }
 
-    /// Returns the scope in which `last`, labels and lists are resolved: the workspace, or the
-    /// whole store with `--all`.
+    /// Returns the scope for resolving `last` and labels and for listing sessions. It is the
+    /// workspace, or the whole store with `--all`.
     ///
     /// # Errors
     /// When the current directory was deleted.

@@ -33,8 +33,8 @@ const WHOLE_LABELS: &str = "COMP_WORDBREAKS=${COMP_WORDBREAKS//@/}\n";
 /// The maximum number of sessions of the workspace that completion offers.
 const OFFERED: usize = 200;
 
-/// Prints completions, if a shell requests them through [`COMPLETION_VARIABLE`]. Returns whether it
-/// did.
+/// Prints completions, if a shell requests them through [`COMPLETION_VARIABLE`]. Returns whether a
+/// shell requested them.
 pub(crate) fn answered() -> bool {
     let here = env::current_dir().ok();
     let completion = CompleteEnv::with_factory(command).var(COMPLETION_VARIABLE);

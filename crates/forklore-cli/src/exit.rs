@@ -14,7 +14,8 @@ use signal_hook::low_level::pipe;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 
-/// Whether SIGINT or SIGTERM ends the program immediately, if its handler is registered.
+/// Whether SIGINT or SIGTERM ends the program immediately. Applies only to a signal whose handler
+/// is registered.
 static AT_ONCE: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(true)));
 
 /// Makes Ctrl-C end the program immediately with exit code 130. The store rolls back uncommitted
@@ -86,7 +87,8 @@ pub(crate) fn on_file_limit() {
     let _ = flag::register(SIGXFSZ, ignored);
 }
 
-/// Reports the failure, if `done` is one, and returns the exit code.
+/// Reports the error in `done`, if any, and returns the exit code of the program. A closed output
+/// pipe is no error.
 pub(crate) fn code(done: Result<(), Failure>, output: &mut Output) -> ExitCode {
     let Err(failure) = done else {
         return ExitCode::SUCCESS;

@@ -51,8 +51,8 @@ pub(crate) enum Failure {
     /// The answer could not be written.
     #[error("writing the answer: {0}")]
     Answer(#[from] io::Error),
-    /// The answer is already written and contains the problems. Only the exit code of this kind is
-    /// left to report.
+    /// The command failed, but its answer is already written and contains the problems. Only the
+    /// exit code of this error kind is left to report.
     #[error("the answer names {0} problems")]
     Answered(ErrorKind),
     /// A signal stopped the program. Only the exit code is left to report.
@@ -77,8 +77,9 @@ impl Failure {
         Self::Refused { kind, message: message.into(), details: json!({}), next: Vec::new() }
     }
 
-    /// Returns the error for a syntactically invalid name. The message does not repeat the name,
-    /// which may be hostile (docs/semantics.md, Envelope).
+    /// Returns a function that creates the error for a name with invalid syntax. `what` is the kind
+    /// of name, such as `label`. The message does not repeat the name, which may be hostile
+    /// (docs/semantics.md, Envelope).
     pub(crate) fn name(what: &'static str) -> impl Fn(IdError) -> Self {
         move |source| Self::Engine(Error::Name { what, source })
     }
@@ -151,8 +152,8 @@ impl Failure {
         }
     }
 
-    /// Returns the example at the end of the message, which the user should write into a file.
-    /// `None` if the message has no example.
+    /// Returns the example configuration at the end of the error message. The user should write it
+    /// into a file. Returns `None` if the message has no example.
     pub(crate) fn lines_to_write(&self) -> Option<&'static str> {
         match self {
             Self::Chat(forklore_chat::Error::Host(forklore_host::Error::Config(error))) => {

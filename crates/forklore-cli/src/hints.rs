@@ -44,7 +44,7 @@ impl Hints {
         self.typed(&format!("forklore resume {session}"))
     }
 
-    /// Returns the `forklore fork` command that creates exactly the child of a dry run.
+    /// Returns the `forklore fork` command that creates exactly the child that a dry run planned.
     pub(crate) fn apply(&self, request: &Fork, planned: &Forked) -> String {
         let mut words = vec!["forklore".to_owned(), "fork".into(), request.parent.to_string()];
         let mut option = |name: &str, value: &str| {

@@ -70,8 +70,8 @@ pub(crate) struct Output {
     is_terminal: bool,
     /// The formatter of suggested commands, which adds `--store` where necessary.
     commands: Hints,
-    /// The other sessions of an imported file. They are part of the answer, as `also` in the output
-    /// schema.
+    /// The sessions of an imported file, except the session that the command uses. They are part of
+    /// the answer, as `also` in the output schema.
     also: Vec<SessionId>,
     out: Box<dyn Write>,
     err: Box<dyn Write>,
@@ -115,7 +115,8 @@ impl Output {
         self.silent
     }
 
-    /// Adds the other sessions of an imported file to the answer, and reports their number.
+    /// Adds sessions to the field `also` of the answer, and reports their number. They are the
+    /// sessions of an imported file that the command does not use.
     pub(crate) fn also(&mut self, sessions: Vec<SessionId>) {
         match sessions.len() as u64 {
             0 => {}
@@ -124,7 +125,7 @@ impl Output {
         self.also.extend(sessions);
     }
 
-    /// Prints the answer of a command, of which there is only one: as JSON, or as the page that
+    /// Prints the single answer of a command: as JSON, or as the page for users that
     /// `people` fills.
     ///
     /// # Errors
@@ -144,8 +145,8 @@ impl Output {
         Ok(written.and(ended)?)
     }
 
-    /// Prints one of several records of an answer: as a JSON line, or as the page that `people`
-    /// fills.
+    /// Prints one of several records of an answer: as a JSON line, or as the page for users that
+    /// `people` fills.
     ///
     /// # Errors
     /// When the output cannot be written.
@@ -224,8 +225,8 @@ impl Output {
         Progress::new(!self.json && !self.silent && io::stderr().is_terminal())
     }
 
-    /// Creates the progress lines of `count` continuations. The lines are visible only if standard
-    /// error is a terminal.
+    /// Creates the progress lines of an exploration with `count` continuations. The lines are
+    /// visible only if standard error is a terminal.
     pub(crate) fn tries(&self, count: usize) -> explored::Tries {
         let visible = !self.json && !self.silent && io::stderr().is_terminal();
         explored::Tries::new(count, visible, terminal_width(visible))

@@ -4,10 +4,10 @@ use forklore_agent::approve::{Policy, Rule};
 use forklore_agent::tool::ToolCall;
 use forklore_mcp_client::Pattern;
 
-/// The policy `policy`, except that `tools` need no approval.
+/// The policy `policy`, except that calls of `tools` need no approval.
 ///
-/// The rule `Ask` becomes `Allow` for these tools. Calls that the inner policy denies stay denied,
-/// and a session's ceiling is checked before any policy.
+/// The rule `Ask` becomes `Allow` for these tools. Calls that the inner policy denies stay denied.
+/// A session's ceiling (the permissions in its header) is checked before any policy.
 pub(crate) struct AllowedInRun<P> {
     pub(crate) policy: P,
     pub(crate) tools: Vec<Pattern>,

@@ -38,7 +38,8 @@ pub struct Conversation {
 struct State {
     session: AgentSession,
     model: String,
-    /// The sessions that the conversation was in before the current one, oldest first.
+    /// The stored sessions that the conversation was in before the current one, oldest first.
+    /// Moving back removes the last one.
     trail: Vec<SessionId>,
     /// The files to send with the next prompt.
     attachments: Vec<PendingAttachment>,

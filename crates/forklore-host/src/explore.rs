@@ -22,7 +22,7 @@ pub use plan::{MOST, Plan, Try, tries};
 
 use crate::{Error, Host, Result};
 
-/// Returns the row of a continuation that waits.
+/// Returns the row of a continuation that waits for its start.
 fn waiting(tried: &Try) -> Row {
     Row {
         session_id: None,
@@ -44,7 +44,7 @@ fn fail(row: &mut Row, error: &Error) {
     row.error = Some(error.to_string());
 }
 
-/// The index, from 0, and the new state of a row that changed.
+/// The index, from 0, and the new state of an exploration's row that changed.
 type Changed = (usize, Row);
 
 /// Runs an exploration, and returns one row for each continuation. Calls `changed` with the index

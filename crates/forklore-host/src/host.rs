@@ -68,7 +68,8 @@ impl Host {
 
     /// Allows the sessions of this host to call the tools that match `tools` without approval.
     ///
-    /// Calls that the configuration denies stay denied, and so do calls beyond a session's ceiling.
+    /// Calls that the configuration denies stay denied, and so do calls beyond a session's ceiling
+    /// (the permissions in its header).
     #[must_use]
     pub fn allowing(self, tools: Vec<Pattern>) -> Self {
         Self { allowed: tools, ..self }
@@ -113,7 +114,7 @@ impl Host {
     }
 
     /// Releases the sessions of interrupted turns, stops the tool servers, and sends the remaining
-    /// spans to the collector.
+    /// tracing spans to the collector.
     pub fn close(&self) -> BoxFuture<'_, ()> {
         async move {
             self.kernel.settle().await;
@@ -191,8 +192,8 @@ impl Host {
     }
 
     /// Forks a session, and adds a summary by a model after the inherited history. If the model
-    /// cannot be called, the engine writes the summary. Also returns the summary, if this call
-    /// recorded it.
+    /// cannot be called, the engine writes the summary. Returns the fork, and the summary if this
+    /// call recorded it.
     ///
     /// # Errors
     /// Returns an error if the fork is refused.
@@ -244,7 +245,7 @@ impl Host {
     }
 }
 
-/// Creates the sink that sends spans, if the configuration names a collector.
+/// Creates the sender of tracing spans, if the configuration names a collector.
 fn spans(configured: &Configured) -> Result<Option<Arc<Spans>>> {
     let Some(tracing) = &configured.config.tracing else { return Ok(None) };
     let spans = Spans::new(tracing, "forklore")

@@ -24,7 +24,8 @@ pub(crate) fn transport(
     Ok(StreamableHttpClientTransport::from_config(config))
 }
 
-/// Returns the headers with their values from the environment. No error message shows the values.
+/// Returns the configured request headers, with their values from environment variables. No error
+/// message shows the values.
 fn headers(
     header_env: &BTreeMap<String, String>,
     token_env: Option<&str>,
@@ -34,7 +35,8 @@ fn headers(
     named.chain(token).map(|(header, variable, before)| read(header, variable, before)).collect()
 }
 
-/// Returns a header whose value is `before`, followed by the value of the environment variable.
+/// Returns a header whose value is the prefix `before`, followed by the value of an environment
+/// variable.
 fn read(
     header: &str,
     variable: &str,

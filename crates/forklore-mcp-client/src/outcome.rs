@@ -10,8 +10,8 @@ pub(crate) fn failed(why: &str) -> ToolOutcome {
     ToolOutcome { content: text(why), is_error: true }
 }
 
-/// Converts a result, and truncates its text to about `most` bytes in total. Images and other
-/// binary data stay whole, because the kernel stores them as attachments.
+/// Converts the result of an MCP tool call, and truncates its text to about `most` bytes in total.
+/// Images and other binary data stay whole, because the kernel stores them as attachments.
 pub(crate) fn of(result: CallToolResult, most: usize) -> ToolOutcome {
     let mut budget = TextBudget { left: most };
     let mut parts: Vec<Value> =
@@ -29,13 +29,13 @@ pub(crate) fn of(result: CallToolResult, most: usize) -> ToolOutcome {
     ToolOutcome { content, is_error: result.is_error == Some(true) }
 }
 
-/// Checks whether a part has only text, without further fields.
+/// Checks whether a part of a tool's result has only text, without further fields.
 fn is_plain(part: &Value) -> bool {
     part["type"] == "text" && part.as_object().is_some_and(|part| part.len() == 2)
 }
 
-/// Checks whether a part is the text form of the structured result `value`, which servers send in
-/// addition to it. The text may also be that of the only field of `value`, because some servers
+/// Checks whether a text part of a tool's result repeats the structured result `value`. Servers
+/// send both forms. The text may also be that of the only field of `value`, because some servers
 /// wrap a string or a number into an object.
 fn says(part: &Value, value: &Value) -> bool {
     let Some(text) = part["text"].as_str() else { return false };
@@ -50,7 +50,7 @@ fn text(text: &str) -> Data {
     Data::of(text).unwrap_or_else(|_| Data::null())
 }
 
-/// The remaining number of bytes of text that a result may have.
+/// The number of bytes of text that can still be added to a tool's result.
 struct TextBudget {
     left: usize,
 }
@@ -95,7 +95,8 @@ impl TextBudget {
         }
     }
 
-    /// Converts a resource link to a text part, so that every model sees the target of the link.
+    /// Converts a resource link in a tool's result to a text part, so that every model sees the
+    /// target of the link.
     fn link(&mut self, link: Resource) -> Value {
         let name = link.title.unwrap_or(link.name);
         let about = link.description.map(|about| format!("\n{about}")).unwrap_or_default();
@@ -103,7 +104,7 @@ impl TextBudget {
         with(with(part, "uri", Some(link.uri)), "media_type", link.mime_type)
     }
 
-    /// Truncates text that exceeds the budget in the middle. Retains its beginning, which shows
+    /// Removes the middle of a text that exceeds the budget. Retains its beginning, which shows
     /// what a program did, and its end, which shows how the program ended.
     fn cut(&mut self, text: &str) -> String {
         if text.len() <= self.left {
@@ -124,7 +125,7 @@ fn data(kind: &str, media_type: &str, base64: &str) -> Value {
     json!({"type": kind, "media_type": media_type, "data": base64})
 }
 
-/// Adds a field to a part, unless `value` is `None`.
+/// Adds the field `key` to a part of a tool's result, unless `value` is `None`.
 fn with(mut part: Value, key: &str, value: Option<String>) -> Value {
     if let (Some(value), Some(part)) = (value, part.as_object_mut()) {
         part.insert(key.to_owned(), value.into());

@@ -61,8 +61,8 @@ impl Policy for UserPolicy {
         self.rules.of(&self.permission(call))
     }
 
-    /// Returns the name of the called tool in the form `server.tool`, which a session's ceiling
-    /// uses (docs/semantics.md, Fork).
+    /// Returns the name of the called tool in the form `server.tool`. A session's ceiling (the
+    /// permissions in its header) uses this form (docs/semantics.md, Fork).
     fn permission(&self, call: &ToolCall) -> String {
         self.tools.find(&call.name).map_or_else(|| call.name.clone(), |tool| tool.to_string())
     }

@@ -274,8 +274,8 @@ impl Live {
         is_broken || self.service.is_closed() || self.service.is_transport_closed()
     }
 
-    /// Stops the child process, if the server has one. A connection over HTTP ends with the last
-    /// call that uses it, because the server may still answer that call.
+    /// Stops the child process of the connection, if there is one. A connection over HTTP ends with
+    /// the last call that uses it, because the server may still answer that call.
     async fn end(self: Arc<Self>) {
         let live = match Arc::try_unwrap(self) {
             Ok(live) => live,

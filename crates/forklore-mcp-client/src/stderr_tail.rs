@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::redact::redact_values;
 
-/// The maximum number of stored bytes.
+/// The maximum number of bytes that are stored of a server's standard error.
 const CAPACITY: usize = 4096;
 
 /// The last bytes of a server's standard error. Clones share one buffer.

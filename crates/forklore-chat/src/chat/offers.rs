@@ -5,8 +5,8 @@ use forklore_engine::{Engine, ListRequest};
 use super::Chat;
 use crate::input::Offers;
 
-/// The maximum number of sessions that completion offers. Also the maximum number of cuts of each
-/// kind.
+/// The maximum number of completions of each kind: labels, session ids, cuts at turns and cuts at
+/// messages.
 const MOST: usize = 100;
 
 impl Chat<'_> {

@@ -17,12 +17,12 @@ use crate::{Error, Result};
 const CAPACITY: usize = 4096;
 /// The interval at which the progress line is redrawn.
 const TICK: Duration = Duration::from_millis(100);
-/// From this filled fraction of the context window on, the gauge is shown; from `FULL` on, as a
-/// warning.
+/// The filled fraction of the context window from which on a conversation shows that fraction. From
+/// the fraction `FULL` on, it shows a warning.
 const FILLING: f64 = 0.5;
 const FULL: f64 = 0.7;
 
-/// An event that ends one wait in [`Chat::watch`].
+/// An event for which [`Chat::watch`] waits while an operation runs.
 enum Moment<T> {
     Notified(Received),
     Question(PendingApproval),
@@ -112,7 +112,7 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// Runs `work` and shows notifications until it ends. The first signal cancels the work; a
+    /// Runs `work`, and shows notifications until `work` ends. The first signal cancels the work; a
     /// second signal aborts the work at once.
     pub(crate) fn watch<T, F>(
         &mut self,
@@ -163,14 +163,14 @@ impl Chat<'_> {
         self.screen.end_answer();
         self.screen.waited();
         if cancel.is_cancelled() {
-            // Text typed ahead was meant for a turn that was not interrupted, so let the user edit
-            // the text first.
+            // Text that the user typed during the turn was meant for a turn that was not
+            // interrupted, so let the user edit the text first.
             self.input.put_back();
         }
         done
     }
 
-    /// Asks the user whether a tool may be called, and answers the kernel's question.
+    /// Asks the user whether a tool may be called, and sends the user's answer to the agent kernel.
     fn ask(&mut self, pending: PendingApproval, cancel: &CancellationToken) {
         self.screen.end_answer();
         let tool = pending.question.call.as_ref().map(|call| call.name.clone());

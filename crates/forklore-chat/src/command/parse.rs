@@ -6,7 +6,7 @@ use forklore_core::Selector;
 use super::{COMMANDS, Command};
 use crate::{Error, Result};
 
-/// A parsed line.
+/// The meaning of a line that the user entered at the prompt.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Parsed<'a> {
     /// The line is empty or only white space.
@@ -19,7 +19,7 @@ pub(crate) enum Parsed<'a> {
     Unknown(&'a str),
 }
 
-/// Parses a line. `//text` is the prompt `/text`.
+/// Parses a line that the user entered at the prompt. The line `//text` is the prompt `/text`.
 pub(crate) fn parse(line: &str) -> Parsed<'_> {
     let text = line.trim();
     if text.is_empty() {

@@ -46,7 +46,8 @@ pub struct Editor {
 enum Request {
     Line(String, Offers),
     Answer(String),
-    /// Read nothing. Put lines that were typed ahead into the next prompt.
+    /// Puts lines that the user typed before the prompt appeared into the next prompt. Reads no new
+    /// line.
     PutBack,
 }
 
@@ -142,8 +143,8 @@ impl Input for Editor {
     }
 
     fn put_back(&mut self) {
-        // Sending fails only if the thread has ended, and then the lines that were typed ahead are
-        // lost.
+        // Sending fails only if the thread has ended, and then the lines that the user typed before
+        // the prompt are lost.
         let _ = self.requests.send(Request::PutBack);
     }
 
@@ -195,7 +196,7 @@ impl Reader {
         self.offer(offers);
         let line = match self.typeahead.line() {
             Some(line) => {
-                // Show a line that was typed ahead as the editor would have shown it.
+                // Show a line that was typed before the prompt as the editor would have shown it.
                 show(&format!("{prompt}{}\n", forklore_sanitize::terminal::block(&line)));
                 Ok(line)
             }
@@ -222,7 +223,7 @@ impl Reader {
         Ok(line)
     }
 
-    /// Reads what the user typed ahead, and puts it into the next prompt.
+    /// Reads what the user typed while no prompt was shown, and puts it into the next prompt.
     fn put_back(&mut self) {
         if let Some(no_echo) = &self.no_echo {
             self.typeahead.add(&no_echo.typed());

@@ -5,7 +5,8 @@ use crate::command::{Argument, COMMANDS, Command};
 /// The names that completion offers as arguments.
 #[derive(Clone, Debug, Default)]
 pub struct Offers {
-    /// The labels and ids of the sessions of this folder.
+    /// The labels (`@label`) of the current family's branches, and the ids of the sessions of the
+    /// conversation's folder.
     pub sessions: Vec<String>,
     /// Cuts of the current session, as selectors such as `turn:2`.
     pub cuts: Vec<String>,
@@ -17,7 +18,8 @@ pub struct Offers {
 
 impl Offers {
     /// Returns the byte offset at which the last word of `line` begins, and the completions of that
-    /// word. Each completion is paired with the text that the list of completions shows.
+    /// word. Each completion is paired with the text that the list of completions shows. A line
+    /// that is not a command has no completions.
     pub(super) fn fitting(&self, line: &str) -> (usize, Vec<(String, String)>) {
         let start = line.rfind(char::is_whitespace).map_or(0, |at| at + 1);
         let typed = line.get(start..).unwrap_or_default();

@@ -3,11 +3,11 @@
 use super::no_echo::NoEcho;
 use super::terminal::show;
 
-/// The maximum length of an answer in bytes.
+/// The maximum length, in bytes, of the user's answer to a question.
 const LONGEST: usize = 40;
 
-/// Shows a question and reads a line of printable ASCII. Returns `None` for Ctrl-C, Ctrl-D, or a
-/// closed terminal.
+/// Shows a question and reads the user's answer, a line of printable ASCII. Returns `None` for
+/// Ctrl-C, Ctrl-D, or a closed terminal.
 pub(super) fn ask(question: &str, terminal: &NoEcho) -> Option<String> {
     let mut answer = String::new();
     let mut given = false;

@@ -1,6 +1,6 @@
 //! The answers to the question whether a tool may be called.
 
-/// The user's answer.
+/// The user's answer to the question whether a tool may be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
     Yes,
@@ -11,7 +11,8 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
-    /// Parses the user's answer. Returns `None` if it is not a valid answer.
+    /// Parses the user's answer to the question whether a tool may be called. Returns `None` if the
+    /// answer is not valid.
     pub(crate) fn of(word: &str) -> Option<Self> {
         match word.trim().to_lowercase().as_str() {
             "y" | "yes" => Some(Self::Yes),

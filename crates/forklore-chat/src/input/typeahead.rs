@@ -1,4 +1,4 @@
-//! Buffers input that the user types ahead, before the program shows the next prompt.
+//! Buffers input that the user types before the program shows the next prompt.
 //!
 //! Usually the line editor reads this input as part of the next line. If the program asks a
 //! question first, it must not read this input as the answer, so the input is buffered here, as
@@ -10,7 +10,8 @@ const ESCAPE: char = '\u{1b}';
 const PASTE: &str = "[200~";
 const PASTED: &str = "\u{1b}[201~";
 
-/// The complete lines that were typed ahead, and the unfinished last line.
+/// Text that the user typed while no prompt was shown: the complete lines, and the unfinished last
+/// line.
 #[derive(Debug, Default)]
 pub(super) struct Typeahead {
     lines: VecDeque<String>,
@@ -63,8 +64,8 @@ impl Typeahead {
         }
     }
 
-    /// Handles the escape sequence or pasted text after an escape character. Returns the input
-    /// after it.
+    /// Handles the escape sequence or pasted text after an escape character. Returns the remaining
+    /// input.
     fn escape<'a>(&mut self, keys: &'a str) -> &'a str {
         if let Some(pasted) = keys.strip_prefix(PASTE) {
             let (pasted, rest) = pasted.split_once(PASTED).unwrap_or((pasted, ""));

@@ -110,9 +110,9 @@ impl Inline {
         text.width()
     }
 
-    /// Checks whether `rest` begins with a mark that switches a style. Also returns the length of
-    /// the mark in bytes. `first` tells that `rest` is the whole word; `run` is the text before
-    /// `rest`.
+    /// Checks whether `rest`, the unread part of a word, begins with a mark that switches a style.
+    /// The second value is the length of the mark in bytes. `first` tells that `rest` is the whole
+    /// word; `run` is the text between the previous mark and `rest`.
     fn mark(&self, rest: &str, first: bool, run: &str) -> (bool, usize) {
         if rest.starts_with('`') {
             return (true, 1);

@@ -79,8 +79,8 @@ pub(super) fn show(brought: &Brought, into: &Header, output: &mut Output) -> Res
     Ok(())
 }
 
-/// Returns the configured model's summary of the part. If the model cannot write one, returns the
-/// fallback, with the reason.
+/// Returns a summary of a part of a branch by the configured model. If the model cannot write one,
+/// returns the reason, and the engine writes a summary without a model.
 fn summed_up(
     app: &App,
     branch: &SessionId,
@@ -99,8 +99,8 @@ fn summed_up(
     Ok(summary)
 }
 
-/// Prints the result. `into` and `id` are the label and the id of the receiving session; `from` is
-/// the id of the branch.
+/// Prints what `forklore bring` did, or would do in a dry run. `into` and `id` are the label and
+/// the id of the receiving session; `from` is the id of the branch.
 fn report(page: &mut Page, brought: &Brought, (into, id): &(&str, String), from: &str) {
     let begin = match (brought.dry_run, brought.existing) {
         (_, true) => "Was brought already: ",

@@ -125,7 +125,7 @@ pub(super) fn talk(
     done
 }
 
-/// The part of a conversation to run.
+/// The work of a `chat` command: one turn, or a whole conversation.
 pub(super) enum Request {
     /// One turn that answers this prompt.
     Prompt(String),

@@ -6,7 +6,8 @@ use forklore::store::port::Problem;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, count};
 
-/// Reports how many sessions the answer omitted, if any. The JSON answer lists them in `problems`.
+/// Reports how many unreadable sessions the command's answer omits, if any. The JSON answer lists
+/// these sessions in `problems`.
 ///
 /// # Errors
 /// An error with the exit code for corruption, if `problems` is not empty.

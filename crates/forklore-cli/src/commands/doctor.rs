@@ -85,5 +85,5 @@ fn show(page: &mut Page, checks: &[Check]) {
     page.end();
 }
 
-/// The column in which the messages of the checks begin, from 0.
+/// The column, from 0, in which `forklore doctor` begins the messages of its checks.
 const INDENT: usize = 22;

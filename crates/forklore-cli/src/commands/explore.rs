@@ -72,12 +72,13 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Returns the cut at which the continuations begin. `None` selects the end of the session.
+/// Returns the cut at which the continuations of an exploration begin. If `at` is `None`, that is
+/// the end of the session.
 pub(super) fn cut_of(app: &App, header: &Header, at: Option<&Selector>) -> Result<Cut> {
     Ok(app.engine()?.cut(header, at.unwrap_or(&Selector::End))?)
 }
 
-/// Shows a comparison of the continuations of the session `from`.
+/// Shows the result of an exploration of the session `from`: a comparison of its continuations.
 pub(super) fn show(
     from: &Header,
     at: &Cut,
@@ -107,7 +108,8 @@ pub(super) fn show(
     Ok(())
 }
 
-/// Suggests commands that continue one continuation, compare two, or bring one into the session.
+/// Suggests commands after an exploration. They resume one continuation, compare two, or record the
+/// summary of one in the session `from`.
 fn next(from: &SessionId, best: Option<&Row>, rows: &[Row], output: &mut Output) {
     let done = || rows.iter().filter(|row| row.state == State::Done);
     let Some(first) = best.or_else(|| done().next()).or(rows.first()) else { return };

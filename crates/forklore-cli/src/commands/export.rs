@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })
 }
 
-/// The content to write.
+/// The content that an export writes.
 enum Form {
     /// Plain messages: all messages, or only those before this index.
     Plain(Option<u64>),

@@ -110,14 +110,15 @@ pub(super) fn why_no_model(failure: &Failure) -> String {
     }
 }
 
-/// If forklore wrote the summary because no model could, reports that and the reason.
+/// If forklore wrote the summary because no model could, prints a remark with the reason.
 pub(super) fn remark_fallback(summary: &Summarize, output: &mut Output) {
     if let Summarize::Fallback { why, .. } = summary {
         output.remark(&format!("summed up without a model: {why}"));
     }
 }
 
-/// The parsed arguments. They are parsed before the store is opened, which can create it.
+/// The parsed arguments of a fork. They are parsed before the store is opened, because opening may
+/// create the store.
 struct Options {
     at: Option<Selector>,
     id: Option<SessionId>,

@@ -33,7 +33,7 @@ impl Paging {
         super::parsed(self.after.as_deref(), "cursor")
     }
 
-    /// Returns the items of the page. Also returns the cursor of the next page, or `None` on the
+    /// Returns the items of the page, and the cursor of the next page. The cursor is `None` on the
     /// last page. `id` returns the session of an item.
     ///
     /// # Errors

@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     })
 }
 
-/// Writes the file, or only determines what would be written.
+/// Writes the session file for an agent. In a dry run, only determines what would be written.
 fn write(request: &ResumeInRequest, app: &App) -> Result<ResumeIn> {
     let outgoing = app.engine()?.export_to(&request.session_id, &request.to)?;
     let folder = folder(request.home.as_deref(), &outgoing)?;
@@ -140,9 +140,9 @@ fn folder(home: Option<&Path>, outgoing: &Outgoing) -> Result<PathBuf> {
     env::home_dir().map(|own| own.join(inside)).ok_or_else(none)
 }
 
-/// Leaves the history in the original file, so that only the new records are written. Two
-/// conditions are required: the original file is in the agent's own folder, and it still contains
-/// the last inherited record as it was imported.
+/// Returns an export that writes only the new records, and leaves the history in the original file.
+/// The agent must support this. The original file must be in the agent's own folder, and must still
+/// contain the last inherited record as it was imported.
 fn shared(outgoing: Outgoing, folder: &Path) -> Result<Outgoing> {
     let refused = |message: &str| Failure::refused(ErrorKind::Conflict, message);
     let Some((path, last, found)) = outgoing.shareable()? else {

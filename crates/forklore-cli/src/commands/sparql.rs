@@ -102,8 +102,8 @@ fn parameter(given: &str, app: &App) -> Result<QueryParameter> {
     Ok(QueryParameter { name: name.to_owned(), value })
 }
 
-/// Prints an answer in SPARQL's JSON result format, with the additional fields `ok` and
-/// `truncated`.
+/// Prints the answer of a SPARQL query in SPARQL's JSON result format, with the additional fields
+/// `ok` and `truncated`.
 fn tell(answer: &Answer, output: &mut Output) -> Result<()> {
     let mut text = Vec::new();
     answer.write(ResultForm::Json, &mut text)?;

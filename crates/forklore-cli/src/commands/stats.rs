@@ -14,7 +14,7 @@ use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, bytes, co
 use crate::session_ref::SessionRef;
 use crate::wiring;
 
-/// The maximum number of sessions in the table.
+/// The maximum number of sessions in the table of statistics.
 const ROWS: usize = 40;
 
 const EXAMPLES: &str = "\

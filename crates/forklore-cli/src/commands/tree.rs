@@ -12,7 +12,7 @@ use crate::output::tree::{Twig, draw};
 use crate::output::{Output, Tone, count};
 use crate::session_ref::SessionRef;
 
-/// The default number of levels that are drawn.
+/// The default number of levels of a session tree that are drawn.
 const LEVELS: u8 = 32;
 
 const EXAMPLES: &str = "\
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     super::damaged::tell(&answer.problems, output)
 }
 
-/// Prints every node of every family, at any depth.
+/// Prints every node of every session tree, at any depth.
 fn flat(
     engine: &Engine,
     request: &mut TreeRequest,
@@ -119,8 +119,8 @@ fn flat(
     }
 }
 
-/// Returns the lines of the drawing. A remark replaces the sessions below the last of `levels`
-/// levels by their number.
+/// Returns the lines of a tree drawing with at most `levels` levels. A remark replaces the sessions
+/// on deeper levels and shows their number.
 fn twigs(trees: &Trees, levels: usize, current: Option<&SessionId>) -> Vec<Twig> {
     let mut twigs: Vec<Twig> = Vec::with_capacity(trees.nodes.len());
     let mut hidden = 0;
@@ -149,7 +149,7 @@ fn twigs(trees: &Trees, levels: usize, current: Option<&SessionId>) -> Vec<Twig>
     twigs
 }
 
-/// Converts nodes in pre-order to nested nodes, without recursion. Nodes below the last of `levels`
+/// Converts tree nodes in pre-order to nested nodes, without recursion. Nodes deeper than `levels`
 /// levels are only counted.
 fn nested(nodes: &[TreeNode], levels: usize) -> Vec<NestedNode> {
     let mut roots = Vec::new();

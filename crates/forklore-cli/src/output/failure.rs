@@ -11,7 +11,8 @@ use unicode_width::UnicodeWidthStr;
 use super::{Output, Page, Tone};
 use crate::failure::{Failure, Result};
 
-/// The maximum number of characters shown on each side of the marked column of a line.
+/// The maximum number of characters of an input line that an error shows on each side of the
+/// invalid column.
 const AROUND: usize = 48;
 
 impl Output {

@@ -9,7 +9,8 @@ use forklore_sanitize::terminal;
 use serde::ser::{Error as _, SerializeSeq};
 use serde::{Serialize, Serializer};
 
-/// Writes `{"ok":true, ...}` with the fields of `answer`, and `also` if it is not empty.
+/// Writes an answer as JSON: `{"ok":true, ...}` with the fields of `answer`. Adds the field `also`
+/// (the other sessions of an imported file) if it is not empty.
 pub(super) fn envelope<T: Serialize>(
     out: &mut impl Write,
     answer: &T,

@@ -60,7 +60,7 @@ impl Column {
 pub(crate) struct Cell {
     tone: Tone,
     /// The program's own text before the cell's text, such as tree lines. It is not escaped, so it
-    /// is never stored text.
+    /// must not contain stored text.
     lead: String,
     text: String,
 }
@@ -105,7 +105,7 @@ impl Table {
         Self { columns: columns.to_vec(), rows: Vec::new(), is_continued: false }
     }
 
-    /// Omits the heading if `is_continued` is set: the table then continues a previous table.
+    /// Sets whether the table continues a previous table. A continued table has no heading.
     pub(crate) fn continued(mut self, is_continued: bool) -> Self {
         self.is_continued = is_continued;
         self

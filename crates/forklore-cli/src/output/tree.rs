@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use super::session::label_tone;
 use super::{Cell, Column, Page, ShortIds, Table, Tone, age, bytes, count, cut};
 
-/// The number of levels whose lines are drawn. Deeper lines show their depth as a number instead.
+/// The maximum depth at which a tree is drawn with lines. A deeper session shows its depth as a
+/// number instead.
 const DRAWN: usize = 12;
 
 /// One line in the drawing of a tree: a session or a remark.

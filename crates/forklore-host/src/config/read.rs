@@ -19,7 +19,7 @@ pub(super) fn text(path: &Path, trust: &Trust) -> Result<Option<String>, ConfigE
     text_file::read(path).map(Some).map_err(|unread| ConfigError::unread(path, unread))
 }
 
-/// Parses the text of the configuration file. `path` is for errors.
+/// Parses the text of the configuration file. Errors name the file as `path`.
 pub(super) fn config(path: &Path, text: &str) -> Result<Config, ConfigError> {
     let config: Config = toml::from_str(text).map_err(|error| {
         let line = error.span().map(|span| line_of(text, span.start));

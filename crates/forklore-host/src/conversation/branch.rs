@@ -76,11 +76,11 @@ impl Conversation {
         Ok(())
     }
 
-    /// Moves the conversation back to the session that it was in before the last move. Returns the
-    /// header of that session.
+    /// Moves the conversation back to the last stored session in which it was before the current
+    /// one. Returns the header of that session.
     ///
     /// # Errors
-    /// `invalid_args` if the conversation is in its first session.
+    /// `invalid_args` if the conversation has no such session, for example at its beginning.
     pub async fn back(&self) -> Result<Header> {
         let Some(before) = self.came_from() else {
             let message = "this is where the conversation began; /switch goes elsewhere";
@@ -95,8 +95,8 @@ impl Conversation {
         self.header().await
     }
 
-    /// Returns the id of the session that the conversation was in before the last move, or `None`
-    /// before the first move.
+    /// Returns the id of the session to which [`back`](Self::back) moves the conversation. Returns
+    /// `None` if the conversation was in no stored session before the current one.
     #[must_use]
     pub fn came_from(&self) -> Option<SessionId> {
         self.state().trail.last().cloned()
@@ -107,8 +107,8 @@ impl Conversation {
         Ok(self.host().kernel().open(id, equipment).await?)
     }
 
-    /// Moves the conversation into `session`. Adds the previous session to the trail, if that
-    /// session is stored.
+    /// Moves the conversation into `session`. Adds the previous session to the sessions to which
+    /// the conversation can move back, if that session is stored.
     pub(super) async fn move_to(&self, session: AgentSession) {
         let before = self.header().await.ok().map(|header| header.id);
         let mut state = self.state();

@@ -120,8 +120,8 @@ fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// The process group of a judge and its child processes. Ctrl-C at the terminal does not reach a
-/// process group of its own. Dropping this value kills the group.
+/// The process group of a judge and its child processes. It is a separate group, so that Ctrl-C at
+/// the terminal does not reach it. Dropping this value kills the group.
 struct Group(Option<Pid>);
 
 impl Group {
@@ -140,8 +140,8 @@ impl Drop for Group {
     }
 }
 
-/// Reads all output, so that the program never blocks on a full pipe. Returns the first [`OUTPUT`]
-/// bytes.
+/// Reads all output of a judge, which could otherwise block on a full pipe. Returns the first
+/// [`OUTPUT`] bytes.
 async fn beginning(output: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
     read(output, |bytes, more| {
         let left = OUTPUT.saturating_sub(bytes.len());
@@ -150,7 +150,8 @@ async fn beginning(output: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
     .await
 }
 
-/// Reads all output, and returns the last [`OUTPUT`] bytes, which have the error message.
+/// Reads all error output of a judge, and returns its last [`OUTPUT`] bytes, which have the error
+/// message.
 async fn end(output: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
     read(output, |bytes, more| {
         bytes.extend(more);

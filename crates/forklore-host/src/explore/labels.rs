@@ -10,7 +10,7 @@ use crate::{Error, Host, Result};
 /// The maximum length, in bytes, of a label to which a number can be appended.
 const LONGEST: usize = 56;
 
-/// A generator of unused labels with consecutive numbers.
+/// A generator of unused labels for forks, with consecutive numbers.
 pub(super) struct Labels {
     prefix: String,
     number: u64,
@@ -59,8 +59,8 @@ fn usual(session: &Header) -> String {
     }
 }
 
-/// Checks whether a fork failed because another program has used its label since the exploration
-/// began.
+/// Checks whether a fork failed because another program has used the fork's label since the
+/// exploration began.
 pub(super) fn is_used(error: &Error) -> bool {
     matches!(
         error,

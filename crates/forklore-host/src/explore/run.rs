@@ -17,8 +17,8 @@ use crate::interrupt::interruptible;
 /// The maximum number of buffered notifications of one continuation.
 const CAPACITY: usize = 1024;
 
-/// Runs all continuations. The first continuation runs alone until its answer begins or until it
-/// ends.
+/// Runs all continuations of an exploration. The first continuation runs alone until its answer
+/// begins or until it ends.
 pub(super) fn all(
     branches: Vec<Option<AgentSession>>,
     plan: &Plan,

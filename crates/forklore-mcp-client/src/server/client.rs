@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 
 use super::Tools;
 
-/// The client side of one connection.
+/// The client side of one connection to an MCP server.
 pub(crate) struct Client {
     tools: Tools,
     steps: Steps,
@@ -33,13 +33,14 @@ impl Client {
     }
 }
 
-/// The running calls of a connection, by progress token. Each receives its progress reports.
+/// The senders of progress reports to the running calls of a connection, by the calls' progress
+/// tokens.
 #[derive(Clone, Default)]
 pub(super) struct Steps(Arc<Mutex<HashMap<ProgressToken, mpsc::UnboundedSender<Step>>>>);
 
 impl Steps {
-    /// Returns a receiver of the progress reports of the call with this token, until
-    /// [`forget`](Self::forget).
+    /// Returns a receiver of the progress reports of the call with this token. It receives reports
+    /// until [`forget`](Self::forget) is called.
     pub(super) fn of(&self, token: &ProgressToken) -> mpsc::UnboundedReceiver<Step> {
         let (reported, steps) = mpsc::unbounded_channel();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), reported);
@@ -89,8 +90,8 @@ impl ClientHandler for Client {
 }
 
 /// Stores the tools of a server, sorted by name. The order must not depend on the server, because
-/// the tools are part of the prefix that a family's requests share. If several tools have the same
-/// name, stores only the first.
+/// all requests of a family (the sessions with one root) begin with the same tools. If several
+/// tools have the same name, stores only the first.
 pub(super) fn store_tools(tools: &Tools, mut named: Vec<Tool>) {
     named.sort_by(|a, b| a.name.cmp(&b.name));
     named.dedup_by(|a, b| a.name == b.name);

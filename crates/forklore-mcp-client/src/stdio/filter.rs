@@ -9,7 +9,8 @@ const DEPTH: usize = 128;
 /// are small numbers.
 const ID: usize = 32;
 
-/// A filter that scans the JSON of each line, as far as the limits require.
+/// A filter that separates the frames (JSON-RPC messages) of a server from its other output. Scans
+/// the JSON of each line, as far as the limits require.
 #[derive(Debug)]
 pub(super) struct Filter {
     /// The maximum length of one frame, in bytes.
@@ -19,13 +20,13 @@ pub(super) struct Filter {
     line: Line,
 }
 
-/// The state of the current line.
+/// The state of the filter within the current line of output.
 #[derive(Debug, Default)]
 struct Line {
     sort: Sort,
-    /// The number of bytes of the line that were passed on.
+    /// The number of bytes of the line that the filter passed on.
     passed: usize,
-    /// The number of bytes of the line that were received.
+    /// The number of bytes of the line that the filter received.
     came: usize,
     depth: usize,
     text: Option<Text>,
@@ -110,7 +111,8 @@ impl Filter {
         }
     }
 
-    /// Ends a line. After a frame that exceeds a limit, writes an error response for the same call.
+    /// Ends a line of output. After a frame that exceeds a limit, writes an error response to `out`
+    /// for the same call.
     fn end(&mut self, out: &mut Vec<u8>, noise: &mut Vec<u8>) {
         let line = std::mem::take(&mut self.line);
         match line.sort {

@@ -8,20 +8,20 @@ use serde_json::json;
 
 use crate::failure::{Failure, Result};
 
-/// The number of hex digits of a ref that are shown.
+/// The number of hex digits that are shown of an attachment's ref (`sha256:` and a hash).
 const SHOWN: usize = 12;
-/// The minimum number of hex digits of an abbreviated ref.
+/// The minimum number of hex digits of an attachment's abbreviated ref (`sha256:` and a hash).
 const LEAST: usize = 4;
 /// The maximum number of matching attachments that an error lists.
 const CANDIDATES: usize = 10;
 
-/// Returns the shortened form of a ref for users: `sha256:` and the first digits.
+/// Returns the short form of an attachment's ref for users: `sha256:` and the first hex digits.
 pub(super) fn short(id: &AttachmentId) -> String {
     id.to_string().chars().take("sha256:".len() + SHOWN).collect()
 }
 
-/// Finds the attachment whose name equals `reference`, or else whose ref begins with `reference`.
-/// Exactly one attachment must match.
+/// Finds the attachment whose name equals `reference`. If there is none, finds the one whose ref
+/// (`sha256:` and a hash) begins with `reference`. Exactly one attachment must match.
 pub(super) fn find(
     attachments: &[NamedAttachment],
     reference: &str,

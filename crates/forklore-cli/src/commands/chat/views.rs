@@ -7,7 +7,7 @@ use crate::commands::{branches, bring, diff, explore, export, inspect, list, rep
 use crate::failure::Result;
 use crate::output::Output;
 
-/// Implements [`Views`] with the commands of this program.
+/// Shows the views of a conversation: implements [`Views`] with the commands of this program.
 pub(super) struct Program<'a> {
     pub(super) app: &'a App,
     pub(super) output: &'a mut Output,

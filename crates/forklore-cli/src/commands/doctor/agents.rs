@@ -7,7 +7,7 @@ use forklore::{StoreUrl, blocking};
 use crate::agents;
 use crate::output::count;
 
-/// Adds a check for each agent that has sessions on this machine.
+/// Adds a check to `health` for each agent that has sessions on this machine.
 pub(super) fn look(health: &mut Health) {
     // The user's store may fail to open, so count the files with an empty store in memory.
     let Ok(engine) = blocking::open_url(&StoreUrl::Memory) else { return };

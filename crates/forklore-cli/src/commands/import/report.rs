@@ -7,7 +7,8 @@ use forklore::import::{ImportReport, ImportedSession, Problem as ImportProblem};
 
 use crate::output::{Cell, Column, Page, ShortIds, Table, Tone, bytes, count, cut, grouped};
 
-/// The maximum number of sessions that are shown. [`PROBLEMS`] limits the problems.
+/// The maximum number of sessions that an import report shows. [`PROBLEMS`] is the maximum number
+/// of problems.
 const ROWS: usize = 40;
 pub(super) const PROBLEMS: usize = 20;
 
@@ -128,7 +129,8 @@ impl Sums {
     }
 }
 
-/// Adds a table with a row for each agent, and a row with the totals of all agents.
+/// Adds a table with a row for each agent to an import report. If there are several agents, a last
+/// row has the totals.
 fn agents(page: &mut Page, report: &ImportReport) {
     let sums = sums(report);
     let mut table = Table::new(&[

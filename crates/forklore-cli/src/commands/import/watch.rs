@@ -22,9 +22,9 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::{agents, exit};
 
-/// After an import, the watch pauses for this many times the duration of the import. So the watch
-/// uses little of the machine, even if a change requires a comparison of a very long file with its
-/// imported version.
+/// A watch pauses after an import for this many times the duration of the import. The pause limits
+/// its CPU use, even if a change requires a comparison of a very long file with its imported
+/// version.
 const REST: u32 = 4;
 /// The pause before a retry, if the store refused an import.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -76,7 +76,8 @@ struct Watch<'a> {
     news: News<'a>,
 }
 
-/// Checks whether a file, judged by its path, can be a session file or a sidecar of the agent.
+/// Checks, from the path alone, whether the agent may have written a file. The file can be a
+/// session file, or a sidecar (a file that the agent stores next to a session file).
 fn reads(dialect: &dyn AgentFormat, path: &Path) -> bool {
     dialect.may_own(path) || dialect.belongs_to(path).is_some()
 }

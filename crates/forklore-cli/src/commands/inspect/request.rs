@@ -62,8 +62,8 @@ pub(super) fn run(args: &Args, header: &Header, app: &App, output: &mut Output) 
     })
 }
 
-/// Starts the tool servers, as a turn would, so that the request contains their tools. Stops the
-/// servers again.
+/// Starts the tool servers, as a turn does, so that the previewed request contains their tools.
+/// Then stops the servers.
 fn list_tools(foreground: &Foreground, output: &mut Output) -> Result<()> {
     exit::leave_interrupts();
     let started = foreground.start_tools();

@@ -13,8 +13,8 @@ use super::new_file;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Page, Tone, bytes, count};
 
-/// Writes the latest revision of each file to its relative path below the folder. If a file exists
-/// at one of these paths, writes none of the files.
+/// Writes the latest stored version of each of a session's files to its relative path below a
+/// folder. If a file exists at one of these paths, writes none of the files.
 pub(super) fn run(request: &RestoreAll, engine: &Engine, output: &mut Output) -> Result<()> {
     let RestoreAll { session_id, path: folder } = request;
     let files = engine.files(session_id)?;

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use forklore::store::disk;
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-/// Changes are processed when no change has arrived for this time, or at the latest [`PATIENCE`]
-/// after the first change.
+/// The time without a new change after which a watch processes the changes. If changes continue to
+/// arrive, the watch processes them [`PATIENCE`] after the first change. A pause after an import
+/// can delay both.
 const SETTLE: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The interval between checks whether the followed paths appeared, disappeared or were replaced.
@@ -131,7 +132,8 @@ impl Followed {
         self.inbox.add(paths.iter().cloned());
     }
 
-    /// Waits for changes, but for at least `rest`. Returns early if the watch is stopped.
+    /// Waits until there are changes and at least `rest` has passed. Returns early if the watch is
+    /// stopped.
     pub(super) fn next(&mut self, rest: Duration) -> Next {
         let begun = Instant::now();
         let mut checked = begun;
@@ -217,8 +219,8 @@ impl Followed {
     }
 }
 
-/// Requests that the operating system reports changes in a folder, with `deep` also below it.
-/// Returns whether the system will report them.
+/// Requests that the operating system reports changes in a folder, and in its subfolders if `deep`
+/// is set. Returns whether the system will report them.
 fn follow(watcher: Option<&mut RecommendedWatcher>, folder: &Path, deep: bool) -> bool {
     // On a network file system, the operating system does not report changes by other machines.
     if disk::network(folder).is_some() {
