@@ -41,7 +41,7 @@ pub trait Hook: Send + Sync {
 #[error("{0}")]
 pub struct HookFailed(pub String);
 
-/// The kinds of operations that hooks decide about. Hooks run once per operation.
+/// The kinds of operations that hooks decide about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Gate {

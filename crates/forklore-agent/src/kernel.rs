@@ -79,8 +79,8 @@ impl Kernel {
     /// another process or from an import.
     ///
     /// # Errors
-    /// - `not_found`: the store has no session with this id, or the session was deleted. The function
-    ///   never creates an empty session instead (docs/semantics.md, Writing).
+    /// - `not_found`: the store has no session with this id, or the session was deleted. The
+    ///   function never creates an empty session instead (docs/semantics.md, Writing).
     /// - `corrupt`: the session's data is damaged.
     pub async fn open(&self, id: &SessionId, config: SessionConfig) -> Result<AgentSession> {
         AgentSession::open(&self.home, id, config).await
