@@ -185,10 +185,10 @@ fn prompt<'a>(
 struct Breakpoints(Vec<usize>);
 
 impl Breakpoints {
-    /// Sets cache breakpoints after the messages that the oldest forks of the session's ancestors
-    /// inherited. Therefore the requests of parent and child have the same breakpoints. The
-    /// breakpoint of the whole request covers shared prefixes after the last of them, because the
-    /// server looks back over 20 blocks.
+    /// Sets a cache breakpoint after the messages that each of the oldest forks inherited. These
+    /// are the first forks on the path from the root to the session, so the requests of parent and
+    /// child have the same breakpoints. The breakpoint of the whole request covers shared prefixes
+    /// after the last of them, because the server looks back over 20 blocks.
     fn of(request: &Request) -> Self {
         let mut breakpoints = request.forks.clone();
         if breakpoints.is_empty() && request.shared > 0 {
