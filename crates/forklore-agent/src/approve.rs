@@ -8,11 +8,12 @@ use crate::tool::ToolCall;
 
 /// The user's policy for tool calls. The kernel consults it once for each call, before the call.
 pub trait Policy: Send + Sync {
-    /// Returns whether the call is allowed, denied, or left to a person.
+    /// Decides whether the call is allowed, is denied, or needs a person's decision.
     fn rule(&self, call: &ToolCall) -> Rule;
 
-    /// Returns the permission that the call needs in a session with a permission ceiling
-    /// (docs/semantics.md, Fork). The default is the name of the tool.
+    /// Returns the name of the permission that the call needs. If the session has a permission
+    /// ceiling (the set of permissions that it can have) without this permission, the kernel
+    /// refuses the call (docs/semantics.md, Fork). The default is the name of the tool.
     fn permission(&self, call: &ToolCall) -> String {
         call.name.clone()
     }
@@ -52,10 +53,10 @@ pub struct Question {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// Yes. The optional note is recorded. For example, it says that the answer applies to later
-    /// calls too.
+    /// The person allows the operation. The optional note is recorded. It can say, for example,
+    /// that the answer applies to later calls too.
     Granted(Option<String>),
-    /// No, with an optional reason.
+    /// The person denies the operation, with an optional reason.
     Denied(Option<String>),
 }
 

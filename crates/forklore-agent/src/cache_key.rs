@@ -2,8 +2,9 @@
 
 use forklore_core::SessionId;
 
-/// Returns the prompt-cache key of the family with the root `root`. It is the same for all sessions
-/// of the family and contains no private text (docs/semantics.md, Model requests).
+/// Returns the prompt-cache key of all sessions in the family whose root session is `root`. A
+/// family is all sessions with one root. The key contains no private text (docs/semantics.md, Model
+/// requests).
 #[must_use]
 pub fn cache_key(root: &SessionId) -> String {
     SessionId::derived("forklore", &["cache", root.as_str()])

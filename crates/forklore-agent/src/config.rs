@@ -13,8 +13,8 @@ use crate::media::Attached;
 use crate::model::{Model, Options, Request, TokenUsage};
 use crate::tool::{NoTools, ToolSpec, Tools};
 
-/// The model, tools, policies and settings of a session. A child that the kernel creates inherits
-/// them from its parent.
+/// The model, tools, policies and settings of a session. A child session that the kernel creates
+/// inherits them from its parent.
 #[derive(Clone)]
 pub struct SessionConfig {
     /// The model that answers the session's requests.
@@ -23,7 +23,7 @@ pub struct SessionConfig {
     pub tools: Arc<dyn Tools>,
     /// The user's policy for tool calls.
     pub policy: Arc<dyn Policy>,
-    /// Asks a person for approval.
+    /// Asks a person whether a tool call or another operation is allowed.
     pub approve: Arc<dyn Approve>,
     /// Lets the model delegate work to sub-agents. `None` means that it cannot.
     pub delegation: Option<Arc<dyn Delegation>>,
@@ -45,7 +45,7 @@ impl SessionConfig {
         Request { messages, attached, shared, forks, tools: self.specs(), cache_key, options }
     }
 
-    /// Returns the specifications of all tools that the model sees.
+    /// Returns the specifications of all tools that the model sees, including the delegation tool.
     pub(crate) fn specs(&self) -> Vec<ToolSpec> {
         let mut specs = self.tools.specs();
         specs.extend(self.delegation.as_ref().map(|delegation| delegation.spec()));
@@ -76,21 +76,23 @@ pub struct Settings {
     pub prices: Option<Prices>,
     /// The budget of one turn.
     pub budget: Budget,
-    /// Maximum number of attempts for one request. After the last one fails, the turn fails.
+    /// Maximum number of attempts for one model request. If the last attempt fails, the turn fails.
     pub attempts: u32,
-    /// The pause before the second attempt. The base of each further pause is twice as long. The
-    /// kernel adds random jitter.
+    /// The pause before the second attempt of a model request, without jitter. Before each further
+    /// attempt, this pause is doubled. The kernel adds random jitter to each pause.
     pub backoff: Duration,
-    /// The longest pause. If a provider asks for a longer pause, the turn fails at once.
+    /// The longest pause between two attempts of a model request, before jitter is added. If the
+    /// provider demands a longer pause, the turn fails at once.
     pub longest_backoff: Duration,
     /// How long a turn waits for cancelled tool calls to end.
     pub grace: Duration,
-    /// Maximum length in bytes of one tool result that the model receives.
+    /// Maximum length in bytes of one tool result that the model receives. A longer result is
+    /// truncated.
     pub result_bytes: usize,
     /// How long one call of a hook may take.
     pub hook_patience: Duration,
-    /// A turn ends after this number of consecutive rounds in which all calls fail in the same way.
-    /// `None` sets no limit except the budget.
+    /// A turn ends after this number of consecutive answers in which all tool calls fail in the
+    /// same way. `None` sets no limit except the budget.
     pub stuck_rounds: Option<u32>,
     /// The fraction of the context window, from 0 to 1, at which the history is compacted. `None`
     /// disables automatic compaction.

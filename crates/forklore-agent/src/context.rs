@@ -13,7 +13,8 @@ use crate::handle::KernelHandle;
 use crate::notify::event::NoDetails;
 use crate::notify::{Bus, Identity, KernelEvent, Notification, Subscription};
 
-/// The environment of a session's turns. All turns of one session handle share it.
+/// The kernel handle, ids, configuration, listeners and cancellation token of an open session. All
+/// turns that run through one `AgentSession` share this value.
 pub(crate) struct Context {
     pub(crate) kernel: KernelHandle,
     /// The name under which this runtime acquires leases.
@@ -27,8 +28,8 @@ pub(crate) struct Context {
 
 struct Ids {
     identity: Identity,
-    /// The earlier sessions of this handle. It left each of them because another runtime took it
-    /// over.
+    /// The ids of the sessions in which this handle ran before. When another runtime takes over a
+    /// session, the handle leaves that session and continues in a fork.
     former: Vec<SessionId>,
 }
 
@@ -44,30 +45,33 @@ impl Context {
         }
     }
 
-    /// Returns the ids of the current session.
+    /// Returns the ids of the session in which this handle runs now.
     pub(crate) fn identity(&self) -> Identity {
         lock(&self.ids).identity.clone()
     }
 
-    /// Sets the ids from the header of the new session. The family's id is set only then.
+    /// Sets the session's ids from the header of the session that was just created. Before this
+    /// call, a child session uses its parent's id as the id of its root.
     pub(crate) fn made(&self, header: &Header) {
         lock(&self.ids).identity = Identity::from(header);
     }
 
-    /// Continues as another session. The previous session becomes a former one.
+    /// Switches to the session of `header`. Adds the id of the previous session to the former
+    /// sessions.
     pub(crate) fn become_session(&self, header: &Header) {
         let mut ids = lock(&self.ids);
         let former = std::mem::replace(&mut ids.identity, Identity::from(header));
         ids.former.push(former.session_id);
     }
 
-    /// Checks whether `id` is the current session or one of the former sessions.
+    /// Checks whether `id` is the session in which this handle runs now, or one in which it ran
+    /// before.
     pub(crate) fn is_or_was(&self, id: &SessionId) -> bool {
         let ids = lock(&self.ids);
         ids.identity.session_id == *id || ids.former.contains(id)
     }
 
-    /// Returns a copy of the configuration.
+    /// Returns a copy of the session's configuration.
     pub(crate) fn config(&self) -> SessionConfig {
         lock(&self.config).clone()
     }
@@ -94,30 +98,31 @@ impl Context {
         self.bus.announce(&notification);
     }
 
-    /// Checks whether the kernel or the session has a listener.
+    /// Checks whether the kernel or the session has a listener for notifications.
     pub(crate) fn has_listeners(&self) -> bool {
         self.kernel.bus().has_listeners() || self.bus.has_listeners()
     }
 
-    /// Starts work that can be interrupted. The work ends when the returned value is dropped.
+    /// Marks the session as running work that can be interrupted. The mark ends when the returned
+    /// value is dropped.
     pub(crate) fn begin(&self) -> Running<'_> {
         let cancel = CancellationToken::new();
         *lock(&self.cancel) = Some(cancel.clone());
         Running { context: self, cancel }
     }
 
-    /// Returns the token that interrupts the running work.
+    /// Returns the token that interrupts the session's running work, or `None` if nothing runs.
     pub(crate) fn cancel_token(&self) -> Option<CancellationToken> {
         lock(&self.cancel).clone()
     }
 
-    /// Checks whether the running work was interrupted.
+    /// Checks whether the session's running work was interrupted.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel_token().is_some_and(|cancel| cancel.is_cancelled())
     }
 
-    /// Interrupts the running work. Returns `false` if nothing runs or if the work was already
-    /// interrupted.
+    /// Interrupts the session's running work. Returns `false` if nothing runs or if the work was
+    /// already interrupted.
     pub(crate) fn interrupt(&self) -> bool {
         let cancel = self.cancel_token().filter(|cancel| !cancel.is_cancelled());
         let Some(cancel) = cancel else { return false };
@@ -127,7 +132,7 @@ impl Context {
     }
 }
 
-/// Marks work as running until this value is dropped.
+/// Marks the work of a session as running. Dropping this value removes the mark.
 pub(crate) struct Running<'a> {
     context: &'a Context,
     pub(crate) cancel: CancellationToken,

@@ -19,12 +19,12 @@ pub const DELEGATE: &str = "delegate";
 /// Maximum length of a sub-agent's name in characters. A longer name is truncated.
 const NAME: usize = 80;
 
-/// Limits of delegation, as the user's configuration contains them.
+/// Limits of delegation to sub-agents, as the user's configuration contains them.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
     /// How deep sub-agents may nest. With 1, only the session that a person talks to can have
-    /// sub-agents. With 0, no session can.
+    /// sub-agents. With 0, no session can have sub-agents.
     pub depth: u32,
     /// Maximum number of model calls in a sub-agent's turn.
     pub model_calls: u32,
@@ -48,7 +48,7 @@ impl Default for Limits {
 #[derive(Clone, Debug)]
 pub struct DelegateTool {
     limits: Limits,
-    /// The nesting depth of the session that has this tool. A session that is no sub-agent has
+    /// The nesting depth of the session that has this tool. A session that is not a sub-agent has
     /// depth 0.
     depth: u32,
 }

@@ -17,9 +17,9 @@ pub struct Delegate {
     pub prompt: String,
     /// The name of the sub-agent, to show to people.
     pub agent: Option<String>,
-    /// An existing sub-agent of the delegating session, which receives this prompt. Its id, label,
-    /// title, configuration, metadata and permissions stay unchanged. `None` creates a new
-    /// sub-agent.
+    /// The id of an existing sub-agent of the delegating session. This sub-agent receives the
+    /// prompt. Its id, label, title, configuration, metadata and permissions stay unchanged. `None`
+    /// creates a new sub-agent.
     pub resume: Option<SessionId>,
     /// The id of the sub-agent's session; `None` generates one.
     pub id: Option<SessionId>,
@@ -79,7 +79,8 @@ pub trait Delegation: Send + Sync {
     ) -> Result<Delegate, String>;
 }
 
-/// Returns the session's delegation port if `call` calls the delegation tool.
+/// Returns the object that handles delegation if `call` calls the delegation tool. Otherwise
+/// returns `None`.
 pub(crate) fn delegation_of(
     config: &SessionConfig,
     call: &ToolCall,

@@ -58,16 +58,17 @@ pub enum Error {
     /// This runtime is already running a turn or another operation on the session.
     #[error("session {0} is in the middle of a turn; interrupt it, or fork the session")]
     Running(SessionId),
-    /// The session was ended in this process by `cleanup`. Open it again to continue.
+    /// `cleanup` ended the session in this process. Open the session again to continue.
     #[error("session {0} was ended here; open it again to go on")]
     Ended(SessionId),
-    /// The session to resume as a sub-agent is not a delegate of the session that delegates.
+    /// The session to resume as a sub-agent is not a sub-agent of the session that delegates.
     #[error("session {0} is no sub-agent of this one; name one that it made")]
     NotADelegate(SessionId),
-    /// The fork request is a dry run. It creates no child with which the caller could continue.
+    /// The fork request is a dry run. A dry run creates no child session with which the caller
+    /// could continue.
     #[error("the fork of session {0} is a plan, which has no child to go on with")]
     IsAPlan(SessionId),
-    /// The work was interrupted. Nothing of it was recorded.
+    /// The operation was interrupted. Nothing of the operation was recorded.
     #[error("the work on session {0} was interrupted; nothing of it was recorded")]
     Interrupted(SessionId),
     /// The session has no interrupted or incomplete turn that could be resumed.
@@ -83,7 +84,7 @@ pub enum Error {
     /// down.
     #[error("the work was broken off: {0}")]
     Work(#[from] tokio::task::JoinError),
-    /// The turn of a sub-agent panicked.
+    /// The turn of a sub-agent panicked. The value is the panic message.
     #[error("the sub-agent crashed: {0}")]
     Crashed(String),
     /// A file operation failed.

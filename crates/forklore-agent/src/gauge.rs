@@ -10,9 +10,9 @@ use crate::notify::event::ContextGauge;
 /// The context-pressure gauge: how full the context window of a session is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gauge {
-    /// The least number of tokens of the next request.
+    /// The number of tokens that the next model request contains at least, partly estimated.
     pub tokens: u64,
-    /// How many of `tokens` are estimated from the length of the messages.
+    /// The part of `tokens` that is estimated from the length of the messages.
     pub estimated: u64,
     /// The model's context window in tokens; `None` if it is not configured.
     pub window: Option<u64>,

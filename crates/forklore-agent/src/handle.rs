@@ -40,7 +40,7 @@ impl KernelHandle {
         &self.shared.hooks
     }
 
-    /// Returns the listeners that receive the notifications of all sessions.
+    /// Returns the kernel's listeners. They receive the notifications of all sessions.
     pub(crate) fn bus(&self) -> &Bus {
         &self.shared.bus
     }

@@ -78,7 +78,7 @@ impl Gate {
 /// An operation that hooks decide about, and the session in which it happens.
 #[derive(Clone, Debug)]
 pub struct Moment<'a> {
-    /// The ids of the session.
+    /// The ids of the session in which the operation happens.
     pub session: &'a Identity,
     /// The operation and its data.
     pub input: HookInput<'a>,
@@ -146,8 +146,8 @@ impl HookInput<'_> {
         }
     }
 
-    /// Checks whether a hook may return this verdict for this operation. If not, returns the
-    /// reason.
+    /// Checks whether a hook may return this verdict for this operation. If not, returns the reason
+    /// as the error.
     fn accepts(&self, verdict: &Verdict) -> Result<(), String> {
         let what = self.gate().what();
         match (verdict, self.gate()) {
@@ -176,7 +176,7 @@ impl HookInput<'_> {
     }
 }
 
-/// The decision of one hook.
+/// The decision of one hook about one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The operation happens unchanged.
@@ -199,9 +199,10 @@ pub enum Verdict {
 pub(crate) struct HookOutcome<'a> {
     pub(crate) input: HookInput<'a>,
     pub(crate) injected: Vec<String>,
-    /// The questions for a person, each after the name of the hook that asks.
+    /// The questions that hooks put to a person. Each pair contains the hook's name and the
+    /// question.
     pub(crate) questions: Vec<(String, String)>,
-    /// Whether a person got a question because of a hook.
+    /// Whether a person received a question from a hook.
     pub(crate) person_consulted: bool,
     /// The name of the hook that denied the operation, and its reason.
     pub(crate) denied: Option<(String, String)>,

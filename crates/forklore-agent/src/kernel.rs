@@ -79,8 +79,9 @@ impl Kernel {
     /// another process or from an import.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`. This function never creates an empty session instead
-    /// (docs/semantics.md, Writing).
+    /// - `not_found`: the store has no session with this id, or the session was deleted. The
+    ///   function never creates an empty session instead (docs/semantics.md, Writing).
+    /// - `corrupt`: the session's data is damaged.
     pub async fn open(&self, id: &SessionId, config: SessionConfig) -> Result<AgentSession> {
         AgentSession::open(&self.home, id, config).await
     }
@@ -96,9 +97,10 @@ impl Kernel {
             .is_some_and(|lease| lease.expires > now && !lease_owner::is_gone(&lease.owner))
     }
 
-    /// Subscribes to the notifications of all sessions of this kernel. While the queue has
-    /// `capacity` entries, ephemeral notifications are dropped. While it has 16 times as many
-    /// entries, all others are dropped too. The subscriber learns how many notifications it missed.
+    /// Subscribes to the notifications of all sessions of this kernel, through a queue. If the
+    /// queue already has `capacity` entries, it drops new ephemeral notifications. If it has 16
+    /// times as many entries, it drops all new notifications. The subscriber learns how many
+    /// notifications it missed.
     #[must_use]
     pub fn subscribe(&self, capacity: usize) -> Subscription {
         self.home.kernel.bus().subscribe(capacity)

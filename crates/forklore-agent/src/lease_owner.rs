@@ -9,8 +9,8 @@
 
 use std::process;
 
-/// Returns an owner name from the application, the id of this process and `unique`. No other
-/// runtime has the same name.
+/// Returns a name under which this process can acquire leases. The name contains `application`, the
+/// id of this process and `unique`. No other runtime has the same name.
 pub(crate) fn name(application: &str, unique: &str) -> String {
     let id = process::id();
     let readable = format!("{application} (process {id}, {unique})");
@@ -21,12 +21,13 @@ pub(crate) fn name(application: &str, unique: &str) -> String {
     }
 }
 
-/// Returns the part of an owner name that is meant for people.
+/// Returns the part of a lease owner's name that is meant for people.
 pub(crate) fn readable(name: &str) -> &str {
     parts(name).map_or(name, |(readable, _)| readable)
 }
 
-/// Checks whether the owner's process is certainly gone. Returns `false` if there is any doubt.
+/// Checks whether the process of the lease owner with this name is certainly gone. Returns `false`
+/// if there is any doubt.
 pub(crate) fn is_gone(name: &str) -> bool {
     let Some((_, process)) = parts(name) else { return false };
     let Some(here) = system::here() else { return false };
@@ -49,8 +50,9 @@ mod system {
     use rustix::io::Errno;
     use rustix::process::{Pid, test_kill_process};
 
-    /// Identifies the current boot of this machine, and the namespaces in which process ids and
-    /// start times are valid.
+    /// Returns a text that identifies the current boot of this machine. The text also identifies
+    /// the namespaces in which process ids and start times are valid. Returns `None` if the system
+    /// does not provide these facts.
     pub(super) fn here() -> Option<String> {
         let read = |path| fs::read_to_string(path).ok();
         let boot = read("/proc/sys/kernel/random/boot_id")?;
@@ -143,7 +145,7 @@ mod tests {
         Command::new("sleep").arg("1000").stdout(Stdio::null()).spawn().unwrap()
     }
 
-    /// Returns the owner name that a runtime in the process `child` would have.
+    /// Returns the lease owner's name that a runtime in the process `child` would have.
     fn name_of(child: &Child) -> String {
         let (here, id) = (system::here().unwrap(), child.id());
         let began = system::began(id).unwrap();

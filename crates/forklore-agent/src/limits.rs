@@ -79,8 +79,8 @@ impl fmt::Display for TooMuch {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measure {
     text: usize,
-    /// Bytes of streamed reasoning. `thoughts` counts the complete blocks, which repeat these
-    /// bytes.
+    /// The number of bytes of streamed reasoning so far. `thoughts` counts the bytes of the
+    /// complete reasoning blocks, which repeat the streamed text.
     thinking: usize,
     thoughts: usize,
     opaque: usize,
@@ -89,8 +89,9 @@ pub(crate) struct Measure {
 }
 
 impl Measure {
-    /// Counts a piece of the answer. If the piece exceeds a limit, the error names the limit. If
-    /// the piece is a text, the error also has the number of its bytes that still fit; otherwise 0.
+    /// Adds a piece of the answer to the counts. If the piece exceeds a limit, the error contains
+    /// the limit and a number of bytes. For a piece of text, this is how many of its bytes still
+    /// fit. For any other piece, it is 0.
     pub(crate) fn take(&mut self, piece: &StreamEvent) -> Result<(), (TooMuch, usize)> {
         match piece {
             StreamEvent::Text(text) => {

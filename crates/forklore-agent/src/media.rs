@@ -92,10 +92,11 @@ pub enum NotSent {
     /// The model does not accept the attachment's media type.
     #[error("not sent")]
     NotAccepted,
-    /// The bytes of the attachment are missing or damaged in the store.
+    /// The store does not have the attachment's bytes, or has them in a damaged form.
     #[error("not sent, its bytes are missing")]
     Missing,
-    /// The bytes are damaged, or do not match the declared media type.
+    /// The attachment's bytes are not a readable image, document or text of the declared media
+    /// type.
     #[error("not sent, it cannot be read")]
     Unreadable,
     /// The attachment has more bytes than the model accepts.
@@ -104,7 +105,7 @@ pub enum NotSent {
     /// A side of the image is longer than the model accepts.
     #[error("not sent, it has too many pixels")]
     TooManyPixels,
-    /// The earlier attachments of the request use up its limits.
+    /// The request's earlier attachments leave too little of its limits for this attachment.
     #[error("not sent, the request has no room for more")]
     OverLimit,
 }

@@ -63,21 +63,21 @@ pub type ModelResult<T> = Result<T, ModelError>;
 /// A request to a model: the messages, their attachments, the tools and the parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// The messages of the session as `inspect` returns them, followed by the messages that this
-    /// turn added.
+    /// The session's messages as the operation `inspect` returns them, followed by the messages
+    /// that this turn added.
     pub messages: Vec<Message>,
     /// The attachments that the messages reference and that the model accepts.
     pub attached: Attached,
     /// Number of leading messages that the session inherited from its parent.
     pub shared: usize,
     /// The number of leading messages that each fork on the path from the root inherited, the
-    /// oldest fork first. For a provider that caches up to marked positions, the marks go there:
-    /// these positions are the same in the requests of the parent and the child.
+    /// oldest fork first. A provider that caches a prefix up to a marked position gets its marks at
+    /// these positions, because the requests of parent and child have them in common.
     pub forks: Vec<usize>,
     /// The tools that the model may call.
     pub tools: Vec<ToolSpec>,
-    /// The prompt-cache key, at most 96 bytes. It is derived from the id of the family's root and
-    /// therefore the same for all sessions of the family.
+    /// The prompt-cache key, at most 96 bytes. It is derived from the id of the root session.
+    /// Therefore it is the same for all sessions with this root.
     pub cache_key: String,
     /// The generation parameters, such as the temperature.
     pub options: Options,
@@ -145,7 +145,7 @@ pub struct ModelError {
     pub message: String,
     /// What can be done about the failure.
     pub kind: ModelErrorKind,
-    /// The HTTP status of the provider's response, if it reports a failure.
+    /// The HTTP status of the provider's response, if the response reports a failure.
     pub status: Option<u16>,
     /// The underlying error, such as an I/O error.
     #[source]

@@ -8,8 +8,8 @@ use futures_util::future::BoxFuture;
 use crate::approve::Policy;
 use crate::tool::{CallContext, ToolCall, ToolOutcome, ToolSpec, Tools};
 
-/// The permission ceiling of a session (docs/semantics.md, Fork): the set of permissions that the
-/// session can have, or no limit. A session's ceiling never widens.
+/// The permission ceiling of a session: the set of permissions that the session can have, or no
+/// limit. A session's ceiling never widens (docs/semantics.md, Fork).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ceiling(Option<BTreeSet<String>>);
 
@@ -44,8 +44,8 @@ impl Ceiling {
     }
 }
 
-/// A set of tools, restricted to the tools that a ceiling allows. The model does not see other
-/// tools.
+/// A set of tools, restricted to those that a permission ceiling allows. The model does not see the
+/// tools that the ceiling forbids.
 pub struct Below {
     tools: Arc<dyn Tools>,
     policy: Arc<dyn Policy>,
@@ -53,7 +53,8 @@ pub struct Below {
 }
 
 impl Below {
-    /// Restricts `tools` to `ceiling`. `policy` determines which permission each tool needs.
+    /// Restricts `tools` to the tools whose permissions are in `ceiling`. `policy` determines which
+    /// permission each tool needs.
     #[must_use]
     pub fn new(tools: Arc<dyn Tools>, policy: Arc<dyn Policy>, ceiling: Ceiling) -> Self {
         Self { tools, policy, ceiling }

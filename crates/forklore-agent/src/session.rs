@@ -48,8 +48,8 @@ pub(crate) struct Inner {
     context: Arc<Context>,
     home: Home,
     state: Mutex<State>,
-    /// Locked while a turn runs. It contains the view that one turn read and the next turn can
-    /// reuse.
+    /// Locked while a turn runs. The value is the list of messages that one turn read and the next
+    /// turn can reuse.
     turn: AsyncMutex<View>,
 }
 
@@ -113,7 +113,7 @@ impl AgentSession {
         self.identity().session_id
     }
 
-    /// Returns the ids of the session, of its parent and of the family's root.
+    /// Returns the ids of the session, of its parent session and of its root session.
     #[must_use]
     pub fn identity(&self) -> Identity {
         self.context().identity()
@@ -135,8 +135,10 @@ impl AgentSession {
         self.equip(|config| config.model = model);
     }
 
-    /// Subscribes to the notifications of this session only. For `capacity`, see
-    /// [`Kernel::subscribe`](crate::Kernel::subscribe).
+    /// Subscribes to the notifications of this session only, through a queue. If the queue already
+    /// has `capacity` entries, it drops new ephemeral notifications. If it has 16 times as many
+    /// entries, it drops all new notifications. [`Kernel::subscribe`](crate::Kernel::subscribe)
+    /// does the same for all sessions.
     #[must_use]
     pub fn subscribe(&self, capacity: usize) -> Subscription {
         self.context().subscribe(capacity)
@@ -161,8 +163,8 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks whether this session is a child of `other`, or of a session as which `other` ran
-    /// before.
+    /// Checks whether this session is a child of the session of `other`. Also checks the earlier
+    /// sessions of `other`, which it left because another runtime took them over.
     fn is_below(&self, other: &Self) -> bool {
         let parent = self.context.identity().parent_id;
         parent.is_some_and(|parent| other.context.is_or_was(&parent))

@@ -16,8 +16,8 @@ pub use crate::notify::event::ToolStep as Step;
 /// does.
 pub trait Tools: Send + Sync {
     /// Returns the specifications of the tools that are available now. Return the same order as
-    /// long as the set is the same: the tools are part of the bytes that a family's requests have
-    /// in common.
+    /// long as the set is the same. A provider's cache recognizes a later request only if it begins
+    /// with the same bytes, and the tools are part of these bytes.
     fn specs(&self) -> Vec<ToolSpec>;
 
     /// Executes a call. If the tool fails, returns a failed outcome, which does not end the turn.

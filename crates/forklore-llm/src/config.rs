@@ -28,8 +28,8 @@ pub struct ModelConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// The environment variable that contains the API key. If this is `None`, the provider's usual
-    /// variables apply at the provider's own address. At any other address, no key is sent then, so
-    /// that a key never goes to a wrong address by mistake.
+    /// variables apply at the provider's own address. At any other address, requests then contain
+    /// no key, so that a key never goes to a wrong address by mistake.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_env: Option<KeyVariable>,
     /// The maximum number of tokens of a request and its response together.
@@ -44,8 +44,8 @@ pub struct ModelConfig {
     /// The maximum time to wait for the next chunk of a response, in seconds. The default is 300.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience_seconds: Option<u64>,
-    /// Whether requests to an OpenAI-compatible server contain the family's cache key, the field
-    /// `prompt_cache_key`. Set it to false for a server that refuses unknown fields.
+    /// Whether requests to an OpenAI-compatible server contain the prompt-cache key, the field
+    /// `prompt_cache_key`. Set this to false for a server that refuses unknown fields.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub cache_key: bool,
     /// Whether requests contain images. The default is true at the provider's own address, but
@@ -102,7 +102,7 @@ impl ModelConfig {
         }
     }
 
-    /// Returns the base URL of the API without trailing slashes.
+    /// Returns the base URL of the model's API without trailing slashes.
     pub(crate) fn address(&self) -> &str {
         self.base_url.as_deref().unwrap_or(self.provider.address()).trim_end_matches('/')
     }
@@ -117,8 +117,8 @@ impl ModelConfig {
         }
     }
 
-    /// Returns which media requests may contain. The limits are at most those of the providers'
-    /// documentation.
+    /// Returns which images, documents and texts requests may contain. The limits are at most those
+    /// of the providers' documentation.
     pub(crate) fn takes(&self) -> Capabilities {
         let is_own = self.base_url.is_none() && self.provider != Provider::Ollama;
         let window = self.context_window.and_then(|tokens| usize::try_from(tokens).ok());

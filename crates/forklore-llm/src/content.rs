@@ -21,7 +21,7 @@ pub(crate) struct Segment<'a> {
     pub(crate) kind: SegmentKind<'a>,
 }
 
-/// The author of a segment.
+/// The author of a segment (a part of a message).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speaker {
     System,
@@ -30,7 +30,7 @@ pub(crate) enum Speaker {
     Tool,
 }
 
-/// The content of a segment.
+/// The content of a segment (a part of a message).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SegmentKind<'a> {
     Text(Cow<'a, str>),
@@ -61,8 +61,9 @@ struct MediaContext<'a> {
     allowance: Allowance<'a>,
 }
 
-/// Converts the messages of `request` to segments for the model `to`, which accepts the media in
-/// `takes`. Omits reasoning by other models (docs/semantics.md, Model requests).
+/// Converts the messages of `request` to segments (parts of messages) for the model `to`. `takes`
+/// are the media that the model accepts. Omits reasoning by other models (docs/semantics.md, Model
+/// requests).
 pub(crate) fn segments<'a>(
     request: &'a Request,
     to: &ModelName,
@@ -137,9 +138,9 @@ fn part_segment<'a>(
     Some(Segment { message, speaker, kind })
 }
 
-/// Returns the speaker and the segment of a content part. A note replaces media from the assistant
-/// or in the system instructions, because no provider accepts them. Media and text in a tool
-/// message become the user's, because the user attached them.
+/// Converts a content part to a segment, and returns the segment's author and content. Media from
+/// the assistant or in the system instructions become a note, because no provider accepts them
+/// there. Media and text in a tool message become the user's, because the user attached them.
 fn media_segment(role: Role, piece: ContentPart<'_>) -> (Speaker, SegmentKind<'_>) {
     match (role, piece) {
         (Role::User | Role::Tool, ContentPart::Media(shown)) => {
@@ -151,9 +152,9 @@ fn media_segment(role: Role, piece: ContentPart<'_>) -> (Speaker, SegmentKind<'_
     }
 }
 
-/// Returns the data that a provider requires with its reasoning: the field `opaque` of the stored
-/// part. If the part is a block from an agent's file in Anthropic's format, returns the whole
-/// block.
+/// Returns the data that a provider requires with its reasoning. This is the field `opaque` of the
+/// stored part. If the part is a block from an agent's file in Anthropic's format, returns the
+/// whole block.
 fn provider_data(stored: &Data) -> Option<Data> {
     #[derive(Deserialize)]
     struct Stored<'a> {
@@ -171,8 +172,9 @@ fn provider_data(stored: &Data) -> Option<Data> {
     }
 }
 
-/// Returns `id` if every provider accepts it, or else a replacement that is derived from it. The
-/// history may contain ids of other providers, and the same id always gets the same replacement.
+/// Returns the id of a tool call if every provider accepts it. Otherwise returns a replacement that
+/// is derived from the id. The history may contain ids of other providers, and the same id always
+/// gets the same replacement.
 fn plain_id(id: &str) -> Cow<'_, str> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if (1..=40).contains(&id.len()) && id.bytes().all(plain) {
@@ -181,8 +183,8 @@ fn plain_id(id: &str) -> Cow<'_, str> {
     SessionId::derived("call", &[id]).map_or_else(|_| "call".into(), |id| id.to_string().into())
 }
 
-/// Returns the tool's name in the last earlier call with this id, or `tool` if there is no such
-/// call.
+/// Returns the tool's name in the last call in `earlier` with the id `call`. Returns `tool` if
+/// there is no such call.
 fn name_of<'a>(call: &str, earlier: &[Segment<'a>]) -> &'a str {
     let found = earlier.iter().rev().find_map(|segment| match &segment.kind {
         SegmentKind::Call { id, name, .. } if id == call => Some(*name),
@@ -205,8 +207,8 @@ mod tests {
         Data::parse(text).unwrap()
     }
 
-    /// Converts `messages` to segments for a model that accepts `takes`, and checks them with
-    /// `check`.
+    /// Converts `messages` to segments (parts of messages) for a model that accepts the media in
+    /// `takes`. Checks the segments with `check`.
     fn check_segments(
         messages: Vec<Message>,
         takes: &Capabilities,

@@ -41,7 +41,7 @@ fn bounded(
     })
 }
 
-/// Counts the bytes of a response, of its current event and of its current line.
+/// Counts the bytes of a response, of the response's current event and of its current line.
 #[derive(Default)]
 struct Measure {
     answer: usize,
@@ -84,7 +84,7 @@ impl Measure {
     }
 }
 
-/// The reason why the byte stream ends early.
+/// The reason why the byte stream of a response ends early.
 #[derive(Debug, thiserror::Error)]
 enum Cut {
     #[error("the connection was lost")]
@@ -95,7 +95,7 @@ enum Cut {
     Event,
 }
 
-/// Converts an error of the event stream to the failure of the request.
+/// Converts an error of a response's event stream to the failure of the request.
 pub(crate) fn failed(error: Error) -> Failed {
     match error {
         Error::Body(cut) => match cut.downcast::<Cut>() {
@@ -126,8 +126,8 @@ pub(crate) fn failed(error: Error) -> Failed {
 mod tests {
     use super::*;
 
-    /// Passes endless repetitions of `text` to the measure, in chunks of `piece` bytes, until the
-    /// measure refuses a chunk. Returns the number of accepted bytes and the error message.
+    /// Passes endless repetitions of `text` to `measure`, in chunks of `piece` bytes, until
+    /// `measure` refuses a chunk. Returns the number of accepted bytes and the error message.
     fn accepted(mut measure: Measure, text: &str, piece: usize) -> (usize, String) {
         let mut accepted = 0;
         let endless = text.repeat(piece);

@@ -29,7 +29,8 @@ struct Wrapped<'a> {
     error: Option<&'a serde_json::value::RawValue>,
 }
 
-/// The fields of an error object. `detail` is FastAPI's field for the message.
+/// The fields of an error object in a server's response. `detail` is FastAPI's field for the
+/// message.
 #[derive(Deserialize)]
 struct Fields<'a> {
     #[serde(default, borrow)]
@@ -98,7 +99,7 @@ impl Report {
         self.codes.iter().any(|it| it == code)
     }
 
-    /// Returns the kind of the error for an answer with this HTTP status and these headers.
+    /// Returns the kind of the error in a response with this HTTP status and these headers.
     pub(crate) fn kind(&self, status: StatusCode, headers: &HeaderMap) -> ModelErrorKind {
         match status.as_u16() {
             _ if self.is_too_long() => ModelErrorKind::TooLong,

@@ -131,7 +131,7 @@ pub(crate) async fn post(
     Err(Failed { status: Some(status.as_u16()), ..Failed::new(kind, message) })
 }
 
-/// Waits at most `patience` for a future. A timeout is a failure of the request.
+/// Waits at most `patience` for a future to complete. A timeout is a failure of the request.
 pub(crate) async fn in_time<T>(
     patience: Duration,
     awaited: impl Future<Output = T>,

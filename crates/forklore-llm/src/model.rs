@@ -68,8 +68,8 @@ impl HttpModel {
         &self.config
     }
 
-    /// Returns the number of tokens in a request, counted by the server. Returns `None` if the
-    /// provider's API cannot count tokens. Sends the whole history to the server.
+    /// Lets the server count the tokens in a request. Returns `None` if the provider's API cannot
+    /// count tokens. Sends the whole history to the server.
     ///
     /// # Errors
     /// The same errors as for a model request.
@@ -77,7 +77,8 @@ impl HttpModel {
         self.counted(request).await.map_err(|failed| self.error(failed))
     }
 
-    /// Counts tokens like [`count`](Self::count), for callers without an async runtime.
+    /// Lets the server count the tokens in a request, for callers without an async runtime. Returns
+    /// `None` if the provider's API cannot count tokens.
     ///
     /// # Errors
     /// The same errors as for a model request, and an error if the runtime cannot start.
@@ -211,20 +212,22 @@ impl Model for HttpModel {
     }
 }
 
-/// The event stream of one response: parses and redacts the server's events.
+/// The stream of events in one response. Parses the server's events and redacts the API key in
+/// them.
 struct ResponseStream {
     events: Events,
     /// The parser of the server's events. `None` after the end of the response or an error.
     reader: Option<Reader>,
     redactor: StreamRedactor,
     ready: VecDeque<StreamEvent>,
-    /// The error that is reported after the events in `ready`.
+    /// The error to report after all events in `ready`.
     failed: Option<Failed>,
     patience: Duration,
 }
 
 impl ResponseStream {
-    /// Returns the next event. Returns `None` after the last event and after an error.
+    /// Returns the next event of the response. Returns `None` after the last event and after an
+    /// error.
     async fn next(&mut self) -> Option<Result<StreamEvent, Failed>> {
         loop {
             if let Some(piece) = self.ready.pop_front() {
@@ -250,8 +253,8 @@ impl ResponseStream {
         }
     }
 
-    /// Reads one event of the server, and pushes the stream events that it completes to `pieces`.
-    /// Returns whether the response is complete.
+    /// Reads one event of the server, and pushes the stream events that this event completes to
+    /// `pieces`. Returns whether the response is complete.
     async fn read(
         &mut self,
         reader: &mut Reader,

@@ -22,7 +22,7 @@ pub(crate) enum ResponseError {
     /// The arguments of a tool call cannot be stored.
     #[error("a call's arguments: {0}")]
     Arguments(#[from] NotJson),
-    /// A block of the response exceeds its size limit.
+    /// The response exceeds a size limit, such as the maximum number of tool calls.
     #[error(transparent)]
     TooMuch(#[from] TooMuch),
     /// The server reported an error in the middle of the response. Has the JSON of the error.
@@ -50,7 +50,7 @@ impl Reader {
     }
 
     /// Parses one event of the server, and pushes the stream events that it completes to `pieces`.
-    /// Returns whether it was the last event of the response.
+    /// Returns whether the server's event was the last one of the response.
     pub(crate) fn read(
         &mut self,
         event: &str,
@@ -63,8 +63,8 @@ impl Reader {
         }
     }
 
-    /// Pushes the remaining stream events to `pieces` at the end of the stream, and returns the end
-    /// of the response.
+    /// Ends the response: pushes the remaining stream events to `pieces` and returns the reason and
+    /// the usage at the end.
     pub(crate) fn end(&mut self, pieces: &mut Vec<StreamEvent>) -> Result<End, ResponseError> {
         let mut end = match self {
             Self::OpenAi(reader) => reader.end(pieces),
@@ -84,7 +84,7 @@ impl Reader {
 /// The maximum length of a request id that is stored, in bytes.
 const MAX_ID_LENGTH: usize = 256;
 
-/// Appends `more` to a buffer. Returns the error `what` if the buffer would exceed `most` bytes.
+/// Appends `more` to `so_far`. Returns the error `what` if the result would exceed `most` bytes.
 fn append_bounded(
     so_far: &mut String,
     more: &str,
@@ -116,8 +116,8 @@ impl PendingCall {
         append_bounded(&mut self.name, more, NAME_BYTES, TooMuch::Name)
     }
 
-    /// Appends to the arguments of the call. `total` counts the bytes of the arguments of all calls
-    /// in the response.
+    /// Appends a fragment to the arguments of the call. Updates `total`, the number of argument
+    /// bytes of all calls in the response.
     fn add_arguments(&mut self, more: &str, total: &mut usize) -> Result<(), ResponseError> {
         *total = total.saturating_add(more.len());
         if *total > ARGUMENTS_BYTES {

@@ -12,8 +12,8 @@ pub struct SharedBytes {
 }
 
 impl SharedBytes {
-    /// Compares two request bodies, and returns the length of the prefix that `child` shares with
-    /// `parent`.
+    /// Compares two request bodies. Returns the length of the prefix that `child` shares with
+    /// `parent`, and the length of `child`.
     #[must_use]
     pub fn between(parent: &[u8], child: &[u8]) -> Self {
         let shared = parent.iter().zip(child).take_while(|(a, b)| a == b).count();

@@ -46,8 +46,8 @@ impl Context {
         judged
     }
 
-    /// Announces a person's answer to a question. `no` is the reason for a denial; `None` means
-    /// that the person granted the question.
+    /// Notifies the listeners of a person's answer to an approval question. `no` is the reason for
+    /// a denial. `None` means that the person allowed the operation.
     pub(crate) fn announce_answer(
         &self,
         identity: &Identity,
@@ -63,8 +63,9 @@ impl Context {
         self.announce_as(identity, event);
     }
 
-    /// Asks like [`judge`](Self::judge), but returns a denial as an error. Otherwise returns the
-    /// input and the messages that hooks injected.
+    /// Asks the hooks, and a person if a hook requires it, whether the operation `input` may
+    /// happen. Returns a denial as an error. Otherwise returns the input and the messages that
+    /// hooks injected.
     pub(crate) async fn must_pass<'a>(
         &self,
         identity: &'a Identity,
@@ -78,8 +79,9 @@ impl Context {
         }
     }
 
-    /// Asks a person and returns the optional note of a grant, or the reason for a denial. Does not
-    /// announce the answer: the caller stores the answer first and then announces it.
+    /// Asks a person for approval. Returns the optional note if the person allows the operation, or
+    /// else the reason for the denial. Does not announce the answer: the caller stores the answer
+    /// first and then announces it.
     pub(crate) async fn ask_person(
         &self,
         identity: &Identity,

@@ -9,7 +9,8 @@ use super::{Capabilities, Media, NotSent, Sniffed, sniff};
 /// the whole image is decoded.
 const HEAD: usize = 64 << 10;
 
-/// The space that a request has left for attachments. The messages use it up in their order.
+/// Tracks how much of a request's attachment limits remains. Attachments use up the limits in the
+/// order of the messages.
 #[derive(Clone, Debug)]
 pub struct Allowance<'a> {
     takes: &'a Capabilities,
@@ -38,8 +39,8 @@ impl<'a> Allowance<'a> {
         }
     }
 
-    /// Accepts base64 data that a message contains itself. Returns the type that was detected from
-    /// the bytes of the data.
+    /// Accepts an image or a document that is in a message itself, as base64 data. Returns the type
+    /// that was detected from its bytes.
     ///
     /// # Errors
     /// Returns the reason why the data is not sent.

@@ -29,15 +29,15 @@ type Found = Result<Arc<Media>, NotSent>;
 pub(crate) type Named = (AttachmentId, String);
 
 impl Attached {
-    /// Reads the attachments that these messages reference. Skips the bytes of attachments that the
-    /// model does not accept. Reading may take long.
+    /// Reads the attachments that these messages reference. Does not read the bytes of attachments
+    /// whose type the model does not accept. Reading may take long.
     #[must_use]
     pub fn read(engine: &Engine, messages: &[Message], takes: &Capabilities) -> Self {
         let named = messages.iter().flat_map(named).collect::<Vec<_>>();
         Self::default().and(engine, named, takes, &Self::default())
     }
 
-    /// Returns the attachment with this `ref`.
+    /// Returns the attachment whose id is `reference`.
     ///
     /// # Errors
     /// Returns the reason why the attachment is not sent.
@@ -87,7 +87,7 @@ impl Attached {
 }
 
 impl Media {
-    /// Returns the size of the attachment in bytes, in the form in which it is sent.
+    /// Returns the attachment's size in bytes, in the form in which a request contains it.
     fn bytes(&self) -> usize {
         match self {
             Self::Shown { base64, .. } => base64.len(),

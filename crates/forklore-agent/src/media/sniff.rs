@@ -38,8 +38,8 @@ pub fn sniff(bytes: &[u8]) -> Option<Sniffed> {
 /// - An image or a PDF is detected from its bytes.
 /// - If the bytes are text, the type is `by_name` if `by_name` is a text type, otherwise
 ///   `text/plain`.
-/// - If the bytes are other data, the type is `application/octet-stream`. It is `by_name` if
-///   `by_name` is not the type of a text, an image or a PDF.
+/// - For other bytes, the type is `by_name` unless `by_name` is a text type, an image type or PDF.
+///   In that case, or if `by_name` is `None`, the type is `application/octet-stream`.
 #[must_use]
 pub fn media_type(head: &[u8], by_name: Option<&str>) -> String {
     if let Some(Sniffed { media_type, .. }) = sniff(head) {

@@ -13,7 +13,8 @@ pub trait Sink: Send + Sync {
     fn take(&self, notification: &Arc<Notification>);
 }
 
-/// The listeners: sinks, which are permanent, and subscriptions, which may be dropped at any time.
+/// The listeners for notifications: sinks, which are permanent, and subscriptions, which may be
+/// dropped at any time.
 #[derive(Default)]
 pub(crate) struct Bus {
     sinks: Vec<Arc<dyn Sink>>,

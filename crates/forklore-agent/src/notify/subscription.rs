@@ -67,7 +67,8 @@ impl Subscription {
 }
 
 impl Queue {
-    /// Adds a notification. If the queue is full, counts the notification as missed instead.
+    /// Adds a notification to the queue. If the queue is full, counts the notification as missed
+    /// instead.
     pub(super) fn push(&self, notification: &Arc<Notification>) {
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         let ephemeral = notification.is_ephemeral();

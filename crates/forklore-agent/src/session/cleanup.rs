@@ -8,8 +8,8 @@ use crate::notify::event::NoDetails;
 
 impl AgentSession {
     /// Ends the session in this process: interrupts a running turn and announces `session:end`
-    /// once. With `cascade_children`, first ends the open sessions below it, children before their
-    /// parents. Deletes nothing: to continue the session, open it again.
+    /// once. With `cascade_children`, first ends the session's open descendants, children before
+    /// their parents. Deletes nothing: to continue the session, open it again.
     pub async fn cleanup(&self, cascade_children: bool) {
         let mut ending = vec![self.inner.clone()];
         if cascade_children {

@@ -14,7 +14,8 @@ impl AgentSession {
     /// messages.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`.
+    /// - `not_found`: the session does not exist or was deleted.
+    /// - `corrupt`: the session's data is damaged.
     pub async fn gauge(&self) -> Result<Gauge> {
         let id = self.id();
         let pressure = self.context().kernel.run(move |engine| engine.context_usage(&id)).await?;

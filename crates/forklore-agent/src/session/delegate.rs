@@ -63,7 +63,7 @@ impl AgentSession {
     }
 }
 
-/// The session of a sub-agent, with the prompt of its task.
+/// The session of a sub-agent, with the prompt that the sub-agent receives.
 #[derive(Clone)]
 struct SubSession {
     session: AgentSession,
@@ -111,7 +111,7 @@ impl Home {
         Ok(AgentSession::planned(self, new, config))
     }
 
-    /// Opens an existing sub-agent of the parent's session again.
+    /// Opens an existing sub-agent of the parent's session for another task.
     async fn resume_delegate(
         &self,
         parent: &Context,
@@ -155,7 +155,8 @@ impl SubagentSession for SubSession {
 }
 
 impl SubSession {
-    /// Waits until `cancel` is triggered, then interrupts the turn as soon as the turn runs.
+    /// Waits until `cancel` is triggered, then interrupts the sub-agent's turn. If the turn does
+    /// not run yet, waits until it runs.
     async fn interrupted(&self, cancel: CancellationToken) {
         cancel.cancelled().await;
         while !self.session.interrupt() {
@@ -164,8 +165,8 @@ impl SubSession {
     }
 }
 
-/// Creates a delegate whose cut is the current end of the parent, even while a turn of the parent
-/// runs.
+/// Creates a delegate (a sub-agent's session) that is forked at the current end of its parent. A
+/// running turn of the parent does not prevent this.
 pub(super) fn create_delegate(engine: &Engine, fork: Fork) -> EngineResult<Header> {
     let fork = Fork { kind: SessionKind::Delegate, at: Some(Selector::End), ..fork };
     let forked = engine.fork(&fork)?;

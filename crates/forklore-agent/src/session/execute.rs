@@ -105,7 +105,8 @@ impl AgentSession {
 }
 
 impl Inner {
-    /// Returns an error if the model cannot be called. Runs before anything is created or stored.
+    /// Returns an error if the session's model cannot be called. Call this before creating or
+    /// storing anything.
     pub(super) fn model_is_ready(&self) -> Result<()> {
         self.context.config().model.ready().map_err(Error::NotReady)
     }
@@ -204,8 +205,8 @@ impl Inner {
         self.context.announce(KernelEvent::OrchestratorComplete(ended));
     }
 
-    /// Returns the events that complete an interrupted turn: synthetic results for its open calls,
-    /// or a message that its answer was cut short.
+    /// Returns the events that complete an interrupted turn. They are synthetic results for its
+    /// open tool calls, or a message that its answer was cut short.
     async fn broken_off(&self, header: &Header) -> Result<Vec<NewEvent>> {
         let id = header.id.clone();
         let looked = self.context.kernel.run(move |engine| {

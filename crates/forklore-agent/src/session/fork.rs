@@ -91,7 +91,8 @@ impl AgentSession {
         .boxed()
     }
 
-    /// Creates the child, or finds it if it exists. The hooks have already allowed the fork.
+    /// Creates the child session of a fork, or opens the child if it exists. The hooks have already
+    /// allowed the fork.
     async fn carry_out(&self, request: Fork) -> Result<Branched> {
         let home = &self.inner.home;
         let made = home.kernel.run(move |engine| {
@@ -109,8 +110,8 @@ impl AgentSession {
 }
 
 impl Inner {
-    /// Sets the request's parent to this session. Generates an id for the child if the request has
-    /// none.
+    /// Sets the parent in the fork request to this session. Generates an id for the child if the
+    /// request has none.
     fn of_this(&self, request: Fork) -> Result<Fork> {
         let parent = self.context.identity().session_id;
         if self.state().ended {

@@ -11,13 +11,14 @@ use crate::notify::{Identity, KernelEvent};
 use crate::{Error, Result};
 
 impl AgentSession {
-    /// Initializes the session once. Asks the hooks, creates the session if it does not exist yet,
+    /// Initializes the session, once. Asks the hooks, creates the session if it does not exist yet,
     /// and announces a child that was created (`session:fork`). The first turn of a session also
-    /// does this.
+    /// initializes it.
     ///
     /// # Errors
-    /// `permission_denied` if a hook denies the session (nothing was written), `already_exists`,
-    /// `not_found` if the parent does not exist.
+    /// - `permission_denied`: a hook denies the session. Nothing was written.
+    /// - `already_exists`: another session has the id or the label.
+    /// - `not_found`: the parent does not exist.
     pub async fn initialize(&self) -> Result<()> {
         let _turn = self.inner.turn.try_lock().map_err(|_| Error::Running(self.id()))?;
         self.inner.make_ready().await
@@ -25,7 +26,8 @@ impl AgentSession {
 }
 
 impl Inner {
-    /// Initializes the session. The caller must have locked `turn`.
+    /// Initializes the session if it is not initialized yet. The caller must have locked the mutex
+    /// `turn`.
     pub(crate) async fn make_ready(&self) -> Result<()> {
         let identity = self.context.identity();
         let plan = {
@@ -71,7 +73,8 @@ impl Inner {
         Ok(identity)
     }
 
-    /// Marks a stored session as ready. Announces the session if it is a child.
+    /// Records that the session with this header was created and is ready. Announces the session if
+    /// it is a child.
     pub(super) fn made(&self, header: &Header) {
         {
             let mut state = self.state();

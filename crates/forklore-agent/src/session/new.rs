@@ -26,7 +26,8 @@ pub struct NewSession {
     pub metadata: Option<Data>,
     /// The principal on whose behalf the session acts; `None` inherits the parent's.
     pub principal: Option<String>,
-    /// The permission ceiling of the session; `None` inherits the parent's.
+    /// The permission ceiling: the permissions that the session can have. `None` inherits those of
+    /// the parent.
     pub permissions: Option<BTreeSet<String>>,
 }
 

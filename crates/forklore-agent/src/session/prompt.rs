@@ -48,7 +48,8 @@ impl Prompt {
         &self.text
     }
 
-    /// Returns the parts other than the text, in the form in which notifications report them.
+    /// Returns the parts of the prompt other than its text, in the form in which notifications
+    /// report them.
     pub(super) fn announced(&self) -> Vec<Value> {
         self.parts.iter().map(|part| serde_json::to_value(part).unwrap_or_default()).collect()
     }
@@ -64,7 +65,7 @@ impl Prompt {
     }
 }
 
-/// Returns a part in the form in which the log stores it.
+/// Returns a part of a prompt in the form in which the log stores it.
 fn stored(part: &Part) -> Value {
     match part {
         Part::Other { value } => value.read().unwrap_or_default(),

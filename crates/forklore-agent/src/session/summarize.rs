@@ -16,11 +16,11 @@ use crate::context::Context;
 use crate::turn;
 use crate::{Error, Result};
 
-/// The part of a session's history to summarize.
+/// Which part of a session's history to summarize.
 pub(super) enum Part {
     /// All messages that the model receives.
     All,
-    /// The history before a cut.
+    /// The history before this cut.
     Before(Selector),
     /// The messages whose conversation indexes are in this range.
     Messages(Range<u64>),
@@ -28,13 +28,16 @@ pub(super) enum Part {
 
 impl AgentSession {
     /// Lets the session's model summarize the session (docs/semantics.md, Summary at the fork). The
-    /// session does not change, so another runtime may have its lease meanwhile.
+    /// session does not change. Therefore another runtime may have the session's lease meanwhile.
     /// [`interrupt`](Self::interrupt) cancels the operation.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if the work was interrupted; `busy` while this runtime runs a turn;
-    /// `not_found`. If the model writes no summary, this is not an error: the returned summary
-    /// contains the reason.
+    /// - [`Error::Interrupted`]: the operation was interrupted.
+    /// - `busy`: this runtime is running a turn of the session.
+    /// - `not_found`: the session does not exist or was deleted.
+    ///
+    /// If the model writes no summary, this is not an error: the returned summary contains the
+    /// reason.
     pub async fn summarize(&self) -> Result<Summarize> {
         self.summarize_part_of(Part::All).await
     }
@@ -51,8 +54,8 @@ impl AgentSession {
         self.summarize_part_of(part).await
     }
 
-    /// Summarizes only the messages with the conversation indexes in `part`. Use it, for example,
-    /// to report this session's work to another session.
+    /// Summarizes only the messages whose conversation indexes are in the half-open range `part`.
+    /// Use it, for example, to report this session's work to another session.
     ///
     /// # Errors
     /// The errors of [`summarize`](Self::summarize).
@@ -69,7 +72,7 @@ impl AgentSession {
     }
 }
 
-/// Summarizes a part of a session. The caller must have locked the session's `turn`.
+/// Summarizes a part of a session. The caller must have locked the session's mutex `turn`.
 pub(super) async fn summarize(
     context: &Context,
     part: Part,
@@ -86,8 +89,8 @@ pub(super) async fn summarize(
     Ok(summary)
 }
 
-/// Returns the messages of a part. For [`Part::All`], returns them in the form that the model
-/// receives. Otherwise returns them as they were written.
+/// Returns the messages of a part of the session. For [`Part::All`], returns them in the form that
+/// the model receives. Otherwise returns them as they were written.
 fn messages(
     engine: &Engine,
     id: &SessionId,

@@ -160,7 +160,8 @@ impl Answer {
         Ok(())
     }
 
-    /// Adds a call. Changes its id if it is empty or if another call of the answer has it.
+    /// Adds a tool call to the answer. Assigns a new id if the call's id is empty or equals that of
+    /// an earlier call of the answer.
     fn add_call(&mut self, context: &Context, mut call: ToolCall) -> Result<(), TooMuch> {
         if call.id.is_empty() {
             call.id = format!("call_{}", context.kernel.engine().new_id());
@@ -183,8 +184,8 @@ impl Answer {
         self.add(Block::Thought { text, opaque: None })
     }
 
-    /// Checks whether the answer has text, apart from reasoning. People have already seen this
-    /// text.
+    /// Checks whether the answer has text, apart from reasoning. Listeners may have received this
+    /// text already.
     pub(super) fn has_text(&self) -> bool {
         self.blocks.iter().any(|block| matches!(block, Block::Text(text) if !text.is_empty()))
     }
@@ -225,7 +226,8 @@ impl Answer {
     }
 
     /// Returns the events of a complete answer, in the order of its blocks. If the answer is not
-    /// complete, returns only one event with the text that arrived, marked as partial.
+    /// complete, returns one event with the text that arrived, marked as partial, or no event if no
+    /// text arrived.
     pub(super) fn events(&self, model: &ModelName) -> Result<Vec<NewEvent>> {
         if self.end.is_none() {
             let text = self.text();

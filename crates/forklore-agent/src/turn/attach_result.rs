@@ -81,7 +81,7 @@ fn without_inline_bytes(engine: &Engine, content: Data, attachments: &mut Attach
     parts.and_then(|parts| Data::of(&parts).ok()).unwrap_or(content)
 }
 
-/// Returns a part that references an attachment instead of the inline bytes in `part`. If the bytes
+/// Returns a part that references a new attachment with the inline bytes of `part`. If the bytes
 /// cannot be stored, returns `part` unchanged if it is short, and otherwise a text part that
 /// describes it.
 fn named(

@@ -21,7 +21,7 @@ use crate::tool::ToolCall;
 /// Maximum number of tool names in the message to a model that calls an unknown tool.
 const MOST_NAMED: usize = 50;
 
-/// A call for which it was decided whether it may be executed.
+/// A tool call with the decision whether it may be executed.
 pub(super) struct Authorized {
     /// The call, with the arguments that the hooks may have changed.
     pub(super) call: ToolCall,

@@ -7,7 +7,7 @@ use super::answer::Answer;
 use crate::context::Context;
 use crate::model::{EndReason, ModelError, ModelName};
 
-/// Logs a complete answer.
+/// Writes a diagnostic log message about a complete answer of a model.
 pub(super) fn answered(context: &Context, name: &ModelName, attempt: u32, answer: &Answer) {
     let Some(end) = &answer.end else { return };
     tracing::debug!(
@@ -24,7 +24,8 @@ pub(super) fn answered(context: &Context, name: &ModelName, attempt: u32, answer
     );
 }
 
-/// Logs a failed attempt. Another attempt follows after `wait`.
+/// Writes a diagnostic log message about a failed attempt of a model call. Another attempt follows
+/// after `wait`.
 pub(super) fn retried(
     context: &Context,
     name: &ModelName,
@@ -44,7 +45,8 @@ pub(super) fn retried(
     );
 }
 
-/// Logs a failed attempt after which no other attempt follows.
+/// Writes a diagnostic log message about a failed attempt of a model call after which no attempt
+/// follows.
 pub(super) fn failed(context: &Context, name: &ModelName, attempt: u32, error: &ModelError) {
     tracing::warn!(
         session = %context.identity().session_id,
@@ -57,7 +59,8 @@ pub(super) fn failed(context: &Context, name: &ModelName, attempt: u32, error: &
     );
 }
 
-/// Returns the finish reason for the log. Hides a provider-specific reason, whose text is unknown.
+/// Returns the finish reason for a diagnostic log message. Hides a provider-specific reason, whose
+/// text is unknown.
 fn finish_reason(reason: &EndReason) -> &'static str {
     match reason {
         EndReason::Done => "done",

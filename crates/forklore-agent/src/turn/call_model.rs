@@ -59,8 +59,8 @@ pub(super) async fn call_model(
     call_with_retries(context, model, request, settings, cancel, None).await
 }
 
-/// Calls the model for another purpose than the turn's answer. Does not announce the answer's
-/// pieces.
+/// Calls the model for a purpose other than the turn's answer, such as a summary. Does not announce
+/// the answer's pieces.
 pub(super) async fn call_model_for(
     context: &Context,
     model: &dyn Model,

@@ -13,13 +13,13 @@ use crate::config::SessionConfig;
 use crate::model::TokenUsage;
 use crate::notify::event::TurnUsage;
 
-/// The usage of one attempt of a model call, with the facts for its record.
+/// The usage of one attempt of a model call, with the other fields of its usage record.
 pub(super) struct Call<'a> {
     usage: &'a TokenUsage,
     request_id: Option<&'a str>,
     took: Duration,
     purpose: Option<&'static str>,
-    /// Whether the call gave no complete answer. `usage` then has the last token counts that the
+    /// Whether the attempt gave no complete answer. `usage` then has the last token counts that the
     /// provider reported.
     partial: bool,
 }

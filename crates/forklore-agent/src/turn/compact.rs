@@ -16,16 +16,17 @@ use crate::hook::HookInput;
 use crate::notify::KernelEvent;
 use crate::notify::event::{CompactionReason, HistoryCompacted, HistoryCompaction};
 
-/// A finished compaction: the covered range and its effect.
+/// The result of a compaction: which messages the summary replaces, and how many tokens this saves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Compacted {
-    /// The first covered conversation index, inclusive.
+    /// The conversation index of the first message that the summary replaces, inclusive.
     pub from_index: u64,
-    /// The end of the covered conversation indexes, exclusive.
+    /// The conversation index at which the messages that the summary replaces end, exclusive.
     pub to_index: u64,
     /// Who wrote the summary: the model, or the engine without a model.
     pub strategy: &'static str,
-    /// Number of tokens that the next request had before the compaction, partly estimated.
+    /// The number of tokens that the next request would have without the compaction, partly
+    /// estimated.
     pub tokens_before: u64,
     /// Estimated number of tokens of the next request after the compaction.
     pub tokens_after: u64,

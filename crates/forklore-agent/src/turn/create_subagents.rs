@@ -7,8 +7,8 @@ use crate::Result;
 use crate::config::SessionConfig;
 use crate::delegation::{Delegation, delegation_of};
 
-/// Creates a sub-agent for each allowed delegation call. If a sub-agent cannot be created, refuses
-/// the call with the reason.
+/// Creates a sub-agent for each allowed call of the delegation tool. If a sub-agent cannot be
+/// created, refuses the call with the reason.
 pub(super) async fn create_subagents(
     log: &mut Log<'_>,
     config: &SessionConfig,

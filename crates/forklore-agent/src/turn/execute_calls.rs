@@ -145,7 +145,7 @@ impl RunningCalls {
         }
     }
 
-    /// Takes the outcomes from index `from` up to the first call that is not done.
+    /// Removes and returns the outcomes from index `from` up to the first call that is not done.
     pub(super) fn ready_from(&mut self, from: usize) -> Vec<Done> {
         let rest = self.outcomes.iter_mut().skip(from);
         rest.map_while(Option::take).collect()

@@ -14,12 +14,13 @@ use crate::handle::KernelHandle;
 use crate::lease_owner;
 use crate::{Error, Result};
 
-/// The longest pause before a waiting turn tries again to acquire the lease. It bounds the wait for
-/// an owner whose process was killed: such an owner commits nothing that would end the wait.
+/// The longest pause before a waiting turn tries again to acquire the lease. It limits the wait for
+/// a lease whose owner's process was killed. Such an owner writes nothing to the session, and
+/// therefore nothing else would end the wait early.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
-/// A lease that this runtime has acquired. [`release`](Self::release) ends it. Dropping it stops
-/// the renewal and releases it in the background.
+/// A lease that this runtime has acquired. [`release`](Self::release) ends the lease. Dropping this
+/// value stops the renewal and releases the lease in the background.
 pub(crate) struct Lease {
     kernel: KernelHandle,
     owner: String,
@@ -63,8 +64,8 @@ impl Lease {
         let _ = self.kernel.run(move |engine| engine.release(&session, &owner)).await;
     }
 
-    /// Acquires the lease of another session. From now on, renews that lease instead of the
-    /// previous one.
+    /// Acquires the lease of another session. From now on, renews the lease of that session instead
+    /// of the previous session's lease.
     pub(crate) async fn move_to(&self, session: &SessionId) -> Result<Header> {
         let header = hold(&self.kernel, session, &self.owner).await?;
         *self.session.lock().unwrap_or_else(PoisonError::into_inner) = session.clone();
@@ -100,8 +101,8 @@ impl Drop for Lease {
     }
 }
 
-/// Waits until something is committed to the session, such as the release of its lease. Returns
-/// early if the work is interrupted, and at the latest after `most`.
+/// Waits until something is written to the session, such as the release of its lease. Returns early
+/// if the running work is interrupted, and at the latest after `most`.
 async fn until_changed(context: &Context, session: &SessionId, most: Duration) -> Result<()> {
     let cancel = context.cancel_token().unwrap_or_default();
     let session = session.clone();
@@ -112,7 +113,7 @@ async fn until_changed(context: &Context, session: &SessionId, most: Duration) -
     }
 }
 
-/// Waits for the next commit to a session, until its lease expires, but no longer than `most`.
+/// Waits until something is written to the session or its lease expires, but no longer than `most`.
 fn wait_for_change(engine: &Engine, session: &SessionId, most: Duration) -> EngineResult<()> {
     // Follow the session before reading the lease. A release between the two then ends the wait.
     let mut follower = engine.follow(session)?;
@@ -128,9 +129,9 @@ async fn hold(kernel: &KernelHandle, session: &SessionId, owner: &str) -> Result
     kernel.run(move |engine| Ok(take_over(engine, &session, &owner))).await?
 }
 
-/// Acquires the lease. If the process of the current owner is gone, first releases the lease in the
-/// owner's name. If several runtimes try this at once, only one succeeds. If another runtime has
-/// already acquired the lease, none succeeds.
+/// Acquires the lease of a session. If the process of the lease's current owner is gone, first
+/// releases the lease in the owner's name. If several runtimes try this at once, only one succeeds.
+/// If another runtime has already acquired the lease, none succeeds.
 fn take_over(engine: &Engine, session: &SessionId, owner: &str) -> Result<Header> {
     let refused = match engine.take_lease(session, owner) {
         Err(error) if error.holder().is_some() => error,

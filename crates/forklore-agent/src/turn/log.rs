@@ -127,8 +127,8 @@ impl<'a> Log<'a> {
         forked.await
     }
 
-    /// Reads the messages that `model` would receive into the view, unless the view has them
-    /// already.
+    /// Makes the view contain the messages that `model` would receive now, and their attachments.
+    /// Reads only what the view does not contain yet.
     pub(crate) async fn look(&mut self, model: &dyn Model) -> Result<()> {
         if !self.view.is_current(&self.session, self.head, model) {
             let (session, name) = (self.session.clone(), model.name().model.clone());
@@ -145,7 +145,7 @@ impl<'a> Log<'a> {
         Ok(())
     }
 
-    /// Returns how full the context window is.
+    /// Returns how many tokens the session's next request contains at least.
     pub(crate) async fn pressure(&self) -> Result<ContextUsage> {
         if let Some(pressure) = self.view.pressure() {
             return Ok(pressure);
@@ -154,7 +154,7 @@ impl<'a> Log<'a> {
         self.context.kernel.run(move |engine| engine.context_usage(&session)).await
     }
 
-    /// Ends the turn and releases the lease.
+    /// Marks the turn as ended and releases the session's lease.
     pub(crate) async fn close(self) {
         self.view.end();
         self.lease.release().await;

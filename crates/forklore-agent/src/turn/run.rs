@@ -33,7 +33,7 @@ pub(crate) struct Run<'a> {
     pub(crate) ceiling: Option<&'a BTreeSet<String>>,
     /// The token that a person's interruption cancels.
     pub(crate) cancel: &'a CancellationToken,
-    /// The port that creates sub-agents.
+    /// Creates the sub-agents of the session.
     factory: &'a dyn SubagentFactory,
     /// The token that stops the running work. Cancelled with `cancel`, or when the time budget is
     /// used up.
@@ -133,8 +133,8 @@ impl<'a> Run<'a> {
     }
 
     /// Calls the model. Compacts the history first if the context window is too full. Returns
-    /// `None` if the request was too long, and the history was then compacted or the turn stopped.
-    /// The caller then tries again.
+    /// `None` if the model refused the request as too long, and the history was then compacted or
+    /// the turn stopped. After `None`, the caller tries again.
     async fn call_model(
         &self,
         log: &mut Log<'_>,
@@ -162,7 +162,7 @@ impl<'a> Run<'a> {
         Ok(Some(call))
     }
 
-    /// Compacts the history. Returns whether the messages became shorter.
+    /// Compacts the session's history. Returns whether the messages became shorter.
     async fn compact(
         &self,
         log: &mut Log<'_>,
@@ -176,8 +176,8 @@ impl<'a> Run<'a> {
         Ok(freed_tokens)
     }
 
-    /// Returns the next request. Messages that hooks inject into the request are also appended to
-    /// the log.
+    /// Returns the next request to the model. Messages that hooks inject into the request are also
+    /// appended to the log.
     async fn request(&self, log: &mut Log<'_>) -> Result<Request> {
         let model = &*self.config.model;
         log.look(model).await?;

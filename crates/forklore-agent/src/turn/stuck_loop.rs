@@ -6,11 +6,11 @@ use super::authorize::Authorized;
 use super::truncate::boundary;
 use crate::tool::ToolOutcome;
 
-/// Maximum length in bytes of the failed call's result in the reason for ending the turn.
+/// Maximum length in bytes of the failed call's result in the reason for which a turn ends.
 const SHOWN: usize = 200;
 
-/// How a call failed. Two executed calls failed in the same way only if their arguments are equal
-/// too. Refused calls are compared without arguments, because their arguments had no effect.
+/// How a tool call failed. Two executed calls failed in the same way only if their arguments are
+/// equal too. Refused calls are compared without arguments, because their arguments had no effect.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Failure {
     name: String,
@@ -18,7 +18,7 @@ struct Failure {
     content: String,
 }
 
-/// The failed calls of one answer. Empty if a call of the answer succeeded.
+/// The failed calls of one answer of the model. Empty if a call of the answer succeeded.
 #[derive(Debug, Default)]
 pub(super) struct Round {
     failures: BTreeSet<Failure>,
@@ -26,7 +26,8 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// Adds the outcome of a call. After one success, the round counts as having no failures.
+    /// Adds the outcome of a call to the round (all calls of one answer). After one success, the
+    /// round counts as having no failures.
     pub(super) fn add(&mut self, authorized: &Authorized, outcome: &ToolOutcome) {
         if !outcome.is_error {
             self.succeeded = true;
@@ -44,7 +45,8 @@ impl Round {
     }
 }
 
-/// Counts the consecutive rounds in which all calls failed in the same way.
+/// Counts the consecutive rounds in which all calls failed in the same way. A round is all tool
+/// calls of one answer.
 #[derive(Debug, Default)]
 pub(super) struct StuckLoop {
     last: BTreeSet<Failure>,
@@ -52,8 +54,8 @@ pub(super) struct StuckLoop {
 }
 
 impl StuckLoop {
-    /// Counts a round. Returns the reason to end the turn if at least `most` consecutive rounds
-    /// failed in the same way.
+    /// Counts a round (the tool calls of one answer). Returns the reason to end the turn if at
+    /// least `most` consecutive rounds failed in the same way.
     pub(super) fn count(&mut self, round: Round, most: Option<u32>) -> Option<String> {
         if round.succeeded {
             *self = Self::default();

@@ -22,7 +22,8 @@ use crate::tool::ToolCall;
 /// Creates the sub-agents of a session.
 pub(crate) trait SubagentFactory: Send + Sync {
     /// Creates a sub-agent, or opens an existing sub-agent for another task. When this function
-    /// returns, the sub-agent's session is durable and its creation was announced.
+    /// returns, the sub-agent's session is durable. If the session is new, its creation was
+    /// announced.
     fn make<'a>(
         &'a self,
         parent: &'a Context,
@@ -30,7 +31,7 @@ pub(crate) trait SubagentFactory: Send + Sync {
     ) -> BoxFuture<'a, Result<Arc<dyn SubagentSession>>>;
 }
 
-/// The session of a sub-agent, as the parent's turn uses it.
+/// The session of a sub-agent, as the turn of its parent sees it.
 pub(crate) trait SubagentSession: Send + Sync {
     fn id(&self) -> SessionId;
 
@@ -42,7 +43,7 @@ pub(crate) trait SubagentSession: Send + Sync {
     fn run(&self, cancel: &CancellationToken) -> BoxFuture<'static, Result<Turn>>;
 }
 
-/// A sub-agent, with its name and the id of the tool call for which it was created.
+/// A sub-agent, with its name and the id of the tool call that assigned its task.
 #[derive(Clone)]
 pub(crate) struct Subagent {
     subagent: Arc<dyn SubagentSession>,
@@ -78,8 +79,9 @@ impl Subagent {
         event(EventType::SUBAGENT_EVENT, data)
     }
 
-    /// Builds the event that records the sub-agent's end. Set `with_result` if no tool result gives
-    /// the sub-agent's result to the model: the event then contains the result.
+    /// Builds the event that records the sub-agent's end in the parent's log. Set `with_result` if
+    /// no tool result gives the sub-agent's result to the model. The event then contains the
+    /// result.
     pub(crate) fn ended(&self, turn: &Result<Turn>, with_result: bool) -> Result<NewEvent> {
         let failed = failure(turn);
         let status = if failed.is_some() { "failed" } else { "finished" };

@@ -19,12 +19,15 @@ const TASK: &str = "Below is the transcript of a conversation between a person a
      what the person wants, what was decided and why, what was done, which files and commands \
      matter, what is still to be done. Keep names, paths and numbers. Answer with the summary \
      alone.";
-/// Maximum length in bytes of one tool result, or of the arguments of one call, in the transcript.
+/// Maximum length in bytes of one tool result, or of the arguments of one call, in a transcript.
+/// The model receives the transcript to summarize it.
 const RESULT_BYTES: usize = 4 << 10;
-/// Maximum length of a transcript in bytes if the model's context window is not configured.
+/// Maximum length in bytes of the transcript that the model summarizes, if its context window is
+/// not configured.
 const TRANSCRIPT_BYTES: usize = 200 << 10;
 
-/// Asks the model for a summary. If the model gives no summary, the result contains the reason.
+/// Lets the model summarize `messages`. If the model gives no summary, the result contains the
+/// reason.
 pub(crate) async fn summarize(
     context: &Context,
     config: &SessionConfig,
@@ -66,15 +69,14 @@ pub(crate) async fn summarize(
     Ok(Summarize::Fallback { why, usage })
 }
 
-/// Removes the last word of a text that reached the token limit, because the word may be
-/// incomplete.
+/// Removes the last word of a text that was cut at the token limit. This word may be incomplete.
 fn whole_words(text: &str) -> String {
     let end = text.rfind(char::is_whitespace).unwrap_or(text.len());
     format!("{} ...", text.get(..end).unwrap_or(text).trim_end())
 }
 
-/// Converts messages to a transcript. Each message or call begins with the name of the speaker in
-/// brackets.
+/// Converts messages to a text, the transcript. Each message or call begins with the name of the
+/// speaker in brackets.
 fn transcript(messages: &[Message]) -> String {
     let mut text = String::new();
     for message in messages {

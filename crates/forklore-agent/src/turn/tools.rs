@@ -25,8 +25,8 @@ use crate::notify::event::ToolResult;
 use crate::tool::{ToolCall, ToolOutcome, to_value};
 use crate::{Error, Result};
 
-/// Executes the calls and returns the round with their failures. When this function returns, the
-/// log has a result for every call.
+/// Executes the tool calls of one answer. Returns which calls failed. When this function returns,
+/// the log has a result for every call.
 pub(super) async fn carry_out(
     log: &mut Log<'_>,
     config: &SessionConfig,
@@ -121,8 +121,9 @@ async fn authorize_all(
     Ok(all)
 }
 
-/// Asks the hooks about a result. Returns the result as the hooks changed it, and the messages that
-/// the hooks injected for the model.
+/// Asks the hooks about a tool's result. Returns the result as the hooks changed it, and the
+/// messages that the hooks injected for the model. If a hook denies the result, the outcome is a
+/// failure.
 async fn changed_by_hooks(
     log: &Log<'_>,
     call: &ToolCall,

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::plain::text_data;
 
-/// Truncates the content of a result to about `most` bytes. Retains the beginning and the end, with
-/// a note between them that states how many bytes are left out.
+/// Truncates the content of a tool result to about `most` bytes. Retains the beginning and the end,
+/// with a note between them that states how many bytes are left out.
 pub(super) fn truncated(content: Data, most: usize) -> Data {
     if content.get().len() <= most {
         return content;
@@ -30,7 +30,7 @@ fn is_text(part: &Value) -> bool {
     part.get("type").is_some_and(|kind| kind == "text")
 }
 
-/// Returns the complete content of a result as bytes for an attachment, with their media type.
+/// Returns the complete content of a tool result as bytes for an attachment, with their media type.
 pub(super) fn whole(content: &Data) -> (Vec<u8>, &'static str) {
     content.read::<String>().map_or_else(
         |_| (content.get().as_bytes().to_vec(), "application/json"),

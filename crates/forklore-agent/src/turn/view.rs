@@ -9,12 +9,13 @@ use crate::config::SessionConfig;
 use crate::media::{Attached, Capabilities, Named, named};
 use crate::model::{Model, Request};
 
-/// The messages of a session that a model would receive, as they were last read and updated.
+/// The messages that a model would receive of a session. The view is read once and then updated
+/// with each append.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct View {
     current: Option<Messages>,
     along: Along,
-    /// Whether the view belongs to an open log, which updates it with each append.
+    /// Whether the view belongs to an open log. An open log updates the view with each append.
     followed: bool,
 }
 
@@ -35,13 +36,13 @@ struct Messages {
 struct Along {
     takes: Capabilities,
     attached: Attached,
-    /// Number of leading messages whose attachments were read.
+    /// The number of leading messages of the view whose attachments were read.
     seen: usize,
     /// Attachments that were read earlier, for other messages or for another model.
     before: Attached,
 }
 
-/// The attachments that are still to be read, with the data needed to read them.
+/// The attachments of a view that are still to be read, with the data needed to read them.
 pub(crate) struct Unread {
     takes: Capabilities,
     attached: Attached,
@@ -56,9 +57,10 @@ impl Unread {
 }
 
 impl View {
-    /// Connects the view to a log that is opened at `head`. Discards the old messages in two cases.
-    /// First, the future of the previous turn was dropped: its calls may wait for results that will
-    /// never arrive. Second, another runtime wrote to the session since the messages were read.
+    /// Connects the view to a session's log, which is opened at `head`. Discards the old messages
+    /// in two cases. First, the future of the previous turn was dropped: its calls may wait for
+    /// results that will never arrive. Second, another runtime wrote to the session since the
+    /// messages were read.
     pub(crate) fn begin(&mut self, session: &SessionId, head: i64) {
         let was_followed = std::mem::replace(&mut self.followed, true);
         let current = self.current.as_ref();
@@ -90,7 +92,8 @@ impl View {
         self.current = Some(Messages { session, head, model, messages, shared, forks, pressure });
     }
 
-    /// Returns the attachments that new messages reference, or `None` if they reference none.
+    /// Returns a request to read the attachments of new messages. Returns `None` if the new
+    /// messages reference no attachments.
     pub(crate) fn unread(&mut self, takes: Capabilities) -> Option<Unread> {
         let messages = &self.current.as_ref()?.messages;
         if self.along.takes != takes {
@@ -106,14 +109,14 @@ impl View {
         Some(Unread { takes, attached, before, named })
     }
 
-    /// Stores the attachments that were read for all messages so far.
+    /// Stores the attachments that were read. They cover all messages so far.
     pub(crate) fn attach(&mut self, attached: Attached) {
         self.along.seen = self.messages().len();
         self.along.attached = attached;
     }
 
-    /// Updates the view after an append. Discards the messages if one of the events changes how
-    /// earlier messages are sent.
+    /// Updates the view after `events` were appended to the log. Discards the view's messages if
+    /// one of the events changes how earlier messages are sent.
     pub(crate) fn follow(&mut self, events: &[NewEvent], head: i64) {
         let Some(current) = &mut self.current else { return };
         for event in events {
@@ -143,7 +146,7 @@ impl View {
         current.head = head;
     }
 
-    /// Assigns the view to a fork of the session that has the same messages.
+    /// Assigns the view to a fork of its session. The fork has the same messages.
     pub(crate) fn move_to(&mut self, session: &SessionId, head: i64) {
         if let Some(current) = &mut self.current {
             current.session = session.clone();
@@ -151,12 +154,13 @@ impl View {
         }
     }
 
-    /// Returns how full the context window is, or `None` if the view has no messages.
+    /// Returns how many tokens the next request contains at least, or `None` if the view has no
+    /// messages.
     pub(crate) fn pressure(&self) -> Option<ContextUsage> {
         self.current.as_ref().map(|current| current.pressure)
     }
 
-    /// Returns the total length of the messages in bytes of JSON.
+    /// Returns the total length of the view's messages in bytes of JSON.
     pub(crate) fn bytes(&self) -> usize {
         let len = |message| serde_json::to_string(message).map_or(0, |text| text.len());
         self.messages().iter().map(len).sum()
@@ -181,14 +185,15 @@ impl View {
 }
 
 impl Along {
-    /// Starts again at the first message. Attachments that were already read stay available.
+    /// Resets to 0 the number of messages whose attachments were read. Attachments that were
+    /// already read can be reused.
     fn again(self) -> Self {
         let before = if self.seen > 0 { self.attached } else { self.before };
         Self { takes: self.takes, before, ..Self::default() }
     }
 }
 
-/// Checks whether the event contains the result of a sub-agent, which the model receives.
+/// Checks whether the event contains a sub-agent's result that the model receives.
 fn has_result(event: &NewEvent) -> bool {
     #[derive(serde::Deserialize)]
     struct Ended {
@@ -199,8 +204,8 @@ fn has_result(event: &NewEvent) -> bool {
         && event.data.read::<Ended>().is_ok_and(|ended| ended.result.is_some())
 }
 
-/// Checks whether this usage event belongs to a model call for another purpose than the
-/// conversation.
+/// Checks whether this usage event belongs to a model call outside the conversation, such as a
+/// summary.
 fn has_purpose(event: &NewEvent) -> bool {
     #[derive(serde::Deserialize)]
     struct Purpose {
@@ -210,8 +215,9 @@ fn has_purpose(event: &NewEvent) -> bool {
     event.data.read::<Purpose>().is_ok_and(|usage| usage.purpose.is_some())
 }
 
-/// Checks whether a later user message changes how this message is sent. If so, open calls get
-/// results, and reasoning that no answer follows is omitted.
+/// Checks whether a later user message changes how this message is sent. Such a message contains
+/// tool calls or reasoning: open calls then get results, and reasoning that no answer follows is
+/// omitted.
 fn is_loose(message: &Message) -> bool {
     let loose = |part: &Part| matches!(part, Part::ToolCall { .. } | Part::Reasoning { .. });
     match &message.content {

@@ -24,7 +24,7 @@ impl InlineMedia<'_> {
     }
 }
 
-/// Returns the note that replaces media where the API does not accept them.
+/// Returns the note that replaces an image or a document where the API does not accept it.
 pub(crate) fn note(shown: &InlineMedia<'_>) -> String {
     format!("[not sent: {}]", shown.media_type)
 }
@@ -55,7 +55,7 @@ impl<'a> ContentPart<'a> {
     }
 }
 
-/// Converts an attachment to a content part: the media, the text, or a note.
+/// Converts an attachment to a content part: its media, its text, or a note that it is not sent.
 pub(super) fn attachment<'b, 'a: 'b>(
     context: &mut MediaContext<'a>,
     reference: &str,
@@ -79,8 +79,8 @@ pub(super) fn attachment<'b, 'a: 'b>(
     }
 }
 
-/// Converts a part in the native form of a provider or an agent to a content part: the media in it,
-/// or a note.
+/// Converts a part in a provider's or an agent's own format to a content part. The result is the
+/// image or document in the part, or a note that the part is not sent.
 pub(super) fn other<'b>(context: &mut MediaContext<'_>, json: &'b str) -> ContentPart<'b> {
     if let Some(Inline { media_type, base64, name }) = inline(json) {
         return match context.allowance.take_base64(&media_type, &base64) {
@@ -161,7 +161,8 @@ impl Part {
     }
 }
 
-/// Returns the text of a tool result. The text that `mark` returns replaces each image or document.
+/// Returns the text of a tool result. Each image or document is replaced with the text that `mark`
+/// returns.
 pub(crate) fn as_text(
     pieces: &[ContentPart<'_>],
     mark: impl Fn(&InlineMedia<'_>) -> String,

@@ -110,7 +110,8 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// Appends a chunk. Returns the redacted text that cannot be part of the key.
+    /// Appends a chunk of text to the stream. Returns the redacted text that can no longer become a
+    /// part of the key.
     pub(super) fn pass(&mut self, more: &str, key: &str) -> String {
         let mut text = std::mem::take(&mut self.pending);
         text.push_str(more);
@@ -122,7 +123,7 @@ impl Flow {
         text
     }
 
-    /// Returns the pending text at the end of the response. It is not the whole key.
+    /// Returns the pending text at the end of the response. This text is not the whole key.
     pub(super) fn rest(&mut self) -> String {
         std::mem::take(&mut self.pending)
     }

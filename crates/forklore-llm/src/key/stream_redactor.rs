@@ -30,7 +30,7 @@ impl StreamRedactor {
         Self { key: Some(key), ..Self::default() }
     }
 
-    /// Redacts an event and pushes the events that are ready to `out`.
+    /// Redacts the key in an event, and pushes the events that are ready to `out`.
     pub(crate) fn pass(&mut self, piece: StreamEvent, out: &mut VecDeque<StreamEvent>) {
         let Some(key) = self.key.clone() else { return out.push_back(piece) };
         match piece {
@@ -50,7 +50,7 @@ impl StreamRedactor {
         }
     }
 
-    /// Ends the response and pushes the remaining text to `out`.
+    /// Ends the response, and pushes the text that was not yet passed on to `out`.
     pub(crate) fn end(&mut self, out: &mut VecDeque<StreamEvent>) {
         self.end_text(out);
         self.end_thinking(out);

@@ -21,8 +21,8 @@ use crate::content::{
 /// a limit.
 const DEFAULT_MAX_TOKENS: u32 = 8192;
 
-/// The maximum number of breakpoints in the history. The API allows four in a request, and the
-/// field for the whole request uses one.
+/// The maximum number of cache breakpoints in the history. The API allows four in a request, and
+/// the request's own `cache_control` field uses one.
 const MAX_BREAKPOINTS: usize = 3;
 
 #[derive(Serialize)]
@@ -38,7 +38,7 @@ struct Body<'a> {
     cache_control: TypeTag,
 }
 
-/// The part of a request that a request for a token count contains.
+/// The part of a model request that is also sent when the server counts tokens.
 #[derive(Serialize)]
 struct Prompt<'a> {
     model: &'a str,
@@ -69,8 +69,8 @@ struct Message<'a> {
     content: Vec<CacheableBlock<'a>>,
 }
 
-/// A content block. `cache_control` marks a cache breakpoint after the block, and is its last
-/// field.
+/// A content block. The field `cache_control`, if present, marks a cache breakpoint after the block
+/// and is its last field.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum CacheableBlock<'a> {
@@ -144,7 +144,7 @@ pub(super) fn body(
     })
 }
 
-/// Returns the body of a request for the token count of `request`.
+/// Returns the request body with which the server counts the tokens of `request`.
 pub(crate) fn count_body(
     config: &ModelConfig,
     name: &ModelName,
@@ -181,13 +181,14 @@ fn prompt<'a>(
     }
 }
 
-/// The breakpoints in the history. Each is the number of messages before the breakpoint.
+/// The cache breakpoints in the history. Each number is how many messages precede the breakpoint.
 struct Breakpoints(Vec<usize>);
 
 impl Breakpoints {
-    /// Sets breakpoints at the oldest forks of the session's lineage, so that the requests of
-    /// parent and child have the same breakpoints. The breakpoint of the whole request covers
-    /// shared prefixes after them, because the server looks back over 20 blocks.
+    /// Sets a cache breakpoint after the messages that each of the oldest forks inherited. These
+    /// are the first forks on the path from the root to the session, so the requests of parent and
+    /// child have the same breakpoints. The breakpoint of the whole request covers shared prefixes
+    /// after the last of them, because the server looks back over 20 blocks.
     fn of(request: &Request) -> Self {
         let mut breakpoints = request.forks.clone();
         if breakpoints.is_empty() && request.shared > 0 {
@@ -197,8 +198,8 @@ impl Breakpoints {
         Self(breakpoints)
     }
 
-    /// Returns, for each breakpoint, the index in `all` of the last block before it that may have
-    /// `cache_control`. Reasoning may not.
+    /// Returns an index in `all` for each breakpoint: the last segment (part of a message) before
+    /// the breakpoint that may have `cache_control`. Reasoning may not have it.
     fn indexes(&self, all: &[Segment<'_>]) -> Vec<usize> {
         let cacheable =
             |segment: &Segment<'_>| !matches!(segment.kind, SegmentKind::Reasoning { .. });
@@ -230,7 +231,7 @@ fn system<'a>(
     blocks.collect()
 }
 
-/// Joins consecutive segments of the same role to one message.
+/// Joins consecutive segments (parts of messages) of the same role to one message.
 fn messages<'a>(rest: Vec<Segment<'a>>, breakpoints: &Breakpoints) -> Vec<Message<'a>> {
     let mut messages: Vec<Message<'a>> = Vec::new();
     // The API requires that the first message is a user message.
@@ -278,7 +279,8 @@ fn show(shown: InlineMedia<'_>) -> ContentBlock<'_> {
     }
 }
 
-/// Returns the content of a tool result. If `is_error` is set, the API accepts only text.
+/// Returns the content of a tool result in the API's form. For a failed call (`is_error`), the API
+/// accepts only text.
 fn tool_content(content: Vec<ContentPart<'_>>, is_error: bool) -> ToolContent<'_> {
     if is_error || !content.iter().any(|piece| matches!(piece, ContentPart::Media(_))) {
         return ToolContent::Text(as_text(&content, note));

@@ -22,7 +22,7 @@ struct Body<'a> {
     generation_config: GenerationConfig,
 }
 
-/// The part of a request that a request for a token count contains.
+/// The part of a model request that is also sent when the server counts tokens.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Prompt<'a> {
@@ -127,8 +127,8 @@ enum FunctionResult {
     Error(String),
 }
 
-/// The signature of a thought. A later request must contain the signature in the part that follows
-/// the thought.
+/// The provider's signature of a reasoning block. A later request must contain the signature in the
+/// part that follows the reasoning.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Signature<'a> {
@@ -155,7 +155,7 @@ pub(super) fn body(
     })
 }
 
-/// Returns the body of a request for the token count of `request`.
+/// Returns the request body with which the server counts the tokens of `request`.
 pub(crate) fn count_body(
     config: &ModelConfig,
     name: &ModelName,
@@ -218,7 +218,8 @@ fn signed(opaque: &Data) -> Option<Data> {
     Some(Data::from_checked(signature.thought_signature.get()))
 }
 
-/// Converts a segment to parts. The media of a tool result follow the text of the result.
+/// Converts the content of a segment (a part of a message) to Gemini's parts. The images and
+/// documents in a tool result follow its text.
 fn parts(what: SegmentKind<'_>) -> Vec<Part<'_>> {
     let part = match what {
         SegmentKind::Text(text) => Part { text: Some(text), ..Part::default() },

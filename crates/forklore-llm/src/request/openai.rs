@@ -198,8 +198,8 @@ fn messages<'a>(all: Vec<Segment<'a>>) -> Vec<ChatMessage<'a>> {
     messages
 }
 
-/// Content that must follow the results of a response's calls: the media of the results, and the
-/// segments after a call.
+/// Content that must come after the results of a response's calls: the images and documents in the
+/// results, and the segments (parts of messages) after a call.
 #[derive(Default)]
 struct Deferred<'a> {
     shown: Vec<MessagePart<'a>>,
@@ -207,7 +207,8 @@ struct Deferred<'a> {
 }
 
 impl<'a> Deferred<'a> {
-    /// Writes the text of a tool result into the last message, and defers the media of the result.
+    /// Writes the text of a tool result into the last message. Defers the images and documents in
+    /// the result.
     fn result(
         &mut self,
         messages: &mut [ChatMessage<'a>],
@@ -253,8 +254,8 @@ impl ChatMessage<'_> {
         !self.tool_calls.is_empty()
     }
 
-    /// Checks whether the message can take the segment without changing the order of segments. The
-    /// order is reasoning, content, calls.
+    /// Checks whether the message can contain one more segment (part) of this kind without changing
+    /// their order. The order is reasoning, content, calls.
     fn takes(&self, kind: &SegmentKind<'_>) -> bool {
         match kind {
             SegmentKind::Reasoning { .. } => self.content.is_none() && !self.calls(),
@@ -294,7 +295,7 @@ fn show(shown: InlineMedia<'_>) -> MessagePart<'_> {
     MessagePart::File { file: File { filename, file_data: url } }
 }
 
-/// Appends a part to the content, and converts the content to a list if necessary.
+/// Appends a part to the content of a message. Converts the content to a list if necessary.
 fn append_part<'a>(to: &mut Option<MessageContent<'a>>, block: MessagePart<'a>) {
     let mut blocks = match to.take() {
         None => Vec::new(),
@@ -337,8 +338,8 @@ pub(crate) enum ReasoningName {
     Reasoning,
 }
 
-/// The provider data that is stored with reasoning: the field in which a later request contains the
-/// reasoning.
+/// The provider data that is stored with reasoning. It names the field in which a later request
+/// must contain the reasoning.
 #[derive(Default, Deserialize, Serialize)]
 pub(crate) struct ReasoningField {
     #[serde(default)]

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::{PendingCall, ResponseError, append_bounded, check_call_count};
 
-/// The state of a response that is being read.
+/// The state of a response from Anthropic that is being read.
 #[derive(Default)]
 pub(crate) struct Reader {
     id: Option<String>,
@@ -25,7 +25,7 @@ pub(crate) struct Reader {
     is_over: bool,
 }
 
-/// The content block that the server is sending.
+/// The content block that the server is sending at the moment.
 enum Block {
     Text,
     Thinking { text: String, signature: String },
@@ -110,7 +110,7 @@ struct Usage {
     cache_creation_input_tokens: Option<u64>,
 }
 
-/// A thinking block, in the form in which later requests must contain it.
+/// A thinking block of Anthropic, in the form in which later requests must contain it.
 #[derive(Serialize)]
 struct Thinking<'a> {
     r#type: &'static str,
@@ -262,7 +262,8 @@ impl Reader {
 }
 
 impl Usage {
-    /// Replaces each count that `later`, the usage of a later event, contains.
+    /// Updates the token counts with the usage of a later event. Replaces each count that `later`
+    /// contains.
     fn update(&mut self, later: Self) {
         self.input_tokens = later.input_tokens.or(self.input_tokens);
         self.output_tokens = later.output_tokens.or(self.output_tokens);

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::{ResponseError, append_bounded};
 use crate::request::gemini::Signature;
 
-/// The state of a response that is being read.
+/// The state of a response from Gemini that is being read.
 #[derive(Default)]
 pub(crate) struct Reader {
     id: Option<String>,

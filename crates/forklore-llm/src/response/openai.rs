@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::{PendingCall, ResponseError, append_bounded, check_call_count};
 use crate::request::openai::{ReasoningField, ReasoningName};
 
-/// The state of a response that is being read.
+/// The state of a response from an OpenAI-compatible server that is being read.
 #[derive(Default)]
 pub(crate) struct Reader {
     id: Option<String>,
