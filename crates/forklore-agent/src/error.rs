@@ -74,9 +74,6 @@ pub enum Error {
     /// The session has no interrupted or incomplete turn that could be resumed.
     #[error("session {0} has no turn that was interrupted or broken off; give it a prompt")]
     NothingToResume(SessionId),
-    /// The turn used up its budget.
-    #[error("the budget of the turn is used up: {0}")]
-    Budget(String),
     /// A value cannot be encoded as JSON.
     #[error("cannot be written as JSON: {0}")]
     Json(#[from] forklore_core::data::NotJson),
@@ -117,7 +114,6 @@ impl Error {
             | Self::NotADelegate(_)
             | Self::IsAPlan(_) => ErrorKind::InvalidArgs,
             Self::Interrupted(_) => ErrorKind::Interrupted,
-            Self::Budget(_) => ErrorKind::Conflict,
             Self::Json(_) | Self::Work(_) | Self::Crashed(_) | Self::Io { .. } => {
                 ErrorKind::Internal
             }
