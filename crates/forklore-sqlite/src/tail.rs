@@ -20,8 +20,8 @@ use crate::write_tx::WriteTx;
 /// save little space for it, and moving it would write the payload a second time.
 const LARGE: usize = 32 << 10;
 
-/// The calls that are open after the last event: the calls themselves, or only their number if no
-/// append of this transaction changes them.
+/// The calls that are open after the last event: the calls themselves, or only their number if
+/// none of the events to be added changes them.
 pub(crate) enum Open {
     Calls(OpenCalls),
     Unchanged(u64),

@@ -105,7 +105,7 @@ fn an_import_is_logged_with_its_numbers() {
     std::fs::write(&path, chat.replace("nobody", "somebody")).unwrap();
     let rewritten = logged(&sandbox, "warn", &words);
     let expected = format!(
-        "WARN forklore_import::start: a file was rewritten: reads a new revision path={shown} \
+        "WARN forklore_import::start_reading: a file was rewritten: reads a new revision path={shown} \
          revision=1"
     );
     assert_eq!(records(&rewritten), [&*expected], "{rewritten:?}");

@@ -9,7 +9,7 @@ use forklore_core::Data;
 use rusqlite::blob::Blob;
 use rusqlite::{Connection, MAIN_DB};
 use zstd::stream::read::Decoder;
-use zstd::zstd_safe::{DCtx, ResetDirective};
+use zstd::zstd_safe::DCtx;
 
 use crate::crc;
 use crate::fault;
@@ -29,6 +29,9 @@ pub(crate) enum Codec {
 const LONGEST: usize = 1_000_000_000;
 /// The zstd level. Higher levels take much longer and save few bytes.
 const LEVEL: i32 = 3;
+/// The size in bytes above which a thread's decompression state is created anew. The level needs
+/// less; only a damaged chunk can claim more.
+const LARGEST_CONTEXT: usize = 8 << 20;
 
 impl Codec {
     /// Returns the number that represents the codec in a row.
@@ -185,10 +188,10 @@ fn decompressed(stored: &[u8], len: usize) -> std::io::Result<Vec<u8>> {
     }
     let mut bytes = Vec::with_capacity(len.min(stored.len().saturating_mul(64)));
     CONTEXT.with_borrow_mut(|context| {
-        // A chunk that was damaged or read only in part leaves a frame open.
-        context
-            .reset(ResetDirective::SessionOnly)
-            .map_err(|code| std::io::Error::other(zstd::zstd_safe::get_error_name(code)))?;
+        if context.sizeof() > LARGEST_CONTEXT {
+            *context = DCtx::create();
+        }
+        // This resets the context: a chunk that was damaged or read only in part left it open.
         let decoder = Decoder::with_context(stored, context);
         decoder.take(len as u64).read_to_end(&mut bytes)
     })?;
