@@ -26,7 +26,7 @@ const CACHE_KIB: u32 = 16 << 10;
 /// pages need no system call and no page cache. Mapping is safe: only checkpoints truncate the
 /// file, and never below the size that a reader's snapshot needs.
 const MAPPED_BYTES: i64 = 1 << 30;
-/// SQLite's name for the write-ahead journal mode, which every store uses.
+/// SQLite's name for the journal mode that every store uses: the changes are in a WAL.
 const WAL: &str = "wal";
 /// SQLite's `journal_size_limit` in bytes: SQLite does not truncate a smaller WAL when it writes to
 /// it from the beginning again. The WAL usually reaches about this size before a checkpoint ends,

@@ -16,8 +16,7 @@ use crate::{Options, SqliteStore, store_path};
 /// Maximum size in bytes of a store of which the health check reads every page. For a larger store
 /// that takes too long.
 const LOOKED_THROUGH: u64 = 256 << 20;
-/// A WAL of more than this many bytes causes a warning, because it has not been written back for a
-/// long time.
+/// A WAL of more than this many bytes causes a warning: it was not written back for a long time.
 const LONG_WAL: u64 = 128 << 20;
 /// Maximum number of session headers that a health check reads.
 const HEADERS: usize = 10_000;

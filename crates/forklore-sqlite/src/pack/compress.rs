@@ -57,7 +57,7 @@ struct Batch<T> {
     found: Vec<T>,
 }
 
-/// Compresses the uncompressed chunks of a segment.
+/// Compresses the uncompressed chunks of a segment. Returns how many events these chunks have.
 fn chunks(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut from = Some(key(segment, 0));
     let mut events = 0;
