@@ -70,8 +70,8 @@ pub(crate) fn create(folder: &Folder, new: &NewSession, staged: Option<&Staged>)
     Ok(header)
 }
 
-/// Claims the id and the label of a new session, publishes the copy of its prefix, and then creates
-/// its file under the final name.
+/// Claims the id and the label of a new session, and then creates its file under the final name.
+/// Before the file, publishes the copy of the session's prefix if there is one.
 fn publish_session(
     folder: &Folder,
     header: &Header,

@@ -264,8 +264,8 @@ fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Checks whether the error means that the path leads to something that is not a file: a folder, a
-/// symbolic link or a pipe.
+/// Checks whether the error means that something other than a file is at the path. That is a
+/// folder, a symbolic link or a pipe.
 fn is_no_file(error: &io::Error) -> bool {
     let link = rustix::io::Errno::LOOP.raw_os_error();
     error.kind() == io::ErrorKind::IsADirectory

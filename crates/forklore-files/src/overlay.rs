@@ -162,8 +162,8 @@ struct Changed {
 }
 
 impl Changed {
-    /// Calls `act` with the two parts of the file's new content: the number of bytes that remain
-    /// from the old file, and the bytes after them.
+    /// Calls `act` with the two parts of the file's new content. These are the number of bytes that
+    /// remain from the old file, and the bytes after them.
     fn with<T>(&self, act: impl FnOnce(&mut u64, &mut Vec<u8>) -> io::Result<T>) -> io::Result<T> {
         match &mut *lock(&self.change) {
             Change::Content { retain, tail } => act(retain, tail),
@@ -171,8 +171,8 @@ impl Changed {
         }
     }
 
-    /// Moves bytes of the old file into memory, so that a write may change them: those from the
-    /// offset `at` to `retain`. They become the start of `tail`, and `retain` becomes `at`.
+    /// Moves the old file's bytes from the offset `at` to `retain` into memory, so that a write may
+    /// change them. They become the start of `tail`, and `retain` becomes `at`.
     fn take_from(&self, at: u64, retain: &mut u64, tail: &mut Vec<u8>) -> io::Result<()> {
         if let (Some(below), true) = (&self.below, at < *retain) {
             let mut buffer = vec![0; usize::try_from(*retain - at).unwrap_or_default()];

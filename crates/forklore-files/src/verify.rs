@@ -240,7 +240,7 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// Checks that the ranges of events that a session inherits adjoin: each must end with the
+    /// Checks that the ranges of events that a session inherits adjoin. Each must end with the
     /// counts at which the next one begins.
     fn spans(&mut self, session: &Session) {
         let header = &session.header;
