@@ -66,7 +66,8 @@ pub enum Capability {
     Processes,
     /// The store frees the space of deleted data.
     Maintenance,
-    /// The store records the sources of imported sessions.
+    /// The store records the sources of imported sessions, i.e. the files from which they were
+    /// read.
     Sources,
     /// The store offers attachments: bytes that messages name by their sha256.
     Attachments,

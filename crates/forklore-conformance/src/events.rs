@@ -104,8 +104,8 @@ impl Draft {
         self
     }
 
-    /// Builds the event, and checks its payload as the engine does. `clock` supplies the id and the
-    /// timestamp if they are not set.
+    /// Builds the described event, and checks its payload as the engine does. `clock` supplies the
+    /// id and the timestamp if the description has none.
     #[must_use]
     pub fn build(self, clock: &Clock) -> Event {
         let data = Data::parse(&self.data).unwrap();

@@ -135,7 +135,7 @@ impl<'f> Scene<'f> {
         self.test_store.take().expect("the process that made the store")
     }
 
-    /// Closes the store and opens it again.
+    /// Closes the store under test and opens it again.
     pub fn reopen(&mut self) {
         self.handle = None;
         self.handle = Some(self.test_store().open());
@@ -370,13 +370,15 @@ impl<'f> Scene<'f> {
 /// The duration of a lease that outlasts any test.
 pub const LONG: SignedDuration = SignedDuration::from_hours(1);
 
-/// Creates a query that reads forward from `at`.
+/// Creates a query for at most `limit` events of a history, forward from `at`. With `bare`, it
+/// requests no payloads.
 #[must_use]
 pub fn forward(at: At, limit: usize, bare: bool) -> Query {
     Query { at, direction: Direction::Forward, limit, bare }
 }
 
-/// Creates a query that reads backward from `at`.
+/// Creates a query for at most `limit` events of a history, backward from `at`. With `bare`, it
+/// requests no payloads.
 #[must_use]
 pub fn backward(at: At, limit: usize, bare: bool) -> Query {
     Query { at, direction: Direction::Backward, limit, bare }

@@ -42,7 +42,7 @@ pub(crate) struct Feed {
     watch: Arc<Watch>,
 }
 
-/// The first line of the feed's log.
+/// The first line of the feed's log. It identifies the log and says when it was created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct First {
     forklore: u32,
@@ -62,7 +62,7 @@ enum Entry {
     Begin(What, SessionId),
     /// The announced write to this session has ended, with or without success.
     Done(SessionId),
-    /// Any session may have changed. The value is always `true`.
+    /// Any session may have changed since the line before this one. The value is always `true`.
     Everything(bool),
 }
 

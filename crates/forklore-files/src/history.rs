@@ -175,7 +175,7 @@ impl<'s> History<'s> {
         Ok(())
     }
 
-    /// Checks whether the event with this seq is inherited.
+    /// Checks whether the session inherited the event with this seq.
     fn is_inherited(&self, seq: u64) -> bool {
         (1..=self.inherited().inheritable).contains(&seq)
     }

@@ -14,7 +14,7 @@ pub(crate) const PREFIX: &str = ".prefix";
 /// The suffix in the name of a file that its writer has not completed yet.
 pub(crate) const UNFINISHED: &str = ".new";
 
-/// The paths in the folder of a store.
+/// The paths of all files and folders in the folder of a store.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     root: PathBuf,

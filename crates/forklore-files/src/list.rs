@@ -80,7 +80,7 @@ impl Folder {
     }
 }
 
-/// All sessions of a store, from one pass over its folders.
+/// All sessions of a store, read in one pass over its folders.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     pub(crate) sessions: Vec<Outline>,

@@ -68,7 +68,7 @@ impl Want {
 }
 
 impl Log {
-    /// Returns the error for damage at the offset `at` of this file.
+    /// Returns the error that reports damage at the byte offset `at` of this file.
     pub(crate) fn damage(&self, at: u64, message: &(impl ToString + ?Sized)) -> Error {
         damage(&self.path, at, message)
     }
@@ -231,7 +231,7 @@ impl Log {
     }
 }
 
-/// Returns the error for damage at the offset `at` of the file at `path`.
+/// Returns the error that reports damage at the byte offset `at` of the file at `path`.
 pub(crate) fn damage(path: &std::path::Path, at: u64, message: &(impl ToString + ?Sized)) -> Error {
     let location = format!("byte {at} of {}", path.display());
     Error::Corrupt { session: None, seq: None, location, message: message.to_string() }

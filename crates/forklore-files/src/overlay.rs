@@ -14,7 +14,7 @@ use crate::fs::{File, Fs, Open};
 pub(crate) enum Change {
     /// The first `retain` bytes of the old file remain, and `tail` replaces the bytes after them.
     Content { retain: u64, tail: Vec<u8> },
-    /// The file is removed.
+    /// The change removes the file.
     Gone,
 }
 

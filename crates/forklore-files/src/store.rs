@@ -72,7 +72,7 @@ impl FilesStore {
         Self::open_on(Arc::new(Disk), path, options)
     }
 
-    /// Opens a store like [`FilesStore::open`], and accesses its files through `fs`. For tests.
+    /// Opens a store like [`FilesStore::open`], but accesses its files through `fs`. For tests.
     ///
     /// # Errors
     /// See [`FilesStore::open`].

@@ -14,7 +14,7 @@ use crate::migrate::{self, VERSION};
 use crate::store::Options;
 use crate::store_path;
 
-/// Maximum number of prepared statements that each connection caches.
+/// Maximum number of prepared SQL statements that each connection caches.
 const STATEMENTS: usize = 96;
 /// Page size of a new store, in bytes. The records of agents have 2 KB on average. With pages of 4
 /// KB, a third of the file would be unused, and an import would take a third longer.

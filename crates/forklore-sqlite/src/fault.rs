@@ -12,7 +12,7 @@ const FILES: usize = 4;
 
 pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
 
-/// Why a transaction was rolled back.
+/// The reason for which a transaction was rolled back or a read failed.
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// SQLite failed. The error does not say during which operation; the caller of the transaction
@@ -24,7 +24,7 @@ pub(crate) enum Fault {
     Damaged(Damage),
 }
 
-/// The location of damaged bytes, and what is wrong with them.
+/// Describes damage of stored bytes: where it is, and what is wrong.
 #[derive(Debug)]
 pub(crate) struct Damage {
     pub(crate) session: Option<SessionId>,

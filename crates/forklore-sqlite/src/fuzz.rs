@@ -23,7 +23,7 @@ const CHUNK_COLUMNS: usize = 14;
 pub struct Tables(Connection);
 
 impl Tables {
-    /// Creates an empty database.
+    /// Creates an empty in-memory database with the tables of a store.
     ///
     /// # Errors
     /// If SQLite runs out of memory.
@@ -109,7 +109,7 @@ impl Tables {
         self.undone(read);
     }
 
-    /// Runs `read` in a transaction, and then rolls back all changes.
+    /// Runs `read` in a transaction of SQLite, and then rolls back everything that it wrote.
     fn undone(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<()>) {
         if let Ok(step) = self.0.unchecked_transaction() {
             // Ignore errors: a row that SQLite itself refuses is not a test case.

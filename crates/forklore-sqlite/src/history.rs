@@ -55,7 +55,7 @@ pub(crate) struct Inherited {
 pub(crate) struct LastInheritable {
     pub(crate) seq: u64,
     pub(crate) stretch: Stretch,
-    /// The event without its payload.
+    /// The event, with its counts and its origin; the payload is left out.
     pub(crate) row: Row,
     /// If the parent inherited the event: the spans (ranges of events) of the history up to the
     /// event. `None` if the parent wrote the event itself.

@@ -18,10 +18,10 @@ pub(crate) const STEPS: [&str; 4] = [
     include_str!("../schema/004.sql"),
 ];
 
-/// The index of the migration that adds the feed's columns to the session table.
+/// The index in `STEPS` of the migration that adds the feed's columns to the session table.
 const WRITTEN: usize = 3;
 
-/// The schema version that this program writes.
+/// The version of the database schema that this program writes.
 pub(crate) const VERSION: usize = STEPS.len();
 
 /// Reads the schema version from the store's file without checking that it is valid.

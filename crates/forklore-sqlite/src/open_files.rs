@@ -31,7 +31,7 @@ pub(crate) struct OpenFile {
 }
 
 impl OpenFile {
-    /// Returns the file's device and inode.
+    /// Returns the device and inode that identify the registered file.
     pub(crate) fn file(&self) -> (u64, u64) {
         self.file
     }

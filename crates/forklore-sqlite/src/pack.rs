@@ -58,7 +58,7 @@ pub(crate) fn some(store: &SqliteStore, ending: &AtomicBool) -> Result<()> {
     Ok(())
 }
 
-/// Checks whether more than a fourth of the file's pages are free.
+/// Checks whether more than a fourth of the database file's pages are free.
 fn is_empty(conn: &Connection) -> Result<bool, Fault> {
     let count = |name| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     Ok(count("freelist_count")? > count("page_count")? / EMPTY)

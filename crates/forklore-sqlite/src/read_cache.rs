@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use crate::fault::Result;
 use crate::history::History;
 
-/// Maximum number of sessions that a connection caches.
+/// Maximum number of sessions that a reading connection caches.
 const MOST: usize = 64;
 
 /// Sessions that a connection caches, with the locations of their inherited events. All were read

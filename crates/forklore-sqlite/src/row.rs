@@ -29,7 +29,8 @@ pub(crate) struct Row {
     pub(crate) event: Event,
 }
 
-/// The columns of an event row as SQLite stores them.
+/// The columns of an event's row with the types in which SQLite stores them. The payload is left
+/// out.
 struct Columns<'a> {
     k: i64,
     id: &'a [u8],

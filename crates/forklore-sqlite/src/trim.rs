@@ -22,7 +22,7 @@ pub(crate) struct Trimmed {
     pub(crate) retained: Vec<Segment>,
     /// Number of segments of deleted sessions and private copies of which no event remains.
     pub(crate) segments: u64,
-    /// Number of events erased.
+    /// Number of events that the trim erased.
     pub(crate) events: u64,
 }
 

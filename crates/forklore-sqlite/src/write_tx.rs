@@ -54,7 +54,7 @@ impl<'c> WriteTx<'c> {
     }
 }
 
-/// Returns the number of bytes that a value occupies in a row.
+/// Returns the number of bytes that `value` occupies in a row of SQLite.
 fn stored_bytes(value: &dyn ToSql) -> u64 {
     let Ok(output) = value.to_sql() else {
         return 0;

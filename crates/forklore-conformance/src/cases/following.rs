@@ -43,7 +43,7 @@ impl Follower {
         reader
     }
 
-    /// Returns the reader's position in the feed.
+    /// Returns where in the feed this reader continues.
     pub(super) fn position(&self) -> Since {
         self.since.clone()
     }

@@ -36,11 +36,11 @@ struct Head<'a> {
 /// An event as a line of a session's file stores it.
 #[derive(Debug)]
 pub(crate) struct EventLine {
-    /// The event's seq in the session that owns the file.
+    /// The event's seq in the history of the session that owns the file.
     pub(crate) seq: u64,
     /// The session that first wrote the event, and the event's seq there.
     pub(crate) origin: Origin,
-    /// The counts of the history up to and including the event.
+    /// The counts of the history up to and including this event.
     pub(crate) counts: Counts,
     pub(crate) event: Event,
 }

@@ -236,7 +236,7 @@ impl Index {
     }
 }
 
-/// Returns how many bytes of the import log are durable; 0 if that is unknown.
+/// Returns how many bytes of the import log are durable, or 0 if that is unknown.
 fn durable(folder: &Folder) -> Result<u64> {
     let bytes = folder.read(&folder.layout.sources_mark())?.unwrap_or_default();
     let mark = line::checked(&bytes).ok().and_then(|text| serde_json::from_str(text).ok());

@@ -48,7 +48,7 @@ enum Id<'a> {
 
 /// An event of a chunk, with the location and the checksum of its payload.
 pub(super) struct Placed {
-    /// The event without its payload.
+    /// The event, its counts and its origin; the payload is left out.
     pub(super) row: Row,
     pub(super) at: usize,
     pub(super) len: usize,

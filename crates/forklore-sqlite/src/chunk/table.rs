@@ -287,8 +287,8 @@ fn store(tx: &WriteTx<'_>, k: i64, outline: Outline) -> Result<u64> {
     Ok(u64::from(before.saturating_sub(after)))
 }
 
-/// Returns the keys of the first `most` uncompressed chunks whose key is at least `from` and less
-/// than `to`.
+/// Returns the keys of uncompressed chunks, in ascending order and at most `most`. The keys are at
+/// least `from` and less than `to`.
 pub(crate) fn plain(conn: &Connection, from: i64, to: i64, most: usize) -> Result<Vec<i64>> {
     let sql = "SELECT k FROM chunk WHERE k >= ? AND k < ? AND codec = 0 ORDER BY k LIMIT ?";
     let mut statement = conn.prepare_cached(sql)?;

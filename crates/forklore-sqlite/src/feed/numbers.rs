@@ -11,7 +11,7 @@ use crate::number::{signed, unsigned};
 /// The first version of the store's format that has a feed.
 const FIRST_VERSION: i64 = 4;
 
-/// Maximum number of transaction numbers that a connection reserves at once.
+/// Maximum number of transaction numbers that the writing connection reserves at once.
 const MOST: u64 = 1 << 10;
 
 /// Numbers for future transactions, which the writing connection has reserved. It therefore rarely

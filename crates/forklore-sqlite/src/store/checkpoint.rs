@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(super) struct Checkpoints {
     work: Arc<Work>,
-    /// The number of pages in the WAL after the last commit.
+    /// The number of pages in the WAL after this handle's last commit.
     pages: Arc<AtomicU32>,
     /// The number of pages in the WAL at which the next checkpoint starts.
     due: AtomicU32,

@@ -38,7 +38,7 @@ struct State {
     busy: bool,
 }
 
-/// An append that waits in the queue.
+/// An append that waits in the queue, with the mailbox of the thread that wants it.
 #[derive(Debug)]
 struct Waiting {
     session: SessionId,

@@ -16,7 +16,7 @@ pub struct Options {
     /// Number of events that share one chunk row, from 1 to 64. Smaller values make the store
     /// slower. Tests use them to get chunks from small sessions.
     pub chunk_events: u8,
-    /// When the WAL is written back into the database file, and by which thread.
+    /// How often and by which thread the WAL is written back into the database file.
     pub checkpoints: Checkpoints,
     /// How often a handle compresses some idle sessions. It does so after a checkpoint, if its last
     /// packing or its opening was at least this long ago. Short-lived programs therefore do not
@@ -37,10 +37,12 @@ impl Default for Options {
     }
 }
 
-/// When the WAL is written back into the database file, and by which thread.
+/// How often and by which thread the WAL is written back into the database file, i.e. a checkpoint
+/// runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoints {
-    /// A checkpoint is due when the WAL has this many pages.
+    /// Number of pages in the WAL at which a checkpoint is due. A checkpoint writes the WAL back
+    /// into the database file.
     pub every_pages: u32,
     /// Whether the operation that makes a checkpoint due also runs it, before it returns. The
     /// sequence of file operations is then reproducible. Otherwise a background thread runs it

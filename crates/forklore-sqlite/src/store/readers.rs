@@ -50,7 +50,7 @@ impl Readers {
         }
     }
 
-    /// Returns how the pool's connections access the file.
+    /// Returns how the connections in the pool access the store's file.
     pub(super) fn access(&self) -> Access {
         self.access
     }

@@ -23,7 +23,7 @@ pub(super) struct Writer {
     failed: Arc<FailedSync>,
     /// The transaction numbers that the connection has reserved for the feed.
     numbers: Arc<Mutex<Numbers>>,
-    /// The number of pages in the WAL after the last commit.
+    /// The number of pages in the WAL after this connection's last commit.
     pages: Arc<AtomicU32>,
 }
 
