@@ -18,7 +18,8 @@ use crate::row::Row;
 /// How the payloads of a chunk are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Codec {
-    /// Uncompressed. A single payload can be read without the others.
+    /// Uncompressed. A payload can be read as fast as the same bytes of any file, and without the
+    /// other payloads.
     Plain,
     /// Compressed with zstd to about a third of the size. Used for events that are rarely read.
     Zstd,
