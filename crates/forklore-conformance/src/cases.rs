@@ -38,25 +38,27 @@ mod verify;
 
 use super::machine;
 
-/// One case of the contract: a test that any store implementation can run.
+/// A conformance test: one requirement of the store contract, checked on any store implementation.
 #[derive(Debug)]
 pub struct Case {
-    /// The number of the case.
+    /// The number of the conformance test. It never changes.
     pub number: u16,
-    /// The group that the case belongs to.
+    /// The group to which the conformance test belongs.
     pub group: &'static str,
-    /// The statement that the case checks.
+    /// The requirement that the conformance test checks, as an identifier.
     pub name: &'static str,
-    /// The capability that a store needs for the case.
+    /// The optional part of the store contract that the conformance test uses.
     pub needs: Capability,
-    /// The function that runs the case. It panics if the store violates the case.
+    /// The function that runs the conformance test. It panics if the store violates the
+    /// requirement.
     pub run: fn(&mut Scene<'_>),
 }
 
-/// An optional part of the contract that a case may need.
+/// A part of the store contract that conformance tests need. All parts except `Base` are optional
+/// for a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capability {
-    /// No optional part: every store must fulfil these cases.
+    /// The part of the contract that every store must fulfil.
     Base,
     /// Data persists when the store is reopened, and two handles on the store may be open at once.
     Durable,
@@ -64,17 +66,18 @@ pub enum Capability {
     Processes,
     /// The store frees the space of deleted data.
     Maintenance,
-    /// The store records the sources of imported sessions.
+    /// The store records the sources of imported sessions, i.e. the files from which they were
+    /// read.
     Sources,
-    /// The store stores attachments.
+    /// The store offers attachments: bytes that messages name by their sha256.
     Attachments,
-    /// Attachments persist when the store is reopened, and several processes may store the same
+    /// The store's attachments persist when it is reopened. Several processes may store the same
     /// attachment at once.
     SharedAttachments,
 }
 
 impl Capability {
-    /// Returns the capability's name, as written in `suite!`.
+    /// Returns the name of the capability, as a user of the macro `suite!` writes it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -90,7 +93,8 @@ impl Capability {
 }
 
 impl Capability {
-    /// Checks whether a store that reports the capabilities `store` offers this capability.
+    /// Checks whether a store offers this capability. `store` contains the capabilities that the
+    /// store reports.
     #[must_use]
     pub fn is_offered_by(self, store: Capabilities) -> bool {
         match self {
@@ -111,12 +115,13 @@ impl fmt::Display for Case {
     }
 }
 
-/// Returns the number of the case called `name`.
+/// Returns the number of the conformance test called `name`.
 fn number(name: &str) -> u16 {
     CASES.iter().find(|case| case.name == name).map(|case| case.number).expect("a listed case")
 }
 
-/// Calls the macro `$then` of this crate with `$first`, followed by the list of all cases.
+/// Calls the macro `$then` of this crate. Its arguments are `$first` and the list of all
+/// conformance tests.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __forklore_cases {
@@ -440,7 +445,7 @@ macro_rules! __forklore_cases {
 #[macro_export]
 macro_rules! __forklore_list {
     ([] $($need:ident $group:ident { $($number:literal $name:ident)* })*) => {
-        /// All cases, ordered by group and number.
+        /// All conformance tests, ordered by group and number.
         pub const CASES: &[Case] = &[$($(Case {
             number: $number,
             group: stringify!($group),

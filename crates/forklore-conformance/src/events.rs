@@ -7,13 +7,13 @@ use forklore_core::{Class, Data, Event, EventId, EventType, payload};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// A deterministic clock, which also generates event ids. Each call advances the clock by one tick,
-/// a millisecond.
+/// A deterministic clock for tests, which also generates event ids. Each call advances it by one
+/// tick, i.e. a millisecond.
 #[derive(Debug, Default)]
 pub struct Clock(AtomicU64);
 
 impl Clock {
-    /// Creates a clock whose first value is after `ticks` milliseconds.
+    /// Creates a clock that has already advanced by `ticks` milliseconds.
     pub(super) fn beginning_at(ticks: u64) -> Self {
         Self(AtomicU64::new(ticks))
     }
@@ -43,7 +43,7 @@ pub fn at_tick(ticks: u64) -> Timestamp {
     Timestamp::from_microsecond(micros).unwrap()
 }
 
-/// A description of an event, from which [`Draft::build`] builds the event.
+/// A description of a test event, from which [`Draft::build`] builds the event.
 ///
 /// # Panics
 /// `build` panics if the engine would reject the event.
@@ -58,7 +58,8 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Creates an event of the type `kind`. `data` is the payload as JSON and is used unchanged.
+    /// Describes a test event of the type `kind`. `data` is its payload as JSON, which is used
+    /// unchanged.
     #[must_use]
     pub fn new(kind: &str, data: impl Into<String>) -> Self {
         Self {
@@ -75,36 +76,36 @@ impl Draft {
         Self::new(kind, data.to_string())
     }
 
-    /// Sets the class of the event. Without this, the class is the default of the type.
+    /// Sets the class of the test event. Otherwise it gets the default class of its type.
     #[must_use]
     pub fn class(mut self, class: Class) -> Self {
         self.class = Some(class);
         self
     }
 
-    /// Sets the id of the event. Without this, the clock generates one.
+    /// Sets the id of the test event. Otherwise the clock generates one.
     #[must_use]
     pub fn id(mut self, id: &str) -> Self {
         self.id = Some(id.parse().unwrap());
         self
     }
 
-    /// Sets the timestamp of the event. Without this, it is the time of the clock.
+    /// Sets the time of the test event. Otherwise it is that of the clock.
     #[must_use]
     pub fn ts(mut self, ts: Timestamp) -> Self {
         self.ts = Some(ts);
         self
     }
 
-    /// Sets the dialect: the agent whose format the payload has.
+    /// Sets the dialect of the test event, i.e. the agent in whose format the payload is.
     #[must_use]
     pub fn dialect(mut self, dialect: &str) -> Self {
         self.dialect = Some(dialect.into());
         self
     }
 
-    /// Builds the event, and checks its payload as the engine does. `clock` supplies the id and the
-    /// timestamp if they are not set.
+    /// Builds the described event, and checks its payload as the engine does. `clock` supplies the
+    /// id and the timestamp if the description has none.
     #[must_use]
     pub fn build(self, clock: &Clock) -> Event {
         let data = Data::parse(&self.data).unwrap();
@@ -121,31 +122,31 @@ impl Draft {
     }
 }
 
-/// Creates a system message.
+/// Describes a system message for a test.
 #[must_use]
 pub fn system(text: &str) -> Draft {
     Draft::of("system_message", &json!({"content": text}))
 }
 
-/// Creates a user message. It begins a turn.
+/// Describes a user message for a test. It begins a turn.
 #[must_use]
 pub fn user(text: &str) -> Draft {
     Draft::of("user_message", &json!({"content": text}))
 }
 
-/// Creates an injected user message. It begins no turn.
+/// Describes a user message that was injected, such as a reminder. It begins no turn.
 #[must_use]
 pub fn injected(text: &str) -> Draft {
     Draft::of("user_message", &json!({"content": text, "injected": true}))
 }
 
-/// Creates an assistant message.
+/// Describes an assistant message for a test.
 #[must_use]
 pub fn assistant(text: &str) -> Draft {
     Draft::of("assistant_message", &json!({"content": text}))
 }
 
-/// Creates an assistant message that calls tools, each given as `(call id, tool)`.
+/// Describes an assistant message that calls tools. Each call is given as `(call id, tool)`.
 #[must_use]
 pub fn asks(calls: &[(&str, &str)]) -> Draft {
     let part = |(id, name): &(&str, &str)| json!({"type": "tool_call", "id": id, "name": name, "arguments": {}});
@@ -153,26 +154,27 @@ pub fn asks(calls: &[(&str, &str)]) -> Draft {
     Draft::of("assistant_message", &json!({"content": parts}))
 }
 
-/// Creates a tool result.
+/// Describes the result of the tool call `call_id`.
 #[must_use]
 pub fn result(call_id: &str, text: &str) -> Draft {
     Draft::of("tool_result", &json!({"call_id": call_id, "content": text}))
 }
 
-/// Creates a permission decision that allows a call. Its class is evidence, which children inherit.
+/// Describes a permission decision that allows a tool call. Its class is evidence, which children
+/// inherit.
 #[must_use]
 pub fn permission(call_id: &str) -> Draft {
     Draft::of("permission_decision", &json!({"call_id": call_id, "decision": "allow"}))
 }
 
-/// Creates a workflow event. Its class is evidence, which children inherit.
+/// Describes a workflow event called `name`. Its class is evidence, which children inherit.
 #[must_use]
 pub fn workflow(name: &str) -> Draft {
     Draft::of("workflow_event", &json!({"name": name}))
 }
 
-/// Creates a compaction of a range of conversation indexes. Its class is context, which children
-/// inherit.
+/// Describes a compaction, which summarizes the conversation events with these indexes. Its class
+/// is context, which children inherit.
 #[must_use]
 pub fn compaction(from_index: u64, to_index: u64) -> Draft {
     Draft::of(
@@ -181,28 +183,29 @@ pub fn compaction(from_index: u64, to_index: u64) -> Draft {
     )
 }
 
-/// Creates a record of a model call's usage in tokens. Its class is audit, which children never
-/// inherit.
+/// Describes a record of how many tokens a model call used. Its class is audit, which children
+/// never inherit.
 #[must_use]
 pub fn usage(input: u64, output: u64) -> Draft {
     Draft::of("provider_usage", &json!({"input": input, "output": output}))
 }
 
-/// Creates a record of a failed turn. Its class is audit, which children never inherit.
+/// Describes a record of a turn that failed with `error`. Its class is audit, which children never
+/// inherit.
 #[must_use]
 pub fn failed(error: &str) -> Draft {
     Draft::of("turn_failed", &json!({"error": error}))
 }
 
-/// Creates a `session_fork`, the first event of a child. Its class is lineage, which children never
-/// inherit.
+/// Describes a `session_fork`, the first event of a child. Its class is lineage, which children
+/// never inherit.
 #[must_use]
 pub fn session_fork() -> Draft {
     Draft::of("session_fork", &json!({"kind": "branch"}))
 }
 
-/// Creates `turns` turns. Each is a user message (`q1`, `q2`, ...) and an assistant message (`a1`,
-/// `a2`, ...).
+/// Describes the events of `turns` turns. Each turn is a user message (`q1`, `q2`, ...) and an
+/// assistant message (`a1`, `a2`, ...).
 #[must_use]
 pub fn turns(turns: usize) -> Vec<Draft> {
     (1..=turns)
@@ -210,8 +213,8 @@ pub fn turns(turns: usize) -> Vec<Draft> {
         .collect()
 }
 
-/// Returns the total usage that the events record, which a caller of a store must supply with an
-/// append.
+/// Returns the total usage of models that the events record. A caller of a store must pass it with
+/// an append of these events.
 #[must_use]
 pub fn usage_of(events: &[Event]) -> Usage {
     let mut sum = Usage::default();
@@ -220,7 +223,7 @@ pub fn usage_of(events: &[Event]) -> Usage {
     sum
 }
 
-/// Creates a history of two turns with tool calls, one of which stays open. It has events of every
+/// Describes the events of two turns with tool calls, one of which has no result. They are of every
 /// class except lineage.
 #[must_use]
 pub fn rich() -> Vec<Draft> {

@@ -5,27 +5,28 @@ use std::sync::Arc;
 
 use forklore_store::port::Store;
 
-/// Creates the stores under test. A closure that returns a [`Handle`] implements this trait, for
-/// stores that end when their last handle is dropped. [`Directory`] implements it for stores in a
-/// directory.
+/// Creates the stores that the conformance tests use. Closures that return a [`Handle`] implement
+/// it, for stores that end when their last handle is dropped. [`Directory`] implements it for
+/// stores in a directory.
 pub trait Factory: Sync {
     /// Creates an empty store that no other test uses, and returns its location.
     fn fresh(&self) -> Box<dyn TestStore>;
 
-    /// Opens the store at `address`, which another process got from [`TestStore::address`]. Called
-    /// only for stores that offer the capability `processes`.
+    /// Opens the store at `address`, a string that another process got from [`TestStore::address`].
+    /// Called only for stores that several processes may use.
     fn join(&self, address: &str) -> Handle {
         panic!("this factory makes no stores that processes share: {address}")
     }
 }
 
-/// The location of one store. Dropping it removes the store.
+/// The location of one store under test. Dropping it removes the store.
 pub trait TestStore: Send + Sync {
-    /// Opens the store. If a handle is already open, returns a second handle on the same store. A
-    /// `durable` store still has all data after its last handle was dropped.
+    /// Opens the store at this location. If a handle is already open, returns a second handle on
+    /// the same store. A `durable` store still has all data after its last handle was dropped.
     fn open(&self) -> Handle;
 
-    /// Returns a string with which another process can open the store, through [`Factory::join`].
+    /// Returns a string that locates the store. Another process passes it to [`Factory::join`] to
+    /// open the store.
     fn address(&self) -> String {
         String::new()
     }
@@ -34,7 +35,7 @@ pub trait TestStore: Send + Sync {
 /// A handle on an open store.
 #[derive(Clone)]
 pub struct Handle {
-    /// The store.
+    /// The open store.
     pub store: Arc<dyn Store>,
 }
 
@@ -44,7 +45,7 @@ impl Handle {
         Self { store: Arc::new(store) }
     }
 
-    /// Creates a handle on a store that other owners of the `Arc` may use too.
+    /// Creates a handle on a store. Other owners of the `Arc` may use the store too.
     pub fn shared(store: Arc<dyn Store>) -> Self {
         Self { store }
     }
@@ -56,20 +57,21 @@ impl<F: Fn() -> Handle + Sync> Factory for F {
     }
 }
 
-/// A store without a location, such as a store in memory. Each `open` returns a clone of the same
-/// handle.
+/// A store that exists only while its handles do, such as a store in memory. Each `open` returns a
+/// clone of the same handle.
 impl TestStore for Handle {
     fn open(&self) -> Handle {
         self.clone()
     }
 }
 
-/// A factory of stores that are each in a temporary directory.
+/// Creates stores under test, each in a temporary directory of its own. `F` opens a store in a
+/// directory.
 pub struct Directory<F>(F);
 
 impl<F: Fn(&Path) -> Handle> Directory<F> {
-    /// Creates a factory that calls `open` with the path of a directory. `open` must open the store
-    /// in that directory, or create one if the directory is empty.
+    /// Creates a factory of stores. `open` gets the path of a directory; it must open the store in
+    /// that directory, or create one if the directory is empty.
     pub fn new(open: F) -> Self {
         Self(open)
     }

@@ -15,12 +15,14 @@ use self::step::{Step, plain_step, racing_step, reopening_step};
 use super::scene::Scene;
 use proptest::strategy::{BoxedStrategy, Strategy};
 
-/// Maximum number of steps in one history. A history has on average half as many.
+/// Maximum number of random operations in one history, i.e. one test run against a store. A history
+/// has on average half as many.
 const STEPS: usize = 100;
-/// Number of histories with one caller, unless `FORKLORE_CASES` sets another number. Of histories
-/// with concurrent calls or reopening, half as many run.
+/// Number of random histories (sequences of operations) that a test runs with one caller. The
+/// variable `FORKLORE_CASES` overrides it. Tests with concurrent calls or reopening run half as
+/// many.
 const HISTORIES: u32 = 64;
-/// Time limit for proptest to shrink a failing history, in milliseconds.
+/// How long proptest may shrink a failing sequence of operations, in milliseconds.
 const SHRINKING: u32 = 20_000;
 
 pub(super) fn histories_agree_with_a_plain_model(scene: &Scene<'_>) {

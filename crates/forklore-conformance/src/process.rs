@@ -7,13 +7,13 @@ use std::process::{Child, Command, Stdio};
 use super::factory::Factory;
 use super::scene::Scene;
 
-/// The role of this process in a case.
+/// The role of this process in a conformance test that uses several processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// The process that created the store and starts the others.
+    /// This process created the store and starts the others.
     First,
-    /// A process that the first one started. The string is the role that it got from
-    /// [`Scene::start`].
+    /// The first process started this one. The string says what it must do; it is the argument
+    /// `role` of [`Scene::start`].
     Other(String),
 }
 
@@ -21,8 +21,8 @@ const CASE: &str = "FORKLORE_CONFORMANCE_CASE";
 const ROLE: &str = "FORKLORE_CONFORMANCE_ROLE";
 const ADDRESS: &str = "FORKLORE_CONFORMANCE_ADDRESS";
 
-/// Returns a scene with the shared store if this process was started for the case `number`,
-/// otherwise `None`.
+/// Opens the shared store if another process started this one for the conformance test `number`.
+/// Returns `None` otherwise.
 pub(super) fn joined(factory: &dyn Factory, number: u16) -> Option<Scene<'_>> {
     let started_for = env::var(CASE).ok()?;
     let role = Role::Other(env::var(ROLE).expect("a role"));
@@ -30,14 +30,14 @@ pub(super) fn joined(factory: &dyn Factory, number: u16) -> Option<Scene<'_>> {
     (started_for == number.to_string()).then(|| Scene::joined(factory, role, &address))
 }
 
-/// Checks whether another process started this one, to run a part of a case.
+/// Checks whether another process started this one, to run a part of a conformance test.
 pub(super) fn is_other() -> bool {
     env::var_os(CASE).is_some()
 }
 
 impl Scene<'_> {
-    /// Returns the role that this process got from [`Scene::start`], or `None` in the first
-    /// process.
+    /// Returns the argument `role` of the call of [`Scene::start`] that started this process.
+    /// Returns `None` in the first process.
     pub fn argument(&self) -> Option<&str> {
         match &self.role {
             Role::First => None,
@@ -45,8 +45,8 @@ impl Scene<'_> {
         }
     }
 
-    /// Starts another process, which runs the case `number` on the same store. [`Scene::argument`]
-    /// returns `role` there.
+    /// Starts another process, which runs the conformance test `number` on the same store. In that
+    /// process, [`Scene::argument`] returns `role`.
     ///
     /// # Panics
     /// If the process cannot be started.
@@ -63,7 +63,7 @@ impl Scene<'_> {
             .expect("another process")
     }
 
-    /// Waits for the end of a process that [`Scene::start`] started.
+    /// Waits until a process that [`Scene::start`] started ends.
     ///
     /// # Panics
     /// If the process failed.
@@ -74,9 +74,9 @@ impl Scene<'_> {
     }
 }
 
-/// Returns the arguments with which the test program runs only the current test. They come from the
-/// name of the current thread, which is that of the test. If the thread is the main thread, the
-/// program's own arguments are used: the program was already started for this test alone.
+/// Returns the arguments with which the test program runs only the current test. They contain the
+/// name of the current thread, which is the test's name. On the main thread, returns the program's
+/// own arguments, because the program was already started for this test alone.
 fn test_arguments() -> Vec<String> {
     let thread = std::thread::current();
     match thread.name() {

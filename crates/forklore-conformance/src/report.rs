@@ -8,26 +8,26 @@ use super::factory::Factory;
 use super::process;
 use super::scene::Scene;
 
-/// The outcome of a case.
+/// The outcome of a conformance test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The store fulfils the case.
+    /// The store fulfils the requirement.
     Pass,
-    /// The store violates the case. The string is the failure message.
+    /// The store violates the requirement. The string is the failure message.
     Fail(String),
-    /// The case needs a capability that the store does not offer.
+    /// The test did not run, because it needs a capability that the store does not offer.
     NotOffered,
 }
 
-/// The results of the cases of one run.
+/// The results of a run of conformance tests.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Each case with its outcome, in the order in which the cases ran.
+    /// Each conformance test with its outcome, in the order in which the tests ran.
     pub outcomes: Vec<(&'static Case, Outcome)>,
 }
 
-/// Runs `cases`, which are usually [`super::CASES`]. A case that needs a capability that the store
-/// does not report is not run: its outcome is [`Outcome::NotOffered`].
+/// Runs the conformance tests `cases`, which are usually [`super::CASES`]. Skips a test that needs
+/// a capability that the store does not report; its outcome is [`Outcome::NotOffered`].
 pub fn run(factory: &dyn Factory, cases: &'static [Case]) -> Report {
     let offered = factory.fresh().open().store.capabilities();
     let outcome = |case: &'static Case| {
@@ -40,11 +40,11 @@ pub fn run(factory: &dyn Factory, cases: &'static [Case]) -> Report {
     Report { outcomes: cases.iter().map(outcome).collect() }
 }
 
-/// Runs one case by its number.
+/// Runs the conformance test with this number.
 ///
 /// # Panics
-/// If the store violates the case or does not offer the capability that the case needs, or if no
-/// case has this number.
+/// If the store violates the requirement or does not offer the capability that the test needs, or
+/// if no test has this number.
 pub fn run_one(factory: &dyn Factory, number: u16) {
     let case = CASES.iter().find(|case| case.number == number).expect("a case of this number");
     if process::is_other() {
@@ -71,7 +71,7 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
 }
 
 impl Report {
-    /// Returns the cases that the store violates, with their failure messages.
+    /// Returns the conformance tests that failed, with their failure messages.
     pub fn failures(&self) -> impl Iterator<Item = (&'static Case, &str)> {
         self.outcomes.iter().filter_map(|(case, outcome)| match outcome {
             Outcome::Fail(why) => Some((*case, &**why)),
@@ -79,10 +79,11 @@ impl Report {
         })
     }
 
-    /// Prints the table. If cases failed, panics with the messages of all failures.
+    /// Prints the results of all conformance tests as a table. If tests failed, panics with their
+    /// messages.
     ///
     /// # Panics
-    /// If a case failed.
+    /// If a test failed.
     pub fn expect_pass(&self) {
         println!("{self}");
         let failures: Vec<_> =

@@ -17,16 +17,16 @@ use forklore_store::port::{
     Page, Query, Removed, Store,
 };
 
-/// A store under test, with helper methods for the operations of a case.
+/// A store under test, with helper methods for the operations of a conformance test.
 ///
 /// # Panics
 /// Methods that return no `Result` panic if the store returns an error.
 pub struct Scene<'f> {
-    /// The factory that created the store.
+    /// The factory that created the store under test.
     pub factory: &'f dyn Factory,
-    /// Supplies timestamps and event ids.
+    /// A deterministic clock, which supplies the timestamps and event ids of a test.
     pub clock: Clock,
-    /// The role of this process, in cases that use several processes.
+    /// The role of this process, if the test uses several processes.
     pub(super) role: Role,
     test_store: Option<Box<dyn TestStore>>,
     handle: Option<Handle>,
@@ -50,7 +50,7 @@ pub fn label(text: &str) -> Label {
     text.parse().unwrap()
 }
 
-/// Asserts that a call failed with exactly this error.
+/// Asserts that `result` is exactly this error.
 ///
 /// # Panics
 /// If the call succeeded, or failed with another error.
@@ -61,7 +61,7 @@ pub fn refused<T: std::fmt::Debug>(result: Result<T>, error: &forklore_store::Er
 }
 
 impl<'f> Scene<'f> {
-    /// Creates a scene with a fresh store.
+    /// Creates an empty store for a test.
     pub fn new(factory: &'f dyn Factory) -> Self {
         let test_store = factory.fresh();
         Self {
@@ -73,8 +73,8 @@ impl<'f> Scene<'f> {
         }
     }
 
-    /// Creates a scene with a second handle on the store of `first`. The clock of the new scene
-    /// generates other event ids.
+    /// Opens a second handle on the store of `first`. The clock of the result generates other event
+    /// ids.
     ///
     /// # Panics
     /// If this is not the process that created the store.
@@ -84,7 +84,7 @@ impl<'f> Scene<'f> {
         Self { factory: first.factory, clock, role: Role::First, handle, test_store: None }
     }
 
-    /// Creates a scene with the store at `address`, which another process created.
+    /// Opens the store at `address`, which another process created.
     pub(super) fn joined(factory: &'f dyn Factory, role: Role, address: &str) -> Self {
         Self {
             factory,
@@ -99,49 +99,49 @@ impl<'f> Scene<'f> {
         self.handle.as_ref().expect("an open store")
     }
 
-    /// Returns the store.
+    /// Returns the open store under test.
     pub fn store(&self) -> &dyn Store {
         &*self.handle().store
     }
 
-    /// Returns the store's attachments. Panics if the store has none, so only cases that need this
-    /// capability may call it.
+    /// Returns the store's attachments. Panics if the store has none, so only tests that need
+    /// attachments may call it.
     pub fn attachments(&self) -> Arc<dyn Attachments> {
         self.store().attachments().expect("a store that keeps attachments")
     }
 
-    /// Runs garbage collection, if the store supports maintenance.
+    /// Runs garbage collection on the store, if it supports maintenance.
     pub(super) fn collect(&self) {
         if self.store().capabilities().maintenance {
             self.store().gc().unwrap();
         }
     }
 
-    /// Packs the whole store, if the store supports maintenance.
+    /// Packs all sessions of the store, if it supports maintenance.
     pub fn pack(&self) {
         if self.store().capabilities().maintenance {
             self.store().pack(self.clock.now() + jiff::SignedDuration::from_hours(1)).unwrap();
         }
     }
 
-    /// Returns the location of the store.
+    /// Returns the location of the store under test.
     pub fn test_store(&self) -> &dyn TestStore {
         &**self.test_store.as_ref().expect("the process that made the store")
     }
 
-    /// Takes the location of the store out of the scene. If the caller drops the location, the
-    /// store is deleted while the scene's handle is still open.
+    /// Takes the store's location out of `self`. Dropping it deletes the store while the handle in
+    /// `self` is still open.
     pub(super) fn take_test_store(&mut self) -> Box<dyn TestStore> {
         self.test_store.take().expect("the process that made the store")
     }
 
-    /// Closes the store and opens it again.
+    /// Closes the store under test and opens it again.
     pub fn reopen(&mut self) {
         self.handle = None;
         self.handle = Some(self.test_store().open());
     }
 
-    /// Builds a root session that is not stored yet.
+    /// Describes a root session without storing it.
     pub fn draft(&self, session: &str, events: Vec<Draft>) -> NewSession {
         let events = self.build(events);
         NewSession {
@@ -164,7 +164,7 @@ impl<'f> Scene<'f> {
         }
     }
 
-    /// Builds a child of `parent` that is not stored yet. It inherits the first `inheritable`
+    /// Describes a child of `parent` without storing it. The child inherits the first `inheritable`
     /// inheritable events of `parent`, and its label is its id.
     pub fn child_draft(
         &self,
@@ -189,13 +189,13 @@ impl<'f> Scene<'f> {
         }
     }
 
-    /// Builds the events from the drafts.
+    /// Builds test events from their descriptions, with timestamps and ids from the clock.
     pub fn build(&self, drafts: Vec<Draft>) -> Vec<Event> {
         drafts.into_iter().map(|draft| draft.build(&self.clock)).collect()
     }
 
-    /// Returns the cut after the inheritable event number `inheritable`, counted from 1. If the
-    /// session has no such event, returns a cut with only this number.
+    /// Returns the cut of `session` after its inheritable event number `inheritable`, counted from
+    /// 1. If there is no such event, returns a cut with only this number.
     pub fn cut(&self, session: &str, inheritable: u64) -> Cut {
         let nowhere = Cut { inheritable, ..Cut::default() };
         let Ok(page) =
@@ -213,27 +213,30 @@ impl<'f> Scene<'f> {
         Cut::behind(last.counts, last.seq, last.event.id, conversation, next_is_turn)
     }
 
-    /// Creates a root.
+    /// Creates a root session with these events in the store.
     #[track_caller]
     pub fn root(&self, session: &str, events: Vec<Draft>) -> Header {
         self.store().create(self.draft(session, events)).unwrap()
     }
 
-    /// Creates a child that shares its parent's events.
+    /// Creates a child in the store that shares its parent's events. `tail` are the child's own
+    /// events.
     #[track_caller]
     pub fn fork(&self, parent: &str, child: &str, inheritable: u64, tail: Vec<Draft>) -> Header {
         let new = self.child_draft(parent, child, inheritable, Strategy::ShareV1, tail);
         self.store().create(new).unwrap()
     }
 
-    /// Creates a child that copies its parent's events.
+    /// Creates a child in the store that copies its parent's events. `tail` are the child's own
+    /// events.
     #[track_caller]
     pub fn copy(&self, parent: &str, child: &str, inheritable: u64, tail: Vec<Draft>) -> Header {
         let new = self.child_draft(parent, child, inheritable, Strategy::ReplayV1, tail);
         self.store().create(new).unwrap()
     }
 
-    /// Creates a delegate. Its cut, the position at which it was called, is `inheritable`.
+    /// Creates a delegate (a sub-agent without inherited history) in the store. `inheritable` is
+    /// its cut, the position in the parent at which it was called.
     #[track_caller]
     pub fn delegate(
         &self,
@@ -247,32 +250,33 @@ impl<'f> Scene<'f> {
         self.store().create(new).unwrap()
     }
 
-    /// Builds an append of these events that expects no particular head.
+    /// Describes an append of these events that does not depend on the session's head.
     pub fn appending(&self, drafts: Vec<Draft>) -> Append {
         let events = self.build(drafts);
         let usage = usage_of(&events);
         Append { events, expect: None, owner: None, usage, now: self.clock.now() }
     }
 
-    /// Appends events to a session, whatever its head is.
+    /// Appends these events to a session, whatever its head is.
     #[track_caller]
     pub fn append(&self, session: &str, drafts: Vec<Draft>) -> Appended {
         self.store().append(&id(session), self.appending(drafts)).unwrap()
     }
 
-    /// Returns the session's header.
+    /// Returns the header of a session in the store.
     #[track_caller]
     pub fn header(&self, session: &str) -> Header {
         self.store().header(&id(session)).unwrap()
     }
 
-    /// Reads one page of a session's history, forward from `at`.
+    /// Reads one page of a session's history, beginning at `at` and going forward.
     #[track_caller]
     pub fn page(&self, session: &str, at: At, limit: usize) -> Page {
         self.store().read(&id(session), &forward(at, limit, false)).unwrap()
     }
 
-    /// Reads all pages of a query. Checks that no page has more events than the limit.
+    /// Reads all pages of a query, and returns their events. Checks that no page has more events
+    /// than the limit.
     #[track_caller]
     pub fn pages(&self, session: &str, query: &Query) -> Vec<LogEntry> {
         let mut query = query.clone();
@@ -296,32 +300,32 @@ impl<'f> Scene<'f> {
         }
     }
 
-    /// Reads the whole assembled history of a session.
+    /// Reads the whole assembled history of a session: inherited events and its own.
     #[track_caller]
     pub fn log(&self, session: &str) -> Vec<LogEntry> {
         self.pages(session, &forward(At::Seq(0), 1000, false))
     }
 
-    /// Returns a string for each event of a session's history: its `content` if that is a string,
-    /// otherwise the event type.
+    /// Returns a short text for each event of a session's history. It is the field `content` if
+    /// that is a string, otherwise the event type.
     #[track_caller]
     pub fn texts(&self, session: &str) -> Vec<String> {
         self.log(session).iter().map(|stored| text(&stored.event)).collect()
     }
 
-    /// Changes a session's header, or detaches the session.
+    /// Performs a change of a session, e.g. of its header's fields, in the store.
     #[track_caller]
     pub fn change(&self, session: &str, change: &Change) -> Changed {
         self.store().change(&id(session), change).unwrap()
     }
 
-    /// Detaches a session: gives it its own copy of its prefix.
+    /// Detaches a session in the store: gives it its own copy of its prefix.
     #[track_caller]
     pub fn detach(&self, session: &str) -> Changed {
         self.change(session, &Change::Detach)
     }
 
-    /// Takes or renews the lease of a session for `owner`, for the duration `lasts`.
+    /// Takes or renews the lease of a session for `owner`. `lasts` is the duration of the lease.
     ///
     /// # Errors
     /// Those of [`Store::change`].
@@ -330,7 +334,8 @@ impl<'f> Scene<'f> {
         self.store().change(&id(session), &Change::Hold { owner, lasts })
     }
 
-    /// Deletes sessions.
+    /// Deletes sessions from the store. `children` says what happens to living children that
+    /// inherit from them.
     ///
     /// # Errors
     /// Those of [`Store::remove`].
@@ -339,7 +344,7 @@ impl<'f> Scene<'f> {
         self.store().remove(&ids, children, self.clock.now())
     }
 
-    /// Deletes sessions as a caller whose clock shows `now`.
+    /// Deletes sessions from the store, as a caller whose clock shows `now`.
     ///
     /// # Errors
     /// Those of [`Store::remove`].
@@ -348,7 +353,8 @@ impl<'f> Scene<'f> {
         self.store().remove(&ids, Children::Refuse, now)
     }
 
-    /// Deletes one session. Its children retain the events that they inherit from it.
+    /// Deletes one session from the store. Its children retain the events that they inherit from
+    /// it.
     #[track_caller]
     pub fn delete(&self, session: &str) -> Removed {
         self.remove(&[session], Children::Retain).unwrap()
@@ -361,29 +367,33 @@ impl<'f> Scene<'f> {
     }
 }
 
-/// The duration of a lease that does not expire during a test.
+/// The duration of a lease that outlasts any test.
 pub const LONG: SignedDuration = SignedDuration::from_hours(1);
 
-/// Creates a query that reads forward from `at`.
+/// Creates a query for at most `limit` events of a history, forward from `at`. With `bare`, it
+/// requests no payloads.
 #[must_use]
 pub fn forward(at: At, limit: usize, bare: bool) -> Query {
     Query { at, direction: Direction::Forward, limit, bare }
 }
 
-/// Creates a query that reads backward from `at`.
+/// Creates a query for at most `limit` events of a history, backward from `at`. With `bare`, it
+/// requests no payloads.
 #[must_use]
 pub fn backward(at: At, limit: usize, bare: bool) -> Query {
     Query { at, direction: Direction::Backward, limit, bare }
 }
 
-/// Returns the event's `content` if that is a string, otherwise the event type.
+/// Returns a short text for an event. It is the field `content` of its payload if that is a string,
+/// otherwise the event type.
 #[must_use]
 pub fn text(event: &Event) -> String {
     let data: serde_json::Value = event.data.read().unwrap_or_default();
     data["content"].as_str().map_or_else(|| event.kind.to_string(), str::to_owned)
 }
 
-/// Computes the counts after the last of these events, which begin at the start of a history.
+/// Computes the counts of a history up to and including the last of its events. `log` contains all
+/// events from the history's first one on.
 #[must_use]
 pub fn counts_of(log: &[LogEntry]) -> Counts {
     let mut open = forklore_core::OpenCalls::default();

@@ -1,8 +1,8 @@
 //! The `suite!` macro: creates a test for each case.
 
-/// Creates a test for each case, in one module per group. `suite!(factory)` creates the tests of
-/// the base cases. `suite!(factory; durable, maintenance)` also creates the tests of the
-/// capabilities `durable` and `maintenance`.
+/// Creates a Rust test for each conformance test, in one module per group. `suite!(factory)`
+/// creates those that every store must pass. `suite!(factory; durable, maintenance)` also creates
+/// those for the capabilities `durable` and `maintenance`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __forklore_suite {
@@ -22,8 +22,8 @@ macro_rules! __forklore_tests {
     };
 }
 
-/// Creates the tests of a group if the group's capability is `base` or is in the list of offered
-/// capabilities.
+/// Creates the Rust tests of a group, if the capability that the group needs is `base` or in the
+/// list `$offered`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __forklore_offered {

@@ -42,7 +42,7 @@ fn changes_calls(event: &Event) -> bool {
     event.effect.starts_turn || !event.effect.calls.is_empty()
 }
 
-/// Returns the ids of at most `most` of the session's own events, from seq `from` on.
+/// Returns the ids of at most `most` events that the session wrote itself, beginning at seq `from`.
 fn ids_from(session: &Session, from: u64, most: usize) -> Result<Vec<EventId>> {
     let failed = |error| of(error, &session.header.id, Some(from));
     let mut ids = Vec::new();
@@ -56,19 +56,20 @@ fn ids_from(session: &Session, from: u64, most: usize) -> Result<Vec<EventId>> {
     Ok(ids)
 }
 
-/// Collects events to append to a session's file, and updates the session's header.
+/// Encodes events for an append to a session's file, and updates the session's header with each of
+/// them.
 pub(crate) struct Tail<'h> {
-    /// The session's header, updated with each event.
+    /// The header of the session. It already includes the added events.
     pub(crate) header: &'h mut Header,
-    /// The calls that are open after the last event. `None` if no added event changes them; the
-    /// header's number of open calls is then sufficient.
+    /// The tool calls without a result after the last event. `None` if no added event changes them;
+    /// the number of open calls in the header is then sufficient.
     pub(crate) open: Option<OpenCalls>,
-    /// The encoded lines of the added events.
+    /// The added events as lines of the session's file, not written yet.
     pub(crate) lines: String,
 }
 
 impl Tail<'_> {
-    /// Adds a child's `session_fork`, which comes before the inherited events.
+    /// Adds a child's `session_fork`. It has seq 0 and comes before the inherited events.
     pub(crate) fn push_fork(&mut self, event: &Event) -> Result<()> {
         self.put(event, Counts::default())
     }

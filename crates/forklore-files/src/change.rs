@@ -8,7 +8,8 @@ use forklore_store::{Error, Result};
 use crate::folder::Folder;
 use crate::label;
 
-/// Makes any change except [`Change::Detach`]. Returns the header after the change.
+/// Changes a field of a session's header, such as its label, title or lease. Returns the header
+/// after the change. Does nothing for [`Change::Detach`], which another function performs.
 pub(crate) fn change(folder: &Folder, id: &SessionId, change: &Change) -> Result<Header> {
     let mut session = folder.writable(id)?;
     let old = session.header.clone();

@@ -19,25 +19,27 @@ use crate::line;
 use crate::log::damage;
 use crate::name::Name;
 
-/// The content of a claim. For a given session all fields have a fixed width, so that a write
-/// replaces the old content without changing the length of the file.
+/// A claim: the small file that assigns a session id to one session. For a given session all fields
+/// have a fixed width, so that a write can replace the content without changing the length of the
+/// file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Claim {
     id: SessionId,
     workspace: String,
-    /// How many bytes of the session's file are durable, as 20 decimal digits.
+    /// How many bytes of the session's own file are durable, as 20 decimal digits.
     durable: String,
 }
 
-/// The file of a session, and how much of it is durable.
+/// The location of a session's file, and how much of the file is durable.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) segment: Segment,
-    /// How many bytes of the file are durable; 0 if that is unknown.
+    /// How many bytes of the session's file are durable, or 0 if that is unknown.
     pub(crate) durable: u64,
 }
 
-/// Encodes the claim of a session. `durable` is the number of durable bytes in the session's file.
+/// Encodes the claim of a session id. `segment` is the location of the session's file, and
+/// `durable` the number of durable bytes in it.
 pub(crate) fn encoded(id: &SessionId, segment: &Segment, durable: u64) -> Result<String> {
     let workspace = segment.workspace().to_owned();
     let claim = Claim { id: id.clone(), workspace, durable: format!("{durable:020}") };
@@ -45,13 +47,13 @@ pub(crate) fn encoded(id: &SessionId, segment: &Segment, durable: u64) -> Result
 }
 
 impl Folder {
-    /// Returns the file of the session with this id. Returns `None` if there is no such file, even
-    /// if the id is claimed.
+    /// Finds the file of the session with this id. Returns `None` if there is no such file, even if
+    /// a claim of the id exists.
     pub(crate) fn find(&self, id: &SessionId) -> Result<Option<Found>> {
         self.find_name(Name::of_session(id).as_str())
     }
 
-    /// Returns the file of the session whose files have this name.
+    /// Finds the session file whose name (without folder and extension) is `name`.
     ///
     /// # Errors
     /// `Corrupt` if the file is missing although its claim says that some of it was durable.
@@ -93,22 +95,23 @@ impl Folder {
         }))
     }
 
-    /// Returns the id in the claim with this name, or `None` if the claim cannot be read.
+    /// Returns the session id in the claim file `name`. Returns `None` if there is no readable
+    /// claim.
     pub(crate) fn claimant(&self, name: &str) -> Option<SessionId> {
         let bytes = self.read(&self.layout.claim(name)).ok()??;
         let claim: Claim = serde_json::from_str(line::checked(&bytes).ok()?).ok()?;
         Some(claim.id)
     }
 
-    /// Returns how many bytes of a segment's file are durable at present; 0 if that is unknown.
+    /// Returns how many bytes of a segment's file are durable at present, or 0 if that is unknown.
     pub(crate) fn durable(&self, segment: &Segment) -> Result<u64> {
         let found = self.claimed(segment.name())?.filter(|found| found.segment == *segment);
         Ok(found.map_or(0, |found| found.durable))
     }
 
-    /// Claims the id for a session in `segment`. Only one process can create the claim's file. If
-    /// the file already exists, its session was never created, and this session takes the claim
-    /// over.
+    /// Claims the id for a session in `segment`, durably. Only one process can create the claim's
+    /// file. If the file already exists, the session that claimed the id was never created, and
+    /// this session replaces it.
     pub(crate) fn claim(&self, id: &SessionId, segment: &Segment) -> Result<()> {
         let path = self.layout.claim(segment.name());
         let bytes = encoded(id, segment, 0)?;
@@ -126,8 +129,8 @@ impl Folder {
         self.sync_name(&path)
     }
 
-    /// Sets the durable length in a session's claim to 0, durably. The caller does this before it
-    /// replaces the session's file by a shorter one.
+    /// Durably sets the recorded durable length of a session's file to 0. The caller does this
+    /// before it replaces the file by a shorter one.
     pub(crate) fn unmark(&self, id: &SessionId, segment: &Segment) -> Result<()> {
         let path = self.layout.claim(segment.name());
         let Some(file) = self.open(&path, Open::Write)? else {
@@ -137,8 +140,8 @@ impl Folder {
         self.sync(&*file, &path)
     }
 
-    /// Returns every file of events: the sessions' own files and the copied prefixes. They are
-    /// ordered by folder, and in a folder as the file system lists them.
+    /// Finds all files of events: the sessions' own files, and the copies of prefixes. They are
+    /// grouped by folder, and in each folder in the order of the file system.
     pub(crate) fn segments(&self) -> Result<Vec<Segment>> {
         let mut segments = Vec::new();
         for workspace in self.names(&self.layout.workspaces())? {

@@ -13,8 +13,8 @@ use crate::record::{Commit, State};
 use crate::session::Session;
 
 impl Folder {
-    /// Opens the living session with this id for writing. First recovers the session's file, in
-    /// case a killed process left an incomplete write.
+    /// Opens the session with this id for writing; fails if it is deleted. First repairs the
+    /// session's file, in case a killed process left an incomplete write.
     pub(crate) fn writable(&self, id: &SessionId) -> Result<Session> {
         let mut session = self.writable_any(id)?;
         if session.header.deleted.is_some() {
@@ -31,9 +31,9 @@ impl Folder {
         session.ok_or_else(|| Error::NotFound(id.clone()))
     }
 
-    /// Recovers a session's file after its writer was killed. It cuts off a torn tail and saves the
-    /// tail's bytes in the folder `aside`. Complete steps that the writer did not sync become
-    /// durable, because later writes depend on them.
+    /// Repairs a session's file after its writer was killed. Cuts off an incomplete step at the
+    /// end, and saves its bytes in the folder `aside`. Makes complete steps durable that the writer
+    /// did not sync, because later writes depend on them.
     fn recover(&self, session: &mut Session) -> Result<()> {
         let Session { log, segment, header, .. } = &*session;
         if session.len > log.end {
@@ -76,7 +76,7 @@ impl Folder {
         self.put(&self.layout.aside().join(name), bytes)
     }
 
-    /// Appends event lines to a session's file, followed by a commit line with the session's new
+    /// Appends event lines to a session's file, and then a commit line with the session's new
     /// state.
     ///
     /// # Errors

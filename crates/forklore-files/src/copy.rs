@@ -18,16 +18,16 @@ use crate::line::sealed;
 use crate::log::Next;
 use crate::record::{PrefixLine, Writer, write_event};
 
-/// Number of bytes of encoded lines that are collected before they are written.
+/// Number of bytes of encoded events that a copy collects before it writes them.
 const WRITE_BYTES: usize = 1 << 20;
 
-/// A complete and durable copy in a temporary file. It belongs to no session yet.
+/// A complete and durable copy of a session's prefix, in a temporary file. No session uses it yet.
 #[derive(Debug)]
 pub(crate) struct Staged {
     path: PathBuf,
 }
 
-/// The session that will own the copy.
+/// The session for which a prefix is copied.
 pub(crate) struct Owner<'a> {
     pub(crate) id: &'a SessionId,
     pub(crate) parent_id: Option<&'a SessionId>,
@@ -36,7 +36,8 @@ pub(crate) struct Owner<'a> {
 }
 
 /// Copies the first `inheritable` inheritable events of the session `from` into a temporary file.
-/// Takes no lock, so that other writers need not wait.
+/// `owner` is the session that will use the copy. Takes no lock, so that other writers need not
+/// wait.
 pub(crate) fn stage(
     folder: &Folder,
     from: &SessionId,
@@ -95,8 +96,8 @@ fn write_copy(
     folder.sync(&*file, path)
 }
 
-/// Copies the events that the session inherits, for a detach (docs/semantics.md, Detach). Returns
-/// `None` if the session already has its own copy.
+/// Copies the events that the session inherits into a temporary file, in preparation for a detach
+/// (docs/semantics.md, Delete, detach). Returns `None` if the session needs no copy.
 pub(crate) fn staged_detach(folder: &Folder, id: &SessionId) -> Result<Option<Staged>> {
     let session = folder.living(id)?;
     let header = &session.header;
@@ -112,8 +113,8 @@ pub(crate) fn staged_detach(folder: &Folder, id: &SessionId) -> Result<Option<St
     stage(folder, id, header.inherited.inheritable, &owner).map(Some)
 }
 
-/// Detaches the session: publishes `staged`, the copy of its prefix, and marks the session as
-/// detached. Does not use `staged` if the session was detached meanwhile.
+/// Detaches the session: gives it the copy `staged` of its prefix and marks it as detached. Does
+/// not use `staged` if the session was detached meanwhile.
 pub(crate) fn detach(folder: &Folder, id: &SessionId, staged: Option<&Staged>) -> Result<Changed> {
     let mut session = folder.writable(id)?;
     let mut copied_events = 0;
@@ -135,8 +136,8 @@ fn has_own(header: &Header) -> bool {
 }
 
 impl Staged {
-    /// Renames the copy to its final name, next to the file of the session whose segment is
-    /// `segment`.
+    /// Renames the finished copy to its final name. It is then the copied prefix of the session
+    /// whose own segment is `segment`.
     ///
     /// # Errors
     /// `Stale` if a `gc` has removed the copy as abandoned.
@@ -148,7 +149,8 @@ impl Staged {
         folder.publish(&self.path, &folder.layout.segment(&segment.prefix()))
     }
 
-    /// Removes a copy that is not used. Ignores a failure: the next `gc` removes the file.
+    /// Removes the temporary file of an unused copy. Ignores a failure: the next `gc` removes the
+    /// file.
     pub(crate) fn abandon(&self, folder: &Folder) {
         let _ = folder.fs.remove(&self.path);
     }

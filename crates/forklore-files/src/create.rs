@@ -17,8 +17,8 @@ use crate::line::sealed;
 use crate::record::{Ancestry, Commit, SessionLine, Span, State};
 use crate::session::Session;
 
-/// Maximum number of spans in the first line of a session's file. Earlier spans are in the first
-/// line of an ancestor's file.
+/// Maximum number of spans (ranges of inherited events) in the first line of a session's file. The
+/// earlier ones are in the first line of an ancestor's file.
 const SPANS: usize = 16;
 
 /// Checks the id, the kind and the cut of a new session. Returns the new session's parent, or
@@ -38,8 +38,8 @@ pub(crate) fn check_new(folder: &Folder, new: &NewSession) -> Result<Option<Sess
     Ok(Some(parent))
 }
 
-/// Creates the session. `staged` is the copy of the session's prefix, if it has one. The session's
-/// file gets its final name in the last step.
+/// Creates a session. `staged` is the copy of its prefix, if it gets one. The session's file gets
+/// its final name in the last step.
 pub(crate) fn create(folder: &Folder, new: &NewSession, staged: Option<&Staged>) -> Result<Header> {
     let parent = check_new(folder, new)?;
     let mut header = new.header(
@@ -70,8 +70,8 @@ pub(crate) fn create(folder: &Folder, new: &NewSession, staged: Option<&Staged>)
     Ok(header)
 }
 
-/// Claims the id and the label of the session, publishes the copy of its prefix, and renames its
-/// file to the final name.
+/// Claims the id and the label of a new session, and then creates its file under the final name.
+/// Before the file, publishes the copy of the session's prefix if there is one.
 fn publish_session(
     folder: &Folder,
     header: &Header,
@@ -96,8 +96,8 @@ fn publish_session(
     Ok(())
 }
 
-/// Computes the part of a child that comes from its parent: the header with inherited counts, the
-/// open calls and the spans.
+/// Computes what a new child inherits from its parent: counts, open tool calls and spans (ranges of
+/// events). Returns the child's header with these counts.
 fn inherit(
     folder: &Folder,
     header: Header,
@@ -122,9 +122,9 @@ fn inherit(
     Ok((Header { inherited: counts, counts, ..header }, open, ancestry))
 }
 
-/// Returns the parent's spans, followed by one span for the parent's own events. If the parent's
-/// list is full, the result contains only the new span and refers to the first line of the parent's
-/// file for the others.
+/// Returns the ancestry of a child that inherits the parent's own events: the parent's spans
+/// (ranges of events) and one more. If the parent's list is full, the result contains only the new
+/// one, and refers to the first line of the parent's file for the others.
 fn with_own(parent: &Session) -> Ancestry {
     let mut ancestry = parent.ancestry();
     if ancestry.spans.len() >= SPANS {

@@ -31,10 +31,10 @@ use crate::line;
 use crate::line::sealed;
 use crate::record::VERSION;
 
-/// A log that is longer than this many bytes when the store is opened is replaced by an empty one.
+/// Size in bytes above which the feed's log is replaced by an empty one when the store is opened.
 const LONG: u64 = 8 << 20;
 
-/// The feed of a store: its log, and what wakes the readers that wait for changes.
+/// The feed of a store: the path of its log, and what wakes the readers that wait for changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Feed {
     path: PathBuf,
@@ -42,32 +42,32 @@ pub(crate) struct Feed {
     watch: Arc<Watch>,
 }
 
-/// The first line of the feed's log.
+/// The first line of the feed's log. It identifies the log and says when it was created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct First {
     forklore: u32,
-    /// The random id of the feed. Marks contain it.
+    /// The random id of the feed. Each mark (a reader's position in the feed) contains it.
     feed: String,
-    /// How many times the log was replaced by an empty one.
+    /// How many times an empty log has replaced the feed's log.
     generation: u64,
-    /// The id of the machine's boot during which the log was created.
+    /// The id of the machine's boot during which this log was created.
     boot: String,
 }
 
-/// Any line of the feed's log after the first one.
+/// A line of the feed's log other than the first one.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Entry {
-    /// A process is about to write to this session.
+    /// A process announces that it is about to write to this session.
     Begin(What, SessionId),
-    /// The write to this session has ended, with or without success.
+    /// The announced write to this session has ended, with or without success.
     Done(SessionId),
-    /// Any session may have changed. The value is always `true`.
+    /// Any session may have changed since the line before this one. The value is always `true`.
     Everything(bool),
 }
 
-/// A write to a session that was announced in the feed. Dropping this value records that the write
-/// has ended.
+/// An announced write to a session. Dropping this value records in the feed that the write has
+/// ended.
 #[derive(Debug)]
 pub(crate) struct Write {
     feed: Feed,
@@ -81,14 +81,14 @@ impl Feed {
         Self { path: layout.feed(), bell, watch }
     }
 
-    /// Records in the feed that this process is about to write to a session. The write ends when
-    /// the returned value is dropped.
+    /// Announces in the feed that this process is about to write to a session. Dropping the
+    /// returned value records the end of the write.
     pub(crate) fn begin(&self, what: What, session: &SessionId) -> Result<Write> {
         self.add(&Entry::Begin(what, session.clone()))?;
         Ok(Write { feed: self.clone(), session: session.clone() })
     }
 
-    /// Records in the feed that any session may have changed.
+    /// Records in the feed that any session may have changed, and wakes its readers.
     pub(crate) fn everything(&self) -> Result<()> {
         self.add(&Entry::Everything(true))?;
         self.bell.ring();
@@ -130,8 +130,8 @@ impl Feed {
             .map_err(os("making", &self.path))
     }
 
-    /// Replaces the log by an empty one. The caller ensures that no process writes to the log. A
-    /// reader with an older mark then gets a list of all sessions.
+    /// Replaces the feed's log by an empty one. The caller ensures that no process writes to the
+    /// log. A reader whose mark (position) is older then gets a list of all sessions.
     fn renew(&self, old: &First) -> Result<()> {
         let first = First { generation: old.generation + 1, boot: boot(), ..old.clone() };
         let new = with_suffix(&self.path, ".new");
@@ -150,7 +150,7 @@ impl Drop for Write {
     }
 }
 
-/// Writes and syncs a file that contains only this first line.
+/// Writes and syncs a new log file that contains only the line `first`.
 fn put(path: &Path, first: &First) -> std::io::Result<()> {
     let line = line::sealed(first).map_err(std::io::Error::other)?;
     let mut options = OpenOptions::new();
@@ -166,7 +166,7 @@ fn boot() -> String {
     id.trim().to_owned()
 }
 
-/// Returns the error for damage at the start of the feed's log.
+/// Returns the error for damage in the first line of the feed's log.
 fn damaged(path: &Path, message: &str) -> Error {
     crate::log::damage(path, 0, message)
 }

@@ -17,31 +17,33 @@ use crate::layout::{Layout, Segment, UNFINISHED};
 use crate::log::damage;
 use crate::{claim, sources};
 
-/// Maximum size in bytes of a file that is read as a whole. The longest such file is the journal of
-/// a change to several files.
+/// Maximum size in bytes of a file that is read at once. The longest such file is the journal of a
+/// change to several files.
 const WHOLE_BYTES: u64 = 1 << 30;
 
-/// The folder of a store. After a failed sync it refuses all writes.
+/// The folder of a store, with the file system on which it is. After a failed sync it refuses all
+/// writes.
 #[derive(Debug)]
 pub(crate) struct Folder {
     pub(crate) fs: Arc<dyn Fs>,
     pub(crate) layout: Layout,
     poisoned: OnceLock<String>,
-    /// Only in an overlay: the marks to record once the change is complete.
+    /// Durable lengths of files, to be recorded once the change to several files is complete.
+    /// `None` unless this folder is the overlay of such a change.
     later: Option<Mutex<Vec<Mark>>>,
     pub(crate) clock: StoreClock,
     pub(crate) feed: Feed,
-    /// Only in an overlay: the writes that were announced in the feed. They end when the change is
-    /// complete.
+    /// The announced writes of a change to several files. They end when the whole change is
+    /// complete. Empty unless this folder is the overlay of such a change.
     under_way: Mutex<Vec<Write>>,
 }
 
-/// A file of which some bytes are durable, and how many bytes those are.
+/// A record that says how many bytes of a file are durable. The number is the last field.
 #[derive(Clone, Debug)]
 pub(crate) enum Mark {
-    /// A session's own file.
+    /// The own file of this session.
     Session(SessionId, Segment, u64),
-    /// The log of imports.
+    /// The import log `sources.jsonl`.
     Sources(u64),
 }
 
@@ -53,7 +55,8 @@ impl Folder {
         Self { fs, layout, poisoned, later, clock, feed, under_way }
     }
 
-    /// Returns the same folder on the overlay `fs`. It collects marks and announcements until the
+    /// Returns the same folder with the file system `fs`, an overlay that collects the changes to
+    /// several files. The result also collects durable lengths and announced writes until the
     /// change is complete.
     pub(crate) fn over(&self, fs: Arc<dyn Fs>) -> Self {
         let (layout, feed) = (self.layout.clone(), self.feed.clone());
@@ -62,9 +65,8 @@ impl Folder {
     }
 
     /// Announces in the feed that this process is about to write to a session. The caller drops the
-    /// returned guard after the write, and readers of the feed then read the session. In an overlay
-    /// this function returns `None`: the overlay stores the guard until the whole change is
-    /// complete.
+    /// returned value after the write. In the overlay of a change to several files, returns `None`
+    /// and stores that value until the whole change is complete.
     ///
     /// # Errors
     /// `Io` if the announcement cannot be written. The caller must then not write to the session.
@@ -77,8 +79,8 @@ impl Folder {
         Ok(None)
     }
 
-    /// Records how many bytes of a file are durable. Losing this record is harmless: the bytes
-    /// after the previous mark are then checked again.
+    /// Records how many bytes of a file are durable. Losing the record is harmless: the next reader
+    /// then checks the bytes after the previously recorded length again.
     pub(crate) fn mark(&self, mark: Mark) {
         match &self.later {
             Some(later) => later.lock().unwrap_or_else(PoisonError::into_inner).push(mark),
@@ -101,19 +103,19 @@ impl Folder {
         }
     }
 
-    /// Records the marks that the overlay `other` collected. The caller calls this once the change
-    /// is complete.
+    /// Records the durable lengths of files that the overlay `other` collected. The caller calls
+    /// this once the change to several files is complete.
     pub(crate) fn mark_like(&self, other: &Self) {
         let later = other.later.as_ref().map(Mutex::lock);
         let marks = later.map(|later| later.unwrap_or_else(PoisonError::into_inner).clone());
         marks.iter().flatten().for_each(|mark| self.mark_now(mark));
     }
 
-    /// Fails if a sync has failed before. Data that was not synced then may be lost even if a later
-    /// sync succeeds.
+    /// Fails if a sync in this folder has failed before. The data that it did not sync may be lost
+    /// even if a later sync succeeds.
     ///
     /// # Errors
-    /// `Poisoned`.
+    /// `Poisoned` with the failure.
     pub(crate) fn check_sound(&self) -> Result<()> {
         match self.poisoned.get() {
             None => Ok(()),
@@ -121,7 +123,8 @@ impl Folder {
         }
     }
 
-    /// If a sync failed in `other`, an overlay of the same folder, records that failure here too.
+    /// Takes over the record of a failed sync from `other`, an overlay of the same folder. Does
+    /// nothing if no sync has failed there.
     pub(crate) fn poisoned_like(&self, other: &Self) {
         if let Some(failure) = other.poisoned.get() {
             let _ = self.poisoned.set(failure.clone());
@@ -140,7 +143,7 @@ impl Folder {
         })
     }
 
-    /// Opens a file. Returns `None` if it does not exist.
+    /// Opens the file at `path`. Returns `None` if it does not exist.
     pub(crate) fn open(&self, path: &Path, how: Open) -> Result<Option<Box<dyn File>>> {
         match self.fs.open(path, how) {
             Ok(file) => Ok(Some(file)),
@@ -150,7 +153,7 @@ impl Folder {
         }
     }
 
-    /// Reads a whole file. Returns `None` if it does not exist.
+    /// Reads the whole file at `path`. Returns `None` if it does not exist.
     pub(crate) fn read(&self, path: &Path) -> Result<Option<Vec<u8>>> {
         let Some(file) = self.open(path, Open::Read)? else {
             return Ok(None);
@@ -165,13 +168,13 @@ impl Folder {
         Ok(Some(bytes))
     }
 
-    /// Writes all of `bytes` at the offset `at`. Uses one system call, or more if the system writes
-    /// only a part of the bytes.
+    /// Writes all of `bytes` at the offset `at` of a file. It uses several system calls only if the
+    /// system writes a part of the bytes.
     pub(crate) fn write(&self, file: &dyn File, path: &Path, bytes: &[u8], at: u64) -> Result<()> {
         write_all_at(file, bytes, at).map_err(os("writing", path))
     }
 
-    /// Syncs a file: all bytes written to it become durable.
+    /// Syncs a file, so that all bytes written to it become durable.
     pub(crate) fn sync(&self, file: &dyn File, path: &Path) -> Result<()> {
         self.synced(path, file.sync())
     }
@@ -205,7 +208,8 @@ impl Folder {
         self.publish(&new, path)
     }
 
-    /// Writes and syncs a new file under a temporary name. Returns that name.
+    /// Writes and syncs a new file under a temporary name, next to `path`. Returns the temporary
+    /// path.
     fn unfinished(&self, path: &Path, bytes: &[u8]) -> Result<PathBuf> {
         let (new, file) = self.begun(path, bytes)?;
         let synced = self.sync(&*file, &new);
@@ -215,8 +219,8 @@ impl Folder {
         synced.map(|()| new)
     }
 
-    /// Writes a new file under a temporary name, without a sync. Returns that name and the open
-    /// file.
+    /// Writes a new file under a temporary name, next to `path`. Does not sync it. Returns the
+    /// temporary path and the open file.
     pub(crate) fn begun(&self, path: &Path, bytes: &[u8]) -> Result<(PathBuf, Box<dyn File>)> {
         let new = forklore_store::disk::with_suffix(path, UNFINISHED);
         self.remove(&new)?;
@@ -228,13 +232,13 @@ impl Folder {
         written.map(|()| (new, file))
     }
 
-    /// Renames a file that is already durable to its final name, and makes that name durable.
+    /// Renames the durable file `new` to its final name `path`, and makes that name durable.
     pub(crate) fn publish(&self, new: &Path, path: &Path) -> Result<()> {
         self.fs.rename(new, path).map_err(os("renaming", new))?;
         self.sync_name(path)
     }
 
-    /// Removes a file. Succeeds if the file does not exist.
+    /// Removes the file at `path`. Succeeds if it does not exist.
     pub(crate) fn remove(&self, path: &Path) -> Result<()> {
         match self.fs.remove(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -254,14 +258,14 @@ impl Folder {
     }
 }
 
-/// Checks whether the error means that the path does not exist. That includes a path one of whose
-/// folders is a file, which another program may have created there.
+/// Checks whether the error means that the path does not exist. That is also the case if a folder
+/// in the path is a file, which another program may have created.
 fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Checks whether the error means that the path is a folder, a symbolic link or a pipe, and not a
-/// file.
+/// Checks whether the error means that something other than a file is at the path. That is a
+/// folder, a symbolic link or a pipe.
 fn is_no_file(error: &io::Error) -> bool {
     let link = rustix::io::Errno::LOOP.raw_os_error();
     error.kind() == io::ErrorKind::IsADirectory

@@ -15,7 +15,8 @@ use crate::log::{Log, Next, Want, of};
 use crate::record::{Ancestry, EventLine, Span};
 use crate::session::Session;
 
-/// The history of an open session.
+/// The assembled history of an open session. It reads inherited events from the files of other
+/// sessions.
 pub(crate) struct History<'s> {
     folder: &'s Folder,
     pub(crate) session: &'s Session,
@@ -23,11 +24,11 @@ pub(crate) struct History<'s> {
     all: OnceCell<Vec<Span>>,
 }
 
-/// A part of a history whose events are in one file.
+/// An inherited part of a history, whose events are all in one file.
 #[derive(Debug)]
 struct Stretch {
     segment: Segment,
-    /// The history's count of inheritable events up to the end of this part.
+    /// The history's count of inheritable events after the last event of this part.
     last: u64,
 }
 
@@ -45,8 +46,9 @@ impl<'s> History<'s> {
         Error::MissingAncestor { session, missing: missing.into() }
     }
 
-    /// Returns spans that include the one in which the count of `unit` reaches `want`. These are
-    /// the spans in the session's own first line if they suffice, otherwise all spans.
+    /// Returns spans (ranges of inherited events), one of which contains the event at which the
+    /// count of `unit` reaches `want`. These are the ones in the session's own first line if they
+    /// suffice, otherwise all.
     fn spans(&self, unit: Unit, want: u64) -> Result<&[Span]> {
         let near = &self.ancestry.spans;
         if near.first().is_some_and(|first| unit.of(&first.base) < want) {
@@ -59,7 +61,8 @@ impl<'s> History<'s> {
         Ok(self.all.get_or_init(|| all))
     }
 
-    /// Returns the inherited part of the history in which the count of `unit` reaches `want`.
+    /// Returns the inherited part of the history that contains the event at which the count of
+    /// `unit` reaches `want`.
     fn stretch(&self, unit: Unit, want: u64) -> Result<Stretch> {
         let spans = self.spans(unit, want)?;
         let at = spans.partition_point(|span| unit.of(&span.base) < want).checked_sub(1);
@@ -75,8 +78,8 @@ impl<'s> History<'s> {
         log.ok_or_else(|| self.missing(stretch.segment.to_string()))
     }
 
-    /// Returns the seq of the event at which the history's running count of `unit` reaches `want`,
-    /// or `None` if the history has fewer.
+    /// Returns the seq of the event at which the history's running count of `unit` reaches `want`.
+    /// Returns `None` if the count never reaches it.
     pub(crate) fn seq_of(&self, unit: Unit, want: u64) -> Result<Option<u64>> {
         if want == 0 || want > unit.of(&self.session.header.counts) {
             return Ok(None);
@@ -95,8 +98,8 @@ impl<'s> History<'s> {
         event.map(|event| Some(event.seq)).ok_or_else(|| self.gap(None))
     }
 
-    /// Returns the history's counts up to and including its inheritable event number `inheritable`,
-    /// counted from 1. For 0, all counts are 0.
+    /// Returns the counts of the history up to and including its inheritable event number
+    /// `inheritable`, counted from 1. For 0, all counts are 0.
     pub(crate) fn counts_at(&self, inheritable: u64) -> Result<Counts> {
         let want = Want::Count(Unit::Inheritable, inheritable);
         if inheritable == 0 {
@@ -115,8 +118,8 @@ impl<'s> History<'s> {
         Ok(event.counts)
     }
 
-    /// Returns the spans for a child that inherits only events that this session inherited too: the
-    /// first `inheritable` inheritable events.
+    /// Returns the ancestry of a child that inherits the first `inheritable` inheritable events of
+    /// this session. The caller ensures that this session inherited all of them itself.
     pub(crate) fn spans_before(&self, inheritable: u64) -> Result<Ancestry> {
         let near =
             self.ancestry.spans.first().is_some_and(|first| first.base.inheritable < inheritable);
@@ -130,24 +133,26 @@ impl<'s> History<'s> {
         Ok(Ancestry { before, spans })
     }
 
-    /// Adds this session's id to an error that reports damage.
+    /// Adds this session's id and the seq to an error that reports damage.
     fn named(&self, error: Error, seq: Option<u64>) -> Error {
         of(error, &self.session.header.id, seq)
     }
 
-    /// Returns the error for a gap in the session's own events. If the line of the event `seq` is
-    /// there and cannot be read, returns the error for that line.
+    /// Returns the error for a missing event among the session's own events. If the line of the
+    /// event `seq` exists but cannot be read, returns the error for that line.
     fn gap(&self, seq: Option<u64>) -> Error {
         let log = &self.session.log;
         let there = seq.and_then(|seq| log.get(Want::Seq(seq), true).err());
         self.named(there.unwrap_or_else(|| log.damage(log.start, "an event is missing")), seq)
     }
 
-    /// Calls `show` for the history's events from `seq` on, until `show` returns [`Next::Stop`].
+    /// Calls `show` for each event of the history from `seq` on, until `show` returns
+    /// [`Next::Stop`].
     ///
     /// # Errors
     /// `Corrupt` or `MissingAncestor` if an event cannot be read or is missing. Without an error,
-    /// it has shown all events up to the head or up to [`Next::Stop`].
+    /// `show` has received all events up to the head, or up to the one at which it returned
+    /// [`Next::Stop`].
     pub(crate) fn walk(
         &self,
         seq: u64,
@@ -170,7 +175,7 @@ impl<'s> History<'s> {
         Ok(())
     }
 
-    /// Checks whether the event with this seq is inherited.
+    /// Checks whether the session inherited the event with this seq.
     fn is_inherited(&self, seq: u64) -> bool {
         (1..=self.inherited().inheritable).contains(&seq)
     }
@@ -242,8 +247,8 @@ impl<'s> History<'s> {
         Ok(Some(next))
     }
 
-    /// Calls `show` for the history's events from `seq` back to the first one, until `show` returns
-    /// [`Next::Stop`].
+    /// Calls `show` for each event of the history from `seq` back to the first one, until `show`
+    /// returns [`Next::Stop`].
     ///
     /// # Errors
     /// See [`History::walk`].
@@ -300,7 +305,8 @@ impl<'s> History<'s> {
         }
     }
 
-    /// Returns the seq of the first event of the inherited part that contains the event `seq`.
+    /// Returns the first seq of the inherited part that contains the event `seq`. An inherited part
+    /// is a range of events in one file.
     fn stretch_first(&self, seq: u64) -> Result<u64> {
         let spans = self.spans(Unit::Inheritable, seq)?;
         let at = spans.partition_point(|span| span.base.inheritable < seq).checked_sub(1);
@@ -309,7 +315,7 @@ impl<'s> History<'s> {
             .ok_or_else(|| self.missing("the list of its spans"))
     }
 
-    /// Returns the calls that are still open after the event `seq`: those that have no result yet.
+    /// Returns the tool calls that have no result up to and including the event `seq`.
     pub(crate) fn open_calls(&self, seq: i64) -> Result<OpenCalls> {
         let Ok(seq) = u64::try_from(seq) else {
             return Ok(OpenCalls::default());
@@ -351,8 +357,8 @@ fn inherited(line: EventLine) -> LogEntry {
     LogEntry { seq: counts.inheritable, origin, counts, event }
 }
 
-/// Returns all spans of an ancestry, oldest first. Reads the older spans from the first lines of
-/// ancestors' files.
+/// Returns all spans (ranges of inherited events) of an ancestry, oldest first. Reads the older
+/// ones from the first lines of ancestors' files.
 fn all_spans(folder: &Folder, ancestry: &Ancestry) -> Result<Vec<Span>> {
     let mut parts = vec![ancestry.spans.clone()];
     let mut next = ancestry.before.clone();
@@ -365,8 +371,8 @@ fn all_spans(folder: &Folder, ancestry: &Ancestry) -> Result<Vec<Span>> {
     Ok(parts.into_iter().rev().flatten().collect())
 }
 
-/// Returns the list of spans that contains the inheritable event number `inheritable`, and the
-/// segment whose first line has the spans before that list.
+/// Finds the list of spans (ranges of inherited events) that contains the inheritable event number
+/// `inheritable`. Also returns the file whose first line contains the spans before that list.
 fn holder(
     folder: &Folder,
     ancestry: &Ancestry,

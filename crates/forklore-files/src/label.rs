@@ -14,8 +14,8 @@ struct LabelClaim {
     session_id: SessionId,
 }
 
-/// Checks that no other living session of the family has this label. The session `but` does not
-/// count as another.
+/// Checks that no living session of the family has this label, except possibly the session `but`.
+/// `root` is the id of the family's root.
 pub(crate) fn check(
     folder: &Folder,
     root: &SessionId,
@@ -47,7 +47,8 @@ pub(crate) fn check(
     }
 }
 
-/// Claims a label for a session, durably. Replaces an earlier claim of the label.
+/// Claims a label in the family of `root` for the session `id`, durably. Replaces an earlier claim
+/// of the label.
 pub(crate) fn claim(
     folder: &Folder,
     root: &SessionId,
@@ -59,8 +60,8 @@ pub(crate) fn claim(
     folder.put(&folder.layout.label(root, label), claim.as_bytes())
 }
 
-/// Removes the claim of a session's label, if that claim names the session. If the process is
-/// killed before this, the claim remains without effect: the session it names has another label or
+/// Removes the claim file of a session's label, if the file names this session. If the process is
+/// killed before that, the claim remains without effect, because its session has another label or
 /// is deleted.
 pub(crate) fn free(folder: &Folder, header: &Header) -> Result<()> {
     match labelled(folder, &header.root_id, &header.label)? {
@@ -71,7 +72,7 @@ pub(crate) fn free(folder: &Folder, header: &Header) -> Result<()> {
     }
 }
 
-/// Checks whether the claim of the session's label names this session.
+/// Checks whether the claim file of the session's label names this session.
 pub(crate) fn is_labelled(folder: &Folder, header: &Header) -> Result<bool> {
     let claimed = labelled(folder, &header.root_id, &header.label)?;
     Ok(matches!(claimed, Claimed::By(id) if id == header.id))
@@ -85,8 +86,8 @@ fn labelled(folder: &Folder, root: &SessionId, label: &Label) -> Result<Claimed>
     Ok(claim.map_or(Claimed::Unreadable, |claim: LabelClaim| Claimed::By(claim.session_id)))
 }
 
-/// Returns the living session of the family that has the label, or `None`. Reads the headers of all
-/// sessions, not the claims.
+/// Returns the living session that has the label in the family of `root`, or `None`. Reads the
+/// headers of all sessions instead of the label's claim file.
 fn family_label(folder: &Folder, root: &SessionId, label: &Label) -> Result<Option<Header>> {
     let filter =
         Filter { family: Some(root.clone()), label: Some(label.clone()), ..Filter::default() };

@@ -7,21 +7,21 @@ use forklore_core::{Label, SessionId};
 
 use crate::name::Name;
 
-/// The file name extension of files with JSON lines.
+/// The file name extension of files that contain one JSON object per line.
 pub(crate) const LINES: &str = ".jsonl";
-/// The suffix in the file name of a copied prefix. [`LINES`] follows it.
+/// The suffix in the name of a file with the copy of a session's prefix. [`LINES`] follows it.
 pub(crate) const PREFIX: &str = ".prefix";
-/// The suffix in the name of a file that is not complete yet.
+/// The suffix in the name of a file that its writer has not completed yet.
 pub(crate) const UNFINISHED: &str = ".new";
 
-/// The paths in the folder of a store.
+/// The paths of all files and folders in the folder of a store.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     root: PathBuf,
 }
 
-/// A file of events: a session's own file, or the copy of its prefix. The string is the path of the
-/// file in the folder `workspaces`, without the extension.
+/// A file of events: a session's own file, or the copy of a session's prefix. The string is the
+/// path of the file in the folder `workspaces`, without the extension.
 #[derive(
     Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
@@ -33,12 +33,13 @@ impl Segment {
         Self::at(&workspace.key(), Name::of_session(id).as_str())
     }
 
-    /// Returns the segment for the file with this name in the folder of a workspace.
+    /// Returns the segment for the file `name` in the folder of the workspace with the key
+    /// `workspace`.
     pub(crate) fn at(workspace: &str, name: &str) -> Self {
         Self(format!("{workspace}/{name}"))
     }
 
-    /// Returns the segment for the copy of the prefix of the session whose own segment this is.
+    /// Returns the segment for the copy of a session's prefix. `self` is the session's own segment.
     pub(crate) fn prefix(&self) -> Self {
         Self(format!("{}{PREFIX}", self.0))
     }
@@ -47,25 +48,27 @@ impl Segment {
         self.0.ends_with(PREFIX)
     }
 
-    /// Returns the own segment of the session to which this segment belongs. For a copied prefix,
-    /// this removes the suffix.
+    /// Returns the own segment of the session to which this segment belongs. For the copy of a
+    /// prefix, this removes the suffix.
     pub(crate) fn owner(&self) -> Self {
         Self(self.0.strip_suffix(PREFIX).unwrap_or(&self.0).to_owned())
     }
 
-    /// Returns the key of the session's workspace, which is the name of the segment's folder.
+    /// Returns the key of the session's workspace. It is the name of the folder that contains the
+    /// segment's file.
     pub(crate) fn workspace(&self) -> &str {
         self.0.split_once('/').map_or("", |(workspace, _)| workspace)
     }
 
-    /// Returns the name under which the session's files are stored.
+    /// Returns the name that all files of the segment's session share, without folder, suffix and
+    /// extension.
     pub(crate) fn name(&self) -> &str {
         let file = self.0.split_once('/').map_or(&*self.0, |(_, file)| file);
         file.strip_suffix(PREFIX).unwrap_or(file)
     }
 
-    /// Checks whether the string, which may come from a file, is a valid segment. A valid segment
-    /// cannot lead out of the folder `workspaces`.
+    /// Checks whether the segment is valid. It may come from a damaged file; a valid segment cannot
+    /// lead out of the folder `workspaces`.
     pub(crate) fn is_sound(&self) -> bool {
         let part = |part: &str| {
             !part.is_empty()
@@ -92,17 +95,18 @@ impl Layout {
         &self.root
     }
 
-    /// The file that marks the folder as a store. It contains the store's version.
+    /// Returns the path of the file that marks the folder as a store. The file contains the store's
+    /// version.
     pub(crate) fn version(&self) -> PathBuf {
         self.root.join("forklore.json")
     }
 
-    /// The path with which the names of the gate's files begin.
+    /// Returns the path with which the names of the store's lock files begin.
     pub(crate) fn gate(&self) -> PathBuf {
         self.root.join("store")
     }
 
-    /// The file for the journal of a change to several files.
+    /// Returns the path of the journal, which contains an unfinished change to several files.
     pub(crate) fn pending(&self) -> PathBuf {
         self.root.join("pending.json")
     }
@@ -111,12 +115,12 @@ impl Layout {
         self.root.join("sources.jsonl")
     }
 
-    /// The log of the feed.
+    /// Returns the path of the feed's log, which records the writes to sessions.
     pub(crate) fn feed(&self) -> PathBuf {
         self.root.join("feed.jsonl")
     }
 
-    /// The file that records how many bytes of `sources.jsonl` are durable.
+    /// Returns the path of the file that records how many bytes of `sources.jsonl` are durable.
     pub(crate) fn sources_mark(&self) -> PathBuf {
         self.root.join("sources.mark")
     }
@@ -137,7 +141,7 @@ impl Layout {
         self.root.join("attachments")
     }
 
-    /// The folder for torn tails that were cut off from session files.
+    /// Returns the path of the folder for incomplete ends that were cut off from session files.
     pub(crate) fn aside(&self) -> PathBuf {
         self.root.join("aside")
     }
@@ -150,7 +154,7 @@ impl Layout {
         self.ids().join(name)
     }
 
-    /// The folder with the claims of a family's labels.
+    /// Returns the path of the folder that records which session of a family has which label.
     pub(crate) fn family(&self, root: &SessionId) -> PathBuf {
         self.labels().join(Name::of_session(root).as_str())
     }

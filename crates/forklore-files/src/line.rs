@@ -5,24 +5,25 @@ use std::fmt::Write;
 
 use forklore_store::{Error, Result};
 
-/// The bytes between the other fields of a line and the digits of its checksum.
+/// The bytes before the checksum's digits in a line of a store's file. All other fields of the line
+/// precede them.
 const SUM_FIELD: &[u8] = b",\"crc\":\"";
 const SUM_BYTES: usize = 8;
 const CLOSE: &[u8] = b"\"}";
 
-/// The length of a line's end in bytes: the checksum field and the closing brace, without the line
-/// feed.
+/// Length in bytes of the end of a line: the checksum field and the closing brace. The line feed
+/// does not count.
 const END_BYTES: usize = SUM_FIELD.len() + SUM_BYTES + CLOSE.len();
 
-/// Completes a line. `out` contains its JSON object from `start` on, without the closing `}`. Adds
-/// the checksum field, `}` and a line feed.
+/// Completes a line of a store's file. `out` contains the line's JSON object from `start` on,
+/// without the closing `}`. Appends the checksum field, `}` and a line feed.
 pub(crate) fn seal(out: &mut String, start: usize) {
     let sum = crc32fast::hash(out.as_bytes().get(start..).unwrap_or_default());
     // Writing to a string cannot fail.
     let _ = writeln!(out, ",\"crc\":\"{sum:08x}\"}}");
 }
 
-/// Encodes an object as a line with checksum and line feed.
+/// Encodes an object as a line of a store's file, with checksum and line feed.
 ///
 /// # Errors
 /// `Io` if the object cannot be encoded as JSON.
@@ -34,8 +35,8 @@ pub(crate) fn sealed<T: serde::Serialize>(object: &T) -> Result<String> {
     Ok(out)
 }
 
-/// Checks the checksum of a line. Returns the line without its line feed: one JSON object,
-/// including the checksum.
+/// Checks the checksum of a line. Returns the line without its line feed, i.e. one JSON object with
+/// the checksum as its last field.
 ///
 /// # Errors
 /// A string that says what is wrong with the line.
@@ -56,7 +57,7 @@ pub(crate) fn checked(line: &[u8]) -> std::result::Result<&str, &'static str> {
     std::str::from_utf8(line).map_err(|_| "it is no text")
 }
 
-/// Returns the checksum of any bytes as 8 hexadecimal digits, the form that lines use.
+/// Returns the checksum of `bytes` as 8 hexadecimal digits.
 pub(crate) fn sum(bytes: &[u8]) -> String {
     format!("{:08x}", crc32fast::hash(bytes))
 }

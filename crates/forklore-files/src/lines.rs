@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use crate::fs::File;
 
-/// Number of bytes that are read at once. A longer line is read as a whole.
+/// Number of bytes that a reader of lines reads at once. A longer line is read as a whole.
 const BLOCK: u64 = 64 << 10;
-/// Maximum length of a line in bytes. The longest imported payload fits into it, together with the
-/// event's other fields.
+/// Maximum length of a line in bytes. It suffices for the longest imported payload with the event's
+/// other fields.
 const LONGEST: u64 = 512 << 20;
 
-/// A reader of a file's lines. It buffers one block of the file.
+/// Reads the lines of a file. It buffers one block of the file.
 pub(crate) struct Lines<'f> {
     file: &'f dyn File,
     block: Vec<u8>,
@@ -23,8 +23,8 @@ impl<'f> Lines<'f> {
         Self { file, block: Vec::new(), at: 0 }
     }
 
-    /// Returns the line that begins at the offset `at`, with its line feed. The line feed is
-    /// missing if the part of the file before `end` has none. Returns `None` if `at` is not before
+    /// Returns the line that begins at the offset `at`, with its line feed. If the line has no end
+    /// before the offset `end`, returns the bytes up to `end`. Returns `None` if `at` is not before
     /// `end`.
     pub(crate) fn forward(&mut self, at: u64, end: u64) -> io::Result<Option<&[u8]>> {
         if at >= end {
@@ -48,8 +48,8 @@ impl<'f> Lines<'f> {
         Ok(self.block.get(found).filter(|line| !line.is_empty()))
     }
 
-    /// Returns the line that ends at the offset `end`, with the offset at which it begins. Returns
-    /// `None` if `end` is not after `start`.
+    /// Returns the line that ends at the offset `end`, and the offset at which it begins. Returns
+    /// `None` if `end` is not after `start`, the offset of the first line.
     pub(crate) fn backward(&mut self, start: u64, end: u64) -> io::Result<Option<(u64, &[u8])>> {
         if start >= end {
             return Ok(None);
@@ -78,7 +78,8 @@ impl<'f> Lines<'f> {
         Ok(self.block.get(found).map(|line| (begins, line)))
     }
 
-    /// Returns the offset of the first line that begins at or after `at`, or `end` if no line does.
+    /// Returns the offset of the first line that begins at or after `at`. Returns `end` if no line
+    /// does. `start` is the offset of the first line of the file to consider.
     pub(crate) fn boundary(&mut self, start: u64, at: u64, end: u64) -> io::Result<u64> {
         if at <= start {
             return Ok(start);
@@ -87,8 +88,8 @@ impl<'f> Lines<'f> {
         Ok(at - 1 + rest)
     }
 
-    /// Returns the part of the buffered block that is between two offsets of the file. It is empty
-    /// if the block does not contain `from`.
+    /// Returns the range of the buffered block that corresponds to the offsets `from` to `to` of
+    /// the file. The range is empty if the block does not contain `from`.
     fn within(&self, from: u64, to: u64) -> Range<usize> {
         let last = self.at + self.block.len() as u64;
         if from < self.at || from >= last {

@@ -13,8 +13,8 @@ use crate::record::{Ancestry, SessionLine, Span};
 use crate::session::{Outline, Session};
 
 impl Folder {
-    /// Returns the headers that match `filter` and come after the cursor `after`, most recently
-    /// updated first. Returns at most `limit` headers, or all if `limit` is 0.
+    /// Returns the session headers that match `filter` and come after the cursor `after`. The most
+    /// recently updated comes first. Returns at most `limit` headers, or all if `limit` is 0.
     pub(crate) fn list(
         &self,
         filter: &Filter,
@@ -45,8 +45,8 @@ impl Folder {
         Ok(found)
     }
 
-    /// Returns the session whose own segment is `segment`, or `None` if the segment's file does not
-    /// exist.
+    /// Reads the session whose own segment is `segment`. Returns `None` if the segment's file does
+    /// not exist.
     pub(crate) fn session_in(&self, segment: &Segment) -> Result<Option<Session>> {
         // Read the durable length before the file. Between the two reads the file can only grow,
         // unless it is replaced by another one. If it is replaced, the read fails and is tried
@@ -62,7 +62,7 @@ impl Folder {
         })
     }
 
-    /// Reads every session, including deleted ones.
+    /// Reads the headers of all sessions of the store, including deleted ones.
     pub(crate) fn survey(&self) -> Result<Survey> {
         let own = self.segments()?.into_iter().filter(|segment| !segment.is_prefix());
         let mut found = Survey::default();
@@ -80,15 +80,15 @@ impl Folder {
     }
 }
 
-/// All sessions of a store, from one pass over its folders.
+/// All sessions of a store, read in one pass over its folders.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     pub(crate) sessions: Vec<Outline>,
-    /// The sessions that cannot be read.
+    /// The sessions whose files cannot be read.
     pub(crate) damaged: Vec<Damaged>,
 }
 
-/// A session that cannot be read.
+/// A session whose file cannot be read, with the reason.
 #[derive(Debug)]
 pub(crate) struct Damaged {
     pub(crate) segment: Segment,
@@ -98,8 +98,8 @@ pub(crate) struct Damaged {
 }
 
 impl Survey {
-    /// Returns the lists of spans that living sessions use, each with the number of inheritable
-    /// events in it.
+    /// Returns the ancestries (lists of inherited ranges) that living or damaged sessions may use.
+    /// Each comes with the number of inheritable events that it covers.
     pub(crate) fn lists(&self) -> Vec<(Ancestry, u64)> {
         let living = self.sessions.iter().filter(|session| session.header.deleted.is_none());
         let mut lists: Vec<_> = living
@@ -121,7 +121,8 @@ impl Survey {
     }
 }
 
-/// Checks whether the error concerns only one file. Other files may then still be readable.
+/// Checks whether the error concerns only the file that was being read. If so, other files may
+/// still be readable.
 fn is_its_own(error: &Error) -> bool {
     matches!(error, Error::Corrupt { .. } | Error::Unsupported(_) | Error::Denied(_))
 }

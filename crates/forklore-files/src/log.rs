@@ -11,35 +11,34 @@ use crate::line;
 use crate::lines::Lines;
 use crate::record::EventLine;
 
-/// When the range to search is shorter than this many bytes, a search reads line by line instead of
-/// halving the range.
+/// Length in bytes below which a search stops halving the range and reads it line by line.
 const NEAR: u64 = 32 << 10;
 
-/// An open file of events, from the end of its first line to the end of its last commit that
-/// counts.
+/// An open file of events. `start` and `end` delimit the lines to read: those after the first line,
+/// up to the last complete step.
 #[derive(Debug)]
 pub(crate) struct Log {
     pub(crate) file: Box<dyn File>,
     pub(crate) path: PathBuf,
-    /// The offset after the first line, in bytes.
+    /// The offset in bytes at which the second line begins.
     pub(crate) start: u64,
-    /// The offset after the last line that counts, in bytes.
+    /// The offset in bytes after the last line to read. An incomplete step may follow.
     pub(crate) end: u64,
 }
 
-/// A visitor's answer after an event: continue or stop.
+/// What a callback returns after an event: continue with the next one, or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Go,
     Stop,
 }
 
-/// The event that a search looks for.
+/// Says which event of a file a search must find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Want {
-    /// The event that has this seq in the session that owns the file.
+    /// The event with this seq in the session that owns the file.
     Seq(u64),
-    /// The event at which the running count of this unit reaches this value.
+    /// The event at which the history's running count of this unit reaches this value.
     Count(Unit, u64),
 }
 
@@ -51,7 +50,7 @@ impl Want {
         }
     }
 
-    /// Checks whether the event is the wanted one. If the wanted event is lost, a search may find a
+    /// Checks whether a search found the wanted event. If that event is lost, the search may find a
     /// later one.
     pub(crate) fn is(self, event: &EventLine) -> bool {
         match self {
@@ -69,7 +68,7 @@ impl Want {
 }
 
 impl Log {
-    /// Returns the error for damage at the offset `at` of this file.
+    /// Returns the error that reports damage at the byte offset `at` of this file.
     pub(crate) fn damage(&self, at: u64, message: &(impl ToString + ?Sized)) -> Error {
         damage(&self.path, at, message)
     }
@@ -85,8 +84,8 @@ impl Log {
     /// Returns the offset of the wanted event's line. If that event is missing, returns the offset
     /// of the first event after it, or `None` if there is none.
     ///
-    /// Skips lines that cannot be read. The caller must check whether the result is the wanted
-    /// event, as [`Log::get`] does.
+    /// Skips lines that cannot be read. The caller must therefore check that the result is the
+    /// wanted event, as [`Log::get`] does.
     pub(crate) fn search(&self, want: Want) -> Result<Option<u64>> {
         let failed = |error| os("reading", &self.path)(error);
         let mut lines = Lines::of(&*self.file);
@@ -123,10 +122,11 @@ impl Log {
         Ok(None)
     }
 
-    /// Returns the wanted event, or `None` if the file does not have it.
+    /// Returns the event that `want` describes, or `None` if the file does not contain it. With
+    /// `bare`, returns it without its payload.
     ///
     /// # Errors
-    /// `Corrupt` if a line at the event's position cannot be read.
+    /// `Corrupt` if the event may be missing because a line near its position cannot be read.
     pub(crate) fn get(&self, want: Want, bare: bool) -> Result<Option<EventLine>> {
         let Some(at) = self.search(want)? else {
             return self.lost(self.start, self.end).map_or(Ok(None), Err);
@@ -140,8 +140,8 @@ impl Log {
         }
     }
 
-    /// Calls `show` for every line after the first one, with the line's offset, its bytes and its
-    /// checked text.
+    /// Calls `show` for each line of the file after the first one. The arguments are the line's
+    /// offset, its bytes, and its text after the checksum was checked.
     ///
     /// # Errors
     /// `Corrupt` at a line that cannot be read.
@@ -156,15 +156,15 @@ impl Log {
         Ok(())
     }
 
-    /// Returns the offset after the line that begins at the offset `at`.
+    /// Returns the offset at which the line that begins at the offset `at` ends.
     pub(crate) fn behind(&self, at: u64) -> Result<u64> {
         let mut lines = Lines::of(&*self.file);
         let line = lines.forward(at, self.end).map_err(os("reading", &self.path))?;
         Ok(at + line.map_or(0, |line| line.len() as u64))
     }
 
-    /// Calls `show` for every event from the offset `at` on, with the event's offset, until `show`
-    /// returns [`Next::Stop`].
+    /// Calls `show` for each event from the offset `at` on, with the offset of the event's line.
+    /// Stops when `show` returns [`Next::Stop`].
     ///
     /// # Errors
     /// `Corrupt` at any line that cannot be read.
@@ -188,8 +188,8 @@ impl Log {
         Ok(())
     }
 
-    /// Calls `show` for every event before the offset `end`, the last event first, until `show`
-    /// returns [`Next::Stop`].
+    /// Calls `show` for each event before the offset `end`, from the last one to the first one.
+    /// Stops when `show` returns [`Next::Stop`].
     ///
     /// # Errors
     /// `Corrupt` at any line that cannot be read.
@@ -214,8 +214,9 @@ impl Log {
         Ok(())
     }
 
-    /// Finds the last line between two offsets that is no commit line. If that line cannot be read,
-    /// returns its error. A search skips such a line.
+    /// Returns the error of the last event line between two offsets, if that line cannot be read.
+    /// Commit lines are skipped. A search, which also skips unreadable lines, thus detects that it
+    /// may have missed an event.
     fn lost(&self, from: u64, to: u64) -> Option<Error> {
         let mut lines = Lines::of(&*self.file);
         let mut end = to;
@@ -230,13 +231,14 @@ impl Log {
     }
 }
 
-/// Returns the error for damage at the offset `at` of the file at `path`.
+/// Returns the error that reports damage at the byte offset `at` of the file at `path`.
 pub(crate) fn damage(path: &std::path::Path, at: u64, message: &(impl ToString + ?Sized)) -> Error {
     let location = format!("byte {at} of {}", path.display());
     Error::Corrupt { session: None, seq: None, location, message: message.to_string() }
 }
 
-/// If the error reports damage without a session or seq, adds them.
+/// Adds the session `id` and the seq `number` to an error that reports damage, unless it already
+/// names them.
 pub(crate) fn of(error: Error, id: &forklore_core::SessionId, number: Option<u64>) -> Error {
     match error {
         Error::Corrupt { session, seq, location: position, message } => Error::Corrupt {

@@ -19,9 +19,9 @@ use crate::sources::{self, Index};
 /// Erases all events, copies and files that no session needs. Returns how much it erased.
 ///
 /// # Errors
-/// `Corrupt` for a session whose file is so damaged that it is unknown which events it needs; then
-/// no event is erased. Also `Corrupt` for a deleted session or a copied prefix that cannot be
-/// trimmed; then all others were trimmed first.
+/// `Corrupt` for a session whose file is so damaged that it is unknown which events it needs; no
+/// event is erased then. Also `Corrupt` if a deleted session or the copy of a prefix cannot be
+/// trimmed; all others are trimmed nevertheless.
 pub(crate) fn collect(folder: &Folder, index: &Index) -> Result<Collected> {
     let before = bytes_of_files(folder)?;
     let mut collected = Collected::default();
@@ -60,8 +60,8 @@ pub(crate) fn collect(folder: &Folder, index: &Index) -> Result<Collected> {
     damaged.map_or(Ok(collected), Err)
 }
 
-/// Trims the file of a deleted session: only its tombstone and the events that other sessions need
-/// remain. Returns how many events it erased.
+/// Trims the file of a deleted session: its tombstone and its inheritable events up to number
+/// `need` remain. These are the events that other sessions need. Returns how many events it erased.
 fn trim(folder: &Folder, session: &Session, need: u64) -> Result<u64> {
     let Session { segment, header, line, log, .. } = session;
     let line: SessionLine = line.clone().trimmed_to(need);
@@ -80,8 +80,8 @@ fn trim(folder: &Folder, session: &Session, need: u64) -> Result<u64> {
     Ok(erased)
 }
 
-/// Replaces a session's file by a shorter one. The durable length in the session's claim is 0 until
-/// the new file is durable.
+/// Replaces a session's file by one with the shorter content `whole`. Until the new file is
+/// durable, the recorded durable length of the file is 0.
 fn replace(folder: &Folder, header: &Header, segment: &Segment, whole: &str) -> Result<()> {
     folder.unmark(&header.id, segment)?;
     folder.put(&folder.layout.segment(segment), whole.as_bytes())?;
@@ -89,8 +89,8 @@ fn replace(folder: &Folder, header: &Header, segment: &Segment, whole: &str) -> 
     Ok(())
 }
 
-/// Trims a copied prefix: only the first `need` inheritable events remain. If `need` is 0, removes
-/// the file. Returns how many events it erased.
+/// Trims the copy of a prefix: only the first `need` inheritable events remain. If `need` is 0,
+/// removes the file. Returns how many events it erased.
 fn trim_copy(folder: &Folder, segment: &Segment, need: u64) -> Result<u64> {
     let path = folder.layout.segment(segment);
     if need == 0 {
@@ -114,7 +114,8 @@ fn trim_copy(folder: &Folder, segment: &Segment, need: u64) -> Result<u64> {
     Ok(erased)
 }
 
-/// Removes the saved torn tails of the deleted session with this name.
+/// Removes the incomplete ends that were cut off from a deleted session's file and saved. `name` is
+/// the name of the session's files.
 fn remove_aside(folder: &Folder, name: &str) -> Result<()> {
     let aside = folder.layout.aside();
     for file in folder.names(&aside)? {
@@ -125,7 +126,7 @@ fn remove_aside(folder: &Folder, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Removes files with a temporary name, which a killed process did not complete.
+/// Removes files with a temporary name. Their writer was killed before it completed them.
 fn remove_unfinished(folder: &Folder) -> Result<()> {
     let layout = &folder.layout;
     let mut parents = vec![layout.root().to_owned(), layout.ids(), layout.aside()];
@@ -160,8 +161,8 @@ pub(crate) fn bytes_of_files(folder: &Folder) -> Result<u64> {
     Ok(bytes)
 }
 
-/// Appends to `out` the lines of the inheritable events up to number `need`. Returns the number of
-/// the other events in the file.
+/// Appends to `out` the lines of the file's inheritable events up to number `need`. Returns how
+/// many other events the file contains.
 fn retain_needed(
     log: &Log,
     writer: Writer<'_>,

@@ -4,15 +4,16 @@ use std::fmt;
 
 use forklore_core::{Label, SessionId};
 
-/// The longest id, in bytes, that is used as a file name unchanged.
+/// Maximum length in bytes of an id or label that is used as a file name unchanged.
 const PLAIN_BYTES: usize = 64;
 
-/// Names that mean a device on some systems, with any extension.
+/// File names that mean a device on some systems, with any extension. They are not used for
+/// sessions and labels.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// A file name without extension for an id or label. It is the id or label itself if that is short
-/// and has only plain characters, otherwise a hash of it. Ids that differ only in case or Unicode
-/// composition have the same name.
+/// A file name without extension for a session id or a label. It is the id or label itself if that
+/// is short and contains only plain characters, otherwise a hash. Ids that differ only in case or
+/// Unicode composition have the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Name(String);
 
@@ -21,7 +22,7 @@ impl Name {
         Self::of(id.fold())
     }
 
-    /// Returns the file name for a label. Labels are case-sensitive.
+    /// Returns the file name for a label. Labels that differ in case have different names.
     pub(crate) fn of_label(label: &Label) -> Self {
         Self::of(label.as_str().to_owned())
     }

@@ -9,16 +9,16 @@ use crate::layout::Segment;
 use crate::list::Survey;
 use crate::record::{Ancestry, Span};
 
-/// For each segment, the inheritable events that living sessions need: all up to this running count
-/// in the history.
+/// The events that living sessions need, for each file of events. `last` is the count of
+/// inheritable events up to the last needed one.
 #[derive(Debug, Default)]
 pub(crate) struct Needs {
     last: HashMap<Segment, u64>,
 }
 
 impl Needs {
-    /// Returns the count up to which living sessions need events of `segment`, or 0 if none is
-    /// needed.
+    /// Returns the count of inheritable events up to the last one in `segment` that a living
+    /// session needs. Returns 0 if no session needs any.
     pub(crate) fn of(&self, segment: &Segment) -> u64 {
         self.last.get(segment).copied().unwrap_or_default()
     }
@@ -33,9 +33,9 @@ impl Needs {
 }
 
 impl Needs {
-    /// Reads the spans of all living sessions. Reads spans that several sessions share only once.
-    /// For a damaged session whose first line can be read, it assumes that the session needs both
-    /// the spans in that line and its own copy.
+    /// Computes which events living sessions need, from the ranges that they inherit. Reads ranges
+    /// that several sessions share only once. For a damaged session whose first line can be read,
+    /// assumes that it needs both the ranges in that line and its own copy.
     pub(crate) fn read(folder: &Folder, found: &Survey) -> Result<Self> {
         let mut needs = Self::default();
         let mut seen = HashSet::new();

@@ -9,17 +9,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::fs::{File, Fs, Open};
 
-/// How a file changes.
+/// How a change to several files changes one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// The first `retain` bytes of the old file remain, and `tail` replaces everything after them.
+    /// The first `retain` bytes of the old file remain, and `tail` replaces the bytes after them.
     Content { retain: u64, tail: Vec<u8> },
-    /// The file is removed.
+    /// The change removes the file.
     Gone,
 }
 
-/// A file system that collects changes in memory. It reads unchanged files from the file system
-/// `below`.
+/// A file system that collects the changes to files in memory. It reads unchanged files from the
+/// file system `below`.
 #[derive(Debug)]
 pub(crate) struct Overlay {
     below: Arc<dyn Fs>,
@@ -39,8 +39,8 @@ impl Overlay {
         Self { below, changed: Mutex::default() }
     }
 
-    /// Takes all changes out of the overlay, ordered by path. The overlay must not be used
-    /// afterwards.
+    /// Takes all collected changes out of the overlay, ordered by path. The overlay must not be
+    /// used afterwards.
     pub(crate) fn take_changes(&self) -> Vec<(PathBuf, Change)> {
         let changed = std::mem::take(&mut *lock(&self.changed));
         let applied =
@@ -118,14 +118,14 @@ impl Fs for Overlay {
         Ok(())
     }
 
-    /// Creates the folder immediately on the file system below. That is harmless, because an empty
-    /// folder belongs to no session.
+    /// Creates the folder at once on the real file system, although the overlay only collects
+    /// changes to files. That is harmless, because an empty folder belongs to no session.
     fn make_dir(&self, path: &Path) -> io::Result<()> {
         self.below.make_dir(path)
     }
 
-    /// Syncs a folder on the file system below, unless the change creates or replaces a file in it.
-    /// Such a folder is synced later, when the file gets its final name.
+    /// Syncs a folder on the real file system, unless a collected change creates or replaces a file
+    /// in the folder. In that case the folder is synced later, when the file gets its final name.
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         let is_named =
             |change: &Mutex<Change>| matches!(*lock(change), Change::Content { retain: 0, .. });
@@ -154,7 +154,7 @@ impl Fs for Overlay {
     }
 }
 
-/// A file of the overlay that is open for writing.
+/// A file in the overlay of a change to several files, open for writing.
 #[derive(Debug)]
 struct Changed {
     below: Option<Box<dyn File>>,
@@ -162,8 +162,8 @@ struct Changed {
 }
 
 impl Changed {
-    /// Calls `act` with the two parts of the content: how many bytes remain from the file below,
-    /// and the bytes after them.
+    /// Calls `act` with the two parts of the file's new content. These are the number of bytes that
+    /// remain from the old file, and the bytes after them.
     fn with<T>(&self, act: impl FnOnce(&mut u64, &mut Vec<u8>) -> io::Result<T>) -> io::Result<T> {
         match &mut *lock(&self.change) {
             Change::Content { retain, tail } => act(retain, tail),
@@ -171,8 +171,8 @@ impl Changed {
         }
     }
 
-    /// Copies the remaining bytes of the file below from the offset `at` on to the start of `tail`,
-    /// and lowers `retain` to `at`. A write may then change them.
+    /// Moves the old file's bytes from the offset `at` to `retain` into memory, so that a write may
+    /// change them. They become the start of `tail`, and `retain` becomes `at`.
     fn take_from(&self, at: u64, retain: &mut u64, tail: &mut Vec<u8>) -> io::Result<()> {
         if let (Some(below), true) = (&self.below, at < *retain) {
             let mut buffer = vec![0; usize::try_from(*retain - at).unwrap_or_default()];

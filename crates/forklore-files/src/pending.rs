@@ -21,8 +21,8 @@ use crate::log::damage;
 use crate::overlay::{Change, Overlay};
 use crate::record::{VERSION, hex, unhex};
 
-/// Number of files that are written before they are synced at the same time. It is as many as an
-/// import writes for one session, and few enough for a process with few free file descriptors.
+/// Number of files that are written before they are synced at the same time. An import writes as
+/// many for one session. It is small enough for a process with few free file descriptors.
 const FILES_AT_ONCE: usize = 4;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -31,24 +31,25 @@ struct Pending {
     pending: Vec<Write>,
 }
 
-/// The change to one file. `file` is the path of the file in the store's folder.
+/// The change to one file, as the journal stores it. `file` is the path of the file in the store's
+/// folder.
 #[derive(Debug, Serialize, Deserialize)]
 struct Write {
     file: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "keep")]
     retain: Option<u64>,
-    /// Whether the change creates the file.
+    /// Whether the file does not exist before the change.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     new: bool,
-    /// The new bytes after the first `retain` bytes of the file. `None` if the change removes the
-    /// file.
+    /// The bytes that replace those after the first `retain` bytes of the file. `None` if the
+    /// change removes the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tail: Option<Tail>,
 }
 
-/// Bytes in JSON: a string if they are UTF-8, otherwise hexadecimal digits. A torn tail that is
-/// saved may be invalid UTF-8.
+/// Bytes as JSON: a string if they are UTF-8, otherwise hexadecimal digits. The end of a damaged
+/// session file, which is saved as a file, may be invalid UTF-8.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Tail {
@@ -73,8 +74,8 @@ impl Tail {
 }
 
 impl Folder {
-    /// Runs `step`, which may change several files. All changes become durable together, or none if
-    /// it fails.
+    /// Runs `step`, which may change several files of the store. All its changes become durable
+    /// together, or none if it fails.
     pub(crate) fn together<T>(&self, step: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
         let overlay = Arc::new(Overlay::over(self.fs.clone()));
         let above = self.over(overlay.clone());
@@ -103,8 +104,8 @@ impl Folder {
         Ok(value)
     }
 
-    /// Restores the old state after a change that could not be completed, e.g. because the disk is
-    /// full. If that fails too, or if a sync has failed, the journal remains for the next process.
+    /// Undoes a change to several files that failed, e.g. because the disk is full. If that fails
+    /// too, or if a sync has failed, the journal remains for the next process.
     fn take_back(&self, pending: &Pending) {
         if self.check_sound().is_err() {
             return;
@@ -126,12 +127,14 @@ impl Folder {
         }
     }
 
-    /// Checks whether a journal exists: a change is running, or its process was killed.
+    /// Checks whether a journal of a change to several files exists. If so, the change is running
+    /// or its process was killed.
     pub(crate) fn is_pending(&self) -> Result<bool> {
         Ok(self.open(&self.layout.pending(), Open::Read)?.is_some())
     }
 
-    /// If a killed process left a journal, performs the change in it and removes the journal.
+    /// Completes the change to several files that a killed process left in the journal, and removes
+    /// the journal. Does nothing without a journal.
     pub(crate) fn finish_pending(&self) -> Result<()> {
         match self.pending()? {
             Some(pending) => {
@@ -145,8 +148,8 @@ impl Folder {
         }
     }
 
-    /// Reads the journal. Returns `None` if there is none, or if it is empty, which means that its
-    /// change is complete.
+    /// Reads the journal of a change to several files. Returns `None` if there is none, or if it is
+    /// empty because its change is complete.
     ///
     /// # Errors
     /// `Corrupt` if the journal cannot be read; `Unsupported` if a newer version of forklore wrote
@@ -167,7 +170,7 @@ impl Folder {
         Ok(Some(pending))
     }
 
-    /// Checks whether the journal can be read.
+    /// Checks that the journal of a change to several files can be read, if there is one.
     pub(crate) fn check_pending(&self) -> Result<()> {
         self.pending().map(|_| ())
     }
@@ -182,8 +185,8 @@ impl Folder {
         writes.chunks(FILES_AT_ONCE).try_for_each(|writes| self.write_some(writes))
     }
 
-    /// Writes and syncs a few files. The syncs run at the same time, because the sync of one file
-    /// would also wait for the data of the others.
+    /// Writes a few files, syncs them and renames them to their final names. The syncs run at the
+    /// same time, because the sync of one file would also wait for the data of the others.
     fn write_some(&self, writes: &[&Write]) -> Result<()> {
         let mut begun = Vec::with_capacity(writes.len());
         let done = self.write_begun(writes, &mut begun);
@@ -209,8 +212,8 @@ impl Folder {
         at_once(folders.iter().map(|folder| || self.sync_folder(folder)))
     }
 
-    /// Writes one file without a sync. A file that is new or replaced as a whole gets a temporary
-    /// name. Returns `None` if the change removes the file.
+    /// Writes one file of a change without a sync. A file that is new or replaced as a whole gets a
+    /// temporary name. Returns `None` if the change removes the file.
     fn begin(&self, write: &Write) -> Result<Option<Begun>> {
         let Some(tail) = &write.tail else { return Ok(None) };
         let broken = || damage(&self.layout.pending(), 0, "its bytes are none");
@@ -223,8 +226,8 @@ impl Folder {
         Ok(Some(Begun { file, at, path }))
     }
 
-    /// Removes the files that the change removes, and then the journal. From then on the change
-    /// cannot be undone.
+    /// Removes the files that a change to several files deletes, and then the journal. After that
+    /// the change cannot be undone.
     fn remove_all(&self, pending: &Pending) -> Result<()> {
         let mut folders = BTreeSet::new();
         for write in pending.pending.iter().filter(|write| write.tail.is_none()) {
@@ -237,8 +240,8 @@ impl Folder {
     }
 
     /// Empties the journal, syncs it and then removes it. After a power failure a removed file may
-    /// exist again. A journal with content would then be performed a second time and overwrite
-    /// later writes. An empty journal is harmless.
+    /// exist again. A process that finds a journal with content would perform its change a second
+    /// time and overwrite later writes. An empty journal is harmless.
     fn forget_pending(&self) -> Result<()> {
         let path = self.layout.pending();
         let file = self.fs.open(&path, Open::Write).map_err(os("opening", &path))?;
@@ -256,8 +259,8 @@ impl Folder {
         Ok(self.layout.root().join(&write.file))
     }
 
-    /// Writes `tail` after the first `retained` bytes of a file, and cuts off everything else.
-    /// Returns the open file, not synced.
+    /// Replaces the bytes of a file after the first `retained` ones by `tail`. Returns the open
+    /// file, not synced.
     fn write_behind(&self, path: &Path, retained: u64, tail: &[u8]) -> Result<Box<dyn File>> {
         let file = self.fs.open(path, Open::Write).map_err(os("opening", path))?;
         let len = file.len().map_err(os("reading", path))?;
@@ -272,12 +275,12 @@ impl Folder {
     }
 }
 
-/// A file that was written and is not synced yet.
+/// A file of a change that was written and is not synced yet.
 struct Begun {
     file: Box<dyn File>,
-    /// The path at which the file is now.
+    /// The current path of the file, which may have a temporary name.
     at: PathBuf,
-    /// The path that the file has once the change is complete.
+    /// The path of the file after the change.
     path: PathBuf,
 }
 

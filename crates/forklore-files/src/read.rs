@@ -9,11 +9,11 @@ use crate::folder::Folder;
 use crate::history::History;
 use crate::log::Next;
 
-/// Size of a page in bytes of `data`. The event that reaches this size is the last of its page and
-/// may exceed it.
+/// Size at which a page of read events is complete: the total length of their payloads in bytes.
+/// The event that reaches this size is still included.
 const PAGE_BYTES: usize = 8 << 20;
 
-/// Reads the page that `query` requests.
+/// Reads a page of a session's history: the events that `query` selects.
 pub(crate) fn page(folder: &Folder, id: &SessionId, query: &Query) -> Result<Page> {
     let session = folder.living(id)?;
     let history = History::of(folder, &session);
@@ -44,8 +44,8 @@ pub(crate) fn page(folder: &Folder, id: &SessionId, query: &Query) -> Result<Pag
     Ok(page)
 }
 
-/// Returns the seq of the event at which the query begins, or `None` if the history has no such
-/// event.
+/// Returns the seq of the first event that a query must return. Returns `None` if the history has
+/// no such event.
 fn start(history: &History<'_>, query: &Query, head: i64) -> Result<Option<u64>> {
     let Ok(last) = u64::try_from(head) else {
         return Ok(None);
@@ -60,8 +60,8 @@ fn start(history: &History<'_>, query: &Query, head: i64) -> Result<Option<u64>>
     }
 }
 
-/// Reads the events that have this id. Searches the whole history, because several events may have
-/// the same id.
+/// Reads the events whose event id is `id`. Searches the whole history, because several events may
+/// have the same id.
 fn named(history: &History<'_>, id: &forklore_core::EventId, query: &Query) -> Result<Page> {
     let mut page = Page::default();
     history.walk(0, query.bare, |stored| {

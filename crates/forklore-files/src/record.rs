@@ -15,5 +15,5 @@ pub(crate) use event::{EventLine, Writer, write_event};
 pub(crate) use hex::{hex, unhex};
 pub(crate) use session::{Ancestry, PrefixLine, SessionLine, Span};
 
-/// The format version of the lines that this program writes.
+/// The format version of the lines in a store's files that this program writes.
 pub(crate) const VERSION: u32 = 1;

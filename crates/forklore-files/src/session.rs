@@ -17,8 +17,8 @@ use crate::log::{Log, damage, of};
 use crate::name::Name;
 use crate::record::{Ancestry, Commit, PrefixLine, SessionLine, Span, VERSION};
 
-/// How many times a file is read that seems damaged or missing. Another process may have replaced
-/// it during the first read.
+/// How many times a session's file is read before it counts as damaged or missing. Another process
+/// may replace the file during a read.
 const TRIES: usize = 3;
 
 /// A session read from its file.
@@ -26,19 +26,19 @@ const TRIES: usize = 3;
 pub(crate) struct Session {
     pub(crate) segment: Segment,
     pub(crate) header: Header,
-    /// The first line of the session's file.
+    /// The first line of the session's file, with what never changes.
     pub(crate) line: SessionLine,
     pub(crate) log: Log,
-    /// How many bytes of the file are durable, according to the session's claim.
+    /// How many bytes of the file are durable, as the claim file of the session's id records.
     pub(crate) durable: u64,
-    /// The offset at which the last step begins, in bytes.
+    /// The offset in bytes at which the last complete step begins. A step is one write to the file.
     pub(crate) step: u64,
-    /// The length of the file in bytes. The bytes after `log.end` are a torn tail.
+    /// The length of the file in bytes. The bytes from `log.end` on belong to an incomplete write.
     pub(crate) len: u64,
 }
 
-/// A session without an open file. Lists of many sessions contain this, because a process can have
-/// only a limited number of files open.
+/// A session whose file is closed. Lists of many sessions consist of these, because a process can
+/// open only a limited number of files.
 #[derive(Debug)]
 pub(crate) struct Outline {
     pub(crate) segment: Segment,
@@ -47,21 +47,21 @@ pub(crate) struct Outline {
 }
 
 impl Session {
-    /// Returns the spans of the events that the session inherits. If it has its own copy of them,
-    /// that is one span of the copy.
+    /// Returns the spans (ranges of events) that the session inherits. If it has its own copy of
+    /// these events, the whole copy is a single span.
     pub(crate) fn ancestry(&self) -> Ancestry {
         self.line.ancestry_of(&self.header, &self.segment)
     }
 
-    /// Closes the file and returns the session without it.
+    /// Closes the session's file and returns the session without it.
     pub(crate) fn outline(self) -> Outline {
         Outline { segment: self.segment, header: self.header, line: self.line }
     }
 }
 
 impl SessionLine {
-    /// Returns the spans of the events that the session with this first line inherits. If it has
-    /// its own copy of them, that is one span of the copy.
+    /// Returns the spans (ranges of events) that the session with this first line inherits. If it
+    /// has its own copy of these events, the whole copy is a single span.
     pub(crate) fn ancestry_of(&self, header: &Header, segment: &Segment) -> Ancestry {
         if header.inherited.inheritable == 0 {
             return Ancestry::default();
@@ -104,8 +104,8 @@ impl Folder {
         Ok(session)
     }
 
-    /// Opens the file that `found` names with the mode `how`, and reads the session from it.
-    /// Returns `None` if the file does not exist.
+    /// Reads a session from the file that `found` names, opened in the mode `how`. Returns `None`
+    /// if the file does not exist.
     pub(crate) fn load(&self, found: &Found, how: Open) -> Result<Option<Session>> {
         let path = self.layout.segment(&found.segment);
         let Some(file) = self.open(&path, how)? else {
@@ -130,7 +130,7 @@ impl Folder {
         self.parsed_line(segment)
     }
 
-    /// Reads the first line of the file of a copied prefix.
+    /// Reads the first line of a file with the copy of a session's prefix.
     pub(crate) fn copied(&self, segment: &Segment) -> Result<PrefixLine> {
         self.parsed_line(segment)
     }
@@ -144,8 +144,8 @@ impl Folder {
         serde_json::from_str(&first).map_err(|error| damage(&path, 0, &error))
     }
 
-    /// Opens a segment to read its events, without reading the state of the session that owns it.
-    /// Returns `None` if the segment's file does not exist.
+    /// Opens a file of events for reading, without reading its session's state. Returns `None` if
+    /// the file does not exist.
     pub(crate) fn log(&self, segment: &Segment) -> Result<Option<Log>> {
         let path = self.layout.segment(segment);
         let Some(file) = self.open(&path, Open::Read)? else {
@@ -177,8 +177,8 @@ fn check_version(path: &Path, found: u32) -> Result<()> {
     )))
 }
 
-/// Checks that a file is at the path for its session. It is not if, for example, somebody copied
-/// the file of another session.
+/// Checks that a session's file is at the path that belongs to its id and workspace. It is not if,
+/// for example, a user copied the file of another session.
 fn check_location(
     path: &Path,
     segment: &Segment,
@@ -205,8 +205,8 @@ struct LastCommit {
     end: u64,
 }
 
-/// Returns the last commit that counts: a later commit whose step is complete, or else the last
-/// durable one.
+/// Returns the last commit of a session's file that is valid. That is the last one whose step is
+/// complete, or else the last durable one.
 ///
 /// # Errors
 /// `Corrupt` if bytes that were durable are missing or cannot be read, or if the file has no
@@ -244,8 +244,8 @@ fn last_commit(
     Err(damage(path, start, "the file holds no whole step"))
 }
 
-/// Checks whether a step is complete: the bytes before its commit line, which begins at the offset
-/// `at`, match the checksum in the commit.
+/// Checks whether a step is complete, i.e. whether its event lines match the checksum in its commit
+/// line. `at` is the offset of the commit line.
 fn fits(file: &dyn File, path: &Path, commit: &Commit, start: u64, at: u64) -> Result<bool> {
     if commit.from < start || commit.from > at {
         return Ok(false);

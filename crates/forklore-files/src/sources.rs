@@ -24,19 +24,19 @@ use crate::line;
 use crate::line::sealed;
 use crate::log::damage;
 
-/// Encodes the record that `durable` bytes of the log are durable.
+/// Encodes the record that the first `durable` bytes of the import log are durable.
 pub(crate) fn encoded(durable: u64) -> Result<String> {
     sealed(&record::DurableTo::new(durable))
 }
 
 impl Index {
-    /// Returns the sources that match `by`, newest first.
+    /// Returns the sources (imported files) that match `by`, newest first.
     pub(crate) fn find(&self, by: &FindSource) -> Vec<Source> {
         self.numbers(by).iter().rev().filter_map(|number| self.source(*number)).cloned().collect()
     }
 
-    /// Checks that the source of a step is in the state that the step expects. Returns the number
-    /// of the source.
+    /// Checks that the source (imported file) of a step is in the state that the step expects.
+    /// Returns its number.
     ///
     /// # Errors
     /// `Stale` if another import has read the file meanwhile.
@@ -59,18 +59,19 @@ impl Index {
     }
 }
 
-/// An import step that is being performed.
+/// One step of an import of a file, while it is being performed.
 pub(crate) struct Import<'s> {
     step: &'s SourceStep,
     number: u64,
-    /// All sessions of the source. `changed` contains those that the step changed, by their index.
+    /// All sessions that were imported from the file. `changed` contains those that this step
+    /// changed, by their index in `sessions`.
     sessions: Vec<SourceSession>,
     changed: BTreeMap<usize, SourceSession>,
 }
 
 impl<'s> Import<'s> {
-    /// Begins a step. Checks that its source is in the state that the step expects. `index` must
-    /// include all earlier steps.
+    /// Begins an import step. Checks that its source (the imported file) is in the state that the
+    /// step expects. `index` must include all earlier steps.
     pub(crate) fn begin(folder: &Folder, index: &Index, step: &'s SourceStep) -> Result<Self> {
         let number = index.target(step)?;
         if let Some(path) = &step.sidecar_of {
@@ -83,16 +84,16 @@ impl<'s> Import<'s> {
         Ok(Self { step, number, sessions: sessions.unwrap_or_default(), changed: BTreeMap::new() })
     }
 
-    /// Records a write of the step with its source: the session that the write creates, or to which
-    /// it appends.
+    /// Records which session a write of the step imports: the one that it creates, or the one to
+    /// which it appends.
     pub(crate) fn note(&mut self, write: &Write) {
         let at = note_source_write(&mut self.sessions, write);
         let session = at.and_then(|at| Some((at, self.sessions.get(at)?.clone())));
         self.changed.extend(session);
     }
 
-    /// Appends the step to the log, including how much of the file has been read. Returns the id of
-    /// the source.
+    /// Appends the line of this import step to the import log, including how much of the file was
+    /// read. Returns the id of the source.
     pub(crate) fn finish(self, folder: &Folder) -> Result<SourceId> {
         let line = StepLine::new(self.number, self.step, &self.changed);
         add_source_line(folder, &sealed(&line)?)?;
@@ -100,8 +101,9 @@ impl<'s> Import<'s> {
     }
 }
 
-/// Hides the stored bytes of the files from which the deleted sessions were imported, and of their
-/// sidecar files (docs/semantics.md, Delete, detach). The next `gc` erases these bytes.
+/// Hides the stored bytes of the files from which the deleted sessions were imported. Also hides
+/// those of their sidecar files, which their agent stored next to them (docs/semantics.md, Delete,
+/// detach). The next `gc` erases these bytes.
 pub(crate) fn forget_files_of(folder: &Folder, index: &Index, deleted: &[SessionId]) -> Result<()> {
     let mut numbers: Vec<_> = deleted
         .iter()
@@ -134,14 +136,14 @@ fn add_source_line(folder: &Folder, line: &str) -> Result<()> {
     Ok(())
 }
 
-/// Records durably that 0 bytes of the log are durable. The caller does this before it rewrites the
-/// log.
+/// Durably sets the recorded durable length of the import log to 0. The caller does this before it
+/// rewrites the log.
 fn unmark_sources(folder: &Folder) -> Result<()> {
     folder.put(&folder.layout.sources_mark(), encoded(0)?.as_bytes())
 }
 
-/// Returns the byte ranges that one import step added to a source. `step` counts from 0. `index`
-/// contains the location of the step in the log.
+/// Returns the byte ranges that one import step read from a source file. `step` counts from 0.
+/// `index` contains the location of the step in the import log.
 pub(crate) fn spans(
     folder: &Folder,
     index: &Index,
@@ -166,7 +168,8 @@ pub(crate) fn spans(
     Ok(Some(ranges.into_iter().map(gone).collect()))
 }
 
-/// Rewrites the log without the bytes that are hidden.
+/// Rewrites the import log without the stored bytes that were hidden because their sessions were
+/// deleted.
 pub(crate) fn erase_forgotten(folder: &Folder, index: &Index) -> Result<()> {
     if !index.has_forgotten() {
         return Ok(());

@@ -20,13 +20,13 @@ use crate::log::damage;
 use crate::record::VERSION;
 use crate::sources::Index;
 
-/// Number of free file descriptors that an operation on several sessions needs, with some reserve.
+/// Number of free file descriptors that a change to several files needs, with some reserve.
 const FILES_OF_A_STEP: usize = 8;
 
 /// The options with which to open a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How long an operation waits for a lock that another process has. Then it fails with
+    /// How long an operation waits for a lock of another process. After that, it fails with
     /// `Locked`.
     pub wait: Duration,
     /// Whether to open an existing store for reading only.
@@ -50,7 +50,7 @@ pub struct FilesStore {
     attachments: Arc<AttachmentFolder>,
 }
 
-/// The file that marks a folder as a store.
+/// The content of the file that marks a folder as a store.
 #[derive(Serialize, Deserialize)]
 struct Marker {
     forklore: String,
@@ -72,7 +72,7 @@ impl FilesStore {
         Self::open_on(Arc::new(Disk), path, options)
     }
 
-    /// Opens a store like [`FilesStore::open`], and accesses its files through `fs`. For tests.
+    /// Opens a store like [`FilesStore::open`], but accesses its files through `fs`. For tests.
     ///
     /// # Errors
     /// See [`FilesStore::open`].
@@ -127,13 +127,13 @@ impl FilesStore {
         self.folder.layout.root()
     }
 
-    /// Returns the folder. Takes no lock, and does not finish an interrupted change.
+    /// Returns the store's folder. Takes no lock, and does not finish an interrupted change.
     pub(crate) fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// Returns the folder for reading. If a change to several files was interrupted, first finishes
-    /// that change.
+    /// Returns the store's folder for reading. If a change to several files was interrupted,
+    /// finishes it first.
     pub(crate) fn reading(&self) -> Result<&Folder> {
         // Do this even after a failed sync: otherwise readers would see only a part of the change.
         // Finishing a change writes and syncs all its bytes again.
@@ -147,8 +147,8 @@ impl FilesStore {
         Ok(&self.folder)
     }
 
-    /// Takes the gate exclusively. A change needs this if it concerns several files, or a file to
-    /// which other files refer.
+    /// Takes the store's exclusive lock. A change needs it if it concerns several files, or a file
+    /// to which other files refer.
     pub(crate) fn exclusive(&self) -> Result<(Passed, &Folder)> {
         self.folder.check_sound()?;
         Ok((self.exclusive_anyway()?, &self.folder))
@@ -166,7 +166,7 @@ impl FilesStore {
         Ok(passed)
     }
 
-    /// Takes the gate shared, and the session's own lock exclusively. Other processes can then
+    /// Takes the store's shared lock and the session's own exclusive lock. Other processes can then
     /// change other sessions at the same time.
     pub(crate) fn with(&self, id: &forklore_core::SessionId) -> Result<(Gates, &Folder)> {
         self.folder.check_sound()?;
@@ -196,7 +196,7 @@ impl FilesStore {
         }
     }
 
-    /// Returns the index of sources, after reading the new lines of the import log.
+    /// Returns the index of imported files, after reading the new lines of the import log.
     pub(crate) fn index(&self) -> Result<MutexGuard<'_, Index>> {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         index.refresh(&self.folder)?;
@@ -208,8 +208,8 @@ impl FilesStore {
         self.options.read_only
     }
 
-    /// Takes the gate exclusively. Unlike [`FilesStore::exclusive`], does not finish an interrupted
-    /// change.
+    /// Takes the store's exclusive lock. Unlike [`FilesStore::exclusive`], does not finish an
+    /// interrupted change.
     pub(crate) fn pass_exclusive(&self) -> Result<Passed> {
         self.gate.pass(Pass::Exclusive, self.options.wait)
     }
@@ -223,16 +223,16 @@ impl FilesStore {
     }
 }
 
-/// The exclusive lock on one session, and the shared lock on the store. Dropping this releases
-/// both.
+/// The two locks for a write to one session: its own exclusive lock, and the store's shared lock.
+/// Dropping this releases both.
 #[derive(Debug)]
 pub(crate) struct Gates {
     _own: Passed,
     _shared: Passed,
 }
 
-/// Checks what is at `path`. Returns true if it is a store, and false if nothing is there or the
-/// creation of a store did not finish.
+/// Checks what is at `path`. Returns true if it is a store. Returns false if nothing is there or
+/// the creation of a store did not finish.
 ///
 /// # Errors
 /// `Unsupported` if something else is there.
@@ -265,8 +265,8 @@ fn check(folder: &Folder, path: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// Checks whether a folder without marker contains only files and folders that the creation of a
-/// store makes before the marker.
+/// Checks whether a folder is a store whose creation did not finish. It is if it contains nothing
+/// except what is created before the file that marks it as a store.
 fn is_half_made(folder: &Folder, path: &Path) -> Result<bool> {
     let layout = &folder.layout;
     let folders = [layout.workspaces(), layout.ids(), layout.labels()];

@@ -16,11 +16,11 @@ use crate::sources::{Import, Index};
 use crate::store::FilesStore;
 use crate::{append, change, copy, create, remove};
 
-/// How many times an operation is tried if a concurrent delete or `gc` makes it fail.
+/// How many times an operation is tried when it fails because of a concurrent delete or `gc`.
 const TRIES: usize = 3;
 
-/// Runs `step`, which reads without a lock, and repeats it if it finds data missing or damaged. A
-/// concurrent delete or `gc` may have just removed that data.
+/// Runs `step`, which reads without a lock. Repeats it if it finds data missing or damaged, because
+/// a concurrent delete or `gc` may have just removed that data.
 pub(crate) fn again<T>(mut step: impl FnMut() -> Result<T>) -> Result<T> {
     for _ in 1..TRIES {
         match step() {
@@ -32,7 +32,7 @@ pub(crate) fn again<T>(mut step: impl FnMut() -> Result<T>) -> Result<T> {
 }
 
 impl FilesStore {
-    /// Performs all writes of the transaction, or none if one of them fails.
+    /// Performs all writes of a transaction, or none if one of them fails.
     pub(crate) fn commit_transaction(&self, transaction: &Transaction) -> Result<Committed> {
         let Transaction { writes, source, .. } = transaction;
         match (writes.as_slice(), source) {
@@ -42,8 +42,8 @@ impl FilesStore {
         }
     }
 
-    /// Performs the only write of a transaction. If possible, it locks only one session, so that
-    /// other processes can write at the same time.
+    /// Performs a write that is the only one of its transaction. If possible, locks only one
+    /// session, so that other processes can write at the same time.
     fn write_alone(&self, write: &Write) -> Result<Written> {
         match write {
             Write::Create(new) => {
@@ -82,7 +82,7 @@ impl FilesStore {
         }
     }
 
-    /// Performs several writes as one change to several files.
+    /// Performs several writes as one atomic change to several files.
     fn write_together(&self, writes: &[Write], source: Option<&SourceStep>) -> Result<Committed> {
         let (_passed, folder) = self.exclusive()?;
         let is_removal = |write: &&Write| matches!(write, Write::Remove(_));
@@ -99,8 +99,8 @@ impl FilesStore {
         done
     }
 
-    /// Returns the index of sources if one of the sessions was imported, otherwise `None`. A
-    /// damaged import log therefore does not prevent the delete of sessions that were not imported.
+    /// Returns the index of imported files if one of the sessions to delete was imported, otherwise
+    /// `None`. A damaged import log therefore does not prevent the delete of other sessions.
     fn index_for(
         &self,
         folder: &Folder,
@@ -118,9 +118,9 @@ impl FilesStore {
         if imported { self.index().map(Some) } else { Ok(None) }
     }
 
-    /// Creates a session. If it needs a copy of its prefix, the copy is made without the gate, so
-    /// that other processes can write. With `exclusive`, the copy is made with the exclusive gate, so
-    /// that no `gc` can remove it as abandoned.
+    /// Creates a session. If it needs a copy of its prefix, copies without the store's lock, so
+    /// that other processes can write. With `exclusive`, copies with the exclusive lock, so that no
+    /// `gc` can remove the copy as abandoned.
     fn create_once(&self, new: &NewSession, exclusive: bool) -> Result<Header> {
         let (passed, folder) = self.exclusive()?;
         let Some(from) = new.from.as_ref().filter(|from| copies(new, from)) else {
@@ -149,8 +149,8 @@ impl FilesStore {
     }
 }
 
-/// Performs each write. If the writes are an import step, also records how much of the source file
-/// has been read.
+/// Performs the writes of a transaction one after the other. If they are an import step, also
+/// records how much of the imported file was read.
 fn take_writes(
     folder: &Folder,
     index: Option<&Index>,
@@ -194,7 +194,7 @@ fn take_write(folder: &Folder, index: Option<&Index>, write: &Write) -> Result<W
     })
 }
 
-/// Copies the prefix for a session that is not created yet.
+/// Copies the prefix for a new session into a temporary file, before the session is created.
 fn stage_new(folder: &Folder, new: &NewSession, from: &Beginning) -> Result<Staged> {
     let parent = create::check_new(folder, new)?;
     let owner = Owner {
@@ -206,7 +206,7 @@ fn stage_new(folder: &Folder, new: &NewSession, from: &Beginning) -> Result<Stag
     copy::stage(folder, &from.parent, from.cut.inheritable, &owner)
 }
 
-/// Checks whether a new session gets a copy of its prefix.
+/// Checks whether a new session gets its own copy of its prefix.
 fn copies(new: &NewSession, from: &Beginning) -> bool {
     from.strategy == Strategy::ReplayV1
         && new.kind == SessionKind::Branch

@@ -15,7 +15,7 @@ use crate::needs::Needs;
 use crate::record::{Ancestry, Commit, EventLine};
 use crate::session::{Outline, Session};
 
-/// Verifies one session with all events that it inherits.
+/// Verifies one session, including all events that it inherits.
 pub(crate) fn session(folder: &Folder, id: &SessionId) -> Result<Verification> {
     let mut check = Check::of(folder);
     match folder.living(id) {
@@ -31,7 +31,8 @@ pub(crate) fn session(folder: &Folder, id: &SessionId) -> Result<Verification> {
     Ok(check.found)
 }
 
-/// Verifies all sessions, claims and logs of the store.
+/// Verifies all sessions of the store, the claims of their ids and labels, and the journal of an
+/// interrupted change.
 pub(crate) fn all(folder: &Folder) -> Result<Verification> {
     let mut check = Check::of(folder);
     let found = folder.survey()?;
@@ -65,21 +66,23 @@ pub(crate) fn all(folder: &Folder) -> Result<Verification> {
     Ok(check.found)
 }
 
-/// Returns the parent of each session. The keys are folded ids.
+/// Returns the id of each session's parent, or `None` for a root. The keys are folded session ids
+/// (equal for ids that differ only in case).
 fn parents(sessions: &[Outline]) -> HashMap<String, Option<SessionId>> {
     let headers = sessions.iter().map(|session| &session.header);
     headers.map(|header| (header.id.fold(), header.parent_id.clone())).collect()
 }
 
-/// The part of a step that was read so far: where it begins, and the checksum of its event lines.
+/// A step, i.e. one write to a session's file, as far as it was read. `from` is the offset at which
+/// it begins, `sum` the checksum of its event lines.
 struct Step {
     from: u64,
     sum: crc32fast::Hasher,
 }
 
 impl Step {
-    /// Checks the commit line that ends the step. `events` is the number of the session's own
-    /// events up to this line.
+    /// Checks that a commit line matches the step that it ends. `events` is the number of the
+    /// session's own events before this line.
     fn end(&self, commit: &str, events: u64) -> std::result::Result<(), String> {
         let commit: Commit = serde_json::from_str(commit).map_err(|error| error.to_string())?;
         let sum = format!("{:08x}", self.sum.clone().finalize());
@@ -100,7 +103,7 @@ impl<'f> Check<'f> {
         Self { folder, found: Verification::default() }
     }
 
-    /// Verifies one session during the verification of the whole store.
+    /// Verifies one session as a part of the verification of the whole store.
     fn session(
         &mut self,
         session: &Session,
@@ -151,8 +154,8 @@ impl<'f> Check<'f> {
         });
     }
 
-    /// Checks that the session's own events are consecutive up to its head, and that every step is
-    /// complete.
+    /// Checks that the session's own events are consecutive up to its head, and that each write to
+    /// its file is complete.
     fn own(&mut self, session: &Session) {
         let header = &session.header;
         let mut position = 0;
@@ -189,8 +192,8 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// Checks that a segment has all inheritable events that other sessions need: those up to
-    /// number `need`.
+    /// Checks that a file of events has all inheritable events that sessions need, up to number
+    /// `need`. `session` owns the file.
     fn needed(&mut self, session: &Session, segment: &Segment, need: u64) {
         let id = &session.header.id;
         let first = if segment.is_prefix() { 0 } else { session.header.inherited.inheritable };
@@ -224,7 +227,7 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// Checks the session's whole assembled history, by reading it as any reader does.
+    /// Checks a session's whole assembled history by reading all its events.
     fn history(&mut self, session: &Session) {
         let mut events = 0;
         let read = History::of(self.folder, session).walk(0, false, |_| {
@@ -237,7 +240,8 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// Checks that each inherited part of the history ends where the next part begins.
+    /// Checks that the ranges of events that a session inherits adjoin. Each must end with the
+    /// counts at which the next one begins.
     fn spans(&mut self, session: &Session) {
         let header = &session.header;
         let Ancestry { before, spans } = session.ancestry();
@@ -262,7 +266,7 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// Checks that the claims of the session's id and label name this session.
+    /// Checks that the claim files of the session's id and of its label name this session.
     fn claims(&mut self, session: &Session) {
         let header = &session.header;
         let labelled = label::is_labelled(self.folder, header).unwrap_or(false);
@@ -282,7 +286,8 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// Reports each claim that records a durable length although its session has no file.
+    /// Reports each session whose file is missing although the claim of its id records that some of
+    /// the file was durable.
     fn unowned_claims(&mut self) -> Result<()> {
         for name in self.folder.names(&self.folder.layout.ids())? {
             if let Err(error) = self.folder.find_name(&name) {
@@ -293,7 +298,7 @@ impl<'f> Check<'f> {
         Ok(())
     }
 
-    /// Checks a session's ancestors up to the root.
+    /// Checks that a session's ancestors exist, up to the root, and form no circle.
     fn lineage(&mut self, header: &Header, parents: &HashMap<String, Option<SessionId>>) {
         let mut seen = HashSet::from([header.id.fold()]);
         let mut next = header.parent_id.clone();

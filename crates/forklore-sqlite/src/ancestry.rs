@@ -13,30 +13,33 @@ use crate::segment::Segment;
 use crate::session::Session;
 use crate::write_tx::WriteTx;
 
-/// Maximum number of spans in a session's ancestry row. A full row becomes a page, so a page has
-/// the same number.
+/// Maximum number of spans (ranges of events in one segment) that a session's ancestry row
+/// contains. The spans of a full row move to a shared page, so a page has at most this many too.
 pub(crate) const WIDTH: usize = 16;
 
-/// The spans of a session's inherited history, or of the first part of it. `page` contains the
-/// spans that come before `spans`; it is `None` if there are none.
+/// The ancestry of a session: a list of spans, each a range of inherited events in one segment.
+/// `spans` contains only the last ones; the page `page` contains those before them, or is `None` if
+/// there are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ancestry {
     pub(crate) page: Option<i64>,
     pub(crate) spans: Vec<Span>,
 }
 
-/// A page of spans, which several sessions may share.
+/// A page: a row of the database with spans (ranges of inherited events). Several sessions may
+/// share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Page {
     pub(crate) before: Ancestry,
-    /// The counts of the history after the page's last span.
+    /// The counts of the history up to and including the page's last span.
     pub(crate) end: Counts,
     depth: u64,
     jump: Jump,
 }
 
-/// A link to an earlier page of the history, with the counts at the start of that page. `page` is
-/// `None` on the first page, which has no earlier page and links to itself.
+/// A link from a page of spans past several pages to an earlier one, to find old events fast.
+/// `depth` and `start` are the target's depth and the counts at its start. `page` is `None` on the
+/// first page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Jump {
     page: Option<i64>,
@@ -49,15 +52,15 @@ impl Page {
         self.before.spans.first().map(|span| span.base).unwrap_or_default()
     }
 
-    /// Returns the pages to which this page links: the one before it and the target of its jump.
-    /// After `pack` joined spans, a jump may lead to a page that is no longer in the chain of
-    /// `prev` links.
+    /// Returns the ids of the earlier pages to which this page links: its predecessor and the
+    /// target of its jump link. The jump link may lead to a page that no chain of predecessors
+    /// reaches any more, because `pack` joined the spans between them.
     pub(crate) fn others(&self) -> impl Iterator<Item = i64> + use<> {
         self.before.page.into_iter().chain(self.jump.page)
     }
 
-    /// Returns the page to search next for the event at which the count of `unit` reaches `want`.
-    /// That event must come before the events of this page.
+    /// Returns the earlier page to search next for the event at which the count of `unit` reaches
+    /// `want`. The caller ensures that this page begins after that event.
     pub(crate) fn towards(&self, unit: Unit, want: u64) -> Option<i64> {
         let [stored, index, turns] = self.jump.start;
         let start = Counts { inheritable: stored, index, turns, ..Counts::default() };
@@ -68,8 +71,8 @@ impl Page {
     }
 }
 
-/// Reads the ancestry of a session. Returns an empty ancestry if nothing is stored for the session,
-/// for example for a root.
+/// Reads the ancestry of a session: the list of its inherited ranges of events. Returns an empty
+/// list if none is stored, for example for a root.
 pub(crate) fn load(conn: &Connection, sid: Segment) -> Result<Ancestry> {
     let sql = "SELECT page, spans, crc FROM ancestry WHERE sid = ?";
     let row = conn.prepare_cached(sql)?.query_row([sid], |row| {
@@ -85,7 +88,7 @@ pub(crate) fn load(conn: &Connection, sid: Segment) -> Result<Ancestry> {
     Ok(Ancestry { page, spans })
 }
 
-/// Reads the ancestry of a session.
+/// Reads the ancestry of a session: the list of spans (ranges of events) that it inherits.
 ///
 /// # Errors
 /// `MissingAncestor` if the session inherits events but has no list of spans.
@@ -102,7 +105,8 @@ pub(crate) fn of(conn: &Connection, session: &Session) -> Result<Ancestry> {
     Ok(found)
 }
 
-/// Stores or replaces the ancestry of a session.
+/// Stores the ancestry of the session `sid`: the list of its inherited ranges of events. Replaces
+/// an earlier one.
 pub(crate) fn save(tx: &WriteTx<'_>, sid: Segment, ancestry: &Ancestry) -> Result<()> {
     let bytes = lineage::encode(&ancestry.spans);
     let page = ancestry.page;
@@ -116,7 +120,8 @@ pub(crate) fn save(tx: &WriteTx<'_>, sid: Segment, ancestry: &Ancestry) -> Resul
     Ok(())
 }
 
-/// Reads a page, and checks its checksum and that its links lead to earlier pages.
+/// Reads the ancestry page with this id. Checks its checksum, and that it links only to pages
+/// created before it.
 pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
     let sql = "SELECT prev, depth, jump, jump_depth, jump_kept, jump_index, jump_turns, spans, crc
                FROM ancestry_page WHERE id = ?";
@@ -149,8 +154,9 @@ pub(crate) fn page(conn: &Connection, id: i64) -> Result<Page> {
     })
 }
 
-/// Inserts a page with `spans`, which follow those of the page `prev`. `end` are the counts after
-/// the last span. Returns the id of the new page.
+/// Inserts an ancestry page that contains `spans` (ranges of events). They follow the spans of the
+/// page `prev`. `end` are the counts of the history after the last of `spans`. Returns the id of
+/// the new page.
 pub(crate) fn add_page(
     tx: &WriteTx<'_>,
     prev: Option<i64>,
@@ -179,8 +185,9 @@ pub(crate) fn add_page(
     Ok(id)
 }
 
-/// Replaces all spans of a page and its links with one span, which covers the same history up to
-/// this page. `end` are the counts after that span.
+/// Replaces the content of an ancestry page by `span`, and removes its links to earlier pages.
+/// `span` covers the same history as the page and all pages before it. `end` are the counts after
+/// `span`.
 pub(crate) fn replace_page(tx: &WriteTx<'_>, id: i64, span: Span, end: Counts) -> Result<()> {
     let bytes = lineage::encode(&[span, Span { segment: 0, to: 0, base: end }]);
     let sum = i64::from(page_sum(id, None, None, &[0; 5], &bytes));
@@ -192,7 +199,7 @@ pub(crate) fn replace_page(tx: &WriteTx<'_>, id: i64, span: Span, end: Counts) -
     Ok(())
 }
 
-/// Computes the depth and jump of a page that follows `prev`.
+/// Computes the depth and the jump link of a new ancestry page that follows the page `prev`.
 fn beyond(conn: &Connection, prev: i64) -> Result<(u64, Jump)> {
     let last = page(conn, prev)?;
     let depth = last.depth + 1;
@@ -209,8 +216,8 @@ fn beyond(conn: &Connection, prev: i64) -> Result<(u64, Jump)> {
     Ok((depth, jump))
 }
 
-/// Reads and checks every list of spans and every page. The caller must do this before it erases
-/// pages to which no list and no page refers.
+/// Reads and checks the ancestry of every session and every ancestry page. The caller must do this
+/// before it erases unused pages, because damage could make a page seem unused.
 pub(crate) fn check_all(conn: &Connection) -> Result<()> {
     let numbers = |sql| -> Result<Vec<i64>> {
         let mut statement = conn.prepare_cached(sql)?;

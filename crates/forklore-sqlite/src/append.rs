@@ -19,7 +19,8 @@ use crate::session::{self, Session};
 use crate::tail::{Open, Tail};
 use crate::write_tx::WriteTx;
 
-/// Maximum time by which `fresh_until`, the indexed upper bound, may be later than `updated`.
+/// Maximum time by which the column `fresh_until` of a session may be later than its column
+/// `updated`. `fresh_until` is an upper bound of `updated` and has an index.
 pub(crate) const FRESH: SignedDuration = SignedDuration::from_secs(60);
 
 /// Appends the events of `append` to the session. If an earlier call already appended the same
@@ -59,9 +60,9 @@ fn changes_calls(event: &Event) -> bool {
     event.effect.starts_turn || !event.effect.calls.is_empty()
 }
 
-/// Returns the value of `fresh_until` to store: an upper bound of `updated`. In a busy session the
-/// bound increases in growing steps of at most a minute. Most appends therefore leave it unchanged
-/// and do not write its index.
+/// Returns the new value of the column `fresh_until`, an upper bound of the session's time of
+/// update. In a busy session, the bound increases in growing steps of at most a minute. Most
+/// appends therefore leave it unchanged and need not write its index.
 fn fresh_until(session: &Session, now: Timestamp) -> Timestamp {
     let bound = session.fresh_until;
     if now <= bound && bound.duration_since(now) <= FRESH {
@@ -71,7 +72,7 @@ fn fresh_until(session: &Session, now: Timestamp) -> Timestamp {
     now.checked_add(age.clamp(SignedDuration::ZERO, FRESH)).unwrap_or(now)
 }
 
-/// Updates the row of a session that has grown.
+/// Writes the changed counts, usage and time of a session to its row, after an append.
 fn update(tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
     let header = &session.header;
     let [stored, index, turns, bytes, open] = stored_counts(&header.counts);

@@ -13,7 +13,8 @@ use crate::number::signed;
 use crate::session::{self, Session};
 use crate::write_tx::WriteTx;
 
-/// Makes any change except [`Change::Detach`], and returns the resulting header.
+/// Changes a field of a session's header, such as its label, title or lease. Returns the header
+/// after the change. Does nothing for [`Change::Detach`], which another function performs.
 pub(crate) fn change(tx: &WriteTx<'_>, id: &SessionId, change: &Change) -> Result<Header> {
     let mut session = session::living(tx, id)?;
     match change {

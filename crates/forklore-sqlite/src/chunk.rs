@@ -25,25 +25,25 @@ use self::heads::Placed;
 use crate::fault::{Fault, Result};
 use crate::row::{self, Row};
 
-/// A chunk that was read. Its outline and heads match their checksum. The checksum of each payload
-/// is checked when that payload is returned.
+/// A chunk (up to 64 consecutive events in one row) that was read. Reading checked everything
+/// except the payloads: the checksum of each payload is checked when that payload is returned.
 pub(crate) struct Chunk {
     pub(crate) outline: Outline,
     pub(crate) codec: Codec,
-    /// The stored checksum of the chunk. A later write compares it to find out whether the stored
-    /// chunk has changed since.
+    /// The checksum of the chunk as stored. A later write compares it with the stored one to find
+    /// out whether another process has changed the chunk.
     pub(crate) sum: u32,
-    /// The events that the caller requested.
+    /// The events of the chunk that the caller requested.
     events: Vec<Placed>,
-    /// The length of the chunk's payloads in bytes. If they are compressed, it covers all of them,
-    /// because decompression needs that length. Otherwise it may cover only the payloads up to the
-    /// last requested one.
+    /// The total length of the chunk's payloads in bytes, uncompressed. For a compressed chunk it
+    /// covers all of them, because decompression needs that length. Otherwise it may cover only
+    /// those up to the last requested event.
     len: usize,
     body: Option<Body>,
 }
 
 impl Chunk {
-    /// Reads the payloads of the chunk's events.
+    /// Reads the payloads of the requested events.
     pub(crate) fn with_payloads(mut self, bodies: &mut Bodies<'_>) -> Result<Self> {
         if let (Some(first), Some(last)) = (self.events.first(), self.events.last()) {
             let range = first.at..last.at.saturating_add(last.len);
@@ -53,7 +53,8 @@ impl Chunk {
         Ok(self)
     }
 
-    /// Returns the events with the stored checksums of their payloads. Does not check the payloads.
+    /// Returns the events of the chunk, each with the stored checksum of its payload. Does not
+    /// check the payloads.
     fn unchecked(self) -> impl Iterator<Item = Result<(Row, u32)>> {
         let body = self.body;
         self.events.into_iter().map(move |Placed { mut row, at, len, sum }| {
@@ -64,7 +65,8 @@ impl Chunk {
         })
     }
 
-    /// Returns the events in the order of `direction`, with their payloads if those were read.
+    /// Returns the chunk's requested events in the order of `direction`, with their payloads if
+    /// those were read.
     pub(crate) fn rows(self, direction: Direction) -> impl Iterator<Item = Result<Row>> {
         let mut events = self.events;
         if direction == Direction::Backward {

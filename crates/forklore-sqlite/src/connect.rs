@@ -14,36 +14,36 @@ use crate::migrate::{self, VERSION};
 use crate::store::Options;
 use crate::store_path;
 
-/// Maximum number of prepared statements that each connection caches.
+/// Maximum number of prepared SQL statements that each connection caches.
 const STATEMENTS: usize = 96;
 /// Page size of a new store, in bytes. The records of agents have 2 KB on average. With pages of 4
 /// KB, a third of the file would be unused, and an import would take a third longer.
 const PAGE_BYTES: u32 = 8 << 10;
-/// The page cache of the writing connection, in KiB. It is large enough for the pages of one
-/// transaction. In a smaller cache, SQLite would write some of these pages to the WAL twice.
+/// Size of the page cache of the writing connection, in KiB. It is large enough for the pages of
+/// one transaction. With a smaller cache, SQLite would write some of these pages to the WAL twice.
 const CACHE_KIB: u32 = 16 << 10;
-/// Maximum number of bytes of the database file that a reading connection maps into memory. It
-/// reads mapped pages without a system call and without a page cache. Only checkpoints truncate the
+/// Maximum number of bytes of the database file that a reading connection maps into memory. Mapped
+/// pages need no system call and no page cache. Mapping is safe: only checkpoints truncate the
 /// file, and never below the size that a reader's snapshot needs.
 const MAPPED_BYTES: i64 = 1 << 30;
-/// SQLite's name for the journal mode of a store.
+/// SQLite's name for the journal mode that every store uses: the changes are in a WAL.
 const WAL: &str = "wal";
-/// SQLite's `journal_size_limit`, in bytes: a WAL up to this size is not truncated when it restarts
-/// from its beginning. The WAL grows to about this size before a checkpoint ends, so that the next
-/// one overwrites it in place.
+/// SQLite's `journal_size_limit` in bytes: SQLite does not truncate a smaller WAL when it writes to
+/// it from the beginning again. The WAL usually reaches about this size before a checkpoint ends,
+/// and the next commits overwrite it without growing the file.
 const WAL_BYTES: i64 = 96 << 20;
 
-/// How a connection may use the store's file.
+/// How a connection accesses the store's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Write,
     Read,
-    /// Reads the file without the WAL, because the folder is not writable. No other process writes
-    /// there either.
+    /// Reads the database file without the WAL. Used if the folder is not writable, so that no
+    /// other process can write there either.
     Frozen,
 }
 
-/// Creates a store with the current version at `path`, if the file does not exist.
+/// Creates a store of the current version in the file `path`, unless the file exists.
 pub(crate) fn prepare(path: &Path, gate: &Gate, options: Options) -> Result<()> {
     if !store_path::check(path)? {
         disk::make_folder(disk::folder_of(path))?;
@@ -56,7 +56,7 @@ pub(crate) fn prepare(path: &Path, gate: &Gate, options: Options) -> Result<()> 
     Ok(())
 }
 
-/// Migrates an older store to the current version, and makes it use a WAL.
+/// Migrates a store of an older version to the current one, and switches it to WAL mode.
 pub(crate) fn upgrade(path: &Path, gate: &Gate, options: Options) -> Result<()> {
     let mut conn = open(path, Access::Write, options)?;
     let _passed = gate.pass(Pass::Exclusive, options.wait)?;
@@ -85,15 +85,15 @@ fn begin_wal(conn: &Connection) -> Result<(), Fault> {
     Err(Error::io("beginning a WAL", unchanged_mode).into())
 }
 
-/// Checks whether the database uses a WAL. A store without one was not created completely.
+/// Checks whether the database uses a WAL. If not, the creation of the store did not finish.
 pub(crate) fn has_wal(conn: &Connection, path: &Path) -> Result<bool> {
     let mode = conn.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0));
     let mode = mode.map_err(|error| Fault::Sql(error).about("opening the store", path))?;
     Ok(mode == WAL)
 }
 
-/// Creates a store under a temporary name, and renames the complete file to `path`. No process
-/// therefore ever finds an incomplete store.
+/// Creates a store under a temporary name, and then renames the complete file to `path`. Other
+/// processes therefore never see an incomplete store.
 fn make(path: &Path, vfs: Option<&str>) -> Result<()> {
     let new = with_suffix(path, "-new");
     let doing = "making the store";
@@ -137,8 +137,8 @@ fn connect(path: &Path, flags: OpenFlags, vfs: Option<&str>) -> rusqlite::Result
     }
 }
 
-/// Opens a connection to the store at `path`. Its commits become durable at the next sync of the
-/// WAL.
+/// Opens a connection to the store at `path`. A commit through it is durable only after the next
+/// sync of the WAL.
 pub(crate) fn open(path: &Path, access: Access, options: Options) -> Result<Connection> {
     let opened = match access {
         Access::Frozen => connect(Path::new(&frozen(path)?), flags(access), options.vfs),
@@ -168,8 +168,8 @@ pub(crate) fn open(path: &Path, access: Access, options: Options) -> Result<Conn
     opened.and_then(set).map_err(|error| Fault::Sql(error).about("opening the store", path))
 }
 
-/// Returns a URI that makes SQLite read only the database file. SQLite could not create the `-wal`
-/// and `-shm` files in a folder that is not writable.
+/// Returns a URI with which SQLite opens only the database file, for a folder that is not writable.
+/// There SQLite could not create the `-wal` and `-shm` files.
 ///
 /// # Errors
 /// `Denied` if a WAL exists and is not empty.

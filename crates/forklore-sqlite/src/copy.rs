@@ -24,22 +24,23 @@ use crate::session;
 use crate::tail;
 use crate::write_tx::WriteTx;
 
-/// Number of events copied in one transaction. It is a multiple of 64, so that they fill whole
-/// chunks.
+/// Number of events that a copy of a history writes in one transaction. It is a multiple of 64, the
+/// number of events in a full chunk.
 pub(crate) const BATCH: u64 = 512;
 
-/// A staged copy whose last heartbeat is older than this, in microseconds, counts as abandoned.
+/// The time after which an unfinished copy counts as abandoned, in microseconds since its last
+/// heartbeat. Its process is then assumed to have died.
 pub(crate) const ABANDONED: i64 = 10_000_000;
 
-/// A copy that no session refers to yet.
+/// An unfinished copy of a session's prefix. No session refers to it yet.
 pub(crate) struct Staged {
     pub(crate) segment: Segment,
-    /// The session whose history is copied.
+    /// The session whose history is being copied.
     of: SessionId,
 }
 
-/// Copies the first `inheritable` inheritable events of a session's history, except the last batch.
-/// [`Staged::publish`] copies that batch, of at most [`BATCH`] events.
+/// Copies the first `inheritable` inheritable events of a session's history into a new segment,
+/// except the last batch. [`Staged::publish`] copies that batch, of at most [`BATCH`] events.
 pub(crate) fn stage(store: &SqliteStore, of: &SessionId, inheritable: u64) -> StoreResult<Staged> {
     let staged = store.write("copying events in", |tx| Staged::begin(tx, of, inheritable))?;
     staged.copy(store, inheritable).inspect_err(|_| staged.abandon(store))?;
@@ -47,14 +48,16 @@ pub(crate) fn stage(store: &SqliteStore, of: &SessionId, inheritable: u64) -> St
 }
 
 impl Staged {
-    /// Creates the segment for a copy of `inheritable` events, and registers it without any events.
+    /// Creates and registers an empty segment, into which `inheritable` events of the session `of`
+    /// will be copied.
     pub(crate) fn begin(tx: &WriteTx<'_>, of: &SessionId, inheritable: u64) -> Result<Self> {
         let root = session::living(tx, of)?.root;
         let segment = private_segment::begin(tx, root, inheritable, now())?.segment;
         Ok(Self { segment, of: of.clone() })
     }
 
-    /// Copies all events except the last batch, in one transaction per batch.
+    /// Copies all events except the last batch. Each batch of [`BATCH`] events is a transaction of
+    /// its own.
     fn copy(&self, store: &SqliteStore, inheritable: u64) -> StoreResult<()> {
         let mut copied = 0;
         while inheritable - copied > BATCH {
@@ -71,8 +74,8 @@ impl Staged {
         Ok(())
     }
 
-    /// Copies the remaining events, checks that the copy is complete, and returns an ancestry of
-    /// one span that covers the copy.
+    /// Copies the remaining events and checks that the copy is complete. Returns an ancestry of one
+    /// span, which covers the whole copy.
     pub(crate) fn publish(
         &self,
         tx: &WriteTx<'_>,
@@ -92,7 +95,7 @@ impl Staged {
         Ok(Ancestry { page: None, spans: vec![span] })
     }
 
-    /// Erases the copied events. Ignores a failure.
+    /// Erases the events that were copied so far. Ignores a failure.
     pub(crate) fn abandon(&self, store: &SqliteStore) {
         // A failure is harmless: `gc` erases abandoned copies.
         let _ = store.write("erasing a copy in", |tx| erase(tx, self.segment));
@@ -108,7 +111,8 @@ impl Staged {
         Ok(rows.collect())
     }
 
-    /// Updates the heartbeat of the copy.
+    /// Checks that the copy still exists and is unpublished, and sets its heartbeat to the current
+    /// time.
     ///
     /// # Errors
     /// `Stale` if the copy was erased or published meanwhile.
@@ -129,7 +133,8 @@ impl Staged {
     }
 }
 
-/// Erases a private segment. Returns the number of erased events.
+/// Erases a private segment, i.e. a copy of a session's prefix. Returns the number of erased
+/// events.
 pub(crate) fn erase(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     let erased = segment::erase_from(tx, segment, 0)?;
     private_segment::forget(tx, segment)?;
@@ -139,17 +144,16 @@ pub(crate) fn erase(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     Ok(erased)
 }
 
-/// Returns the staged segments whose copying process seems to have died: their last heartbeat is
-/// older than [`ABANDONED`].
+/// Returns the segments of unfinished copies whose process seems to have died: their last heartbeat
+/// is older than [`ABANDONED`].
 pub(crate) fn abandoned(conn: &Connection) -> Result<Vec<Segment>> {
     let is_old = |private: &Private| private.heartbeat.is_some_and(|beat| beat < now() - ABANDONED);
     let old = private_segment::all(conn)?.into_iter().filter(is_old);
     Ok(old.map(|private| private.segment).collect())
 }
 
-/// Returns the system time in microseconds since 1970. The store's clock does not fit here: it
-/// gives the times of sessions, and tests replace it, but a heartbeat shows whether a process is
-/// alive.
+/// Returns the system time in microseconds since 1970. The store's clock cannot be used for
+/// heartbeats: tests replace it, but a heartbeat must show whether a process is alive.
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)

@@ -9,12 +9,13 @@ use rusqlite::types::ValueRef;
 #[derive(Default)]
 pub(crate) struct Fields {
     hasher: Hasher,
-    /// Bytes that are not hashed yet. They are collected because hashing many short pieces costs
-    /// much more than hashing one long piece.
+    /// Bytes that are not hashed yet. They are collected because hashing many short pieces is much
+    /// slower than hashing one long piece.
     buffered: Vec<u8>,
 }
 
-/// A field of at least this many bytes is hashed directly instead of being collected.
+/// A field of at least this many bytes is hashed directly instead of being collected with other
+/// fields.
 const LONG: usize = 256;
 
 impl Fields {
@@ -50,8 +51,8 @@ impl Fields {
         self
     }
 
-    /// Adds a column of any SQLite type. An integer gives the same sum as with [`Fields::number`],
-    /// and a text the same as with [`Fields::bytes`].
+    /// Adds the value of a column to the checksum. An integer changes it as [`Fields::number`]
+    /// does, a text as [`Fields::bytes`] does.
     pub(crate) fn value(mut self, value: ValueRef<'_>) -> Self {
         match value {
             ValueRef::Null => self.number(None),
@@ -76,19 +77,20 @@ impl Fields {
     }
 }
 
-/// Joins two checksums into one number for storage: that of an event's columns and that of its
-/// payload. They are separate so that a reader that needs only positions and counts can check the
-/// columns without reading the payload.
+/// Combines the checksum of an event's columns and that of its payload into one number for storage.
+/// They stay separate, so that a reader which needs only positions and counts can check the columns
+/// without reading the payload.
 pub(crate) fn join(columns: u32, payload: u32) -> i64 {
     (i64::from(columns) << 32) | i64::from(payload)
 }
 
-/// Splits a number from [`join`] into the checksums of the columns and of the payload.
+/// Splits a number that [`join`] returned into the checksum of an event's columns and that of its
+/// payload.
 pub(crate) fn split(sums: i64) -> (u32, u32) {
     ((sums >> 32) as u32, sums as u32)
 }
 
-/// Computes the checksum of a payload.
+/// Computes the checksum of an event's payload.
 pub(crate) fn payload(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }

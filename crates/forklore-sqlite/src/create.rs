@@ -20,7 +20,7 @@ use crate::session::{self, Session};
 use crate::tail::Tail;
 use crate::write_tx::WriteTx;
 
-/// What a child inherits from its parent.
+/// What a child inherits from its parent: counts, open tool calls and the list of inherited ranges.
 #[derive(Default)]
 struct Inheritance {
     counts: Counts,
@@ -28,8 +28,8 @@ struct Inheritance {
     ancestry: Ancestry,
 }
 
-/// Creates the session. `staged` is the copy of the session's prefix, if the caller has already
-/// begun that copy.
+/// Creates a session. `staged` is the copy of the prefix that the session inherits, if the caller
+/// has already begun to copy.
 pub(crate) fn create(
     tx: &WriteTx<'_>,
     new: &NewSession,
@@ -83,8 +83,8 @@ pub(crate) fn check(conn: &Connection, new: &NewSession) -> Result<Option<Sessio
     Ok(Some(parent))
 }
 
-/// Checks that no other living session of the family has this label. The session `but` does not
-/// count as another.
+/// Checks that no living session of the family has this label, except possibly the session `but`.
+/// `root` is the family's root session.
 pub(crate) fn check_label(
     conn: &Connection,
     root: Segment,
@@ -139,8 +139,9 @@ fn inherit(
     Ok(Inheritance { counts, open, ancestry })
 }
 
-/// Returns the parent's spans, followed by one span for the parent's own events before position
-/// `to`. If the parent's ancestry row is full, its spans first move to a page.
+/// Returns the ancestry of a child that inherits the parent's own events before position `to`: the
+/// parent's spans and one more. If the parent's ancestry row is full, first moves its spans to a
+/// page.
 fn with_own(tx: &WriteTx<'_>, parent: &History<'_>, to: u64) -> Result<Ancestry> {
     let Session { sid, header, .. } = &*parent.session;
     let mut ancestry = parent.ancestry.clone();

@@ -12,16 +12,16 @@ use crate::feed;
 use crate::session;
 use crate::write_tx::WriteTx;
 
-/// Checks whether the session needs no copy: it already has its own copy of its prefix, or inherits
-/// nothing.
+/// Checks whether the session depends on no ancestor's events: it has its own copy of its prefix,
+/// or inherits nothing.
 pub(crate) fn has_own(header: &Header) -> bool {
     header.detached
         || header.inherited.inheritable == 0
         || header.strategy == Some(Strategy::ReplayV1)
 }
 
-/// Gives the session a copy of its prefix, unless it already has one. `staged` is that copy, if the
-/// caller has already begun to copy.
+/// Gives the session its own copy of its prefix, unless it already has one. `staged` is that copy,
+/// if the caller has already begun to copy.
 pub(crate) fn detach(tx: &WriteTx<'_>, id: &SessionId, staged: Option<&Staged>) -> Result<Changed> {
     let session = session::living(tx, id)?;
     let copied_events =

@@ -7,23 +7,24 @@ use forklore_store::Error;
 use forklore_store::disk::limits;
 use rusqlite::{ErrorCode, ffi};
 
-/// Number of free file descriptors that suffice for one more connection.
+/// Number of free file descriptors that one more SQLite connection needs.
 const FILES: usize = 4;
 
 pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
 
-/// Why a transaction was rolled back.
+/// The reason for which a transaction was rolled back or a read failed.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// SQLite failed. The caller of the transaction knows which operation that was.
+    /// SQLite failed. The error does not say during which operation; the caller of the transaction
+    /// adds that.
     Sql(rusqlite::Error),
-    /// The store refuses the operation.
+    /// The store refused the operation, for the reason in the error.
     Refused(Error),
-    /// Stored bytes differ from what was written.
+    /// Stored bytes differ from what forklore wrote.
     Damaged(Damage),
 }
 
-/// The location of damaged bytes, and what is wrong with them.
+/// Describes damage of stored bytes: where it is, and what is wrong.
 #[derive(Debug)]
 pub(crate) struct Damage {
     pub(crate) session: Option<SessionId>,
@@ -45,14 +46,13 @@ impl From<Error> for Fault {
 }
 
 impl Fault {
-    /// Returns a fault for damage at `location`. It names no session and no seq; [`Fault::of`] adds
-    /// them.
+    /// Returns a fault for damage at `location`, without session and seq. [`Fault::of`] adds them.
     pub(crate) fn damaged(location: impl Into<String>, message: &(impl ToString + ?Sized)) -> Self {
         let (position, message) = (location.into(), message.to_string());
         Self::Damaged(Damage { session: None, seq: None, location: position, message })
     }
 
-    /// If the fault is damage that names no session or seq, adds those that were being read.
+    /// Adds `session` and `seq` to a fault that reports damage, unless it already names them.
     pub(crate) fn of(mut self, session: &SessionId, seq: Option<u64>) -> Self {
         if let Self::Damaged(damage) = &mut self {
             damage.session.get_or_insert_with(|| session.clone());
@@ -61,8 +61,8 @@ impl Fault {
         self
     }
 
-    /// Checks whether the fault concerns only the row that was read. Other rows are then still
-    /// readable.
+    /// Checks whether the fault concerns only the row that was being read. If so, other rows may
+    /// still be readable.
     pub(crate) fn is_of_one_row(&self) -> bool {
         match self {
             Self::Damaged(_) | Self::Refused(Error::MissingAncestor { .. }) => true,
@@ -71,16 +71,17 @@ impl Fault {
         }
     }
 
-    /// Checks whether SQLite reports that the file is damaged. Another query, e.g. one that uses
-    /// another index, may still succeed.
+    /// Checks whether SQLite reports that the file is damaged. Another query may still succeed, for
+    /// example one that uses another index.
     pub(crate) fn is_of_the_file(&self) -> bool {
         use ErrorCode::{DatabaseCorrupt, NotADatabase};
         matches!(self, Self::Sql(rusqlite::Error::SqliteFailure(error, _))
             if matches!(error.code, DatabaseCorrupt | NotADatabase))
     }
 
-    /// Checks whether the connection must be closed. After a failed write or sync it is unknown
-    /// which data reached the disk. The file is therefore opened again before the next operation.
+    /// Checks whether the connection must be closed because of this fault. After a failed write or
+    /// sync it is unknown which data reached the disk, so the file must be opened again before the
+    /// next operation.
     pub(crate) fn spoils(&self) -> bool {
         use ErrorCode::{
             CannotOpen, DatabaseCorrupt, DiskFull, NotADatabase, ReadOnly, SystemIoFailure,
@@ -89,15 +90,15 @@ impl Fault {
             DiskFull | SystemIoFailure | DatabaseCorrupt | NotADatabase | CannotOpen | ReadOnly))
     }
 
-    /// Checks whether a sync failed. It is then unknown which written data reached the disk, and a
-    /// later sync that succeeds does not prove that this data did.
+    /// Checks whether the fault is a failed sync. It is then unknown which written data reached the
+    /// disk, and a later successful sync does not prove that this data did.
     pub(crate) fn is_failed_sync(&self) -> bool {
         matches!(self, Self::Sql(rusqlite::Error::SqliteFailure(error, _)) if matches!(
             error.extended_code, ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC))
     }
 
-    /// Converts the fault into the store's error; `doing` names the operation that failed on the
-    /// file at `path`.
+    /// Converts the fault into an error of the store's interface. `doing` names the failed
+    /// operation on the file at `path`.
     pub(crate) fn about(self, doing: &str, path: &Path) -> Error {
         let at = path.display();
         match self {

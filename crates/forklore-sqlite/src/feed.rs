@@ -20,20 +20,21 @@ use crate::write_tx::WriteTx;
 pub(crate) use changes::{changes, check_there};
 pub(crate) use numbers::{Numbers, check};
 
-/// Maximum difference between `feed_until` and the session's last transaction number.
+/// Maximum difference between a session's `feed_until` and its last transaction number.
+/// `feed_until` is an upper bound of that number and has an index.
 const RESERVED: u64 = 1 << 10;
 
-/// The numbers of the transactions that last wrote to a session, as its row stores them. All are
-/// empty if forklore last wrote the session in a version without a feed.
+/// The numbers of the transactions that created, last appended to and last changed a session. All
+/// are empty if only a version of forklore without a feed has written the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) stamp: Stamp,
-    /// An upper bound of the numbers in the stamp.
+    /// An upper bound of the transaction numbers in `stamp`.
     pub(crate) until: Option<u64>,
 }
 
 impl Written {
-    /// Returns the value for a new session that the transaction `number` creates.
+    /// Returns the feed columns of a new session that the transaction `number` creates.
     pub(crate) fn created(number: u64) -> Self {
         let stamp = Stamp { created: number, ..Stamp::default() };
         Self { stamp, until: Some(number) }
@@ -49,7 +50,7 @@ impl Written {
         }
     }
 
-    /// Returns the values of the feed columns in the order in which a session's row has them.
+    /// Returns the values of the feed columns, in the order of the columns in a session's row.
     pub(crate) fn columns(&self) -> [Option<i64>; 4] {
         let Stamp { created, appended, changed } = self.stamp;
         let number = |number: u64| (number > 0).then(|| signed(number));
@@ -57,9 +58,9 @@ impl Written {
     }
 }
 
-/// Updates columns of a session's row, and records this transaction in its feed columns. `sql` is
-/// an `UPDATE` with the columns of `values`, then `feed_appended` or `feed_changed`, `crc` and
-/// `sid`.
+/// Updates columns of a session's row, and records there that this transaction wrote to the
+/// session. `sql` is an `UPDATE` with the columns of `values`, then `feed_appended` or
+/// `feed_changed`, `crc` and `sid`.
 pub(crate) fn update(
     tx: &WriteTx<'_>,
     session: &mut Session,

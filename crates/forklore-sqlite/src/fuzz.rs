@@ -11,7 +11,8 @@ use forklore_store::port::Direction;
 use crate::migrate;
 use crate::{chunk, row, session};
 
-/// The columns of an event except its key and its checksum, in the order of `row::COLUMNS`.
+/// The columns of the table `event` except the key and the checksum, in the order of
+/// `row::COLUMNS`.
 const EVENT: &str = "id, ts, type, class, dialect, kept, idx, turns, bytes, open, starts_turn, \
     calls, origin_session, origin_seq, payload";
 const SESSION_COLUMNS: usize = 57;
@@ -22,7 +23,7 @@ const CHUNK_COLUMNS: usize = 14;
 pub struct Tables(Connection);
 
 impl Tables {
-    /// Creates an empty database.
+    /// Creates an empty in-memory database with the tables of a store.
     ///
     /// # Errors
     /// If SQLite runs out of memory.
@@ -38,7 +39,8 @@ impl Tables {
         Ok(Self(conn))
     }
 
-    /// Reads an event row with these values, with and without its payload.
+    /// Inserts an event row with these values, reads it with and without its payload, and rolls
+    /// back. Ignores errors.
     pub fn event(&self, values: &[Value]) {
         let marks = ["?"; 15].join(", ");
         let sql = format!("INSERT INTO event (k, {EVENT}, crc) VALUES (4294967296, {marks}, 0)");
@@ -57,7 +59,7 @@ impl Tables {
         self.undone(read);
     }
 
-    /// Reads a session row with these values.
+    /// Inserts a session row with these values, reads it, and rolls back. Ignores errors.
     pub fn session(&self, values: &[Value]) {
         let marks = vec!["?"; SESSION_COLUMNS].join(", ");
         let sql = format!("INSERT INTO session VALUES ({marks})");
@@ -78,7 +80,8 @@ impl Tables {
         self.undone(read);
     }
 
-    /// Reads a chunk row with these values, in part and as a whole.
+    /// Inserts a chunk row with these values, reads it in part and as a whole, and rolls back.
+    /// Ignores errors.
     pub fn chunk(&self, values: &[Value]) {
         let marks = vec!["?"; CHUNK_COLUMNS].join(", ");
         let sql = format!("INSERT INTO chunk VALUES ({marks})");
@@ -106,7 +109,7 @@ impl Tables {
         self.undone(read);
     }
 
-    /// Runs `read` in a transaction, and then rolls back all changes.
+    /// Runs `read` in a transaction of SQLite, and then rolls back everything that it wrote.
     fn undone(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<()>) {
         if let Ok(step) = self.0.unchecked_transaction() {
             // Ignore errors: a row that SQLite itself refuses is not a test case.

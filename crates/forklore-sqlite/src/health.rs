@@ -13,13 +13,12 @@ use crate::fault::Fault;
 use crate::migrate::{self, VERSION};
 use crate::{Options, SqliteStore, store_path};
 
-/// Maximum size in bytes of a store whose pages are all checked. For a larger store, the check
-/// takes too long.
+/// Maximum size in bytes of a store of which the health check reads every page. For a larger store
+/// that takes too long.
 const LOOKED_THROUGH: u64 = 256 << 20;
-/// A WAL of more than this many bytes causes a warning: it has not been written back for a long
-/// time.
+/// A WAL of more than this many bytes causes a warning: it was not written back for a long time.
 const LONG_WAL: u64 = 128 << 20;
-/// Maximum number of session headers that are read.
+/// Maximum number of session headers that a health check reads.
 const HEADERS: usize = 10_000;
 
 impl SqliteStore {
@@ -65,23 +64,23 @@ pub fn sqlite_version() -> &'static str {
     rusqlite::version()
 }
 
-/// Checks the nearest existing ancestor of `folder` (or `folder` itself), in which the first
-/// command would create the missing folders.
+/// Checks the folder in which the first command would create missing folders: `folder` or its
+/// nearest existing ancestor.
 fn look_at_nearest(health: &mut Health, folder: &Path) {
     if let Some(there) = folder.ancestors().find(|folder| folder.is_dir()) {
         health.look_at_folder(there, Far::Refused);
     }
 }
 
-/// The content of the store's WAL.
+/// Whether the store's WAL contains changes, and whether they can be read without creating a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wal {
-    /// The WAL is empty.
+    /// The WAL is empty or missing.
     Empty,
-    /// The WAL has changes, and its index, the `-shm` file, exists.
+    /// The WAL has changes, and its index (the `-shm` file) exists.
     Indexed,
-    /// The WAL has changes but no index. Reading would create the index, so the content is not
-    /// read.
+    /// The WAL has changes but no index (`-shm` file). Reading would create the index, so the
+    /// health check does not read the content.
     Bare,
 }
 
@@ -104,7 +103,7 @@ fn look_at_wal(health: &mut Health, path: &Path) -> Wal {
     if with_suffix(path, "-shm").exists() { Wal::Indexed } else { Wal::Bare }
 }
 
-/// Opens the store for reading, and reports on its version and its sessions.
+/// Opens the store for reading, and reports its version and its sessions.
 fn look_inside(health: &mut Health, path: &Path, bytes: u64, wal: Wal) -> Result<()> {
     store_path::check(path)?;
     let lock = store_path::register_open(path)?;
@@ -140,7 +139,7 @@ fn look_inside(health: &mut Health, path: &Path, bytes: u64, wal: Wal) -> Result
     Ok(())
 }
 
-/// Reads the headers that a list of sessions would show.
+/// Reads the headers of living sessions, and reports their number and the damaged ones.
 fn look_at_headers(health: &mut Health, store: &SqliteStore) -> Result<()> {
     let found = store.sessions(&Filter::default(), None, HEADERS)?;
     if let Some(damaged) = found.damaged.first() {
@@ -152,7 +151,7 @@ fn look_at_headers(health: &mut Health, store: &SqliteStore) -> Result<()> {
     Ok(())
 }
 
-/// Runs SQLite's `quick_check`, which reads every page.
+/// Runs SQLite's `quick_check`, which reads every page of the database.
 fn look_through(conn: &Connection, path: &Path) -> Result<()> {
     let found = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
     let found = found.map_err(|error| Fault::Sql(error).about("looking at", path))?;

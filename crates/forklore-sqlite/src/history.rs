@@ -16,47 +16,49 @@ use crate::row::Row;
 use crate::segment::{self, Range, Segment};
 use crate::session::Session;
 
-/// Maximum number of ancestry pages that a history caches. A chain of 1,000 forks has about as
-/// many.
+/// Maximum number of ancestry pages that a history caches. A chain of 1,000 forks has about as many
+/// pages.
 const PAGES: usize = 64;
 
-/// A session and its ancestry, to find the segments and positions of its events.
+/// A session with its list of inherited ranges. It finds the location of each event of the
+/// session's history.
 #[derive(Debug)]
 pub(crate) struct History<'s> {
     pub(crate) session: Cow<'s, Session>,
     pub(crate) ancestry: Ancestry,
-    /// The ancestry pages read so far, by their id.
+    /// The ancestry pages (rows with inherited ranges) that were read so far, by their id.
     pages: RefCell<BTreeMap<i64, Page>>,
 }
 
-/// A range of consecutive events of a history that are stored in one segment.
+/// A stretch: consecutive events of a history that are stored in one segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {
-    /// The positions of the events in the segment.
+    /// The positions of the stretch's events in the segment.
     pub(crate) range: Range,
-    /// The counts of the history before the first of the events.
+    /// The counts of the history before the stretch's first event.
     pub(crate) base: Counts,
-    /// The counts of the history after the last of the events.
+    /// The counts of the history after the stretch's last event.
     pub(crate) end: Counts,
-    /// The seqs of the first and the last event, both inclusive.
+    /// The seqs of the stretch's first and last event, both inclusive.
     pub(crate) seqs: (u64, u64),
 }
 
-/// The location of an inherited event, and the spans of the history up to that event.
+/// The location of an inherited event, and the spans (ranges of events) of the history up to that
+/// event.
 pub(crate) struct Inherited {
     pub(crate) spans: Ancestry,
     pub(crate) stretch: Stretch,
     pub(crate) position: u64,
 }
 
-/// The last event that a child inherits.
+/// The last event that a child inherits from its parent.
 pub(crate) struct LastInheritable {
     pub(crate) seq: u64,
     pub(crate) stretch: Stretch,
-    /// The event without its payload.
+    /// The event, with its counts and its origin; the payload is left out.
     pub(crate) row: Row,
-    /// The spans of the history up to the event, if the parent inherited the event. `None` if the
-    /// parent wrote it.
+    /// If the parent inherited the event: the spans (ranges of events) of the history up to the
+    /// event. `None` if the parent wrote the event itself.
     pub(crate) spans: Option<Ancestry>,
 }
 
@@ -66,8 +68,8 @@ impl<'s> History<'s> {
         Ok(Self { session, ancestry, pages: RefCell::default() })
     }
 
-    /// Returns the seq of the event at which the history's running count of `unit` reaches `want`,
-    /// or `None` if the history has fewer.
+    /// Returns the seq of the event at which the history's running count of `unit` reaches `want`.
+    /// Returns `None` if the count never reaches it.
     pub(crate) fn seq_of(&self, conn: &Connection, unit: Unit, want: u64) -> Result<Option<u64>> {
         let header = &self.session.header;
         if want == 0 || want > unit.of(&header.counts) {
@@ -84,8 +86,8 @@ impl<'s> History<'s> {
         Ok(Some(found.stretch.base.inheritable + row.counts.inheritable))
     }
 
-    /// Finds the last event that a child inherits from this session if it inherits `inheritable`
-    /// events. Uses one search.
+    /// Finds the last event of a child's prefix, if the child inherits `inheritable` events from
+    /// this session. Needs a single search.
     pub(crate) fn last_inheritable(
         &self,
         conn: &Connection,
@@ -112,7 +114,7 @@ impl<'s> History<'s> {
         Ok(LastInheritable { seq, stretch, row, spans })
     }
 
-    /// Returns the stretch that contains the event with this seq.
+    /// Returns the part of the history in one segment that contains the event with this seq.
     pub(crate) fn stretch(&self, conn: &Connection, seq: u64) -> Result<Stretch> {
         let header = &self.session.header;
         let child = header.parent_id.is_some();
@@ -128,7 +130,8 @@ impl<'s> History<'s> {
             .map(|(list, at, end)| self.span(&list.spans, at, end))
     }
 
-    /// Returns the position of the event `seq` in its segment. `stretch` must contain the event.
+    /// Returns the position of the event `seq` in its segment. `stretch` must be the part of the
+    /// history that contains the event.
     pub(crate) fn position(&self, conn: &Connection, stretch: &Stretch, seq: u64) -> Result<u64> {
         let header = &self.session.header;
         if stretch.range.inherited {
@@ -138,8 +141,8 @@ impl<'s> History<'s> {
         Ok(if child { seq.saturating_sub(header.inherited.inheritable) } else { seq })
     }
 
-    /// Returns the inherited event at which the history's count of `unit` reaches `want`. The
-    /// caller ensures that there is such an event.
+    /// Returns the inherited event at which the history's running count of `unit` reaches `want`.
+    /// The caller ensures that such an event exists.
     pub(crate) fn inherited(&self, conn: &Connection, unit: Unit, want: u64) -> Result<Inherited> {
         let (list, at, end) = self.list_with(conn, unit, want)?;
         let stretch = self.span(&list.spans, at, end);
@@ -151,7 +154,7 @@ impl<'s> History<'s> {
         Ok(Inherited { spans, stretch, position })
     }
 
-    /// Returns the stretch of the session's own events. For a child, it leaves out the
+    /// Returns the part of the history that the session wrote itself. For a child, it omits the
     /// `session_fork` at position 0, which comes before the inherited events.
     pub(crate) fn own(&self) -> Stretch {
         let header = &self.session.header;
@@ -166,9 +169,9 @@ impl<'s> History<'s> {
         }
     }
 
-    /// Finds the span with the event at which the count of `unit` reaches `want`. Returns the list
-    /// that contains this span, the index of the span in the list, and the counts after the whole
-    /// list.
+    /// Finds the span (range of inherited events) in which the history's count of `unit` reaches
+    /// `want`. Returns the list that contains the span, the index of the span in that list, and the
+    /// counts after the whole list.
     fn list_with(
         &self,
         conn: &Connection,
@@ -229,7 +232,8 @@ impl<'s> History<'s> {
         })
     }
 
-    /// Returns the event `seq` without its payload, and the stretch that contains the event.
+    /// Returns the event `seq` without its payload, and the part of the history in one segment that
+    /// contains it.
     pub(crate) fn row(&self, conn: &Connection, seq: u64) -> Result<(Stretch, Row)> {
         let stretch = self.stretch(conn, seq)?;
         let position = self.position(conn, &stretch, seq)?;

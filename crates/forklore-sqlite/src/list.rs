@@ -13,8 +13,9 @@ use crate::session::{self, Session};
 
 type Values = Vec<Box<dyn ToSql>>;
 
-/// Returns the headers that match `filter` and come after the cursor `after`: at most `limit`, or
-/// all if `limit` is 0. Also returns the faults of the headers that cannot be read.
+/// Returns the session headers that match `filter` and come after the cursor `after`. Returns at
+/// most `limit`, or all if `limit` is 0. Also returns one fault for each header that cannot be
+/// read.
 pub(crate) fn list(
     conn: &Connection,
     filter: &Filter,
@@ -31,8 +32,9 @@ pub(crate) fn list(
     }
 }
 
-/// Does the same as [`list`] if SQLite cannot scan the table or an index completely. It collects
-/// the session numbers from partial scans of all of them, and reads each session by its number.
+/// Lists sessions like [`list`], for a damaged file in which SQLite cannot scan the table or an
+/// index completely. It collects session numbers from partial scans of all of them, and reads each
+/// session by its number.
 fn one_by_one(
     conn: &Connection,
     filter: &Filter,
@@ -108,7 +110,7 @@ fn scan(
     Ok((found.headers, damaged))
 }
 
-/// The headers found so far, in the order of the list. It contains at most `limit` headers, or any
+/// The headers found so far, in the order of the list. Contains at most `limit` headers, or any
 /// number if `limit` is 0.
 struct Found {
     headers: Vec<Header>,
@@ -125,16 +127,17 @@ impl Found {
         }
     }
 
-    /// Checks whether the scan may stop: there are `limit` headers, and no header at or after
-    /// `bound` would come before the last of them.
+    /// Checks whether the scan may stop. It may if `limit` headers were found and all remaining
+    /// headers come after them in the list. `bound` is a position that no remaining header
+    /// precedes.
     fn ends_before(&self, bound: &Cursor) -> bool {
         let full = self.limit > 0 && self.headers.len() >= self.limit;
         full && self.headers.last().is_some_and(|last| !bound.is_before(last))
     }
 }
 
-/// Returns the end of the SQL query for `filter` and `after`, with its parameters. It contains only
-/// the conditions on indexed or stored columns. The caller checks the others with
+/// Returns the end of the SQL query for `filter` and `after`, from `WHERE` on, with its parameters.
+/// It contains only the conditions that SQL can check on columns. The caller checks the others with
 /// [`Filter::matches`].
 fn query(filter: &Filter, after: Option<&Cursor>) -> (String, Values) {
     let mut conditions = vec!["TRUE"];

@@ -17,11 +17,12 @@ use crate::store::SqliteStore;
 use crate::trim::trim;
 use crate::write_tx::WriteTx;
 
-/// How long to wait for another process's checkpoint. [`AGAIN`] is the pause between two attempts.
+/// How long `gc` waits for another process's checkpoint. [`AGAIN`] is the pause between two
+/// attempts.
 const WAIT: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(10);
 
-/// Erases all events and pages that no session needs, and shrinks the store's files.
+/// Erases all events and ancestry pages that no session needs, and shrinks the store's files.
 pub(crate) fn gc(store: &SqliteStore) -> Result<Collected> {
     let before = store_bytes(store.path())?;
     let (mut collected, erased) = store.write("collecting garbage in", collect)?;
@@ -56,10 +57,9 @@ fn collect(tx: &WriteTx<'_>) -> Result<(Collected, bool), Fault> {
     Ok((collected, erased))
 }
 
-/// Empties the WAL. If `anew` is set, i.e. if something was erased or much of the file is free,
-/// first rewrites the file with `VACUUM`. After an erasure this is necessary because SQLite moves
-/// rows when it rebalances a tree: a page may contain an old copy of a moved row, which
-/// `secure_delete` does not clear.
+/// Empties the WAL. If `anew` is set, first rewrites the whole file with `VACUUM`. After an erasure
+/// this is necessary: SQLite moves rows when it rebalances a tree, and `secure_delete` does not
+/// clear the old copy of a moved row. It is also worthwhile if much of the file is free.
 pub(crate) fn compact(conn: &Connection, anew: bool) -> Result<(), Fault> {
     if anew {
         conn.execute_batch("VACUUM")?;

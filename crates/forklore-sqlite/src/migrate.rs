@@ -10,7 +10,7 @@ use crate::fault::Fault;
 /// The `application_id` that marks an SQLite file as a store of forklore: `Fork`.
 pub(crate) const APPLICATION_ID: i32 = 0x466f_726b;
 
-/// The migrations. `STEPS[n]` brings a store from version n to n + 1.
+/// The SQL of the migrations. `STEPS[n]` migrates a store from version n to version n + 1.
 pub(crate) const STEPS: [&str; 4] = [
     concat!(include_str!("../schema/001.sql"), include_str!("../schema/001-sources.sql")),
     include_str!("../schema/002.sql"),
@@ -18,13 +18,13 @@ pub(crate) const STEPS: [&str; 4] = [
     include_str!("../schema/004.sql"),
 ];
 
-/// The index of the migration that adds the feed's columns to the session table.
+/// The index in `STEPS` of the migration that adds the feed's columns to the session table.
 const WRITTEN: usize = 3;
 
-/// The schema version that this program writes.
+/// The version of the database schema that this program writes.
 pub(crate) const VERSION: usize = STEPS.len();
 
-/// Reads the schema version from the store's file. Does not check that it is valid.
+/// Reads the schema version from the store's file without checking that it is valid.
 pub(crate) fn stored_version(conn: &Connection) -> rusqlite::Result<i64> {
     conn.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get(0))
 }
@@ -53,8 +53,8 @@ pub(crate) fn version(conn: &Connection, path: &Path) -> Result<usize> {
     }
 }
 
-/// Checks before a write that the store still has the current version. A newer program may have
-/// migrated it since it was opened.
+/// Checks, before a write, that the store still has the current version. A newer program may have
+/// migrated it since this process opened it.
 ///
 /// # Errors
 /// `Unsupported` if the store has a newer version.
@@ -66,7 +66,8 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<(), Fault> {
 }
 
 /// Checks whether another program has migrated the store since this connection called
-/// [`read_older`]. The connection's temporary tables are then out of date.
+/// [`read_older`]. If so, the temporary tables that `read_older` created do not fit the store any
+/// more.
 pub(crate) fn is_outdated(conn: &Connection) -> rusqlite::Result<bool> {
     let is_older = "SELECT EXISTS (SELECT 1 FROM temp.sqlite_schema)";
     if !conn.prepare_cached(is_older)?.query_row([], |row| row.get::<_, bool>(0))? {
@@ -76,9 +77,9 @@ pub(crate) fn is_outdated(conn: &Connection) -> rusqlite::Result<bool> {
     Ok(read != stored_version(conn)?)
 }
 
-/// Lets a connection read a store of an older version without changing the store. For the tables
-/// and columns of later versions, it creates temporary tables, which are empty and visible only to
-/// this connection.
+/// Lets a connection read a store of an older version without changing that store. It creates empty
+/// temporary tables for the tables and columns that the older version lacks. Only this connection
+/// sees them.
 pub(crate) fn read_older(conn: &Connection) -> rusqlite::Result<()> {
     let Some(version) = usize::try_from(stored_version(conn)?).ok().filter(|version| *version > 0)
     else {
@@ -108,7 +109,7 @@ fn without_comments(sql: &str) -> String {
     lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs all migrations from version `from` to the current version, in one transaction.
+/// Runs all migrations from version `from` to the current version in one transaction.
 pub(crate) fn migrate(conn: &mut Connection, from: usize) -> Result<(), Fault> {
     let step = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Exclusive)?;
     for sql in STEPS.iter().skip(from) {

@@ -15,28 +15,29 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use forklore_store::Result;
 use forklore_store::disk::os;
 
-/// How many times this process has each file open, by device and inode.
+/// For each file that this process has open, how many times. The key is the file's device and
+/// inode.
 static OPEN: LazyLock<Mutex<HashMap<(u64, u64), usize>>> = LazyLock::new(Mutex::default);
 
 fn open() -> MutexGuard<'static, HashMap<(u64, u64), usize>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The registration of a file that this process has open or is about to open. Dropping the value
-/// removes the registration.
+/// Registers that this process has a file open or is about to open it. Dropping the value removes
+/// the registration.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
     file: (u64, u64),
 }
 
 impl OpenFile {
-    /// Returns the file's device and inode.
+    /// Returns the device and inode that identify the registered file.
     pub(crate) fn file(&self) -> (u64, u64) {
         self.file
     }
 
-    /// Registers the file at `path`. If this process does not have the file open, first calls
-    /// `look`, which checks the file.
+    /// Registers that this process opens the file at `path`. If it does not have the file open yet,
+    /// first checks the file with `look`.
     pub(crate) fn of(path: &Path, look: impl FnOnce(&Metadata) -> Result<()>) -> Result<Self> {
         let found = std::fs::metadata(path).map_err(os("opening the store", path))?;
         let file = (found.dev(), found.ino());

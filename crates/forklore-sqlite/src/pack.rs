@@ -20,16 +20,17 @@ use crate::fault::Fault;
 use crate::maintenance::{compact, store_bytes};
 use crate::store::SqliteStore;
 
-/// The file is rewritten if more than one page in this many is free: more than a fourth of the
-/// file.
+/// Packing rewrites the file if more than one in this many pages is free, i.e. more than a fourth
+/// of the file.
 const EMPTY: i64 = 4;
-/// How long a family must be idle before it is packed in the background.
+/// How long a family (all sessions with one root) must be unchanged before a background run packs
+/// it.
 const IDLE: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// Maximum number of events that one run in the background packs.
+/// Maximum number of events that one background run of packing compresses or joins.
 const SOME: u64 = 1 << 14;
 
-/// Compresses the events of the families in which no session was updated since `cold`. Also joins
-/// histories in all families.
+/// Compresses the events of every family (all sessions with one root) without an update since
+/// `cold`. In all families, also joins histories that consist of many small ranges.
 pub(crate) fn pack(store: &SqliteStore, cold: Timestamp) -> Result<Packed> {
     let before = store_bytes(store.path())?;
     let mut budget = Budget::all();
@@ -45,9 +46,9 @@ pub(crate) fn pack(store: &SqliteStore, cold: Timestamp) -> Result<Packed> {
     Ok(Packed { freed_bytes, events, histories })
 }
 
-/// Packs some idle families in the background. It stops after [`SOME`] events or when `ending` is
-/// set; a later run packs the other families. The file does not shrink. Later writes use the space
-/// that became free.
+/// Packs some families (sessions with one root) that have been idle for long, in the background.
+/// Stops after [`SOME`] events or when `ending` is set; a later run packs the others. The file does
+/// not shrink, but later writes use the space that became free.
 pub(crate) fn some(store: &SqliteStore, ending: &AtomicBool) -> Result<()> {
     let mut budget = Budget::of(SOME, ending);
     compact::join(store, &mut budget)?;
@@ -57,7 +58,7 @@ pub(crate) fn some(store: &SqliteStore, ending: &AtomicBool) -> Result<()> {
     Ok(())
 }
 
-/// Checks whether more than a fourth of the file's pages are free.
+/// Checks whether more than a fourth of the database file's pages are free.
 fn is_empty(conn: &Connection) -> Result<bool, Fault> {
     let count = |name| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     Ok(count("freelist_count")? > count("page_count")? / EMPTY)

@@ -19,8 +19,8 @@ use jiff::Timestamp;
 use crate::store::SqliteStore;
 use crate::{fault, feed, list, maintenance, pack, read, session, sources, transaction, verify};
 
-/// Splits the result of one read in a batch of reads. The outer error is a fault of the connection,
-/// which ends the batch. The inner error concerns only this read.
+/// Sorts the result of one of several reads. Returns the outer error if the whole connection fails,
+/// so that no further read makes sense. Returns the inner error if only this read failed.
 fn apart<T>(read: fault::Result<T>) -> fault::Result<fault::Result<T>> {
     match read {
         Err(fault) if fault.spoils() => Err(fault),

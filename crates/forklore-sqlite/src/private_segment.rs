@@ -10,17 +10,17 @@ use crate::number::{signed, unsigned};
 use crate::segment::Segment;
 use crate::write_tx::WriteTx;
 
-/// A row of the table of private segments.
+/// A row of the table of private segments. A private segment is a copy of a session's prefix.
 #[derive(Clone, Debug)]
 pub(crate) struct Private {
     pub(crate) segment: Segment,
     pub(crate) root: Segment,
-    /// Number of events that the segment has when the copy is complete.
+    /// Number of events that the copy has when it is complete.
     pub(crate) promised: u64,
-    /// The end of the positions that sessions still need, exclusive.
+    /// The end (exclusive) of the positions in the copy that sessions still need.
     pub(crate) inheritable_to: u64,
-    /// When the copying process last made progress, in microseconds since 1970. `None` if the copy
-    /// is complete.
+    /// When the process that makes the copy last made progress, in microseconds since 1970. `None`
+    /// if the copy is complete.
     pub(crate) heartbeat: Option<i64>,
 }
 
@@ -51,7 +51,7 @@ impl Private {
         Ok(found)
     }
 
-    /// Writes the changed fields and the new checksum to the segment's row.
+    /// Writes the changed fields and the new checksum to the row of this private segment.
     pub(crate) fn save(&self, tx: &WriteTx<'_>) -> Result<()> {
         tx.write(
             "UPDATE private_segment SET root = ?, kept_to = ?, heartbeat = ?, crc = ? WHERE id = ?",
@@ -67,8 +67,8 @@ impl Private {
     }
 }
 
-/// Inserts the row of a new private segment, which will get `promised` events for a session in the
-/// family of `root`.
+/// Registers a new private segment, i.e. a copy of a session's prefix. It will get `promised`
+/// events, and belongs to the family whose root is `root`.
 pub(crate) fn begin(
     tx: &WriteTx<'_>,
     root: Segment,
@@ -88,24 +88,24 @@ pub(crate) fn begin(
     Ok(begun)
 }
 
-/// Returns the private segment with this number, or `None` if it was erased.
+/// Returns the private segment (a copy of a prefix) with this number, or `None` if it was erased.
 pub(crate) fn find(conn: &Connection, segment: Segment) -> Result<Option<Private>> {
     Ok(select(conn, "id = ?", &[&segment])?.pop())
 }
 
-/// Returns the complete private segments of a family.
+/// Returns the complete private segments (copies of a prefix) in the family whose root is `root`.
 pub(crate) fn of_family(conn: &Connection, root: Segment) -> Result<Vec<Private>> {
     let mut found = all(conn)?;
     found.retain(|private| private.root == root && private.heartbeat.is_none());
     Ok(found)
 }
 
-/// Returns all private segments.
+/// Returns all private segments, i.e. copies of prefixes, including unfinished ones.
 pub(crate) fn all(conn: &Connection) -> Result<Vec<Private>> {
     select(conn, "TRUE", &[])
 }
 
-/// Deletes the row of a private segment.
+/// Deletes the row that registers a private segment (a copy of a prefix).
 pub(crate) fn forget(tx: &WriteTx<'_>, segment: Segment) -> Result<()> {
     tx.write("DELETE FROM private_segment WHERE id = ?", &[&segment])?;
     Ok(())

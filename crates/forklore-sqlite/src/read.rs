@@ -16,12 +16,12 @@ use crate::segment::{self, Next, Range, Wanted};
 use crate::segment_writers::{Identities, Writers};
 use crate::session;
 
-/// Size of a page in bytes of `data`. The event that reaches this size is the last of its page and
-/// may exceed it. With this limit, a reader of many pages reuses the same memory, which stays in
-/// the processor's cache.
+/// Size at which a page of read events is complete: the total length of their payloads in bytes.
+/// The event that reaches this size is still included. With this limit, a reader of many pages
+/// reuses the same memory, which stays in the processor's cache.
 const PAGE_BYTES: usize = 1 << 20;
 
-/// Reads the page that `query` requests.
+/// Reads a page of a session's history: the events that `query` selects.
 pub(crate) fn page(
     conn: &Connection,
     id: &SessionId,
@@ -65,7 +65,7 @@ fn page_of(
     Ok(Page { events: reader.events, more })
 }
 
-/// Returns the calls that are still open after the event `seq`: those that have no result yet.
+/// Returns the tool calls that have no result up to and including the event `seq`.
 pub(crate) fn open_calls(conn: &Connection, history: &History<'_>, seq: i64) -> Result<OpenCalls> {
     let Ok(start) = u64::try_from(seq) else {
         return Ok(OpenCalls::default());
@@ -81,9 +81,9 @@ pub(crate) fn open_calls(conn: &Connection, history: &History<'_>, seq: i64) -> 
     Ok(effects.collect())
 }
 
-/// Returns inheritable events of a session's history: those after the first `from`, up to the
-/// `to`th. The rows have the counts of the history, as in a segment that contains the whole
-/// history. Each row names the origin of its event.
+/// Returns the inheritable events of a session's history after the first `from`, up to the `to`th.
+/// The rows have the counts of the whole history, so that they fit into a segment that contains a
+/// copy of it. Each row names the origin of its event.
 pub(crate) fn inheritable(
     conn: &Connection,
     id: &SessionId,
@@ -160,8 +160,8 @@ impl<'a> Reader<'a> {
         self.history.seq_of(self.conn, unit, want)
     }
 
-    /// Checks that the first event is the requested one. If stored counts are wrong, the search
-    /// finds another event.
+    /// Checks that the first event is the one at which the query begins. If stored counts are
+    /// wrong, the search may have found another event.
     fn check_first(&self) -> Result<()> {
         let Some(LogEntry { seq, counts, .. }) = self.events.first() else { return Ok(()) };
         let found = match self.query.at {
@@ -178,7 +178,8 @@ impl<'a> Reader<'a> {
         Err(Fault::damaged(location, "it leads to another event").of(id, Some(*seq)))
     }
 
-    /// Reads the events of the history from the event `start` on, one stretch at a time.
+    /// Reads the events of the history from the event `start` on, in the query's direction. It
+    /// reads one segment after the other, until the page is full.
     fn from(&mut self, start: u64) -> Result<()> {
         let head = self.history.session.header.head_seq().unsigned_abs();
         let mut seq = Some(start);

@@ -8,21 +8,23 @@ use rusqlite::Connection;
 use crate::fault::Result;
 use crate::history::History;
 
-/// Maximum number of sessions that a connection caches.
+/// Maximum number of sessions that a reading connection caches.
 const MOST: usize = 64;
 
-/// Cached sessions with the locations of their inherited events. All of them are from one state of
-/// the store.
+/// Sessions that a connection caches, with the locations of their inherited events. All were read
+/// in the same state of the store.
 #[derive(Debug, Default)]
 pub(crate) struct ReadCache {
-    /// SQLite's `data_version` when the sessions were read, as this connection sees it.
+    /// SQLite's `data_version` on this connection when the sessions were read. It changes when
+    /// another connection commits.
     state: i64,
     histories: BTreeMap<SessionId, History<'static>>,
 }
 
 impl ReadCache {
-    /// Clears the cache if another connection has committed. It must be the first call in a read
-    /// transaction, because it fixes the state of the store that the transaction sees.
+    /// Clears the cache if another connection has committed since it was filled. It must be the
+    /// first call in a read transaction, because it fixes the state of the store that the
+    /// transaction sees.
     pub(crate) fn look(&mut self, conn: &Connection) -> Result<()> {
         let mut statement = conn.prepare_cached("PRAGMA data_version")?;
         let state = statement.query_row([], |row| row.get(0))?;
@@ -34,7 +36,7 @@ impl ReadCache {
     }
 
     /// Removes a session from the cache and returns it. After a successful read, the caller inserts
-    /// it again.
+    /// the session again.
     pub(crate) fn take(&mut self, id: &SessionId) -> Option<History<'static>> {
         self.histories.remove(id)
     }

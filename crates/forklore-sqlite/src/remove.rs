@@ -22,7 +22,7 @@ use crate::sources;
 use crate::trim::trim;
 use crate::write_tx::WriteTx;
 
-/// Deletes the sessions with these ids: all of them, or none if it fails.
+/// Deletes the sessions with these ids. If one of them cannot be deleted, deletes none.
 pub(crate) fn remove(
     tx: &WriteTx<'_>,
     ids: &[SessionId],
@@ -62,7 +62,7 @@ pub(crate) fn remove(
     Ok(removed)
 }
 
-/// Returns the living branches of the session that inherit events from it and are not in `set`.
+/// Returns the living branches that inherit events from `session` and are not in `set`.
 fn branches(conn: &Connection, session: &Session, set: &HashSet<&str>) -> Result<Vec<SessionId>> {
     let sql = "SELECT id FROM session
         WHERE parent = ? AND kind = 1 AND detached = 0 AND deleted IS NULL ORDER BY folded";
@@ -78,8 +78,8 @@ fn branches(conn: &Connection, session: &Session, set: &HashSet<&str>) -> Result
     Ok(children)
 }
 
-/// Returns the session's segments: the one with its own events, and the private copy of its prefix
-/// if it has one.
+/// Returns the segments that contain the session's events. They are its own one, and the private
+/// copy of its prefix if it has one.
 fn segments(conn: &Connection, session: &Session) -> Result<Vec<Segment>> {
     let mut segments = vec![session.sid];
     let header = &session.header;
@@ -90,8 +90,8 @@ fn segments(conn: &Connection, session: &Session) -> Result<Vec<Segment>> {
     Ok(segments)
 }
 
-/// Turns the session into a tombstone. [`trim`] later erases the events of its segment that no
-/// session needs.
+/// Turns the session into a tombstone: removes its title, notes, lease and list of inherited
+/// events. Erases no events; [`trim`] later erases those that no other session needs.
 fn entomb(tx: &WriteTx<'_>, session: &mut Session, now: Timestamp) -> Result<()> {
     make_tombstone(&mut session.header, now);
     session.inheritable_to = Some(session.header.own_events);
@@ -111,8 +111,8 @@ fn entomb(tx: &WriteTx<'_>, session: &mut Session, now: Timestamp) -> Result<()>
     Ok(())
 }
 
-/// Returns the roots of the families that have nameless segments: tombstones with events that
-/// sessions still need, or complete private segments.
+/// Returns the roots of the families in which `trim` may find something to erase. These have
+/// deleted sessions that still have events, or complete private copies of a prefix.
 pub(crate) fn families(conn: &Connection) -> Result<Vec<Segment>> {
     let mut statement = conn.prepare("SELECT DISTINCT root FROM session WHERE kept_to > 0")?;
     let roots = statement.query_map([], |row| row.get(0))?;

@@ -10,26 +10,27 @@ use crate::fault::{Fault, Result};
 use crate::number::{signed, timestamp, unsigned};
 use crate::write_tx::WriteTx;
 
-/// The columns that [`read`] expects, in this order. If the payload is requested, `payload` is the
-/// next column.
+/// The columns of an event's row that [`read`] expects, in this order. If the payload is requested,
+/// the column `payload` follows.
 pub(crate) const COLUMNS: &str = "k, id, ts, type, class, \
     (SELECT name FROM dialect WHERE number = event.dialect), kept, idx, turns, bytes, open, \
     starts_turn, calls, origin_session, origin_seq, crc";
 
 const PAYLOAD: usize = 16;
 
-/// A stored event.
+/// An event as it is stored, with its key, counts and origin.
 pub(crate) struct Row {
     pub(crate) k: i64,
-    /// The counts within the segment, up to and including the event.
+    /// The counts of the event's segment, up to and including the event.
     pub(crate) counts: Counts,
-    /// For a copied event: the number of the session that first wrote it, and its seq in that
-    /// session.
+    /// `None` unless the event is a copy. For a copy: the number of the session that first wrote
+    /// the event, and the event's seq in that session.
     pub(crate) origin: Option<(i64, u64)>,
     pub(crate) event: Event,
 }
 
-/// The columns of an event row as SQLite stores them.
+/// The columns of an event's row with the types in which SQLite stores them. The payload is left
+/// out.
 struct Columns<'a> {
     k: i64,
     id: &'a [u8],
@@ -61,13 +62,13 @@ impl Columns<'_> {
     }
 }
 
-/// Returns the text with which error messages name the event row whose key is `k`.
+/// Returns a description of the event row whose key is `k`, for error messages.
 pub(crate) fn location(k: i64) -> String {
     format!("event row {k} (segment {}, position {})", k >> 32, k & 0xffff_ffff)
 }
 
-/// Prepares a query for the event rows from one key to another, exclusive. [`read`] reads a row of
-/// its result.
+/// Prepares a query for the event rows with keys from the first parameter (inclusive) to the second
+/// (exclusive). [`read`] reads a row of its result.
 pub(crate) fn prepare(
     conn: &Connection,
     inherited: bool,
@@ -82,7 +83,7 @@ pub(crate) fn prepare(
     ))
 }
 
-/// Inserts an event as a row of its own.
+/// Inserts an event into the table `event`, as a row of its own and not in a chunk.
 pub(crate) fn insert(tx: &WriteTx<'_>, row: &Row) -> Result<()> {
     let Event { id, ts, kind, class, dialect, effect, data } = &row.event;
     let calls = match effect.calls.as_slice() {
@@ -135,7 +136,7 @@ pub(crate) fn insert(tx: &WriteTx<'_>, row: &Row) -> Result<()> {
     Ok(())
 }
 
-/// Reads the rows with keys from `from` to before `to`, with their payloads.
+/// Reads the event rows with keys from `from` (inclusive) to `to` (exclusive), with their payloads.
 pub(crate) fn between(conn: &Connection, from: i64, to: i64) -> Result<Vec<Row>> {
     let mut statement = prepare(conn, false, Direction::Forward, false)?;
     let mut rows = statement.query([from, to])?;
@@ -146,14 +147,15 @@ pub(crate) fn between(conn: &Connection, from: i64, to: i64) -> Result<Vec<Row>>
     Ok(found)
 }
 
-/// Counts the rows from one key to another, inclusive.
+/// Counts the event rows with keys from `first` to `last`, both inclusive.
 pub(crate) fn count(conn: &Connection, first: i64, last: i64) -> Result<usize> {
     let sql = "SELECT count(*) FROM event WHERE k BETWEEN ? AND ?";
     let count = conn.prepare_cached(sql)?.query_row([first, last], |row| row.get::<_, i64>(0))?;
     Ok(usize::try_from(count).unwrap_or_default())
 }
 
-/// Erases the rows from one key to another, inclusive. Returns their number.
+/// Erases the event rows with keys from `first` to `last`, both inclusive. Returns how many it
+/// erased.
 pub(crate) fn erase(tx: &WriteTx<'_>, first: i64, last: i64) -> Result<usize> {
     Ok(tx.write("DELETE FROM event WHERE k BETWEEN ? AND ?", &[&first, &last])?)
 }
@@ -173,7 +175,8 @@ pub(crate) fn stored_counts(counts: &Counts) -> [i64; 5] {
     [stored, index, turns, bytes, open].map(signed)
 }
 
-/// Reads counts from five consecutive columns; `first` is the index of the first one.
+/// Reads the five counts of an event from consecutive columns of a row. `first` is the index of the
+/// first column.
 pub(crate) fn counts(row: &rusqlite::Row<'_>, first: usize) -> Result<Counts> {
     let count = |at| unsigned(row.get(first + at)?);
     Ok(Counts {
@@ -185,8 +188,8 @@ pub(crate) fn counts(row: &rusqlite::Row<'_>, first: usize) -> Result<Counts> {
     })
 }
 
-/// Checks and reads a row with the columns of [`COLUMNS`]. Unless `bare` is set, also reads the
-/// payload, which must be the next column.
+/// Checks and reads an event's row, which has the columns [`COLUMNS`]. Unless `bare` is set, also
+/// reads the payload, which must be the next column.
 pub(crate) fn read(row: &rusqlite::Row<'_>, bare: bool) -> Result<Row> {
     let k: i64 = row.get(0)?;
     let columns = columns(row, k)?;
@@ -210,8 +213,8 @@ pub(crate) fn read(row: &rusqlite::Row<'_>, bare: bool) -> Result<Row> {
     })
 }
 
-/// Computes the checksum that a row should have. The row must have the columns of [`COLUMNS`] and
-/// the payload.
+/// Computes the checksums that an event's row should have. The row must have the columns
+/// [`COLUMNS`] and the payload.
 pub(crate) fn sums(row: &rusqlite::Row<'_>) -> Result<i64> {
     let payload = bytes(row, PAYLOAD)?.unwrap_or_default();
     Ok(crc::join(columns(row, row.get(0)?)?.sum(), crc::payload(payload)))

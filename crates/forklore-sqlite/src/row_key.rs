@@ -3,26 +3,26 @@
 
 use crate::number::signed;
 
-/// The number of a segment. The segment with a session's own events has the session's number, its
-/// `sid`.
+/// The number of a segment, i.e. of events stored together. A session's own events are in the
+/// segment that has the session's number, its `sid`.
 pub(crate) type Segment = i64;
 
 const POSITION_BITS: u32 = 32;
 
-/// The highest position that fits into a key.
+/// The highest position in a segment that fits into the key of an event.
 pub(crate) const LAST_POSITION: u64 = (1 << POSITION_BITS) - 1;
 
-/// Returns the key of a position.
+/// Combines a segment and a position in it into the key of an event.
 pub(crate) fn key(segment: Segment, position: u64) -> i64 {
     (segment << POSITION_BITS) | signed(position.min(LAST_POSITION))
 }
 
-/// Returns the position in a key.
+/// Returns the position in the segment that the event key `k` contains.
 pub(crate) fn position(k: i64) -> u64 {
     (k & signed(LAST_POSITION)).unsigned_abs()
 }
 
-/// Returns the segment in a key.
+/// Returns the segment that the event key `k` contains.
 pub(crate) fn of(k: i64) -> Segment {
     k >> POSITION_BITS
 }
@@ -32,16 +32,16 @@ pub(crate) fn of(k: i64) -> Segment {
 pub(crate) struct Range {
     pub(crate) segment: Segment,
     pub(crate) from: u64,
-    /// The end of the range, exclusive.
+    /// The end of the positions, exclusive.
     pub(crate) to: u64,
-    /// Whether the range contains only inheritable events. Other events at its positions are
-    /// skipped.
+    /// Whether the range contains only the events that children inherit. Others at its positions
+    /// are then skipped.
     pub(crate) inherited: bool,
 }
 
-/// Maximum number of positions that a chunk covers: one bit for each.
+/// Maximum number of events in a chunk. Its row has bit sets with one bit per event.
 pub(crate) const POSITIONS: u64 = 64;
 
-/// Maximum total size of the payloads in a chunk of several events, in bytes. Reading one of these
-/// events may read that many bytes.
+/// Maximum total size in bytes of the payloads in a chunk of several events. Reading one event of a
+/// chunk may require reading all of them.
 pub(crate) const CHUNK_BYTES: usize = 256 << 10;

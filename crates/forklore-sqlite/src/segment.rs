@@ -16,36 +16,36 @@ use crate::row::{self, Row};
 pub(crate) use crate::row_key::{LAST_POSITION, Range, Segment, key, of, position};
 use crate::write_tx::WriteTx;
 
-/// How many events the visitor in [`visit`] needs, and whether it needs their payloads.
+/// What the callback of [`visit`] needs: how many events, and whether with their payloads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
-    /// The number of events after which the visitor stops. It gets at least this many if the range
-    /// has them.
+    /// The number of events after which the callback stops. It receives at least this many if the
+    /// range has them.
     pub(crate) most: usize,
-    /// Whether the events come without their payloads.
+    /// Whether the callback receives the events without their payloads.
     pub(crate) bare: bool,
 }
 
 impl Wanted {
-    /// All events with their payloads.
+    /// Requests all events with their payloads.
     pub(crate) const ALL: Self = Self { most: usize::MAX, bare: false };
-    /// All events without their payloads.
+    /// Requests all events without their payloads.
     pub(crate) const BARE: Self = Self { most: usize::MAX, bare: true };
 }
 
-/// If a visitor needs fewer events than this, only their payloads are read from a chunk, not its
-/// whole body.
+/// If fewer events than this are needed, their payloads are read one by one. Otherwise all payloads
+/// of a chunk are read at once.
 const FEW: usize = 16;
 
-/// A visitor's answer: continue with the next row, or stop.
+/// What a callback returns after an event: continue with the next one, or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Row,
     Stop,
 }
 
-/// Calls `visit` for each event of the range in the given direction, until `visit` returns
-/// [`Next::Stop`].
+/// Calls `visit` for each event of `range`, in the order of `direction`. Stops early if `visit`
+/// returns [`Next::Stop`].
 pub(crate) fn visit(
     conn: &Connection,
     range: Range,
@@ -81,7 +81,7 @@ pub(crate) fn visit(
     single.before(None, &mut visit)
 }
 
-/// A cursor over the events that have rows of their own.
+/// A cursor over the events of a range that have rows of their own and are not in chunks.
 struct Single<'s> {
     rows: Rows<'s>,
     direction: Direction,
@@ -89,8 +89,8 @@ struct Single<'s> {
 }
 
 impl Single<'_> {
-    /// Calls `visit` for the remaining events that come before `key` in the cursor's direction, or
-    /// for all of them if `key` is `None`.
+    /// Calls `visit` for the remaining events that come before `key` in the cursor's direction. If
+    /// `key` is `None`, calls it for all remaining events.
     fn before(
         &mut self,
         key: Option<i64>,
@@ -114,7 +114,7 @@ impl Single<'_> {
     }
 }
 
-/// Returns the events of the range that have this id, ordered by position.
+/// Returns the events in the range whose event id is `id`, ordered by position.
 pub(crate) fn named(conn: &Connection, range: Range, id: &EventId, bare: bool) -> Result<Vec<Row>> {
     let mut positions = Vec::new();
     visit(conn, range, Direction::Forward, Wanted::BARE, |row| {
@@ -134,7 +134,8 @@ pub(crate) fn named(conn: &Connection, range: Range, id: &EventId, bare: bool) -
     Ok(found)
 }
 
-/// Returns the event at a position without its payload.
+/// Returns the event at a position of a segment, without its payload. Returns `None` if the
+/// position has no event.
 pub(crate) fn at(conn: &Connection, segment: Segment, position: u64) -> Result<Option<Row>> {
     let range = Range { segment, from: position, to: position + 1, inherited: false };
     let mut found = None;
@@ -145,29 +146,29 @@ pub(crate) fn at(conn: &Connection, segment: Segment, position: u64) -> Result<O
     Ok(found)
 }
 
-/// The counts of adjacent events, for a search: those of a chunk, or of one event in a row of its
-/// own.
+/// One running count of adjacent events, for a search. The events are those of a chunk, or a single
+/// one that has a row of its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
-    /// The first position.
+    /// The position of the first event.
     pub(crate) from: u64,
-    /// The end of the positions, exclusive.
+    /// The end of the events' positions, exclusive.
     to: u64,
-    /// The value of the searched count before the first event.
+    /// The value of the running count before the first event.
     before: u64,
-    /// The events that the searched count includes: one bit per position. The lowest bit is for the
+    /// The events by which the count increases: one bit per position. The lowest bit is for the
     /// first position.
     counted: u64,
 }
 
 impl Run {
-    /// Returns the value of the searched count after the last event of the run.
+    /// Returns the value of the running count after the last of these events.
     fn count(&self) -> u64 {
         self.before + u64::from(self.counted.count_ones())
     }
 
-    /// Returns the position of the event at which the searched count reaches `want`, or `None` if
-    /// that event is not in this run.
+    /// Returns the position of the event at which the running count reaches `want`. Returns `None`
+    /// if it is not one of these events.
     fn reaching(&self, want: u64) -> Option<u64> {
         let nth = want.checked_sub(self.before)?.checked_sub(1)?;
         let rest = (0..nth).fold(self.counted, |bits, _| bits & bits.wrapping_sub(1));
@@ -175,8 +176,8 @@ impl Run {
     }
 }
 
-/// Returns the position of the event at which the segment's count of `unit` reaches `want`. The
-/// search interpolates between counts that it has already read. Every third step halves the
+/// Returns the position of the event at which the segment's running count of `unit` reaches `want`.
+/// The search interpolates between counts that it has already read. Every third step halves the
 /// interval instead, so that the search takes O(log n) steps even if the counts grow unevenly.
 pub(crate) fn search(
     conn: &Connection,
@@ -213,8 +214,9 @@ pub(crate) fn search(
     Ok(found)
 }
 
-/// Returns the counts of the first events between the positions `from` (inclusive) and `to`
-/// (exclusive). Returns `None` if there are no events.
+/// Returns the running count of `unit` at the first event between the positions `from` (inclusive)
+/// and `to` (exclusive). If that event is in a chunk, the result covers the whole chunk. Returns
+/// `None` if there is no event.
 pub(crate) fn probe(
     conn: &Connection,
     segment: Segment,
@@ -253,8 +255,8 @@ pub(crate) fn probe(
     Ok(Some(Run { from, to: from + 1, before: count.saturating_sub(counted), counted }))
 }
 
-/// Returns the ids of the events at the `n` positions from `from` on. Skips positions without an
-/// event.
+/// Returns the ids of the events at `n` consecutive positions, beginning at `from`. Skips positions
+/// without an event.
 pub(crate) fn ids(
     conn: &Connection,
     segment: Segment,
@@ -270,7 +272,7 @@ pub(crate) fn ids(
     Ok(ids)
 }
 
-/// Returns the position after the last event of a segment.
+/// Returns the position after the last event of a segment, or 0 if it has no event.
 pub(crate) fn end(conn: &Connection, segment: Segment) -> Result<u64> {
     let sql = "SELECT max(k) FROM event WHERE k >= ? AND k < ?";
     let (from, to) = (key(segment, 0), key(segment + 1, 0));
@@ -287,8 +289,8 @@ pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Resul
     Ok(erased as u64 + chunk::erase_from(tx, segment, from)?)
 }
 
-/// Erases the events of a segment that are not inheritable: audit and lineage events. Returns how
-/// many it erased.
+/// Erases the events of a segment that children do not inherit, i.e. those of the classes audit and
+/// lineage. Returns how many it erased.
 pub(crate) fn erase_own(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     let erased = tx.write(
         "DELETE FROM event WHERE k >= ? AND k < ? AND class >= 3",

@@ -12,12 +12,11 @@ use crate::row::{self, Row};
 use crate::segment::{self, Segment};
 use crate::session::{self, Identity};
 
-/// Maximum number of sessions that a store handle caches.
+/// Maximum number of segments for which a store handle caches the session that wrote them.
 const MOST: usize = 1 << 16;
 
-/// A store handle's cache: for each segment, the session that wrote it. An entry never becomes
-/// stale, because the writer of a segment never changes, and the number of a segment is never
-/// reused.
+/// A cache of a store handle: the session that wrote each segment. An entry stays valid, because
+/// the writer of a segment never changes and the number of a segment is never reused.
 #[derive(Debug, Default)]
 pub(crate) struct Identities(Mutex<BTreeMap<Segment, Identity>>);
 
@@ -35,7 +34,7 @@ impl Identities {
     }
 }
 
-/// Finds the sessions that wrote segments. Looks up each segment at most once.
+/// Looks up the sessions that wrote segments, each segment at most once.
 #[derive(Default)]
 pub(crate) struct Writers<'k> {
     met: BTreeMap<Segment, Identity>,
@@ -43,19 +42,20 @@ pub(crate) struct Writers<'k> {
 }
 
 impl<'k> Writers<'k> {
-    /// Returns a lookup that also uses `identities`, the cache of a store handle.
+    /// Returns a lookup of writers that also uses `identities`, the cache of a store handle.
     pub(crate) fn of(identities: &'k Identities) -> Self {
         Self { met: BTreeMap::new(), identities: Some(identities) }
     }
 
-    /// Returns the session and seq where the event was first written.
+    /// Returns the origin of an event: the session that first wrote it, and its seq there.
     pub(crate) fn origin(&mut self, conn: &Connection, row: &Row) -> Result<Origin> {
         let (segment, seq) = self.numbered(conn, row)?;
         let session_id = self.writer(conn, segment, row)?.id.clone();
         Ok(Origin { session_id, seq })
     }
 
-    /// Returns the origin of an event as the number of the session (instead of its id) and the seq.
+    /// Returns the origin of an event, with the session's number instead of its id. The second
+    /// value is the seq in that session.
     pub(crate) fn numbered(&mut self, conn: &Connection, row: &Row) -> Result<(Segment, u64)> {
         if let Some(origin) = row.origin {
             return Ok(origin);

@@ -40,37 +40,38 @@ const POLICIES: [ToolCallPolicy; 4] = [
     ToolCallPolicy::Verbatim,
 ];
 
-/// A session as its row stores it.
+/// A session as its row in the database stores it.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     pub(crate) sid: Segment,
     pub(crate) root: Segment,
     pub(crate) parent: Option<Segment>,
-    /// An upper bound of the header's `updated`. It is at most a minute later.
+    /// An upper bound of `updated` in the session's header. It is at most a minute later.
     pub(crate) fresh_until: Timestamp,
-    /// For a deleted session: the end of the positions in its segment that other sessions still
-    /// need, exclusive.
+    /// `None` unless the session was deleted. For a deleted session: the end (exclusive) of the
+    /// positions in its segment that other sessions still need.
     pub(crate) inheritable_to: Option<u64>,
-    /// The checksum of the session's notes (`metadata` and `config`), if it has any.
+    /// The checksum of the session's notes (`metadata` and `config`). `None` if it has no notes.
     pub(crate) note_sum: Option<u32>,
-    /// The numbers of the transactions that last wrote to the session, for the feed.
+    /// The numbers of the transactions that last wrote to the session. The feed uses them to find
+    /// changed sessions.
     pub(crate) written: Written,
-    /// The header. Its `metadata` and `config` are `None` unless the notes were read, for example
-    /// by [`with_notes`].
+    /// The session's header. Its `metadata` and `config` are `None` unless they were read too, for
+    /// example by [`with_notes`].
     pub(crate) header: Header,
 }
 
-/// The part of a session's row that a reader of its events needs.
+/// The columns of a session's row that are needed to find the origin of its events.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) id: SessionId,
     pub(crate) parent: Option<Segment>,
-    /// Number of events that the session inherits.
+    /// Number of inheritable events in the session's prefix.
     pub(crate) inherited: u64,
 }
 
-/// Returns an SQL query for whole headers. `rest` is the end of the query, after the list of
-/// tables. In `rest`, `s` is the session's row.
+/// Returns an SQL query for session rows with all columns of a header. `rest` is the part of the
+/// query after the tables, such as a `WHERE`. There, `s` is the session's row.
 pub(crate) fn select(rest: &str) -> String {
     format!(
         "SELECT {}, note.metadata, note.config FROM {TABLES}
@@ -79,7 +80,7 @@ pub(crate) fn select(rest: &str) -> String {
     )
 }
 
-/// Reads the identity of the session with this number.
+/// Reads the identifying columns of the session with the number `sid`.
 pub(crate) fn identity(conn: &Connection, sid: Segment) -> Result<Identity> {
     static SQL: LazyLock<String> =
         LazyLock::new(|| format!("SELECT {} FROM {TABLES} WHERE s.sid = ?", *IDENTIFIED));
@@ -117,7 +118,7 @@ pub(crate) fn numbered(conn: &Connection, sid: Segment) -> Result<Session> {
     session.ok_or_else(|| Fault::damaged(format!("session row {sid}"), "it is missing"))
 }
 
-/// Reads the session with this number, deleted or not, without its notes.
+/// Reads the session with the number `sid`, deleted or not, without its `metadata` and `config`.
 pub(crate) fn bare(conn: &Connection, sid: Segment) -> Result<Session> {
     static SQL: LazyLock<String> =
         LazyLock::new(|| format!("SELECT {} FROM {TABLES} WHERE s.sid = ?", *SELECTED));
@@ -154,7 +155,7 @@ fn one(conn: &Connection, sql: &str, id: &SessionId, notes: bool) -> Result<Sess
         .ok_or_else(|| Error::NotFound(id.clone()).into())
 }
 
-/// Reads the columns of a row one after the other.
+/// Reads the columns of a session's row one after the other, like an iterator.
 struct Cells<'r, 's> {
     row: &'r Row<'s>,
     at: usize,
@@ -207,8 +208,8 @@ impl Cells<'_, '_> {
     }
 }
 
-/// Checks and reads a row that [`select`] queried. If `notes` is false, the row may lack the
-/// columns of the notes.
+/// Checks and reads a session's row that a query of [`select`] returned. If `notes` is false, the
+/// row may lack the columns `metadata` and `config`.
 pub(crate) fn read(row: &Row<'_>, notes: bool) -> Result<Session> {
     find_kin(row)?;
     check_identity(row).map_err(|fault| match duplicate_label(row) {
@@ -240,16 +241,16 @@ pub(crate) fn read(row: &Row<'_>, notes: bool) -> Result<Session> {
     read().map_err(|fault: Fault| fault.of(&id, None))
 }
 
-/// Returns the session's id from a damaged row, for an error message. The columns `id` and `folded`
-/// must agree on it.
+/// Returns the id of a session whose row is damaged, for an error message. Returns `None` unless
+/// the columns `id` and `folded` agree on it.
 fn duplicate_label(row: &Row<'_>) -> Option<SessionId> {
     let (id, folded): (String, String) =
         (row.get(IDENTITY_AT + 1).ok()?, row.get(IDENTITY_AT + 2).ok()?);
     id.parse().ok().filter(|id: &SessionId| id.fold() == folded)
 }
 
-/// Checks that the rows of the session's root and parent exist, because the header takes their ids
-/// from these rows.
+/// Checks that the rows of the session's root and parent exist. Without them, the header could not
+/// contain their ids.
 fn find_kin(row: &Row<'_>) -> Result<()> {
     let is_null = |at| row.get_ref(at).map(|value| value == ValueRef::Null);
     let whose = if is_null(KIN_AT)? {
@@ -308,7 +309,8 @@ fn header(row: &Row<'_>, id: SessionId) -> Result<Header> {
     })
 }
 
-/// Reads and checks the session's notes (`metadata` and `config`), which are in a row of their own.
+/// Reads and checks `metadata` and `config` of a session. They are in a separate row, the session's
+/// notes.
 fn take_notes(row: &Row<'_>, session: &mut Session) -> Result<()> {
     let texts = [row.get_ref(NOTES_AT)?, row.get_ref(NOTES_AT + 1)?];
     let none = texts == [ValueRef::Null, ValueRef::Null];
@@ -322,8 +324,9 @@ fn take_notes(row: &Row<'_>, session: &mut Session) -> Result<()> {
     Ok(())
 }
 
-/// Computes the three checksums that a row of [`select`] should have: for the identity columns, the
-/// state columns and the notes.
+/// Computes the three checksums that a session's row should have. The row comes from a query of
+/// [`select`]. The first covers the identifying columns, the second all others, the third
+/// `metadata` and `config`.
 pub(crate) fn sums(row: &Row<'_>) -> Result<(i64, i64, Option<i64>)> {
     let texts = [row.get_ref(NOTES_AT)?, row.get_ref(NOTES_AT + 1)?];
     let none = texts == [ValueRef::Null, ValueRef::Null];
@@ -333,12 +336,13 @@ pub(crate) fn sums(row: &Row<'_>) -> Result<(i64, i64, Option<i64>)> {
     Ok((identity, state, note))
 }
 
-/// Computes the checksum of a session's notes.
+/// Computes the checksum of a session's notes, i.e. of its `metadata` and `config`.
 fn note_sum(sid: Segment, [metadata, config]: [ValueRef<'_>; 2]) -> u32 {
     Fields::default().number(Some(sid)).value(metadata).value(config).sum()
 }
 
-/// Inserts the row of a new session, and the row of its notes if it has any.
+/// Inserts the row of a new session. Also inserts a row for its `metadata` and `config` if it has
+/// any.
 pub(crate) fn insert(tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
     let Header { metadata, config, .. } = &session.header;
     let texts = [metadata, config].map(|note| note.as_ref().map(Data::get));

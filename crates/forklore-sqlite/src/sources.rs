@@ -18,7 +18,8 @@ use crate::number::signed;
 use crate::segment::Segment;
 use crate::write_tx::WriteTx;
 
-/// Returns the location of the latest record of a source that has this key.
+/// Returns the location of the event that the record `record` of a source became. If several
+/// records have this key, returns that of the latest.
 pub(crate) fn locate(
     conn: &Connection,
     source: SourceId,
@@ -27,7 +28,7 @@ pub(crate) fn locate(
     record_locations::find(conn, signed(source.0), record)
 }
 
-/// Returns the locations of all records of a source, by their key.
+/// Returns, for each record key of a source, the location of the event that the record became.
 pub(crate) fn locations(
     conn: &Connection,
     source: SourceId,
@@ -35,7 +36,7 @@ pub(crate) fn locations(
     record_locations::all(conn, signed(source.0))
 }
 
-/// Returns the byte ranges that one import step added to a source. `step` counts from 0.
+/// Returns the byte ranges that one import step read from a source file. `step` counts from 0.
 pub(crate) fn ranges_of(
     conn: &Connection,
     source: SourceId,
@@ -44,7 +45,7 @@ pub(crate) fn ranges_of(
     ranges(conn, step_key(signed(source.0), signed(step)))
 }
 
-/// Returns the sources that match `by`, newest first.
+/// Returns the sources (imported files) that match `by`, newest first.
 pub(crate) fn find(conn: &Connection, by: &FindSource) -> fault::Result<Vec<Source>> {
     let (sql, value): (&str, &dyn ToSql) = match by {
         FindSource::Path(path) => {
@@ -97,13 +98,14 @@ fn ranges(conn: &Connection, k: i64) -> fault::Result<Option<Vec<SourceSpan>>> {
     decode(&bytes).map(Some).map_err(|error| Fault::damaged(location(), &error))
 }
 
-/// Returns the lowest source number that is greater than `last`, or `None` if there is none.
+/// Returns the lowest number of a source (imported file) that is greater than `last`. Returns
+/// `None` if there is none.
 pub(crate) fn next(conn: &Connection, last: i64) -> fault::Result<Option<i64>> {
     let sql = "SELECT id FROM source WHERE id > ? ORDER BY id LIMIT 1";
     Ok(conn.prepare_cached(sql)?.query_row([last], |row| row.get(0)).optional()?)
 }
 
-/// Reads and checks all rows of a source.
+/// Reads and checks all rows that belong to a source, i.e. an imported file.
 pub(crate) fn check(conn: &Connection, source: i64) -> fault::Result<()> {
     row::whole(conn, source)?;
     let steps = row::find(conn, source)?.map_or(0, |stored| stored.steps);
@@ -116,8 +118,8 @@ pub(crate) fn check(conn: &Connection, source: i64) -> fault::Result<()> {
     record_locations::check(conn, source)
 }
 
-/// Erases the stored bytes of the file that a deleted session was imported from, and those of its
-/// sidecar files (docs/semantics.md, Delete, detach).
+/// Erases the stored bytes of the file from which a session was imported. Also erases those of its
+/// sidecar files, i.e. files that the agent stored next to it (docs/semantics.md, Delete, detach).
 pub(crate) fn forget(tx: &WriteTx<'_>, sid: Segment) -> fault::Result<()> {
     let sql = "SELECT source FROM source_session WHERE sid = ?";
     let found = tx.prepare_cached(sql)?.query_row([sid], |row| row.get(0)).optional()?;

@@ -73,13 +73,13 @@ pub struct SqliteStore {
     open_file: OpenFile,
 }
 
-/// When a write must be durable.
+/// When a commit must be durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Durable {
-    /// When the call returns. All earlier writes are then durable too.
+    /// Before the call returns. All earlier commits are then durable too.
     #[default]
     Now,
-    /// Together with the next write that uses `Now`.
+    /// Not before the call returns: the next write that uses `Now` makes this one durable too.
     WithNext,
 }
 
@@ -97,8 +97,8 @@ impl SqliteStore {
         Self::open_for(path, options, Arc::default())
     }
 
-    /// Opens the store. `failed` is the record of a failed sync, which may be shared with another
-    /// handle.
+    /// Opens the store in the file at `path`. `failed` records whether a sync has failed; another
+    /// handle on the same store may share it.
     fn open_for(path: &Path, options: Options, failed: Arc<FailedSync>) -> Result<Self> {
         let path = &crate::store_path::resolve(path)?;
         let gate = Gate::new(path);
@@ -123,8 +123,8 @@ impl SqliteStore {
         Ok(Self::over(path, options, gate, readers, failed, lock))
     }
 
-    /// Returns a read-only store at `path` that uses the open connection `reader`. Creates and
-    /// migrates nothing.
+    /// Returns a read-only store at `path` that reads through the open connection `reader`. Does
+    /// not create or migrate the store.
     pub(crate) fn as_it_is(
         path: &Path,
         leased: OpenFile,
@@ -176,7 +176,7 @@ impl SqliteStore {
         }
     }
 
-    /// Returns this handle's cache of the sessions that wrote segments.
+    /// Returns this handle's cache of writers: the session that wrote each segment.
     pub(crate) fn identities(&self) -> &Identities {
         &self.identities
     }
@@ -215,7 +215,7 @@ impl SqliteStore {
         self.bound.load(Ordering::Relaxed)
     }
 
-    /// Runs `step` in one write transaction, and rolls it back if `step` fails. Returns when the
+    /// Runs `step` in a write transaction, which is rolled back if `step` fails. Returns when the
     /// commit is durable.
     pub(crate) fn write<T>(
         &self,
@@ -225,8 +225,8 @@ impl SqliteStore {
         self.write_with(Durable::Now, doing, step)
     }
 
-    /// Runs `step` in one write transaction, and rolls it back if `step` fails. `durable`
-    /// determines when the commit must be durable.
+    /// Runs `step` in a write transaction, which is rolled back if `step` fails. `durable` says
+    /// whether the commit must be durable when the call returns.
     pub(crate) fn write_with<T>(
         &self,
         durable: Durable,
@@ -241,9 +241,9 @@ impl SqliteStore {
         Ok(value)
     }
 
-    /// Runs `step` while it has the gate, so that no other process writes. Opens no transaction,
-    /// because SQLite refuses statements such as `VACUUM` inside one. First waits for a running
-    /// checkpoint. Returns when the result is durable.
+    /// Runs `step` with the store's exclusive lock, so that no other process writes. Opens no
+    /// transaction, because SQLite refuses statements such as `VACUUM` inside one. First waits
+    /// until this handle's checkpoint ends. Returns when the result is durable.
     pub(crate) fn exclusive<T>(
         &self,
         doing: &str,
@@ -255,8 +255,9 @@ impl SqliteStore {
         Ok(value)
     }
 
-    /// Runs `step`, which commits by itself, with the writing connection and the gate. Returns its
-    /// value and a ticket for the sync that makes the commit durable.
+    /// Runs `step` on the writing connection, with the store's exclusive lock. `step` must commit
+    /// by itself. Returns its value and a ticket, with which the caller waits until the commit is
+    /// durable.
     fn commit<T>(
         &self,
         doing: &str,
@@ -295,9 +296,8 @@ impl SqliteStore {
         Ok(value)
     }
 
-    /// Makes everything durable that was committed before the ticket was drawn. That includes
-    /// commits of other processes that the step has read: such a process may have been killed
-    /// before its own sync.
+    /// Makes all commits from before `ticket` was drawn durable. That includes commits of other
+    /// processes that this one has read: such a process may have been killed before it synced them.
     fn sync(&self, doing: &str, ticket: Ticket) -> Result<()> {
         let may = || self.failed.check(&self.path);
         self.tickets.wait(ticket, may, || {
@@ -320,8 +320,8 @@ impl SqliteStore {
         self.read_cached(doing, |conn, _| step(conn))
     }
 
-    /// Runs `step` in one read transaction, with the connection's cache of sessions for repeated
-    /// reads.
+    /// Runs `step` in one read transaction. Also gives `step` the connection's cache of sessions,
+    /// which makes repeated reads faster.
     pub(crate) fn read_cached<T>(
         &self,
         doing: &str,
@@ -338,8 +338,8 @@ impl SqliteStore {
     }
 }
 
-/// Checks whether the store can be used without [`connect::upgrade`]: it has the current version
-/// and uses a WAL. With `read_only`, an older store is used as it is.
+/// Checks whether the store can be used without [`connect::upgrade`]. It can if it has the current
+/// version and uses a WAL. With `read_only`, an older version is acceptable too.
 fn is_current(conn: &Connection, path: &Path, options: Options) -> Result<bool> {
     let version = migrate::version(conn, path)?;
     Ok(options.read_only || (version == VERSION && connect::has_wal(conn, path)?))

@@ -11,8 +11,8 @@ use forklore_store::{Error, Result};
 use crate::migrate::APPLICATION_ID;
 use crate::open_files::OpenFile;
 
-/// Resolves `path` if it is a symbolic link. All processes that open the same store then use the
-/// same gate, which is named like the store's file.
+/// Resolves `path` if it is a symbolic link, so that all processes use the same lock files for a
+/// store. The names of these files begin with the name of the store's file.
 ///
 /// # Errors
 /// `Unsupported` for a dangling link: a new store at that path would hide the store to which the
@@ -30,7 +30,8 @@ pub(crate) fn resolve(path: &Path) -> Result<PathBuf> {
     })
 }
 
-/// Checks the folder, and the file if it exists. Returns whether the file exists.
+/// Checks that the folder of the store, and the store's file if it exists, are safe to use. Returns
+/// whether the file exists.
 pub(crate) fn check(path: &Path) -> Result<bool> {
     let folder = disk::folder_of(path);
     let found = match std::fs::metadata(path) {
@@ -51,8 +52,8 @@ pub(crate) fn check(path: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// Registers that this process has the store at `path` open. Unless the process has already opened
-/// it, first checks the content of the file.
+/// Registers that this process has the store at `path` open. First checks the content of the file,
+/// unless this process already has it open.
 ///
 /// # Errors
 /// `Unsupported` if the file is not a store.
@@ -75,7 +76,7 @@ fn refusal(folder: &Path, name: &str) -> Error {
     ))
 }
 
-/// Refuses a file that is not a store, before SQLite touches it.
+/// Refuses a file that is not a store of forklore, before SQLite opens it.
 fn check_content(path: &Path, found: &Metadata) -> Result<()> {
     let mut start = Vec::new();
     if found.len() > 0 {
@@ -94,9 +95,9 @@ fn check_content(path: &Path, found: &Metadata) -> Result<()> {
     Err(Error::Unsupported(format!("{} is not a store of forklore", path.display())))
 }
 
-/// Checks whether there is a WAL with a valid first number. If there is, the start of the database
-/// file may be incomplete, because the power failed while the WAL was written back. SQLite then
-/// reads that start from the WAL.
+/// Checks whether a WAL exists that begins with SQLite's magic number. If so, the start of the
+/// database file may be incomplete, because the power failed while the WAL was written back. SQLite
+/// then reads that start from the WAL.
 fn has_wal(path: &Path) -> Result<bool> {
     let wal = disk::with_suffix(path, "-wal");
     let mut start = [0; 4];

@@ -4,12 +4,12 @@ use std::ffi::{c_int, c_void};
 
 use rusqlite::{Connection, Error, Result, ffi};
 
-/// A file of a database.
+/// One of the files of a database, to be synced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum File {
-    /// The database.
+    /// The database file.
     Database,
-    /// Its write-ahead log.
+    /// The WAL of the database.
     Wal,
 }
 

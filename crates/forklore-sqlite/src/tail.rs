@@ -16,18 +16,19 @@ use crate::segment::{self, Segment};
 use crate::session::Session;
 use crate::write_tx::WriteTx;
 
-/// An event whose payload has at least this many bytes stays in a row of its own. A chunk would
-/// save little space for it, and moving it would write the payload a second time.
+/// Minimum size in bytes of a payload that an append never moves into a chunk. A chunk would save
+/// little space for it, and moving it would write the payload a second time.
 const LARGE: usize = 32 << 10;
 
-/// The calls that are open after the last event: the calls themselves, or only their number if
-/// none of the events to be added changes them.
+/// The tool calls without a result after the last event. If none of the events to be added changes
+/// them, only their number.
 pub(crate) enum Open {
     Calls(OpenCalls),
     Unchanged(u64),
 }
 
-/// Appends events at the end of a session's segment: collects them as rows and updates the counts.
+/// Appends events at the end of a session's segment. Collects them as rows, and computes the
+/// session's new counts.
 pub(crate) struct Tail {
     segment: Segment,
     inherited: Counts,
@@ -35,13 +36,14 @@ pub(crate) struct Tail {
     position: u64,
     bytes: u64,
     pub(crate) open: Open,
-    /// Events that were added but not yet written.
+    /// Events that were added and are not written yet.
     rows: Vec<Row>,
 }
 
 impl Tail {
-    /// Returns a `Tail` after the last event of an existing session. `counts` are the counts of its
-    /// history, and `position` is the position that the next event gets.
+    /// Prepares appends after the last event of an existing session. `counts` are the counts of its
+    /// history, `inherited` those of its inherited part, and `position` is the position of the next
+    /// event.
     pub(crate) fn new(segment: Segment, inherited: Counts, counts: Counts, position: u64) -> Self {
         let open = match counts.open {
             0 => Open::Calls(OpenCalls::default()),
@@ -50,14 +52,14 @@ impl Tail {
         Self { segment, inherited, counts, position, bytes: 0, open, rows: Vec::new() }
     }
 
-    /// Returns a `Tail` for a new child, which has no events of its own yet. `open` are the calls
-    /// that its inherited events leave open.
+    /// Prepares appends to a new child, which has no events of its own yet. `open` are the tool
+    /// calls without a result at the end of its inherited events.
     pub(crate) fn after_inherited(segment: Segment, inherited: Counts, open: OpenCalls) -> Self {
         let open = Open::Calls(open);
         Self { open, ..Self::new(segment, inherited, inherited, 0) }
     }
 
-    /// Adds a child's `session_fork`, which comes before the inherited events.
+    /// Adds a child's `session_fork`. It has seq 0 and comes before the inherited events.
     pub(crate) fn push_fork(&mut self, event: &Event) -> Result<()> {
         self.put(event, Counts::default())
     }
@@ -87,7 +89,7 @@ impl Tail {
         Ok(())
     }
 
-    /// Returns the counts of the segment alone, without inherited events.
+    /// Returns the counts of the session's own events, without the inherited ones.
     fn within(&self) -> Counts {
         let Counts { inheritable: stored, index, turns, bytes, open } = self.counts;
         let base = &self.inherited;
@@ -101,7 +103,7 @@ impl Tail {
     }
 
     /// Writes the added events, and updates the counts in `session.header`. Does not write the
-    /// header.
+    /// header's row.
     pub(crate) fn end(&self, tx: &WriteTx<'_>, session: &mut Session) -> Result<()> {
         write(tx, &self.rows)?;
         session.header.counts = self.counts;
@@ -111,7 +113,8 @@ impl Tail {
     }
 }
 
-/// Appends consecutive events at the end of their segment, and seals each block that they fill.
+/// Appends consecutive events at the end of their segment. Moves each block of `chunk_events`
+/// positions that they complete into a chunk.
 pub(crate) fn write(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     let mut rest = rows;
     while let Some(first) = rest.first() {
@@ -126,7 +129,8 @@ pub(crate) fn write(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     rest.iter().try_for_each(|row| row::insert(tx, row))
 }
 
-/// Appends the events that complete a block, and seals it.
+/// Appends the events that complete a block of `chunk_events` positions, and moves the block into a
+/// chunk.
 fn fill_block(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     let earlier = match unsealed(tx, rows) {
         Ok(earlier) => earlier,
@@ -147,8 +151,8 @@ fn fill_block(tx: &WriteTx<'_>, rows: &[Row]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the earlier events of the block to which `rows` belong. They have one row each until
-/// the block is full and becomes a chunk.
+/// Returns the stored events that precede `rows` in the same block of `chunk_events` positions.
+/// Each has a row of its own until the block is complete and becomes a chunk.
 fn unsealed(tx: &WriteTx<'_>, rows: &[Row]) -> Result<Vec<Row>> {
     let Some(first) = rows.first().map(|row| row.k) else { return Ok(Vec::new()) };
     let (segment, to) = (segment::of(first), position(first));

@@ -48,7 +48,7 @@ pub(crate) fn commit(store: &SqliteStore, transaction: Transaction) -> StoreResu
     done
 }
 
-/// Returns the name of the operation, for error messages.
+/// Returns what these writes do, as words for an error message.
 fn doing(writes: &[Write]) -> &'static str {
     match writes {
         [Write::Create(_)] => "making a session in",
@@ -77,7 +77,7 @@ fn one(tx: &WriteTx<'_>, write: &Write, staged: Option<&Staged>) -> Result<Writt
     })
 }
 
-/// Checks whether a write used the copy that was staged for it.
+/// Checks whether a write used the copy of events that was made for it before the transaction.
 fn is_copied(written: Option<&Written>) -> bool {
     match written {
         Some(Written::Created(_)) => true,
@@ -86,8 +86,8 @@ fn is_copied(written: Option<&Written>) -> bool {
     }
 }
 
-/// Begins the copies of long prefixes that the writes need. This happens before the transaction, so
-/// that other writers do not wait for the copies.
+/// Copies long prefixes that the writes need, except the last batch of events. This happens before
+/// the transaction, so that other writers do not wait for the copies.
 fn stage(store: &SqliteStore, writes: &[Write]) -> StoreResult<Vec<Option<Staged>>> {
     let mut all: Vec<Option<Staged>> = Vec::with_capacity(writes.len());
     for write in writes {
@@ -108,9 +108,9 @@ fn stage(store: &SqliteStore, writes: &[Write]) -> StoreResult<Vec<Option<Staged
     Ok(all)
 }
 
-/// Returns the session whose history a write copies, and the number of inheritable events to copy.
-/// Returns `None` if the write copies nothing or will be refused, or if an earlier write of the
-/// same transaction creates that session.
+/// Returns the session from which a write copies events, and the number of inheritable events to
+/// copy. Returns `None` if the write copies nothing or will be refused, or if an earlier write of
+/// the same transaction creates that session.
 fn copied(store: &SqliteStore, write: &Write) -> Option<(SessionId, u64)> {
     match write {
         Write::Create(new) => {

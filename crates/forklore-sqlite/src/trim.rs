@@ -14,19 +14,20 @@ use crate::segment::{self, Segment};
 use crate::session::{self, Session};
 use crate::write_tx::WriteTx;
 
-/// The result of a trim.
+/// What a trim of a family erased and what it retained.
 #[derive(Debug, Default)]
 pub(crate) struct Trimmed {
-    /// The nameless segments of which living sessions still need events.
+    /// The segments of deleted sessions and private copies of which living sessions still need
+    /// events.
     pub(crate) retained: Vec<Segment>,
-    /// Number of nameless segments of which no event remains.
+    /// Number of segments of deleted sessions and private copies of which no event remains.
     pub(crate) segments: u64,
-    /// Number of events erased.
+    /// Number of events that the trim erased.
     pub(crate) events: u64,
 }
 
-/// Reads and checks all sessions of a family. Without the check, a damaged row could cause the
-/// erasure of events that its session needs.
+/// Reads and checks all sessions of a family (the sessions with one root). The check is necessary
+/// because a damaged row could hide which events its session needs, and these would be erased.
 fn family(conn: &Connection, root: Segment) -> Result<Vec<Session>> {
     static SQL: LazyLock<String> = LazyLock::new(|| session::select("WHERE s.root = ?"));
     let mut statement = conn.prepare_cached(&SQL)?;
@@ -38,8 +39,9 @@ fn family(conn: &Connection, root: Segment) -> Result<Vec<Session>> {
     Ok(found)
 }
 
-/// Returns the end (exclusive) of the positions that the living sessions of a family need, for each
-/// segment. Reads each ancestry page once.
+/// Returns which positions of each segment the living sessions of a family (the sessions with one
+/// root) inherit. Each value is the end (exclusive) of the needed positions. Reads each ancestry
+/// page once.
 fn needs(conn: &Connection, family: &[Session]) -> Result<BTreeMap<Segment, u64>> {
     let mut needs = BTreeMap::new();
     let mut pages = HashSet::new();
@@ -65,7 +67,8 @@ fn note(needs: &mut BTreeMap<Segment, u64>, ancestry: &Ancestry) {
     }
 }
 
-/// Trims the nameless segments in the family whose root is `root`.
+/// Erases the events that no living session needs, in the family whose root is `root`. These are
+/// events of deleted sessions and of private copies of a prefix.
 pub(crate) fn trim(tx: &WriteTx<'_>, root: Segment) -> Result<Trimmed> {
     let family = family(tx, root)?;
     let needs = needs(tx, &family)?;

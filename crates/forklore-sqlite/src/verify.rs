@@ -21,11 +21,11 @@ use crate::session::{self, Session};
 use crate::sources;
 use crate::store::SqliteStore;
 
-/// Maximum number of positions that one read transaction covers. Between two transactions, a
-/// checkpoint can write the WAL back.
+/// Maximum number of positions that verification reads in one read transaction. Between two
+/// transactions, a checkpoint can write the WAL back.
 const BATCH: u64 = 4_096;
 
-/// Verifies one session with all events that it inherits.
+/// Verifies one session, including all events that it inherits.
 pub(crate) fn session(store: &SqliteStore, id: &SessionId) -> Result<Verification> {
     let mut check = Check::new(store);
     let found = store.read_with("reading", |conn| {
@@ -49,7 +49,7 @@ pub(crate) fn session(store: &SqliteStore, id: &SessionId) -> Result<Verificatio
     Ok(check.found)
 }
 
-/// Verifies the database file and all its content. Events that several sessions share are read
+/// Verifies the database file and all its content. Reads events that several sessions share only
 /// once.
 pub(crate) fn all(store: &SqliteStore) -> Result<Verification> {
     let mut check = Check::new(store);
@@ -85,9 +85,9 @@ pub(crate) fn all(store: &SqliteStore) -> Result<Verification> {
 struct Check<'s> {
     store: &'s SqliteStore,
     found: Verification,
-    /// The ids of the ancestry pages that were already checked.
+    /// The ids of the ancestry pages (lists of inherited ranges) that were already checked.
     pages: HashSet<i64>,
-    /// The sessions whose ancestors were already checked up to the root.
+    /// The numbers of the sessions whose ancestors were already checked up to the root.
     sound: HashSet<Segment>,
 }
 
@@ -111,7 +111,7 @@ impl<'s> Check<'s> {
         });
     }
 
-    /// Checks the file with SQLite's own integrity check.
+    /// Checks the database file with SQLite's own integrity check.
     fn file(&mut self) {
         let messages = self.store.read_with("checking", |conn| {
             let mut statement = conn.prepare("PRAGMA integrity_check(20)")?;
@@ -137,7 +137,7 @@ impl<'s> Check<'s> {
     }
 
     /// Calls `look` with the number of each row of a table, in ascending order. `next` returns the
-    /// number that follows a given one.
+    /// lowest number that is greater than a given one.
     fn each(
         &mut self,
         next: impl Fn(&Connection, i64) -> Result<Option<i64>, Fault>,
@@ -156,8 +156,8 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Checks one session: its row, its own events, its spans and its ancestors. For a tombstone,
-    /// checks only the events that remain.
+    /// Verifies a session: its row, its own events, its list of inherited ranges and its ancestors.
+    /// For a deleted session, checks only the events that remain.
     fn stored(&mut self, session: &Session) {
         let deleted = session.header.deleted.is_some();
         let own = Range {
@@ -183,7 +183,7 @@ impl<'s> Check<'s> {
         self.ancestry(session);
     }
 
-    /// Checks a session's ancestors up to the root.
+    /// Checks that a session's ancestors exist, up to the root, and form no circle.
     fn lineage(&mut self, session: &Session) {
         let mut seen = HashSet::from([session.sid]);
         let mut parent = session.parent;
@@ -208,7 +208,7 @@ impl<'s> Check<'s> {
         self.sound.extend(seen);
     }
 
-    /// Checks that the session's header counts all events of its segment. Only this check detects a
+    /// Checks that a session's header counts all events of its segment. No other check detects a
     /// header with too few events, because a history is read only up to the head in its header.
     fn head(&mut self, session: &Session) {
         let header = &session.header;
@@ -239,8 +239,8 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Checks that a nameless segment has no events from position `to` on. They should have been
-    /// erased.
+    /// Checks that a deleted session's segment or a private copy has no events from position `to`
+    /// on. Such events should have been erased.
     fn nothing_behind(&mut self, segment: Segment, to: u64, owner: Option<&SessionId>) {
         let checked = self.store.read_with("reading", |conn| {
             let end = segment::end(conn, segment)?;
@@ -253,8 +253,8 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Checks the spans of a session's history. An ancestry page that several sessions share is
-    /// checked once.
+    /// Checks the ranges of events that a session inherits. An ancestry page that several sessions
+    /// share is checked once.
     fn ancestry(&mut self, session: &Session) {
         let mut seen = std::mem::take(&mut self.pages);
         let checked = self.store.read_with("reading", |conn| {
@@ -276,8 +276,8 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Returns the stretches of a session's history. Checks that the first and the last event of
-    /// each inherited stretch exist.
+    /// Returns the parts of a session's history, one per segment. Checks that the first and the
+    /// last event of each inherited part exist.
     fn stretches(&mut self, session: &Session) -> Vec<Stretch> {
         let header = &session.header;
         let mut stretches = Vec::new();
@@ -308,9 +308,9 @@ impl<'s> Check<'s> {
         stretches
     }
 
-    /// Reads all events of a range of a segment, and reports damage and gaps. `owner` is the
-    /// session in whose history the range is, if there is one. `inherited` is the number of
-    /// inherited events before the range.
+    /// Reads all events of a range of a segment, and reports damage and gaps. `owner` is the header
+    /// of the session in whose history the range is, if any. `inherited` is the number of inherited
+    /// events before the range.
     fn range(&mut self, range: Range, owner: Option<&Header>, inherited: u64) {
         let living = owner.is_some_and(|header| header.deleted.is_none()) && !range.inherited;
         let seq = |position: u64| match owner {
@@ -350,7 +350,8 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Returns the first position in a range, from `from` on, that has an event.
+    /// Returns the first position of the range, from `from` on, that has an event. Returns `None`
+    /// if there is none or the search fails.
     fn first(&self, range: Range, from: u64) -> Option<u64> {
         let probe = self.store.read_with("reading", |conn| {
             segment::probe(conn, range.segment, from, range.to, Unit::Inheritable)
@@ -369,9 +370,10 @@ impl<'s> Check<'s> {
     }
 }
 
-/// Checks whether a row directly follows the row before it. `behind` is the position after that row
-/// and the number of inheritable events up to it, if known. Positions may be missing, except among
-/// a living session's own events.
+/// Checks whether no event is missing between a row and the one before it. `behind` is the position
+/// after that earlier row and the number of inheritable events up to it, or `None` if they are
+/// unknown. A position without an event is allowed, except among the own events of a living
+/// session.
 fn follows(behind: Option<(u64, u64)>, row: &Row, living: bool) -> bool {
     let Some((position, stored)) = behind else {
         return true;
@@ -380,8 +382,8 @@ fn follows(behind: Option<(u64, u64)>, row: &Row, living: bool) -> bool {
     row.counts.inheritable == stored + one && (!living || segment::position(row.k) == position)
 }
 
-/// Checks the counts at the end of each span. They must be those at which the next span begins. For
-/// the last span they must be `end`.
+/// Checks that each span (range of inherited events) ends with the counts at which the next one
+/// begins. The last one must end with the counts `end`.
 fn check_counts(conn: &Connection, spans: &[Span], end: Counts) -> Result<(), Fault> {
     let ends = spans.iter().skip(1).map(|span| span.base).chain([end]);
     for (span, end) in spans.iter().zip(ends) {

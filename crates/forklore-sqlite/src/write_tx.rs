@@ -9,16 +9,16 @@ use rusqlite::{Connection, ToSql, Transaction};
 
 use crate::row_key::POSITIONS;
 
-/// A write transaction. Dropping it without a commit rolls it back. It also serves as the
-/// connection for reads inside the transaction.
+/// A write transaction of SQLite. Dropping it without a commit rolls it back. Reads inside the
+/// transaction use it as their connection.
 pub(crate) struct WriteTx<'c> {
     transaction: Transaction<'c>,
     bound: &'c AtomicU64,
-    /// Number of events that are sealed into one chunk row.
+    /// Number of events that share one chunk row.
     pub(crate) chunk_events: u64,
-    /// The transaction's number in the feed.
+    /// The number of this transaction in the feed.
     pub(crate) number: u64,
-    /// When the transaction began, by the store's clock.
+    /// When the transaction began, according to the store's clock.
     pub(crate) now: Timestamp,
 }
 
@@ -41,8 +41,8 @@ impl<'c> WriteTx<'c> {
         Self { transaction, bound, chunk_events, number, now }
     }
 
-    /// Runs a write statement, which is prepared once per connection. Returns the number of rows
-    /// that it changed.
+    /// Runs a write statement. SQLite prepares it only once per connection. Returns the number of
+    /// rows that it changed.
     pub(crate) fn write(&self, sql: &str, values: &[&dyn ToSql]) -> rusqlite::Result<usize> {
         let bytes = values.iter().map(|value| stored_bytes(*value)).sum::<u64>();
         self.bound.fetch_add(bytes, Ordering::Relaxed);
@@ -54,7 +54,7 @@ impl<'c> WriteTx<'c> {
     }
 }
 
-/// Returns the number of bytes that a value occupies in a row.
+/// Returns the number of bytes that `value` occupies in a row of SQLite.
 fn stored_bytes(value: &dyn ToSql) -> u64 {
     let Ok(output) = value.to_sql() else {
         return 0;

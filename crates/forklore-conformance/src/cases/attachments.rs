@@ -13,7 +13,7 @@ use forklore_store::error::Error;
 
 const NO_LIMIT: u64 = u64::MAX;
 
-/// Returns `len` bytes of binary data. Each seed gives other bytes.
+/// Returns `len` bytes of pseudorandom binary data. Each `seed` gives other bytes.
 pub(super) fn bytes(seed: u64, len: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(2).wrapping_add(1);
     let mut next = || {
@@ -76,7 +76,8 @@ pub(super) fn the_same_bytes_are_stored_once(scene: &Scene<'_>) {
     assert_eq!(read(scene, &first.id).unwrap(), b"the same");
 }
 
-/// A reader that returns the bytes of `rest` in pieces of varying length.
+/// A reader that returns at most the first bytes of `rest` per call. The pieces have varying
+/// lengths.
 struct InPieces<'a> {
     rest: &'a [u8],
     most: usize,
@@ -107,7 +108,7 @@ pub(super) fn one_byte_too_many_is_refused_and_leaves_nothing(scene: &Scene<'_>)
     assert_eq!(listed(scene), [(pin.id, 1_000)]);
 }
 
-/// A reader that returns the given number of bytes and then fails.
+/// A reader that returns this number of bytes and then fails.
 struct Failing(usize);
 
 impl Read for Failing {

@@ -78,8 +78,8 @@ pub(super) fn dialect_and_type_come_back(scene: &Scene<'_>) {
     assert_eq!(texts, [("user_message", Some("claude")), ("file-history.snapshot", Some("pi"))]);
 }
 
-/// Removes the strategy from a header. Only this field may differ between a child that shares its
-/// prefix and a child that copies it.
+/// Removes the strategy (shared or copied prefix) from a header. No other field may differ between
+/// two children of which one shares its prefix and the other copies it.
 fn comparable(header: Header) -> Header {
     Header { strategy: None, ..header }
 }

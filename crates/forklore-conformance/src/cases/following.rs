@@ -7,24 +7,24 @@ use forklore_store::port::{Filter, Mark, SessionChange, Since};
 
 use crate::scene::{Scene, id};
 
-/// A wait for changes that ends immediately.
+/// How long to wait for changes in the feed: not at all.
 pub(super) const NO_TIME: Duration = Duration::ZERO;
-/// A wait for changes that ends after a millisecond.
+/// How long to wait for changes in the feed: a millisecond.
 pub(super) const SHORT: Duration = Duration::from_millis(1);
-/// A wait for changes that is long enough for any commit. It times out only if the store does not
-/// wake its readers.
+/// How long to wait for changes in the feed: long enough for any commit. The wait times out only if
+/// the store does not wake its readers.
 pub(super) const LONG: Duration = Duration::from_secs(60);
 
-/// A reader that reads the feed page by page and remembers what it has seen.
+/// A test reader of the feed. It reads page by page and remembers what the pages contained.
 pub(super) struct Follower {
     since: Since,
-    /// The last reported head of each session.
+    /// The last head that the feed reported for each session.
     pub(super) heads: BTreeMap<String, i64>,
-    /// The sessions reported as removed.
+    /// The sessions that the feed reported as removed.
     pub(super) removed: BTreeSet<String>,
-    /// The changes on the last page.
+    /// The changes on the feed's page that was read last.
     pub(super) last: Vec<SessionChange>,
-    /// Whether more pages followed the last one.
+    /// Whether more pages of the feed follow the one that was read last.
     pub(super) more: bool,
 }
 
@@ -34,7 +34,7 @@ impl Follower {
         Self { since, heads, removed, last, more: false }
     }
 
-    /// Creates a reader that starts after all commits so far.
+    /// Creates a reader of the feed that gets only changes from now on.
     #[track_caller]
     pub(super) fn now(scene: &Scene<'_>) -> Self {
         let mut reader = Self::from(Since::Now);
@@ -43,24 +43,26 @@ impl Follower {
         reader
     }
 
-    /// Returns the reader's position in the feed.
+    /// Returns where in the feed this reader continues.
     pub(super) fn position(&self) -> Since {
         self.since.clone()
     }
 
-    /// Returns the mark after the last page, as a string that a caller may store.
+    /// Returns the mark (a position in the feed) after the last page. It is a string, as a caller
+    /// would store it.
     pub(super) fn stored(&self) -> String {
         let Since::Mark(mark) = &self.since else { panic!("nothing was read") };
         mark.to_string()
     }
 
-    /// Creates a reader that starts at a mark from [`Follower::stored`].
+    /// Creates a reader of the feed that continues after a mark (position) from
+    /// [`Follower::stored`].
     pub(super) fn at(stored: &str) -> Self {
         Self::from(Since::Mark(stored.parse::<Mark>().unwrap()))
     }
 
-    /// Reads one page. Checks that it contains no session twice, no session that was already
-    /// reported as removed, and no head that is lower than the one reported before.
+    /// Reads one page of the feed. Checks that it contains no session twice, no session that was
+    /// already reported as removed, and no head that is lower than the one reported before.
     #[track_caller]
     pub(super) fn read(&mut self, scene: &Scene<'_>, limit: usize, wait: Duration) {
         let page = scene.store().changes(&self.since, limit, wait).unwrap();
@@ -80,14 +82,14 @@ impl Follower {
         (self.last, self.more) = (page.sessions, page.more);
     }
 
-    /// Reads one page and returns the sessions that it names.
+    /// Reads one page of the feed and returns the ids of the sessions on it.
     #[track_caller]
     pub(super) fn ids(&mut self, scene: &Scene<'_>, limit: usize) -> Vec<String> {
         self.read(scene, limit, NO_TIME);
         self.last.iter().map(|change| change.session.to_string()).collect()
     }
 
-    /// Reads pages until the feed has no more changes.
+    /// Reads pages of the feed until there are no more changes.
     #[track_caller]
     pub(super) fn drain(&mut self, scene: &Scene<'_>, limit: usize) {
         loop {
@@ -98,8 +100,8 @@ impl Follower {
         }
     }
 
-    /// Asserts that the last reported state of each session that the reader has seen is its current
-    /// state in the store.
+    /// Asserts that the feed reported the current state of each session. Considers the sessions
+    /// that this reader has seen: their last reported state must be that in the store.
     #[track_caller]
     pub(super) fn assert_up_to_date(&self, scene: &Scene<'_>) {
         for (session, head) in &self.heads {
@@ -110,7 +112,7 @@ impl Follower {
         }
     }
 
-    /// Asserts that the reader has seen the current head of every living session in the store.
+    /// Asserts that the feed has reported the current head of every living session in the store.
     #[track_caller]
     pub(super) fn assert_complete(&self, scene: &Scene<'_>) {
         let all = scene.store().sessions(&Filter::default(), None, 0).unwrap().all().unwrap();

@@ -13,8 +13,8 @@ use forklore_store::port::{Append, Change, Children};
 
 const ROUNDS: usize = 20;
 
-/// Returns the result of the call that succeeded and the error of the one that failed. Panics
-/// unless exactly one succeeded.
+/// Splits the results of two calls into the value of the successful one and the error of the failed
+/// one. Panics unless exactly one call succeeded.
 fn one_winner<T: std::fmt::Debug>(results: (Result<T>, Result<T>)) -> (T, Error) {
     match results {
         (Ok(won), Err(reported)) | (Err(reported), Ok(won)) => (won, reported),

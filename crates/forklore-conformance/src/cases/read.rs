@@ -7,7 +7,8 @@ use crate::events::{assistant, rich, user};
 use crate::scene::{Scene, backward, counts_of, forward, id};
 use forklore_store::port::{At, Direction, LogEntry, Page, Query};
 
-/// Creates a fork of a fork, with events of every class in each of the three sessions.
+/// Creates a session `a`, its fork `b` and a fork `c` of `b`. Each of the three has events of every
+/// class.
 pub(super) fn three_generations(scene: &Scene<'_>) {
     scene.root("a", rich());
     scene.fork("a", "b", 9, rich());
@@ -24,7 +25,7 @@ fn each_position(log: &[LogEntry]) -> Vec<At> {
     positions
 }
 
-/// Computes from the whole log the events that a query must return.
+/// Computes from the whole log which events a correct store returns for a query.
 fn expected(log: &[LogEntry], query: &Query) -> Vec<LogEntry> {
     let at = |found: &dyn Fn(&LogEntry) -> bool| log.iter().position(found);
     let class = |stored: &LogEntry| stored.event.class;

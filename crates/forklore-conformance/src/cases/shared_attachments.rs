@@ -42,8 +42,8 @@ pub(super) fn processes_that_put_the_same_bytes_store_them_once(scene: &Scene<'_
     }
 }
 
-/// A reader that returns all bytes of another one, then prints `stuck` on standard output and
-/// blocks forever.
+/// A reader that returns all bytes of the reader in it. Instead of ending, it prints `stuck` on
+/// standard output and blocks forever.
 struct Stuck<R>(R);
 
 impl<R: Read> Read for Stuck<R> {
@@ -65,8 +65,8 @@ fn say(word: &str) {
     writeln!(out, "\n{word}").and_then(|()| out.flush()).unwrap();
 }
 
-/// Starts another process that runs `case`, waits until it prints `word`, runs `then`, and kills
-/// the process.
+/// Starts another process that runs the conformance test `case`. Waits until that process prints
+/// `word`, runs `then`, and kills the process.
 fn with_other(scene: &Scene<'_>, case: &str, word: &str, then: impl FnOnce()) {
     let mut other = scene.start(super::number(case), word);
     let lines = BufReader::new(other.stdout.take().unwrap()).lines().map(Result::unwrap);

@@ -69,7 +69,7 @@ fn new() -> Target {
     Target::New { dialect: "test".into(), revision: 0, first_line: 7, latest: None }
 }
 
-/// The writes of an import step, and the step's record about the source from which they were read.
+/// An import step for a test: its writes, and what it records about the imported file.
 struct Step {
     writes: Vec<Write>,
     of: SourceStep,
@@ -411,15 +411,15 @@ pub(super) fn no_sidecar_is_stored_for_a_deleted_session(scene: &Scene<'_>) {
     import(store, sidecar("/f.d/b", "/f")).unwrap();
 }
 
-/// Closes and opens the store if it is durable. Does nothing otherwise.
+/// Closes and opens the store if its data persists. Does nothing otherwise.
 fn reopen_durable(scene: &mut Scene<'_>) {
     if scene.store().capabilities().durable {
         scene.reopen();
     }
 }
 
-/// Returns source spans that refer to events of a session of an earlier revision: two for each kind
-/// of line end.
+/// Returns byte ranges of an imported file that refer to events of another session. `session` is
+/// the one from an earlier version of the file. There are two ranges for each kind of line end.
 fn shared_spans(session: &str) -> Vec<SourceSpan> {
     let ends = [LineEnd::None, LineEnd::Lf, LineEnd::CrLf];
     let spans = (0..).zip(ends).flat_map(|(seq, end)| {
@@ -431,8 +431,8 @@ fn shared_spans(session: &str) -> Vec<SourceSpan> {
     spans.collect()
 }
 
-/// Imports a file with the session `s`, and a later revision of that file with the session `t` and
-/// the source spans `ranges`. Returns both sources.
+/// Imports a file as the session `s`, and then a rewritten version of that file as the session `t`.
+/// `ranges` are the byte ranges of the rewritten file. Returns the ids of both sources.
 fn import_revision(store: &dyn Store, ranges: Vec<SourceSpan>) -> (SourceId, SourceId) {
     let writes = vec![create("s"), append("s", -1, &["a", "b", "c"])];
     let first = import(store, step(new(), "/f", 10, writes)).unwrap();

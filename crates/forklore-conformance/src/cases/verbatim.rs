@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use crate::events::{Draft, turns, user};
 use crate::scene::Scene;
 
-/// Stores the payloads as events of a session. Checks that they are unchanged in that session, in a
-/// child that shares its events and in a child that copies them.
+/// Stores each payload in an event of a session. Checks that the payloads are read unchanged from
+/// that session, from a child that shares its events, and from a child that copies them.
 fn comes_back(scene: &Scene<'_>, payloads: &[String]) {
     let drafts = payloads.iter().map(|data| {
         let class = forklore_core::Class::Evidence;

@@ -27,8 +27,8 @@ pub(super) enum Answer {
     Refused(String),
 }
 
-/// Returns a store's header with the lease's expiry time reduced to what the model predicts: whether
-/// the lease is valid at `now`. The exact time comes from the store's own clock.
+/// Returns a header in which the lease's expiry time only says whether the lease is valid at `now`.
+/// The model can predict no more, because the exact time comes from the store's own clock.
 pub(super) fn timeless(mut header: Header, now: Timestamp) -> Header {
     if let Some(lease) = &mut header.lease {
         lease.expires = if lease.holds_at(now) { NEVER } else { EXPIRED };
@@ -37,7 +37,7 @@ pub(super) fn timeless(mut header: Header, now: Timestamp) -> Header {
 }
 
 impl Call {
-    /// Returns the session logs that the call may have changed.
+    /// Returns the sessions whose logs this call may have changed.
     pub(super) fn touched(&self) -> Logs<'_> {
         match self {
             Self::Create(new) => Logs::Of(&new.id),
@@ -70,8 +70,8 @@ pub(super) fn answer<T>(result: Result<T>, to_answer: impl FnOnce(T) -> Answer) 
     result.map_or_else(|error| Answer::Refused(refusal(error)), to_answer)
 }
 
-/// Formats an error so that the model can predict it: with all fields, except messages that differ
-/// from store to store.
+/// Formats an error of a store as text to compare with the model's. It contains all fields, except
+/// messages that differ from store to store.
 fn refusal(error: Error) -> String {
     match error {
         Error::Invalid(_) => "Invalid".into(),

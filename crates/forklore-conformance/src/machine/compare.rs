@@ -7,17 +7,18 @@ use super::model::{Model, Session};
 use crate::scene::{Scene, forward};
 use forklore_store::port::{At, Filter, Headers, LogEntry};
 
-/// The session logs to compare. Headers are always compared.
+/// Says which sessions' logs a comparison of a store with the model includes. Headers are always
+/// compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Logs<'a> {
     All,
     Of(&'a SessionId),
 }
 
-/// Finds the first difference between the store and the model.
+/// Compares the store with the model.
 ///
 /// # Errors
-/// A description of the difference.
+/// A description of the first difference.
 pub(super) fn compare(scene: &Scene<'_>, model: &Model, logs: Logs<'_>) -> Result<(), String> {
     let all = Filter { deleted: true, ..Filter::default() };
     let listed = scene
@@ -63,7 +64,7 @@ fn log(scene: &Scene<'_>, session: &Session) -> Result<Vec<LogEntry>, String> {
     }
 }
 
-/// Returns the header fields that a tombstone must retain.
+/// Returns the header fields that a deleted session must retain.
 fn identity(header: Header) -> impl PartialEq + std::fmt::Debug {
     let Header {
         id, root_id, parent_id, kind, label, cut, usage, depth, deleted, inherited, ..

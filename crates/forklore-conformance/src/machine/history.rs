@@ -21,18 +21,18 @@ use forklore_store::port::{Append, Change, Children, NewSession};
 pub(super) struct History<'f> {
     scene: Scene<'f>,
     model: Model,
-    /// All appends so far, so that a step can repeat one.
+    /// All appends of this random history so far, so that a later step can repeat one.
     appends: Vec<(SessionId, Append)>,
     made: usize,
-    /// Set if two concurrent calls leave the state of the store unclear. Their answers agree with
-    /// both orders of the calls, but in each order a history refers to stored events of other
-    /// sessions. No answer shows yet which state the store has, so the model cannot predict later
-    /// answers that depend on it.
+    /// Whether two concurrent calls have left the state of the store unclear. The answers of the
+    /// store fit both orders of the calls, but each order makes a history refer to stored events of
+    /// other sessions. No answer shows yet which order the store chose, so the model cannot predict
+    /// later answers that depend on it.
     unsure: bool,
 }
 
 impl<'f> History<'f> {
-    /// Creates a history that begins with one root.
+    /// Prepares a random history on a new store, in which it creates one root session.
     pub(super) fn new(factory: &'f dyn Factory) -> Result<Self, String> {
         let mut history = Self {
             scene: Scene::new(factory),
@@ -46,8 +46,8 @@ impl<'f> History<'f> {
         Ok(history)
     }
 
-    /// Executes one step, and compares the logs that the step may have changed. After a step that
-    /// moves stored data, compares all logs.
+    /// Executes one random step on the store and the model. Then compares the logs that the step
+    /// may have changed, or all logs if the step moves stored data.
     pub(super) fn take(&mut self, step: &Step) -> Result<(), String> {
         if self.unsure {
             return Ok(());
@@ -69,13 +69,13 @@ impl<'f> History<'f> {
         self.finish()
     }
 
-    /// Compares all headers and logs at the end of the history.
+    /// Compares all headers and logs of the store with those of the model.
     pub(super) fn finish(&self) -> Result<(), String> {
         compare(&self.scene, &self.model, Logs::All)
     }
 
-    /// Executes both steps at the same time. The result must be that of the model for one of the
-    /// two orders.
+    /// Executes both steps on the store at the same time. The answers and the state must be those
+    /// of the model for one of the two orders.
     fn race(&mut self, one: &Step, two: &Step) -> Result<(), String> {
         let (Some(one), Some(two)) = (self.call(one), self.call(two)) else {
             return Ok(());
@@ -85,8 +85,8 @@ impl<'f> History<'f> {
         self.agree_with_an_order(&one, &two, &answers)
     }
 
-    /// Continues with a model that executed both calls in an order which leads to these answers and
-    /// to the store's state.
+    /// Executes both calls on the model, in an order that leads to these answers and to the store's
+    /// state. Fails if neither order does.
     fn agree_with_an_order(
         &mut self,
         one: &Call,
@@ -119,8 +119,8 @@ impl<'f> History<'f> {
         Err(format!("{one:?}\nand {two:?}\nagree with neither order:\n{}", differences.join("\n")))
     }
 
-    /// Picks a session by number. It is usually a living session. For one number in 16, it may be a
-    /// deleted one or none.
+    /// Picks a session of the model by a random number. It usually is a living session. For one
+    /// number in 16, it may be a deleted one or none.
     fn pick(&self, number: u8) -> Option<&Session> {
         let any = number.is_multiple_of(16);
         let nth = usize::from(number / 16 * 13 + number % 16);
@@ -129,7 +129,8 @@ impl<'f> History<'f> {
         pool.get(nth % (pool.len() + usize::from(any)).max(1)).copied()
     }
 
-    /// Returns the id of the session that `number` picks, or an id that does not exist.
+    /// Returns the id of the session that the random `number` picks. The id may be one that does
+    /// not exist.
     fn session(&self, number: u8) -> SessionId {
         self.pick(number).map_or_else(|| id("nobody"), |reported| reported.id().clone())
     }

@@ -15,22 +15,22 @@ use forklore_store::port::{
     Append, Appended, Change, Changed, Children, LogEntry, NewSession, Removed,
 };
 
-/// Expiry time of the leases that outlast the history.
+/// The expiry time that stands for a lease which is still valid.
 pub(super) const NEVER: Timestamp = Timestamp::MAX;
-/// Expiry time of the leases that have expired.
+/// The expiry time that stands for a lease which has expired.
 pub(super) const EXPIRED: Timestamp = Timestamp::MIN;
 
-/// All sessions ever created, in the order of creation.
+/// The model of a store: all sessions ever created, in the order of creation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Model {
     pub(super) sessions: Vec<Session>,
 }
 
-/// One session in the model: its header and its complete log.
+/// A session in the model of a store: its header and its complete log.
 #[derive(Clone, Debug)]
 pub(super) struct Session {
-    /// The header as it was written. Fields that the model can compute from the log are not
-    /// updated.
+    /// The header as it was written last. Its counts may be out of date, because the model computes
+    /// them from the log.
     header: Header,
     prefix: Vec<Line>,
     own: Vec<Line>,
@@ -40,13 +40,13 @@ pub(super) struct Session {
 struct Line {
     origin: Origin,
     event: Event,
-    /// The session in whose segment a store that shares prefixes would store the event.
+    /// The session whose segment would contain this event in a store that shares prefixes.
     needed_by: SessionId,
 }
 
 impl Model {
-    /// Returns for each session the sessions whose stored events its prefix would refer to in a
-    /// store that shares prefixes.
+    /// Returns, for each session, to which sessions' stored events its prefix would refer. This
+    /// assumes a store that shares prefixes.
     pub(super) fn references(&self) -> BTreeMap<&SessionId, Vec<&SessionId>> {
         let all = self.sessions.iter();
         all.map(|reported| {
@@ -56,7 +56,7 @@ impl Model {
     }
 }
 
-/// Returns the running counts after each event.
+/// Returns the running counts of a log after each of its events.
 fn running<'a>(lines: impl Iterator<Item = &'a Line>) -> impl Iterator<Item = Counts> {
     let mut open = OpenCalls::default();
     let mut sum = Counts::default();

@@ -8,8 +8,8 @@ use crate::events::{
 };
 use forklore_core::Class;
 
-/// One step of a history. Each `u8` picks an existing session, position, owner or name. Some values
-/// pick one that does not exist.
+/// One random operation of a test. Each `u8` picks an existing session, position, owner or name.
+/// Some values pick one that does not exist.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Create { events: Vec<Say> },
@@ -28,7 +28,7 @@ pub(super) enum Step {
     Race(Box<Step>, Box<Step>),
 }
 
-/// The kind of an event that a step writes.
+/// The kind of an event that a random operation writes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Say {
     User,
@@ -44,7 +44,7 @@ pub(super) enum Say {
     Again,
 }
 
-/// The head that an append expects.
+/// The head that a random append expects: the right one, another one, or none.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Expect {
     Right,
@@ -52,7 +52,7 @@ pub(super) enum Expect {
     Absent,
 }
 
-/// The kind of child that a step creates.
+/// The kind of child that a random fork creates.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum How {
     Share,
@@ -148,7 +148,7 @@ fn remove() -> impl Strategy<Value = Step> {
         .prop_map(|(sessions, retain_children)| Step::Remove { sessions, retain_children })
 }
 
-/// Generates the steps of one caller.
+/// Generates random operations of a single caller.
 pub(super) fn plain_step() -> impl Strategy<Value = Step> {
     prop_oneof![
         2 => says(6).prop_map(|events| Step::Create { events }),
@@ -162,7 +162,7 @@ pub(super) fn plain_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Generates the steps of one caller. On average, one of three steps is a pair of concurrent steps.
+/// Generates random operations. On average, one of three is a pair of concurrent operations.
 pub(super) fn racing_step() -> impl Strategy<Value = Step> {
     let pair = (plain_step(), plain_step());
     prop_oneof![
@@ -171,7 +171,7 @@ pub(super) fn racing_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Generates the steps of one caller. On average, one of ten steps reopens the store.
+/// Generates random operations of a single caller. On average, one of ten reopens the store.
 pub(super) fn reopening_step() -> impl Strategy<Value = Step> {
     prop_oneof![9 => plain_step(), 1 => Just(Step::Reopen)]
 }

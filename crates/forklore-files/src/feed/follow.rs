@@ -17,15 +17,15 @@ use super::{LONG, boot};
 use crate::name::Name;
 use crate::store::FilesStore;
 
-/// The names of the two session lists that the feed can return. A new reader gets `LIVING`, the
-/// living sessions. A reader that may have missed changes gets `ALL`, which includes deleted
-/// sessions because the reader may have seen them alive.
+/// The names of the two lists of sessions that the feed can return instead of changes. A new reader
+/// gets `LIVING`, the living sessions. A reader that may have missed changes gets `ALL`, which
+/// includes deleted sessions because the reader may have seen them alive.
 const LIVING: &str = "living ";
 const ALL: &str = "all ";
 
 impl FilesStore {
-    /// Returns at most `limit` changes after `since`. If there are none, waits up to `wait` for the
-    /// first one.
+    /// Reads the feed: returns at most `limit` changes of sessions after `since`. If there are none
+    /// yet, waits up to `wait` for one.
     pub(crate) fn follow(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes> {
         let feed = &self.folder().feed;
         if !wait.is_zero() {
@@ -40,9 +40,9 @@ impl FilesStore {
         })
     }
 
-    /// Replaces the log by an empty one if it is too long, or if it is from before the machine's
-    /// last boot. The end of such an old log may be lost. Ignores a failure, because the next
-    /// opening of the store tries again.
+    /// Replaces the feed's log by an empty one if it is too long or is from before the machine's
+    /// last boot. In that case its end may be lost. Ignores a failure, because the next opening of
+    /// the store tries again.
     pub(crate) fn renew_feed(&self) {
         let feed = &self.folder().feed;
         let is_old = |log: &Log| log.first.boot != boot() || log.len > LONG;
@@ -106,8 +106,8 @@ impl FilesStore {
         }
     }
 
-    /// Returns the offset in the log up to which all announced writes have ended: the writer
-    /// recorded the end, or was killed.
+    /// Returns the offset in the feed's log up to which all announced writes have ended. A write
+    /// has ended if its end is recorded or its process was killed.
     fn settled(&self, scan: &Scan) -> Result<u64> {
         let mut settled = scan.end;
         for (at, session) in &scan.open {
@@ -127,8 +127,8 @@ impl FilesStore {
         Ok(settled)
     }
 
-    /// Checks whether a process has one of the two locks that a write to this session needs: the
-    /// store's exclusive lock, or the session's own.
+    /// Checks whether a process may be writing to this session. A writer has the store's exclusive
+    /// lock or the session's own lock.
     fn is_being_written(&self, session: &SessionId) -> bool {
         let layout = &self.folder().layout;
         let claim = layout.claim(Name::of_session(session).as_str());
@@ -162,8 +162,8 @@ impl FilesStore {
         Ok(found)
     }
 
-    /// Returns a page of the list [`LIVING`] or [`ALL`]. `key` is the name of the list, followed by
-    /// the id after which the page begins.
+    /// Returns a page of the session list [`LIVING`] or [`ALL`]. `key` is the name of the list,
+    /// followed by the id after which the page begins.
     fn list_of_feed(
         &self,
         position: &Position,
@@ -193,7 +193,7 @@ impl FilesStore {
     }
 }
 
-/// Checks whether any process has an exclusive lock on the file.
+/// Checks whether any process has an exclusive lock on the file at `path`.
 fn is_locked(path: &Path) -> bool {
     let nofollow = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
     let file = OpenOptions::new().read(true).custom_flags(nofollow).open(path);

@@ -16,23 +16,23 @@ use crate::lines::Lines;
 pub(super) struct Log {
     pub(super) first: First,
     file: Box<dyn File>,
-    /// The offset after the first line, in bytes.
+    /// The offset of the log's second line, in bytes.
     start: u64,
     pub(super) len: u64,
 }
 
-/// The content of the log from some offset on. All offsets are in bytes.
+/// The content of the feed's log from some offset on. All offsets are in bytes.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// The announced writes. Each has the offset after the line that announces it.
+    /// All announced writes. The first value is the offset at which the announcing line ends.
     begun: Vec<(u64, What, SessionId)>,
-    /// The announced writes whose end is not recorded. Each has the offset of the line that
-    /// announces it.
+    /// The announced writes without a recorded end. The first value is the offset at which the
+    /// announcing line begins.
     pub(super) open: Vec<(u64, SessionId)>,
-    /// The offset after the last line that says that any session may have changed; 0 if there is no
-    /// such line.
+    /// The end of the last line after which any session may have changed, as an offset. It is such
+    /// a line or cannot be read. 0 if there is none.
     pub(super) everything: u64,
-    /// The offset up to which the log was read.
+    /// The offset up to which the feed's log was read.
     pub(super) end: u64,
 }
 
@@ -54,7 +54,7 @@ impl Feed {
         Ok(Some(Log { first, file, start, len }))
     }
 
-    /// Reads the log from the offset `from` on.
+    /// Reads the feed's log from the offset `from` on.
     pub(super) fn scan(&self, log: &Log, from: u64) -> Result<Scan> {
         let mut scan = Scan { end: from.max(log.start), ..Scan::default() };
         let mut lines = Lines::of(&*log.file);
@@ -83,7 +83,7 @@ impl Feed {
     }
 }
 
-/// A line of the log, parsed without its checksum, which was checked before.
+/// A line of the feed's log, parsed without its checksum. The checksum was checked before.
 #[derive(serde::Deserialize)]
 struct Sealed {
     #[serde(flatten)]
@@ -91,8 +91,8 @@ struct Sealed {
 }
 
 impl Scan {
-    /// Returns the stamps of the sessions with a write that was announced at or before the offset
-    /// `to`.
+    /// Returns the sessions to which a write was announced at or before the offset `to`. Each comes
+    /// with the offsets of its last announcements.
     pub(super) fn stamps(&self, to: u64) -> BTreeMap<&SessionId, Stamp> {
         let mut stamps = BTreeMap::<_, Stamp>::new();
         for (at, what, session) in self.begun.iter().filter(|(at, ..)| *at <= to) {

@@ -6,19 +6,20 @@ use forklore_core::{Counts, Header, Label, Lease, SessionId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// A commit line.
+/// A commit line. It ends a step, i.e. one write to a session's file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Commit {
-    /// The state of the session after the step.
+    /// The changeable part of the session's header after the step.
     #[serde(rename = "commit")]
     pub(crate) state: State,
-    /// The offset in the file at which the step begins, in bytes.
+    /// The offset in bytes at which the step's first line begins.
     pub(crate) from: u64,
-    /// The checksum of the step's event lines, i.e. of the bytes from `from` to this line.
+    /// The checksum of the step's event lines, i.e. of the bytes from the offset `from` to this
+    /// line.
     pub(crate) step: String,
 }
 
-/// The parts of a header that can change.
+/// The fields of a session's header that can change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) own_events: u64,
@@ -41,7 +42,7 @@ pub(crate) struct State {
     pub(crate) deleted: Option<Timestamp>,
 }
 
-/// A lease as a commit line stores it.
+/// A lease as a session's file stores it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LeaseRecord {
     owner: String,
@@ -56,7 +57,7 @@ impl From<LeaseRecord> for Lease {
 }
 
 impl State {
-    /// Returns the fields of a header that can change.
+    /// Returns the fields of a session's header that can change.
     pub(crate) fn of(header: &Header) -> Self {
         let lease = header.lease.clone();
         Self {

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::line;
 
-/// All fields of an event's line before the payload. The payload follows them unchanged.
+/// The fields of an event's line before the payload. The payload follows them as it was written.
 #[derive(Serialize)]
 struct Head<'a> {
     id: &'a EventId,
@@ -33,19 +33,19 @@ struct Head<'a> {
     calls: &'a [CallStep],
 }
 
-/// An event as its line in a file stores it.
+/// An event as a line of a session's file stores it.
 #[derive(Debug)]
 pub(crate) struct EventLine {
-    /// The event's seq in the session that owns the file.
+    /// The event's seq in the history of the session that owns the file.
     pub(crate) seq: u64,
-    /// The session and seq where the event was first written.
+    /// The session that first wrote the event, and the event's seq there.
     pub(crate) origin: Origin,
-    /// The counts of the history up to and including the event.
+    /// The counts of the history up to and including this event.
     pub(crate) counts: Counts,
     pub(crate) event: Event,
 }
 
-/// The session that owns a file of events: the three ids that each event line of the file contains.
+/// The session that owns a file of events. These three ids are in each event line of its file.
 #[derive(Clone, Copy)]
 pub(crate) struct Writer<'a> {
     pub(crate) session_id: &'a SessionId,
@@ -63,7 +63,8 @@ impl<'a> From<&'a forklore_core::Header> for Writer<'a> {
     }
 }
 
-/// Appends the line of an event to `out`. `origin` is `None` unless the event is a copy.
+/// Appends an event's line to `out`. `writer` is the session that owns the file. `origin` is `None`
+/// unless the event is a copy.
 pub(crate) fn write_event<'a>(
     out: &mut String,
     writer: impl Into<Writer<'a>>,
@@ -98,8 +99,8 @@ pub(crate) fn write_event<'a>(
     Ok(())
 }
 
-/// A parsed event line. Only the payload is borrowed from the line, because strings in JSON may be
-/// escaped.
+/// A parsed event line. It borrows only the payload from the line; the other strings may be escaped
+/// in JSON, so it owns them.
 #[derive(Deserialize)]
 struct Parsed<'a> {
     id: EventId,
@@ -121,13 +122,13 @@ struct Parsed<'a> {
 }
 
 impl EventLine {
-    /// Checks whether the line is an event line and not a commit line.
+    /// Checks whether the line is an event line. Otherwise it is a commit line.
     pub(crate) fn is_one(line: &[u8]) -> bool {
         line.starts_with(b"{\"id\":")
     }
 
-    /// Parses an event line whose checksum was checked. With `bare`, the payload of the result is
-    /// `null`.
+    /// Parses an event line whose checksum was already checked. With `bare`, the event gets the
+    /// payload `null`.
     pub(crate) fn parse(line: &str, bare: bool) -> serde_json::Result<Self> {
         let parsed: Parsed<'_> = serde_json::from_str(line)?;
         let [stored, index, turns, bytes, open] = parsed.at;

@@ -12,26 +12,26 @@ use serde::{Deserialize, Serialize};
 use super::{State, VERSION, Writer};
 use crate::layout::Segment;
 
-/// The first line of a session's own file.
+/// The first line of a session's own file. It contains everything that never changes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SessionLine {
     pub(crate) forklore: u32,
     pub(crate) session: Facts,
-    /// The spans of the events that the session inherits. They are not used once the session has
-    /// its own copy.
+    /// The spans (ranges of events) that the session inherits. They are unused if the session has
+    /// its own copy of these events.
     pub(crate) ancestry: Ancestry,
-    /// For a deleted session whose events were erased: the history's count of inheritable events up
-    /// to the last event that remains.
+    /// `None` unless `gc` erased events of this deleted session. Otherwise the history's count of
+    /// inheritable events up to the last one that remains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) trimmed: Option<u64>,
 }
 
-/// The first line of the file of a copied prefix.
+/// The first line of a file with the copy of a session's prefix.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PrefixLine {
     pub(crate) forklore: u32,
     pub(crate) prefix_of: SessionId,
-    /// Number of inheritable events in the file.
+    /// Number of events in the file, all of them inheritable.
     #[serde(rename = "kept")]
     pub(crate) inheritable: u64,
 }
@@ -54,7 +54,8 @@ pub(crate) struct Facts {
     workspace: Workspace,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cut: Option<Cut>,
-    /// The field `inheritable` of the cut, which the JSON form of a cut does not contain.
+    /// The field `inheritable` of the cut. It is stored separately because the JSON form of a cut
+    /// does not contain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "cut_kept")]
     cut_inheritable: Option<u64>,
@@ -75,29 +76,30 @@ pub(crate) struct Facts {
     dialect: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     source: Option<String>,
-    /// Only in files from earlier versions of forklore. Now this field is in [`State`], because an
-    /// import may find later that the session is a copy.
+    /// `None` in files that this version of forklore writes. Earlier versions stored the field
+    /// here. Now it is in [`State`], because an import may find later that the session is a copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     copy_of: Option<CopyOf>,
 }
 
-/// The spans of the events that a session inherits: first the spans of `before`, then `spans`.
+/// The spans (ranges of events) that a session inherits: the older ones in the file `before`, then
+/// `spans`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ancestry {
-    /// The file whose first line contains the older spans. All spans of that line come before
-    /// `spans`.
+    /// The file whose first line contains the older spans (ranges of inherited events). All of them
+    /// come before `spans`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<Segment>,
     pub(crate) spans: Vec<Span>,
 }
 
-/// A range of a segment: its inheritable events after the counts `base`. The range ends where the
-/// next span begins, or where the session's own events begin. The counts of an event are the same
-/// in every history that contains it.
+/// A range of inherited events in one file: its inheritable events after the counts `base`. The
+/// range ends where the next span begins, or where the session's own events begin. An event has the
+/// same counts in every history that contains it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Span {
     pub(crate) segment: Segment,
-    /// The counts of the history before the span.
+    /// The counts of the history before the first event of this range.
     #[serde(with = "short")]
     pub(crate) base: Counts,
 }
@@ -107,8 +109,8 @@ impl SessionLine {
         Self { forklore: VERSION, session: Facts::of(header), ancestry, trimmed: None }
     }
 
-    /// Returns the first line for the file of a deleted session after trimming: only its
-    /// inheritable events up to number `inheritable` remain.
+    /// Returns the first line for a deleted session's file from which events were erased. Only the
+    /// inheritable events up to number `inheritable` remain in the file.
     pub(crate) fn trimmed_to(mut self, inheritable: u64) -> Self {
         self.session.metadata = None;
         self.session.config = None;
@@ -151,7 +153,7 @@ impl Facts {
         &self.workspace
     }
 
-    /// Returns the ids that the event lines of the session's file contain.
+    /// Returns the three ids that each event line of the session's file contains.
     pub(crate) fn writer(&self) -> Writer<'_> {
         Writer { session_id: &self.id, parent_id: self.parent_id.as_ref(), root_id: &self.root_id }
     }
@@ -160,7 +162,7 @@ impl Facts {
         self.inherited
     }
 
-    /// Returns the session's header, whose changeable fields have the values in `state`.
+    /// Returns the session's header. The fields that can change have the values in `state`.
     pub(crate) fn header(self, state: State) -> Header {
         let cut = self
             .cut
@@ -204,8 +206,8 @@ impl Facts {
     }
 }
 
-/// Encodes counts as an array of five numbers, without names, because a line may contain many
-/// counts.
+/// Encodes the five counts of an event as a JSON array without names. A line may contain many
+/// counts, so a short form is useful.
 mod short {
     use forklore_core::Counts;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

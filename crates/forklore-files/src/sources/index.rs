@@ -16,11 +16,11 @@ use crate::line;
 use crate::lines::Lines;
 use crate::log::damage;
 
-/// The sources of a store, from the part of the import log that was read.
+/// The sources (imported files) of a store, as far as the import log was read.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     generation: Option<u64>,
-    /// The offset up to which the log was read, in bytes.
+    /// The offset in bytes up to which the import log was read.
     end: u64,
     sources: Vec<Entry>,
     paths: HashMap<String, Vec<u64>>,
@@ -32,16 +32,17 @@ pub(crate) struct Index {
 #[derive(Debug)]
 struct Entry {
     source: Source,
-    /// The log lines of the source's steps that have byte ranges: offset and length in bytes.
+    /// The offset and length in bytes of the log lines of this source's import steps. Steps without
+    /// byte ranges are left out.
     steps: Vec<(u64, u64)>,
-    /// The number of these steps, counted from the first, whose stored bytes are hidden.
+    /// How many of `steps`, counted from the first, have hidden bytes.
     forgotten: usize,
     locations: HashMap<RecordKey, RecordLocation>,
 }
 
 impl Index {
-    /// Reads the lines that were added to the log since the last call, or the whole log if it was
-    /// rewritten.
+    /// Reads the lines that were added to the import log since the last call. Reads the whole log
+    /// if it was rewritten.
     pub(crate) fn refresh(&mut self, folder: &Folder) -> Result<()> {
         let path = folder.layout.sources();
         let durable = durable(folder)?;
@@ -161,7 +162,7 @@ impl Index {
         self.entry(number).map(|leased| &leased.source)
     }
 
-    /// Returns the numbers of the sources that match `by`, in ascending order.
+    /// Returns the numbers of the sources (imported files) that match `by`, in ascending order.
     pub(super) fn numbers(&self, by: &FindSource) -> &[u64] {
         let found = match by {
             FindSource::Path(path) => self.paths.get(path),
@@ -177,19 +178,21 @@ impl Index {
         found.map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the location of the latest record of a source that has this key.
+    /// Returns the location of the event that the record `record` of a source became. If several
+    /// records have this key, returns that of the latest.
     pub(crate) fn locate(&self, number: u64, record: RecordKey) -> Option<RecordLocation> {
         self.entry(number)?.locations.get(&record).copied()
     }
 
-    /// Returns the locations of all records of a source, by their key, unordered.
+    /// Returns, for each record key of a source, the location of the event that the record became.
+    /// The result is not ordered.
     pub(crate) fn locations(&self, number: u64) -> Option<Vec<(RecordKey, RecordLocation)>> {
         let locations = &self.entry(number)?.locations;
         Some(locations.iter().map(|(key, location)| (*key, *location)).collect())
     }
 
-    /// Returns the log line of a step with byte ranges: its offset, its length in bytes, and
-    /// whether its stored bytes are hidden.
+    /// Returns the log line of an import step: its offset, its length in bytes, and whether its
+    /// stored bytes are hidden. `step` counts only the source's steps that have byte ranges.
     pub(super) fn step(&self, number: u64, step: u64) -> Option<(u64, u64, bool)> {
         let entry = self.entry(number)?;
         let step = usize::try_from(step).ok()?;
@@ -204,14 +207,15 @@ impl Index {
         self.sources.iter().any(|leased| leased.forgotten > 0)
     }
 
-    /// Returns the offsets of the log lines whose stored bytes are hidden.
+    /// Returns the offsets of the import steps' log lines whose stored bytes are hidden.
     pub(super) fn forgotten(&self) -> HashSet<u64> {
         let steps =
             self.sources.iter().flat_map(|leased| leased.steps.iter().take(leased.forgotten));
         steps.map(|(at, _)| *at).collect()
     }
 
-    /// Calls `show` for every line of the log after the first one, with the line's offset.
+    /// Calls `show` for each line of the import log after the first one, with the line's offset and
+    /// text.
     pub(super) fn lines(
         &self,
         folder: &Folder,
@@ -232,7 +236,7 @@ impl Index {
     }
 }
 
-/// Returns how many bytes of the import log are durable; 0 if that is unknown.
+/// Returns how many bytes of the import log are durable, or 0 if that is unknown.
 fn durable(folder: &Folder) -> Result<u64> {
     let bytes = folder.read(&folder.layout.sources_mark())?.unwrap_or_default();
     let mark = line::checked(&bytes).ok().and_then(|text| serde_json::from_str(text).ok());

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::{VERSION, hex, unhex};
 
-/// The first line of the log.
+/// The first line of the import log.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct First {
     pub(super) forklore: u32,
-    /// How many times the log was rewritten.
+    /// How many times the import log was rewritten.
     pub(super) sources: u64,
 }
 
@@ -25,8 +25,8 @@ impl First {
     }
 }
 
-/// How many bytes of the log are durable. The number has 20 decimal digits, so that a write does
-/// not change the length of the file.
+/// The record of how many bytes of the import log are durable. The number has 20 decimal digits, so
+/// that a write does not change the length of the file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct DurableTo {
     durable: String,
@@ -42,17 +42,18 @@ impl DurableTo {
     }
 }
 
-/// A line that hides the stored bytes of a source in all steps before this line.
+/// A line of the import log that hides the stored bytes of a source. It applies to all import steps
+/// before it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Forgotten {
     pub(super) forgotten: u64,
 }
 
-/// The line of one import step.
+/// The line of one import step in the import log.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StepLine {
     pub(super) source: u64,
-    /// The properties of the source, if this step creates the source.
+    /// The properties of the imported file, if this is its first step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) new: Option<NewSource>,
     pub(super) native_id: String,
@@ -62,16 +63,16 @@ pub(super) struct StepLine {
     offset: u64,
     sha256: String,
     state: String,
-    /// The sessions that the step created or appended to. Each has its index among the source's
-    /// sessions, its id, and the number of its events from the file.
+    /// The sessions that the step created or to which it appended. The values are the session's
+    /// index among those of the file, its id, and the number of its events that came from the file.
     pub(super) sessions: Vec<(usize, forklore_core::SessionId, u64)>,
     ranges: Vec<RangeRecord>,
-    /// The locations of records whose event a session wrote itself: key, index of the session,
-    /// position in the session's file.
+    /// The locations of records whose event a session wrote itself. The values are the record's
+    /// key, the index of the session, and the event's position among the session's own events.
     #[serde(rename = "places")]
     locations: Vec<(RecordKey, u32, u64)>,
-    /// The locations of records whose event a session inherits: key, index of the session, seq in
-    /// that session's history.
+    /// The locations of records whose event a session inherits. The values are the record's key,
+    /// the index of the session, and the event's seq in the session's history.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     inherited: Vec<(RecordKey, u32, u64)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -85,8 +86,8 @@ pub(super) struct NewSource {
     pub(super) first_line: RecordKey,
 }
 
-/// A byte range as a line stores it. Bytes that are UTF-8 are stored as a string, other bytes as
-/// hexadecimal digits.
+/// A byte range of an imported file, as a log line stores it. Bytes that are UTF-8 are a string,
+/// other bytes hexadecimal digits.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum RangeRecord {
@@ -220,9 +221,9 @@ impl StepLine {
         })
     }
 
-    /// Returns the locations of all records of the step, the inherited ones first. If a key is in
-    /// both lists, the later location counts, which is the session's own: copied records are at the
-    /// beginning of a file.
+    /// Returns the locations of all records of the step, the inherited ones first. If a key occurs
+    /// twice, the later location is valid: that of the session's own event, because copied records
+    /// are at the beginning of a file.
     pub(super) fn locations(&self) -> impl Iterator<Item = (RecordKey, RecordLocation)> {
         placed(&self.inherited, true).chain(placed(&self.locations, false))
     }
@@ -235,7 +236,7 @@ impl StepLine {
         self.ranges.iter().map(|range| range.range().ok_or("a range of it is none")).collect()
     }
 
-    /// Replaces the stored bytes in the step's ranges by the number of bytes.
+    /// Replaces the stored bytes in the step's ranges by their number. The bytes are then erased.
     pub(super) fn forget(&mut self) {
         for range in &mut self.ranges {
             let bytes = match &range {

@@ -15,26 +15,27 @@ use crate::crc;
 use crate::fault;
 use crate::row::Row;
 
-/// How a body is stored.
+/// How the payloads of a chunk are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Codec {
-    /// Uncompressed: reading is as fast as reading the file.
+    /// Uncompressed. A payload can be read as fast as the same bytes of any file, and without the
+    /// other payloads.
     Plain,
-    /// Compressed with zstd to about a third of the size, for events that are rarely read.
+    /// Compressed with zstd to about a third of the size. Used for events that are rarely read.
     Zstd,
 }
 
-/// SQLite's limit for the size of a row, in bytes, and therefore of any chunk or payload. A damaged
-/// chunk may claim a larger length; reading it could exhaust the memory.
+/// SQLite's limit for the size of a row in bytes, which therefore limits any chunk or payload. A
+/// damaged chunk may claim a larger length, and allocating it could exhaust the memory.
 const LONGEST: usize = 1_000_000_000;
-/// The zstd level. Higher levels take much longer and save few bytes.
+/// The zstd compression level of chunks. Higher levels take much longer and save few bytes.
 const LEVEL: i32 = 3;
 /// The size in bytes above which a thread's decompression state is created anew. The level needs
 /// less; only a damaged chunk can claim more.
 const LARGEST_CONTEXT: usize = 8 << 20;
 
 impl Codec {
-    /// Returns the number that represents the codec in a row.
+    /// Returns the number by which a chunk's row stores this codec.
     pub(super) fn code(self) -> i64 {
         match self {
             Self::Plain => 0,
@@ -48,7 +49,7 @@ impl Codec {
     }
 }
 
-/// Encodes the payloads of these rows as a body.
+/// Returns the payloads of these events one after the other, encoded with `codec`.
 pub(super) fn write(codec: Codec, rows: &[&Row]) -> std::io::Result<Vec<u8>> {
     let payloads = rows.iter().map(|row| row.event.data.get());
     let mut text = String::with_capacity(payloads.clone().map(str::len).sum());
@@ -59,21 +60,23 @@ pub(super) fn write(codec: Codec, rows: &[&Row]) -> std::io::Result<Vec<u8>> {
     }
 }
 
-/// The part of a body that was read.
+/// The part of a chunk's body that was read. A body is the concatenation of the payloads of the
+/// chunk's events.
 pub(super) struct Body {
-    /// The offset of this part in the body, in bytes.
+    /// The offset in bytes at which the part begins in the whole body.
     from: usize,
     bytes: Bytes,
 }
 
 enum Bytes {
     Text(ByteString),
-    /// The bytes are not UTF-8, so some payload in them is damaged.
+    /// Bytes that are not UTF-8, so at least one payload in them is damaged.
     NoText(Vec<u8>),
 }
 
 impl Body {
-    /// Decodes a whole body. Its payloads have `len` bytes in total, uncompressed.
+    /// Decodes a whole body, i.e. the concatenated payloads of a chunk. `len` is their total length
+    /// in bytes when uncompressed.
     pub(super) fn of(codec: Codec, stored: &[u8], len: usize) -> Result<Self, String> {
         Ok(Self::from(
             0,
@@ -84,8 +87,8 @@ impl Body {
         ))
     }
 
-    /// Reads the body of the chunk whose key is `k`. If the body is uncompressed, reads only the
-    /// bytes in `range`.
+    /// Reads the body (the payloads) of the chunk whose key is `k`. If the body is uncompressed,
+    /// reads only the bytes in `range`.
     pub(super) fn read(
         bodies: &mut Bodies<'_>,
         k: i64,
@@ -124,8 +127,8 @@ impl Body {
         Some((range.clone(), bytes.get(range)?))
     }
 
-    /// Returns a payload without checking it, for callers that only move it. If the payload is not
-    /// UTF-8, `?` replaces each of its bytes that is not ASCII.
+    /// Returns the payload at offset `at` without comparing it with its checksum, for callers that
+    /// only copy it. If the payload is not UTF-8, replaces each byte that is not ASCII by `?`.
     pub(super) fn unchecked(&self, at: usize, len: usize) -> Option<Data> {
         let (_, bytes) = self.part(at, len)?;
         let shown = |byte: &u8| if byte.is_ascii() { char::from(*byte) } else { '?' };
@@ -135,7 +138,8 @@ impl Body {
         })
     }
 
-    /// Returns the payload at offset `at`. Fails if the payload does not match the checksum `sum`.
+    /// Returns the payload at offset `at` of the body. Fails if the payload does not match the
+    /// checksum `sum`.
     pub(super) fn payload(&self, at: usize, len: usize, sum: u32) -> Result<Data, String> {
         let (range, bytes) = self.part(at, len).ok_or("its payload is not there")?;
         if crc::payload(bytes) != sum {
@@ -151,7 +155,8 @@ impl Body {
     }
 }
 
-/// Reads parts of chunk bodies through one SQLite blob handle, which moves from chunk to chunk.
+/// Reads the payloads of chunks. It uses one SQLite blob handle, which it moves from chunk to
+/// chunk.
 pub(crate) struct Bodies<'c> {
     conn: &'c Connection,
     open: Option<Blob<'c>>,
@@ -162,7 +167,7 @@ impl<'c> Bodies<'c> {
         Self { conn, open: None }
     }
 
-    /// Opens the body of the chunk whose key is `k`.
+    /// Opens the blob that contains the payloads of the chunk whose key is `k`.
     fn at(&mut self, k: i64) -> rusqlite::Result<&Blob<'c>> {
         let blob = match self.open.take() {
             Some(mut blob) => {
@@ -176,12 +181,12 @@ impl<'c> Bodies<'c> {
 }
 
 thread_local! {
-    /// The decompression state that the chunks of a thread share. Creating one takes about as long
-    /// as decompressing a chunk.
+    /// The zstd state with which a thread decompresses all its chunks. Creating a state takes about
+    /// as long as decompressing a chunk.
     static CONTEXT: RefCell<DCtx<'static>> = RefCell::new(DCtx::create());
 }
 
-/// Decompresses at most `len` bytes, whatever length the compressed data claims.
+/// Decompresses `stored`. Returns at most `len` bytes, whatever length the compressed data claims.
 fn decompressed(stored: &[u8], len: usize) -> std::io::Result<Vec<u8>> {
     if len > LONGEST {
         return Err(std::io::Error::other(format!("no chunk holds {len} bytes")));

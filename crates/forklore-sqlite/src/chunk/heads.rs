@@ -12,10 +12,12 @@ use crate::number::timestamp;
 use crate::row::Row;
 use crate::row_key::CHUNK_BYTES;
 
-/// The stored form of a chunk's heads. It is encoded with postcard.
+/// The stored form of the heads of a chunk, i.e. of its events without their payloads. It is
+/// encoded with postcard.
 #[derive(Serialize)]
 struct Stored<'a> {
-    /// The names of event types and dialects, each once. Heads refer to a name by its index.
+    /// The names of the event types and dialects (agents' formats) in the chunk, each once. A head
+    /// refers to a name by its index.
     names: Vec<&'a str>,
     events: Vec<Head<'a>>,
 }
@@ -24,13 +26,13 @@ struct Stored<'a> {
 struct Head<'a> {
     #[serde(borrow)]
     id: Id<'a>,
-    /// Time of the event in microseconds since the event before it. For the first event: since
-    /// 1970.
+    /// The event's time minus that of the previous event in the chunk, in microseconds. For the
+    /// chunk's first event: its time since 1970.
     after: i64,
     class: u8,
     kind: u32,
     dialect: Option<u32>,
-    /// Number of calls that are open after the event.
+    /// Number of tool calls without a result after the event.
     open: u64,
     calls: Cow<'a, [CallStep]>,
     origin: Option<(i64, u64)>,
@@ -44,18 +46,18 @@ enum Id<'a> {
     Other(&'a str),
 }
 
-/// An event of a chunk, and the location of its payload in the body.
+/// An event of a chunk, with the location and the checksum of its payload.
 pub(super) struct Placed {
-    /// The event without its payload.
+    /// The event, its counts and its origin; the payload is left out.
     pub(super) row: Row,
     pub(super) at: usize,
     pub(super) len: usize,
     pub(super) sum: u32,
 }
 
-/// Encodes the heads of these rows. `sums` are the checksums of the first payloads; they are stored
-/// unchanged, even if a payload is damaged. The other checksums are computed. Returns `None` if a
-/// payload is too long for a chunk.
+/// Encodes all fields of these events except their payloads. `sums` are stored as the checksums of
+/// the first payloads, even if they do not match: a damaged payload stays recognizable. Computes
+/// the checksums of the other payloads. Returns `None` if a payload is too long for a chunk.
 pub(super) fn write(rows: &[&Row], sums: &[u32]) -> Option<Vec<u8>> {
     let mut names = Vec::new();
     let mut name = |text| {
@@ -90,17 +92,17 @@ pub(super) fn write(rows: &[&Row], sums: &[u32]) -> Option<Vec<u8>> {
     postcard::to_allocvec(&Stored { names, events }).ok()
 }
 
-/// The payloads whose total length [`read`] returns.
+/// Which payloads of a chunk the total length that [`read`] returns includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
     /// All payloads of the chunk.
     Whole,
-    /// The payloads up to the last requested event. The heads of later events are not read.
+    /// The payloads up to that of the last requested event. Later events are not decoded.
     UpToRequested,
 }
 
-/// Reads those events of a chunk whose bits are set in `requested`. Also returns the total length
-/// in bytes of the payloads that `extent` covers.
+/// Decodes the events of a chunk whose bits are set in `requested`, without their payloads. Also
+/// returns the total length in bytes of the payloads that `extent` includes.
 pub(super) fn read(
     outline: &Outline,
     bytes: &[u8],
@@ -131,7 +133,8 @@ pub(super) fn read(
     Ok((placed, len))
 }
 
-/// A requested head, and the values that depend on the heads before it.
+/// An encoded event that the caller requested, with the values that depend on the events before it
+/// in the chunk.
 struct Requested<'a> {
     index: u64,
     at: usize,
@@ -140,8 +143,8 @@ struct Requested<'a> {
     head: Head<'a>,
 }
 
-/// Decodes the heads from the first one on, because time, offset and counts of an event add up from
-/// the events before it.
+/// Decodes the events of a chunk from the first one on, without their payloads. It cannot start
+/// later, because an event's time, payload offset and counts are sums over the events before it.
 fn requested_heads<'a>(
     outline: &Outline,
     bytes: &'a [u8],
@@ -175,12 +178,14 @@ fn requested_heads<'a>(
     Ok((Names::of(&names), heads, at))
 }
 
-/// Decodes one value at the beginning of `bytes`. Returns the value and the bytes after it.
+/// Decodes one postcard value at the beginning of `bytes`. Returns the value and the bytes after
+/// it.
 fn next<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<(T, &'a [u8]), String> {
     postcard::take_from_bytes(bytes).map_err(|error| error.to_string())
 }
 
-/// Returns the event ids in the order of `heads`. All ids that are UUIDs share one allocation.
+/// Returns the event ids in the order of `heads`. The ids that are UUIDs share one memory
+/// allocation.
 fn ids(heads: &[Requested<'_>]) -> Result<Vec<EventId>, String> {
     let uuid = |requested: &Requested<'_>| match requested.head.id {
         Id::Uuid(bytes) => bytes.try_into().ok(),
@@ -195,7 +200,8 @@ fn ids(heads: &[Requested<'_>]) -> Result<Vec<EventId>, String> {
     heads.iter().map(id).collect()
 }
 
-/// The names of a chunk, each parsed once.
+/// The names of event types and dialects (agents' formats) that the events of a chunk use. Each was
+/// parsed once.
 struct Names {
     kinds: Vec<Option<EventType>>,
     dialects: Vec<Arc<str>>,

@@ -8,22 +8,23 @@ use forklore_store::port::Direction;
 use crate::row::Row;
 use crate::row_key::{POSITIONS, Range, position};
 
-/// The positions and counts of a chunk.
+/// The positions and counts of the events in a chunk (up to 64 consecutive events in one row).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outline {
-    /// The key of the chunk's first position.
+    /// The database key of the chunk, which is that of its first position.
     pub(crate) k: i64,
     pub(crate) positions: u64,
-    /// The counts of the segment before the chunk, without open calls.
+    /// The counts of the segment before the chunk's first event. `open` is always 0.
     pub(crate) start: Counts,
     pub(crate) bits: Bits,
 }
 
-/// One bit per position; the lowest bit is for the first position.
+/// Sets of events in a chunk, with one bit per position. The lowest bit is the chunk's first
+/// position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bits {
-    /// The positions that have an event. An erased event has no bit here, but its bits in the other
-    /// sets remain, so that it still counts.
+    /// The positions at which an event is stored. Erasing an event clears its bit only here. Its
+    /// bits in the other sets remain, so that the counts of later events do not change.
     pub(crate) there: u64,
     pub(crate) inherited: u64,
     pub(crate) indexed: u64,
@@ -31,8 +32,8 @@ pub(crate) struct Bits {
 }
 
 impl Outline {
-    /// Returns the outline of consecutive rows, or `None` if their positions or counts are not
-    /// consecutive.
+    /// Computes the outline (positions and counts) of a chunk of these events. Returns `None` if
+    /// the positions or counts of the rows are not consecutive.
     pub(crate) fn of(rows: &[&Row]) -> Option<Self> {
         let first = rows.first()?;
         let mut outline = Self {
@@ -63,19 +64,20 @@ impl Outline {
         position(self.k)
     }
 
-    /// Returns the end of the chunk in its segment: the position after the last one.
+    /// Returns the position in the segment after the chunk's last position.
     pub(crate) fn end(&self) -> u64 {
         self.first() + self.positions
     }
 
-    /// Returns the positions of the chunk's events, relative to the chunk's first position.
+    /// Returns the positions at which the chunk has an event, counted from the chunk's first
+    /// position.
     pub(crate) fn positions(&self) -> impl DoubleEndedIterator<Item = u64> + use<> {
         let there = self.bits.there;
         (0..self.positions.min(POSITIONS)).filter(move |location| there >> location & 1 == 1)
     }
 
-    /// Returns the bits of the chunk's events that are in a range. Of more than `most` events,
-    /// returns the first `most` in the order of `direction`.
+    /// Selects the chunk's events that are in `range`, at most the first `most` in the order of
+    /// `direction`. Returns one bit per event.
     pub(crate) fn requested(&self, range: Range, direction: Direction, most: usize) -> u64 {
         let stays = |index: &u64| {
             let inherited = !range.inherited || self.bits.inherited >> index & 1 == 1;
@@ -89,9 +91,9 @@ impl Outline {
         }
     }
 
-    /// Returns the counts up to and including the event at `position`, which is relative to the
-    /// chunk's first position. The caller supplies `bytes` and `open`, because the bits do not
-    /// contain them.
+    /// Returns the counts of the segment up to and including the event at `position`, counted from
+    /// the chunk's first position. The caller supplies the counts `bytes` and `open`, because they
+    /// do not follow from the bits.
     pub(crate) fn counts(&self, position: u64, bytes: u64, open: u64) -> Counts {
         let up_to = u64::MAX >> (POSITIONS - 1).saturating_sub(position);
         let ones = |bits: u64| u64::from((bits & up_to).count_ones());
@@ -104,7 +106,7 @@ impl Outline {
         }
     }
 
-    /// Returns the bits of the events that a unit counts.
+    /// Returns one bit for each event of the chunk that the count of `unit` includes.
     pub(crate) fn counted(&self, unit: Unit) -> u64 {
         match unit {
             Unit::Inheritable => self.bits.inherited,
@@ -113,8 +115,8 @@ impl Outline {
         }
     }
 
-    /// Returns the outline of the events before the position `to`, which is a position in the
-    /// segment.
+    /// Returns the outline without the events from position `to` on. `to` is a position in the
+    /// segment, not in the chunk.
     pub(crate) fn up_to(mut self, to: u64) -> Self {
         self.positions = self.positions.min(to.saturating_sub(self.first()));
         let stay = u64::MAX.checked_shr(u32::try_from(POSITIONS - self.positions).unwrap_or(64));
@@ -127,8 +129,8 @@ impl Outline {
     }
 }
 
-/// Returns the counts of the segment before the event of a row, without open calls. Returns `None`
-/// if the counts of the row are too small to contain the event.
+/// Returns the counts of the segment before the event of `row`. `open` is always 0. Returns `None`
+/// if the counts of the row are too small to include its event.
 fn before(row: &Row) -> Option<Counts> {
     let Row { counts, event, .. } = row;
     let inheritable = u64::from(event.class.is_inherited());

@@ -6,8 +6,8 @@ use crate::row::{self, Row};
 use crate::row_key::{CHUNK_BYTES, POSITIONS};
 use crate::write_tx::WriteTx;
 
-/// Divides rows into runs, each of which fits into one chunk. An event whose payload has `large`
-/// bytes or more forms a run of its own.
+/// Divides rows into groups of adjacent rows, each of which fits into one chunk. An event whose
+/// payload has `large` bytes or more forms a group of its own.
 pub(crate) fn runs<'r, 's>(
     rows: &'s [&'r Row],
     large: usize,
@@ -28,8 +28,8 @@ pub(crate) fn runs<'r, 's>(
     })
 }
 
-/// Writes the events of a run as one chunk, and erases their rows. Returns the number of events, or
-/// 0 if they cannot form a chunk.
+/// Replaces adjacent event rows by one chunk row. Returns the number of events, or 0 if they cannot
+/// form a chunk; then nothing changes.
 pub(crate) fn write_run(tx: &WriteTx<'_>, run: &[&Row], codec: Codec) -> Result<u64> {
     let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(0) };
     let Some(sealed) = Sealed::of(run, codec) else { return Ok(0) };

@@ -15,18 +15,19 @@ use crate::row::Row;
 use crate::row_key::{self, POSITIONS, Range, Segment, key};
 use crate::write_tx::WriteTx;
 
-/// The columns of an outline.
+/// The columns of the table `chunk` that contain a chunk's positions and counts.
 const OUTLINE: &str = "k, positions, kept, idx, turns, bytes, there, inherited, indexed, started";
 const CODEC: usize = 10;
 const SUM: usize = 11;
 const HEADS: usize = 12;
 const BODY: usize = 13;
 
-/// The SQL condition for chunks that overlap a range. [`overlap`] returns its parameters.
+/// The SQL condition that a chunk overlaps a range of positions. [`overlap`] returns the values of
+/// its parameters.
 const OVERLAP: &str = "k >= ?1 AND k < ?3 AND k + positions > ?2";
 
-/// Prepares a query for the chunks that overlap a range. [`overlap`] returns its parameters, and
-/// [`read`] reads a row of its result.
+/// Prepares a query for the chunks that overlap a range of positions. [`overlap`] returns the
+/// values of its parameters, and [`read`] reads a row of its result.
 pub(crate) fn prepare(
     conn: &Connection,
     direction: Direction,
@@ -39,15 +40,15 @@ pub(crate) fn prepare(
     ))
 }
 
-/// Returns the parameters of the condition that a chunk overlaps a range.
+/// Returns the parameters for an SQL query that selects the chunks which overlap `range`.
 pub(crate) fn overlap(range: Range) -> [i64; 3] {
     let Range { segment, from, to, .. } = range;
     let first = from.saturating_sub(POSITIONS - 1);
     [key(segment, first), key(segment, from), key(segment, to)]
 }
 
-/// Returns the outline of the first chunk that overlaps the range. Does not check its checksum,
-/// which also covers the heads, because the heads are not read.
+/// Returns the positions and counts of the first chunk that overlaps the range. Does not check the
+/// chunk's checksum: that also covers encoded events, which are not read here.
 pub(crate) fn first(conn: &Connection, range: Range) -> Result<Option<Outline>> {
     let sql = format!("SELECT {OUTLINE} FROM chunk WHERE {OVERLAP} ORDER BY k LIMIT 1");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -55,7 +56,8 @@ pub(crate) fn first(conn: &Connection, range: Range) -> Result<Option<Outline>> 
     rows.next()?.map(outline).transpose()
 }
 
-/// Returns the position after the last chunk of a segment, or 0 if the segment has no chunk.
+/// Returns the position after the last position of the segment's last chunk. Returns 0 if the
+/// segment has no chunk.
 pub(crate) fn end(conn: &Connection, segment: Segment) -> Result<u64> {
     let sql = format!("SELECT {OUTLINE} FROM chunk WHERE k >= ? AND k < ? ORDER BY k DESC LIMIT 1");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -85,8 +87,8 @@ fn outline(row: &SqlRow<'_>) -> Result<Outline> {
     })
 }
 
-/// Checks a row that [`prepare`] selected, and reads its events without their payloads. `requested`
-/// gets the outline and returns the bits of the events to read.
+/// Checks a chunk's row that [`prepare`] selected, and reads its events without their payloads.
+/// `requested` receives the chunk's outline and returns one bit for each event to read.
 pub(crate) fn read(row: &SqlRow<'_>, requested: impl FnOnce(&Outline) -> u64) -> Result<Chunk> {
     let outline = outline(row)?;
     let damaged = |message: String| damaged(outline.k, &message);
@@ -106,7 +108,8 @@ pub(crate) fn read(row: &SqlRow<'_>, requested: impl FnOnce(&Outline) -> u64) ->
     Ok(Chunk { outline, codec, sum, events, len, body: None })
 }
 
-/// Does the same as [`read`], and also reads the body, which the query must have selected.
+/// Reads a chunk like [`read`], and also its payloads. The query must have selected the column
+/// `body`.
 pub(crate) fn read_whole(
     row: &SqlRow<'_>,
     requested: impl FnOnce(&Outline) -> u64,
@@ -119,7 +122,7 @@ pub(crate) fn read_whole(
     Ok(chunk)
 }
 
-/// Computes the checksum that a row selected by [`prepare`] should have.
+/// Computes the checksum that a chunk's row should have. The row comes from a query of [`prepare`].
 pub(crate) fn sum_of(row: &SqlRow<'_>) -> Result<u32> {
     let heads = row.get_ref(HEADS)?.as_bytes().unwrap_or_default();
     Ok(sum(&outline(row)?, row.get(CODEC)?, heads))
@@ -139,13 +142,13 @@ fn numbers(outline: &Outline) -> [i64; 10] {
     [*k, signed(*positions), stored, index, turns, bytes, there, inherited, indexed, started]
 }
 
-/// Returns the fault for damage in the chunk whose key is `k`.
+/// Returns the fault for damage in the chunk whose key is `k`. `message` says what is wrong.
 pub(super) fn damaged(k: i64, message: &str) -> Fault {
     let (segment, position) = (row_key::of(k), row_key::position(k));
     Fault::damaged(format!("chunk row {k} (segment {segment}, from position {position})"), message)
 }
 
-/// A chunk to be written.
+/// A new chunk that is encoded but not yet written.
 pub(crate) struct Sealed {
     outline: Outline,
     codec: Codec,
@@ -154,21 +157,21 @@ pub(crate) struct Sealed {
 }
 
 impl Sealed {
-    /// Builds a chunk from consecutive rows. Returns `None` if their counts are not consecutive,
-    /// because the outline stores counts as one bit per event.
+    /// Encodes consecutive event rows as a chunk. Returns `None` if their counts are not
+    /// consecutive, because a chunk stores counts as one bit per event.
     pub(crate) fn of(rows: &[&Row], codec: Codec) -> Option<Self> {
         Self::with(Outline::of(rows)?, rows, &[], codec)
     }
 
-    /// Builds a chunk with this outline from `rows`, the events that the outline still contains.
-    /// `sums` are the payload checksums to store; missing ones are computed.
+    /// Encodes a chunk with this outline. `rows` are the events that are not erased. `sums` are the
+    /// first payload checksums to store; the missing ones are computed.
     fn with(outline: Outline, rows: &[&Row], sums: &[u32], codec: Codec) -> Option<Self> {
         let (heads, body) = (heads::write(rows, sums)?, body::write(codec, rows).ok()?);
         Some(Self { outline, codec, heads, body })
     }
 
-    /// Replaces the stored chunk that has the same key, if its checksum is still `earlier`. Returns
-    /// the number of events in the new chunk, or 0 if nothing was written.
+    /// Replaces the stored chunk that has the same key, but only if its checksum is still
+    /// `earlier`. Returns the number of events in the new chunk, or 0 if nothing was written.
     pub(crate) fn replace(&self, tx: &WriteTx<'_>, earlier: u32) -> Result<u64> {
         let k = self.outline.k;
         let sql = "SELECT 1 FROM chunk WHERE k = ? AND crc = ?";
@@ -179,7 +182,7 @@ impl Sealed {
         Ok(u64::from(self.outline.bits.there.count_ones()))
     }
 
-    /// Writes the chunk and replaces any chunk at the same key.
+    /// Writes the chunk. Replaces a chunk that has the same key.
     pub(crate) fn insert(&self, tx: &WriteTx<'_>) -> Result<()> {
         let numbers = numbers(&self.outline);
         let [k, positions, stored, index, turns, bytes, there, inherited, indexed, started] =
@@ -210,8 +213,8 @@ impl Sealed {
     }
 }
 
-/// Erases the events of a segment that are in chunks, from position `from` on. Returns how many it
-/// erased.
+/// Erases the events of a segment from position `from` on, but only those stored in chunks. Returns
+/// how many it erased.
 pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Result<u64> {
     let (first, behind) = (key(segment, from), key(segment + 1, 0));
     // A chunk that begins before `from` may extend beyond it. The query does not use the stored
@@ -242,8 +245,8 @@ pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Resul
     Ok(erased)
 }
 
-/// Erases the events of a segment that are in chunks and are not inheritable. Returns how many it
-/// erased.
+/// Erases the events of a segment that children do not inherit, but only those stored in chunks.
+/// Returns how many it erased.
 pub(crate) fn erase_own(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     let sql =
         format!("SELECT {OUTLINE} FROM chunk WHERE k >= ? AND k < ? AND there & ~inherited <> 0");
@@ -263,8 +266,8 @@ pub(crate) fn erase_own(tx: &WriteTx<'_>, segment: Segment) -> Result<u64> {
     Ok(erased)
 }
 
-/// Removes all events that are not in `outline` from the chunk whose key is `k`. Returns how many
-/// it removed.
+/// Erases events from the stored chunk whose key is `k`: all that are not in `outline`. Returns how
+/// many it erased.
 fn store(tx: &WriteTx<'_>, k: i64, outline: Outline) -> Result<u64> {
     let chunk = one(tx, k, outline.bits.there)?.ok_or_else(|| damaged(k, "it is missing"))?;
     let before = chunk.outline.bits.there.count_ones();
@@ -284,8 +287,8 @@ fn store(tx: &WriteTx<'_>, k: i64, outline: Outline) -> Result<u64> {
     Ok(u64::from(before.saturating_sub(after)))
 }
 
-/// Returns the keys of the first `most` uncompressed chunks whose key is at least `from` and less
-/// than `to`.
+/// Returns the keys of uncompressed chunks, in ascending order and at most `most`. The keys are at
+/// least `from` and less than `to`.
 pub(crate) fn plain(conn: &Connection, from: i64, to: i64, most: usize) -> Result<Vec<i64>> {
     let sql = "SELECT k FROM chunk WHERE k >= ? AND k < ? AND codec = 0 ORDER BY k LIMIT ?";
     let mut statement = conn.prepare_cached(sql)?;
@@ -294,8 +297,8 @@ pub(crate) fn plain(conn: &Connection, from: i64, to: i64, most: usize) -> Resul
 }
 
 impl Chunk {
-    /// Encodes the chunk with another codec. Also returns the chunk's current checksum, for
-    /// [`Sealed::replace`].
+    /// Encodes the chunk again with `codec`. Also returns the chunk's stored checksum, which
+    /// [`Sealed::replace`] needs.
     pub(crate) fn recoded(self, codec: Codec) -> Result<Option<(u32, Sealed)>> {
         let (outline, sum) = (self.outline, self.sum);
         let rows = self.rows(Direction::Forward).collect::<Result<Vec<_>>>()?;
@@ -304,7 +307,7 @@ impl Chunk {
     }
 }
 
-/// Reads the chunk whose key is `k`, with those events whose bits are set in `requested`.
+/// Reads the chunk whose key is `k`, but decodes only the events whose bits are set in `requested`.
 pub(crate) fn one(conn: &Connection, k: i64, requested: u64) -> Result<Option<Chunk>> {
     let mut statement = prepare(conn, Direction::Forward, true)?;
     let mut rows = statement.query([k, k, k + 1])?;

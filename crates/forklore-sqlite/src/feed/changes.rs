@@ -18,8 +18,8 @@ use crate::segment::Segment;
 use crate::session;
 use crate::store::SqliteStore;
 
-/// Returns at most `limit` changes after `since`. If there are none, waits up to `wait` for the
-/// first one.
+/// Reads the feed: returns at most `limit` changes of sessions after `since`. If there are none
+/// yet, waits up to `wait` for one.
 pub(crate) fn changes(
     store: &SqliteStore,
     since: &Since,
@@ -84,7 +84,7 @@ fn page(conn: &Connection, since: &Since, limit: usize) -> Result<Changes, Fault
     }
 }
 
-/// Returns the highest number of a transaction that any session's row stores.
+/// Returns the highest transaction number that the row of any session contains.
 fn last(conn: &Connection) -> fault::Result<u64> {
     let sql = "SELECT feed_created, feed_appended, feed_changed, feed_until FROM session
         WHERE feed_until IS NOT NULL ORDER BY feed_until DESC";
@@ -109,9 +109,9 @@ fn stamp(row: &rusqlite::Row<'_>, at: usize) -> fault::Result<Stamp> {
     })
 }
 
-/// Returns the stamps of the sessions that changed after a position, ordered by transaction and
-/// session. Returns at most `limit` + 1 stamps, so that the caller sees whether more follow; all if
-/// `limit` is 0.
+/// Returns the sessions that changed after `position`, ordered by transaction and session. Each
+/// comes with the numbers of its last transactions. Returns at most `limit` + 1, so that the caller
+/// sees whether more follow, or all if `limit` is 0.
 fn behind(
     conn: &Connection,
     position: (u64, u64),
@@ -148,8 +148,8 @@ fn behind(
     })
 }
 
-/// Returns the feed's entry for the session whose number is `sid`, or `None` if its id cannot be
-/// read.
+/// Returns the feed's entry for the session with the number `sid`. Returns `None` if the session's
+/// id cannot be read.
 fn change(
     conn: &Connection,
     sid: u64,
@@ -172,14 +172,16 @@ fn change(
     Ok(Some(stamp.behind(base, id, head, removed)))
 }
 
-/// Returns the id of a session. Reads and checks no other column, because those may be damaged.
+/// Returns the id of the session with the number `sid`. Reads and checks no other column, because
+/// others may be damaged.
 fn session_id(conn: &Connection, sid: Segment) -> fault::Result<Option<SessionId>> {
     let sql = "SELECT id FROM session WHERE sid = ?";
     let id = conn.prepare_cached(sql)?.query_row([sid], |row| row.get::<_, String>(0));
     Ok(id.optional()?.and_then(|id| id.parse().ok()))
 }
 
-/// Returns the living sessions whose number is larger than `behind`, ordered by number.
+/// Returns the living sessions whose number is greater than `behind`, ordered by number. Returns at
+/// most `limit` + 1, or all if `limit` is 0.
 fn list(
     conn: &Connection,
     behind: i64,
@@ -207,7 +209,8 @@ fn list(
     Ok(all)
 }
 
-/// Checks that the file at `path` still has the device and inode `opened`.
+/// Checks that the file at `path` is still the one that was opened. `opened` is its device and
+/// inode.
 ///
 /// # Errors
 /// `StoreGone` if the file is missing or is another file.

@@ -8,24 +8,24 @@ use crate::fault::{Fault, Result};
 use crate::migrate;
 use crate::number::{signed, unsigned};
 
-/// The first store version that has a feed.
+/// The first version of the store's format that has a feed.
 const FIRST_VERSION: i64 = 4;
 
-/// Maximum number of transaction numbers that a connection reserves at once.
+/// Maximum number of transaction numbers that the writing connection reserves at once.
 const MOST: u64 = 1 << 10;
 
-/// Transaction numbers that the writing connection has reserved, so that it rarely writes the row
-/// with the counter. They become invalid when another connection commits, which changes SQLite's
-/// `data_version`.
+/// Numbers for future transactions, which the writing connection has reserved. It therefore rarely
+/// needs to write the counter's row. They become invalid when another connection commits, which
+/// changes SQLite's `data_version`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Numbers {
-    /// SQLite's `data_version` when the numbers were reserved; `None` on a new connection.
+    /// SQLite's `data_version` at the time the numbers were reserved. `None` on a new connection.
     version: Option<i64>,
     next: u64,
     end: u64,
 }
 
-/// The feed columns of the table `upkeep`, which has one row.
+/// The feed's columns in the table `upkeep`, which has a single row for the whole store.
 struct Row {
     store: String,
     next: u64,
@@ -51,19 +51,19 @@ fn row(conn: &Connection) -> Result<Row> {
     Ok(Row { store, next })
 }
 
-/// Checks whether the store has a feed. A store of an older version has none; such a store can only
-/// be open for reading.
+/// Checks whether the store has a feed. Only a store of an older version has none, and such a store
+/// can only be open for reading.
 pub(super) fn is_there(conn: &Connection) -> Result<bool> {
     Ok(migrate::stored_version(conn)? >= FIRST_VERSION)
 }
 
-/// Returns the store's id in its feed, and the lowest transaction number that no connection has
-/// reserved yet.
+/// Returns the id that identifies the store in its feed, and the lowest transaction number that no
+/// connection has reserved.
 pub(super) fn of(conn: &Connection) -> Result<(String, u64)> {
     row(conn).map(|row| (row.store, row.next))
 }
 
-/// Checks the checksum of the feed columns in `upkeep`.
+/// Checks the checksum of the feed's columns in the table `upkeep`.
 pub(crate) fn check(conn: &Connection) -> Result<()> {
     if !is_there(conn)? {
         return Ok(());
@@ -72,9 +72,9 @@ pub(crate) fn check(conn: &Connection) -> Result<()> {
 }
 
 impl Numbers {
-    /// Returns the number for the transaction `tx`, and the numbers that stay reserved after its
-    /// commit. If another connection may have committed since the last call, it first calls
-    /// `check`.
+    /// Returns the number for the transaction `tx`, and the remaining reservation for the
+    /// connection to use after its commit. First calls `check` if another connection may have
+    /// committed since the last call.
     pub(crate) fn take(
         self,
         tx: &Connection,

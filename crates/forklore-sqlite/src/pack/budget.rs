@@ -2,24 +2,24 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The number of events that may still be packed.
+/// How many more events this run of packing may process.
 pub(super) struct Budget<'a> {
     events: u64,
     ending: Option<&'a AtomicBool>,
 }
 
 impl<'a> Budget<'a> {
-    /// Returns an unlimited budget.
+    /// Returns a budget that never ends: everything may be packed.
     pub(super) fn all() -> Self {
         Self { events: u64::MAX, ending: None }
     }
 
-    /// Returns a budget of `events` events, which ends early when `ending` is set.
+    /// Returns a budget of `events` events. Setting `ending` exhausts it early.
     pub(super) fn of(events: u64, ending: &'a AtomicBool) -> Self {
         Self { events, ending: Some(ending) }
     }
 
-    /// Checks whether `events` more events may be packed.
+    /// Checks whether the budget permits packing `events` more events.
     pub(super) fn allows(&self, events: u64) -> bool {
         events <= self.events && !self.ending.is_some_and(|ending| ending.load(Ordering::Relaxed))
     }

@@ -19,14 +19,14 @@ use crate::segment::Segment;
 use crate::session;
 use crate::store::SqliteStore;
 
-/// Minimum number of spans of a history that is worth joining.
+/// Minimum number of spans (ranges of events) of a history that is worth joining.
 const SPANS: u64 = 64;
-/// A history whose spans have on average at least this many events is not joined, because it is
-/// already fast to read.
+/// A history whose spans (ranges of events) have on average at least this many events is not
+/// joined. It is already fast to read.
 const EVENTS: u64 = 64;
 
-/// The ancestry pages of a history, each with the counts after its last span. The last page of the
-/// history comes first.
+/// The ancestry pages (rows with inherited ranges) of one history, last page first. Each comes with
+/// the counts after its last range.
 struct Chain {
     session: SessionId,
     root: Segment,
@@ -34,7 +34,8 @@ struct Chain {
     retained: u64,
 }
 
-/// Joins the histories that consist of many small spans. Returns how many it joined.
+/// Replaces histories that consist of many small ranges by contiguous copies. Returns how many
+/// histories it joined.
 pub(super) fn join(store: &SqliteStore, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut joined = 0;
     for (page, sid) in store.read_with("reading", candidates)? {
@@ -53,8 +54,9 @@ pub(super) fn join(store: &SqliteStore, budget: &mut Budget<'_>) -> StoreResult<
     Ok(joined)
 }
 
-/// Joins the history that ends with `page`, if that is worth it. Returns false if it is not, if the
-/// budget does not allow it, or if the history changed while it was copied.
+/// Joins the inherited ranges of one history into a contiguous copy. `page` is the last ancestry
+/// page of the history. Returns false if joining is not worthwhile, if the budget does not allow
+/// it, or if the history changed meanwhile.
 fn one(store: &SqliteStore, page: i64, sid: Segment, budget: &mut Budget<'_>) -> StoreResult<bool> {
     let found = store.read_with("reading", |conn| chain(conn, page, sid))?;
     let Some(found) = found.filter(|found| budget.allows(found.retained)) else {
@@ -91,8 +93,8 @@ fn one(store: &SqliteStore, page: i64, sid: Segment, budget: &mut Budget<'_>) ->
     done
 }
 
-/// Returns the last page of each long history, with the number of a session that uses the page. The
-/// longest history comes first.
+/// Returns the histories with many ancestry pages, longest first. For each history, returns its
+/// last page and the number of a session that uses this page.
 fn candidates(conn: &Connection) -> Result<Vec<(i64, Segment)>> {
     let least = SPANS / ancestry::WIDTH as u64;
     let mut statement = conn.prepare(
@@ -103,7 +105,8 @@ fn candidates(conn: &Connection) -> Result<Vec<(i64, Segment)>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the pages of the history that ends with `page`, if it is worth joining.
+/// Returns the ancestry pages of the history whose last page is `page`. Returns `None` if joining
+/// the history is not worthwhile.
 fn chain(conn: &Connection, page: i64, sid: Segment) -> Result<Option<Chain>> {
     let session = session::numbered(conn, sid)?;
     if session.header.deleted.is_some() || ancestry::load(conn, sid)?.page != Some(page) {

@@ -13,13 +13,14 @@ use crate::segment::{Segment, key};
 use crate::store::{Durable, SqliteStore};
 use crate::write_tx::WriteTx;
 
-/// A batch of rows for one transaction is complete when its payloads reach this many bytes.
+/// Size in bytes at which a batch of events is complete: the total length of their payloads. One
+/// transaction packs one batch.
 const BATCH_BYTES: usize = 1 << 20;
-/// Number of chunks rewritten in one transaction.
+/// Number of chunks that one transaction of packing rewrites.
 const BATCH_CHUNKS: usize = 16;
 
-/// Selects segments with uncompressed events, from families in which no session was updated since
-/// the time in the parameter.
+/// SQL that selects the segments with uncompressed events in idle families. A family is idle if no
+/// session in it was updated since the time in the parameter.
 const COLD: &str = "
     WITH family (root) AS (SELECT root FROM session GROUP BY root HAVING max(updated) < ?),
          segment (sid) AS (
@@ -30,8 +31,8 @@ const COLD: &str = "
         OR EXISTS (SELECT 1 FROM chunk
                    WHERE k >= sid << 32 AND k < (sid + 1) << 32 AND codec = 0)";
 
-/// Compresses the events of the families in which no session was updated since `cold`, as far as
-/// `budget` allows. Returns how many events it compressed.
+/// Compresses the events of families (sessions with one root) in which no session was updated since
+/// `cold`. Stops when `budget` is exhausted. Returns how many events it compressed.
 pub(super) fn compress(
     store: &SqliteStore,
     cold: Timestamp,
@@ -49,14 +50,14 @@ pub(super) fn compress(
     Ok(events)
 }
 
-/// One batch of rows. `behind` is the key after the last row that was read, or `None` if there were
-/// no rows. `found` is what will be written.
+/// One batch of rows that were read for packing. `found` is what will be written. `behind` is the
+/// key after the last row that was read, or `None` if there were no rows.
 struct Batch<T> {
     behind: Option<i64>,
     found: Vec<T>,
 }
 
-/// Compresses the uncompressed chunks of a segment.
+/// Compresses the uncompressed chunks of a segment. Returns how many events these chunks have.
 fn chunks(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut from = Some(key(segment, 0));
     let mut events = 0;
@@ -76,9 +77,9 @@ fn chunks(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> Sto
     Ok(events)
 }
 
-/// Reads at most [`BATCH_CHUNKS`] uncompressed chunks with keys from `first` to before `to`, and
-/// compresses them. Returns each with its old checksum, which shows later whether the stored chunk
-/// is unchanged. Skips damaged chunks.
+/// Reads and compresses at most [`BATCH_CHUNKS`] uncompressed chunks with keys from `first`
+/// (inclusive) to `to` (exclusive). Returns each with its old checksum, which shows later whether
+/// the stored chunk is unchanged. Skips damaged chunks.
 fn plain(conn: &Connection, first: i64, to: i64) -> Result<Batch<(u32, Sealed)>> {
     let mut batch = Batch { behind: None, found: Vec::new() };
     for k in chunk::plain(conn, first, to, BATCH_CHUNKS)? {
@@ -96,7 +97,8 @@ fn plain(conn: &Connection, first: i64, to: i64) -> Result<Batch<(u32, Sealed)>>
     Ok(batch)
 }
 
-/// Seals and compresses the events that have rows of their own, except damaged ones.
+/// Moves the segment's events that have rows of their own into compressed chunks. Skips damaged
+/// events.
 fn rows(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut from = Some(key(segment, 0));
     let mut events = 0;
@@ -119,8 +121,8 @@ fn rows(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> Store
     Ok(events)
 }
 
-/// Moves a run of rows into a chunk. Moves none of them and returns 0 if some were erased since
-/// they were read.
+/// Moves adjacent event rows into one chunk. Moves none and returns 0 if some of them were erased
+/// since they were read.
 fn move_unchanged(tx: &WriteTx<'_>, run: &[&Row]) -> Result<u64> {
     let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(0) };
     if row::count(tx, first.k, last.k)? != run.len() {
@@ -129,7 +131,8 @@ fn move_unchanged(tx: &WriteTx<'_>, run: &[&Row]) -> Result<u64> {
     chunk::write_run(tx, run, Codec::Zstd)
 }
 
-/// Reads rows with keys from `first` to before `to`, until their payloads reach [`BATCH_BYTES`].
+/// Reads event rows with keys from `first` (inclusive) to `to` (exclusive), until their payloads
+/// have [`BATCH_BYTES`] bytes in total.
 fn single(conn: &Connection, first: i64, to: i64) -> Result<Batch<Row>> {
     let mut batch = Batch { behind: None, found: Vec::new() };
     let mut statement = row::prepare(conn, false, Direction::Forward, false)?;

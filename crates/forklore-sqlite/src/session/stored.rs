@@ -17,7 +17,7 @@ use crate::number::signed;
 use crate::row::stored_counts;
 use crate::write_tx::WriteTx;
 
-/// The columns that identify a session. They never change.
+/// The columns of a session's row that never change, such as its id and its parent.
 const IDENTITY: [&str; 12] = [
     "sid",
     "id",
@@ -33,7 +33,7 @@ const IDENTITY: [&str; 12] = [
     "inherited_open",
 ];
 
-/// All other columns of a session's row.
+/// The columns of a session's row that can change, and others that do not identify the session.
 #[rustfmt::skip] // The columns are grouped by topic.
 const STATE: [&str; 43] = [
     "label", "title",
@@ -49,38 +49,38 @@ const STATE: [&str; 43] = [
     "fresh_until", "kept_to", "note_crc",
 ];
 
-/// The `..._AT` constants are column indexes, from 0, in the result of a query that starts with
-/// [`SELECTED`]. Each is the index at which a group of columns begins.
+/// The index of the first identifying column in a row of [`SELECTED`]. Each constant `..._AT` is
+/// such an index, counted from 0: that of the first column of a group.
 pub(super) const IDENTITY_AT: usize = 0;
-/// The ids of the root and the parent begin here.
+/// The index of the column with the root's id. The parent's id follows.
 pub(super) const KIN_AT: usize = IDENTITY_AT + IDENTITY.len();
 const IDENTITY_SUM_AT: usize = KIN_AT + 2;
-/// The columns of [`IDENTIFIED`] end here.
+/// The index of the first column after those of [`IDENTIFIED`].
 pub(super) const STATE_AT: usize = IDENTITY_SUM_AT + 1;
-/// The columns of the state that are not in the header begin here.
+/// The index of the first column that stores something that is not in the session's header.
 pub(super) const MORE_AT: usize = STATE_AT + STATE.len() - 3;
-/// The feed columns begin here. In rows that were written before the feed existed, they are NULL
-/// and add nothing to the checksum.
+/// The index of the first feed column. In rows that were written before the feed existed, the feed
+/// columns are NULL and do not change the checksum.
 pub(super) const WRITTEN_AT: usize = MORE_AT - 4;
 const STATE_SUM_AT: usize = STATE_AT + STATE.len();
-/// The session's notes begin here, if a query selects them.
+/// The index of the columns `metadata` and `config`, if a query selects them.
 pub(super) const NOTES_AT: usize = STATE_SUM_AT + 1;
 
-/// The tables that [`SELECTED`] refers to.
+/// The table to name after `FROM` in a query with the columns [`SELECTED`].
 pub(super) const TABLES: &str = "session s";
 
-/// The SQL expressions for the ids of the root and the parent. They are subqueries because SQLite
+/// SQL expressions for the ids of a session's root and parent. They are subqueries because SQLite
 /// prepares two subqueries in fewer steps than two joins.
 const KIN: &str = "(SELECT id FROM session WHERE sid = s.root),
     (SELECT id FROM session WHERE sid = s.parent)";
 
-/// The select list for a session's identity: the identifying columns, the ids of its root and
-/// parent, and the checksum.
+/// The SQL columns that identify a session, with their checksum. They include the ids of its root
+/// and parent.
 pub(super) static IDENTIFIED: LazyLock<String> = LazyLock::new(|| {
     format!("{}, {KIN}, identity_crc", IDENTITY.map(|column| format!("s.{column}")).join(", "))
 });
 
-/// The select list for all columns of a session's row, with the ids of its root and parent.
+/// The SQL columns for a session's whole row, and for the ids of its root and parent.
 pub(super) static SELECTED: LazyLock<String> =
     LazyLock::new(|| format!("{}, {}, crc", *IDENTIFIED, STATE.join(", ")));
 
@@ -93,7 +93,7 @@ static INSERT: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Inserts the row of a new session.
+/// Inserts a new session into the table `session`, with its checksums.
 pub(crate) fn insert(tx: &WriteTx<'_>, session: &Session) -> Result<()> {
     let folded = session.header.id.fold();
     let permissions = permissions(session)?;
@@ -107,8 +107,8 @@ pub(crate) fn insert(tx: &WriteTx<'_>, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Writes changed columns of a session's row. `sql` is an `UPDATE` with the columns of `values`,
-/// then `crc` and `sid`.
+/// Updates columns of a session's row, and its checksum. `sql` is an `UPDATE` with the columns of
+/// `values`, then `crc` and `sid`.
 pub(crate) fn update(
     tx: &WriteTx<'_>,
     session: &Session,
@@ -123,21 +123,23 @@ pub(crate) fn update(
     Ok(())
 }
 
-/// Checks the checksum of the identifying columns in a row of [`IDENTIFIED`] or [`SELECTED`].
+/// Checks the checksum of the identifying columns of a session. The row comes from a query for
+/// [`IDENTIFIED`] or [`SELECTED`].
 pub(super) fn check_identity(row: &Row<'_>) -> Result<()> {
     let sum = sum_of(row, Fields::default(), IDENTITY_AT..IDENTITY_SUM_AT)?;
     check(row, sum, IDENTITY_SUM_AT, "the fields that tell who it is")
 }
 
-/// Checks the checksum of all other columns in a row of [`SELECTED`].
+/// Checks the checksum of a session's columns that do not identify it. The row comes from a query
+/// for [`SELECTED`].
 pub(super) fn check_state(row: &Row<'_>) -> Result<()> {
     let sid = Fields::default().value(row.get_ref(IDENTITY_AT)?);
     let sum = sum_of(row, sid, STATE_AT..STATE_SUM_AT)?;
     check(row, sum, STATE_SUM_AT, "its fields")
 }
 
-/// Computes the two checksums that a row of [`SELECTED`] should have. `note` is the checksum of the
-/// session's notes, if it has any.
+/// Computes the two checksums that a session's row should have. The row comes from a query for
+/// [`SELECTED`]. `note` is the checksum of its `metadata` and `config`, if it has any.
 pub(super) fn sums(row: &Row<'_>, note: Option<i64>) -> Result<(i64, i64)> {
     let identity = sum_of(row, Fields::default(), IDENTITY_AT..IDENTITY_SUM_AT)?;
     let mut state = Fields::default().value(row.get_ref(IDENTITY_AT)?);
@@ -155,7 +157,8 @@ fn sum_of(row: &Row<'_>, fields: Fields, columns: std::ops::Range<usize>) -> Res
     Ok(fields.sum())
 }
 
-/// Adds a column to a checksum. Skips feed columns that are NULL.
+/// Adds a column of a session's row to a checksum. Skips a feed column that is NULL, as it is in
+/// rows from before the feed existed.
 fn add(fields: Fields, column: usize, value: ValueRef<'_>) -> Fields {
     let is_unwritten = value == ValueRef::Null && (WRITTEN_AT..MORE_AT).contains(&column);
     if is_unwritten { fields } else { fields.value(value) }
@@ -169,7 +172,7 @@ fn check(row: &Row<'_>, sum: u32, at: usize, what: &str) -> Result<()> {
     Err(Fault::damaged(location(row), &message))
 }
 
-/// Returns the text with which error messages name the session's row.
+/// Returns a description of a session's row, for error messages.
 pub(super) fn location(row: &Row<'_>) -> String {
     match row.get::<_, i64>(IDENTITY_AT) {
         Ok(sid) => format!("session row {sid}"),

@@ -18,7 +18,8 @@ use crate::write_tx::WriteTx;
 
 const ENTRY: usize = 16;
 const CHUNK: usize = 256;
-/// A run with fewer entries than this is merged with the next one.
+/// Minimum number of entries of a complete run, i.e. of a sorted list of record locations. A
+/// smaller run is merged with the next one.
 const SMALL: i64 = 1_024;
 
 pub(super) fn add(
@@ -69,8 +70,8 @@ pub(super) fn find(
     Ok(None)
 }
 
-/// Returns the locations of all records of a source, sorted by key. If two records have the same
-/// key, returns the later one.
+/// Returns the locations of all records of a source (imported file), sorted by key. If two records
+/// have the same key, returns the location of the later one.
 pub(super) fn all(conn: &Connection, source: i64) -> Result<Vec<(RecordKey, RecordLocation)>> {
     let mut found = BTreeMap::new();
     let mut runs = runs(conn, source, -1)?;
@@ -83,7 +84,7 @@ pub(super) fn all(conn: &Connection, source: i64) -> Result<Vec<(RecordKey, Reco
     Ok(found.into_iter().collect())
 }
 
-/// Reads every run of a source, and checks its number of entries.
+/// Reads all record locations of a source (imported file), and checks their checksums and numbers.
 pub(super) fn check(conn: &Connection, source: i64) -> Result<()> {
     for (run, len) in runs(conn, source, -1)? {
         let mut entries = 0;
@@ -98,8 +99,8 @@ pub(super) fn check(conn: &Connection, source: i64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the numbers of the latest `limit` runs of a source, newest first, each with its number
-/// of entries. A negative `limit` means all runs.
+/// Returns the latest `limit` runs of a source, newest first. A run is a sorted list of record
+/// locations; each comes with its number of entries. A negative `limit` means all runs.
 fn runs(conn: &Connection, source: i64, limit: i64) -> Result<Vec<(i64, i64)>> {
     let sql = "SELECT run, entries, crc FROM source_run WHERE source = ? ORDER BY run DESC LIMIT ?";
     let mut statement = conn.prepare_cached(sql)?;
@@ -178,12 +179,12 @@ fn read(conn: &Connection, run: i64, chunk: i64) -> Result<Vec<(RecordKey, Recor
     Ok(entries.iter().map(from_bytes).collect())
 }
 
-/// The highest bit of the session's number in an entry. It is set if the event at the location is
-/// inherited.
+/// A flag in an entry of a record's location: the event is inherited. It is the highest bit of the
+/// field with the session's number.
 const INHERITED: u32 = 1 << 31;
 
-/// Encodes an entry: the key (8 bytes), the session (4) and the position (4), all big-endian. Four
-/// bytes suffice because no segment has more than 2^32 events.
+/// Encodes the location of a record in 16 bytes: its key (8), the session (4) and the position (4),
+/// all big-endian. Four bytes suffice for a position because no segment has more than 2^32 events.
 fn to_bytes((key, location): (RecordKey, RecordLocation)) -> [u8; ENTRY] {
     let position = u128::from(location.position & u64::from(u32::MAX));
     let inherited = if location.inherited { INHERITED } else { 0 };

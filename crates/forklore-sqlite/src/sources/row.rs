@@ -9,8 +9,8 @@ use crate::number::{signed, unsigned};
 use crate::segment::Segment;
 use crate::write_tx::WriteTx;
 
-/// The main row of a source. Its names, paths and sessions are in other tables, so they are empty
-/// in `source`. `steps` is the number of import steps with byte ranges.
+/// The main row of a source (imported file). In `source`, the names, paths and sessions are empty,
+/// because they are in other tables. `steps` is the number of import steps that stored byte ranges.
 #[derive(Clone, Debug)]
 pub(super) struct Stored {
     pub(super) source: Source,
@@ -27,7 +27,7 @@ impl Stored {
         i64::from(texts.iter().fold(fields, |fields, text| fields.bytes(Some(text))).sum())
     }
 
-    /// Writes the columns that a step changes.
+    /// Writes the columns that an import step changes to the source's row.
     pub(super) fn save(&self, tx: &WriteTx<'_>) -> Result<()> {
         let Source { id, native_id, read, .. } = &self.source;
         tx.write(
@@ -47,7 +47,7 @@ impl Stored {
     }
 }
 
-/// Inserts a source from which no byte has been read yet. Returns the number of the source.
+/// Inserts a source (imported file) of which no byte was read yet. Returns its number.
 pub(super) fn insert(
     tx: &WriteTx<'_>,
     dialect: &str,
@@ -77,7 +77,8 @@ pub(super) fn insert(
     Ok(id)
 }
 
-/// Reads the source with this number, without names, paths and sessions.
+/// Reads the main row of the source (imported file) with this number. The result lacks names, paths
+/// and sessions.
 pub(super) fn find(conn: &Connection, id: i64) -> Result<Option<Stored>> {
     let sql = "SELECT dialect, native_id, revision, first_line, offset, sha256, state, steps, crc
                FROM source WHERE id = ?";
@@ -109,7 +110,7 @@ pub(super) fn find(conn: &Connection, id: i64) -> Result<Option<Stored>> {
     Ok(Some(stored))
 }
 
-/// Reads the source with its names, paths and sessions.
+/// Reads the source (imported file) with this number, with its names, paths and sessions.
 pub(super) fn whole(conn: &Connection, id: i64) -> Result<Source> {
     let missing = || Fault::damaged(format!("source row {id}"), "it is missing");
     let mut source = find(conn, id)?.ok_or_else(missing)?.source;
@@ -137,7 +138,7 @@ fn names(conn: &Connection, source: i64) -> Result<Vec<RecordKey>> {
     Ok(found)
 }
 
-/// Adds names under which other files may refer to a source.
+/// Adds names under which other imported files may refer to this source.
 pub(super) fn add_names(tx: &WriteTx<'_>, source: i64, names: &[RecordKey]) -> Result<()> {
     for name in names.iter().map(|name| name.cast_signed()) {
         tx.write(
@@ -168,7 +169,7 @@ fn paths(conn: &Connection, source: i64) -> Result<Vec<SeenFile>> {
     Ok(found)
 }
 
-/// Records the path, size and modification time that a file of the source had when it was read.
+/// Records the path, size and modification time of a source's file at the time it was read.
 pub(super) fn saw(tx: &WriteTx<'_>, source: i64, seen: &SeenFile) -> Result<()> {
     tx.write(
         "INSERT INTO source_path (source, path, size, modified, crc) VALUES (?, ?, ?, ?, ?)
@@ -203,7 +204,7 @@ fn sessions(conn: &Connection, source: i64) -> Result<Vec<SourceSession>> {
 }
 
 /// Records that the session `sid` was imported from a source. `number` is the index of the session
-/// among those of the source, and `events` the number of its events from the file.
+/// among the source's sessions. `events` is the number of its events that came from the file.
 pub(super) fn add_session(
     tx: &WriteTx<'_>,
     source: i64,
@@ -219,8 +220,8 @@ pub(super) fn add_session(
     Ok(())
 }
 
-/// Adds `more` to the number of events that the session `sid` has from its source. Does nothing if
-/// the session has no source.
+/// Increases the number of events that the session `sid` has from its source file by `more`. Does
+/// nothing if the session was not imported.
 pub(super) fn add_events(tx: &WriteTx<'_>, sid: Segment, more: u64) -> Result<()> {
     let sql = "SELECT source, number, events, crc FROM source_session WHERE sid = ?";
     let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?, row.get(3)?));
@@ -249,7 +250,7 @@ fn check(row: &Row<'_>, at: usize, sum: i64, table: &str, id: i64) -> Result<()>
     Err(Fault::damaged(format!("{table} row {id}"), "its fields do not fit their checksum"))
 }
 
-/// Adds the table and row to a fault that is damage.
+/// If the fault reports damage, sets its location to this row of this table.
 fn placed(fault: Fault, table: &str, id: i64) -> Fault {
     match fault {
         Fault::Damaged(damage) => Fault::damaged(format!("{table} row {id}"), &damage.message),

@@ -14,17 +14,17 @@ use crate::number::signed;
 use crate::session;
 use crate::write_tx::WriteTx;
 
-/// An import step whose transaction is open.
+/// One step of an import of a file, while its transaction is open.
 pub(crate) struct Import<'t> {
     step: &'t SourceStep,
     source: i64,
-    /// Number of sessions that were imported from the source so far.
+    /// Number of sessions that all steps so far have imported from the file.
     sessions: i64,
 }
 
 impl<'t> Import<'t> {
-    /// Begins a step. Finds or inserts its source, and checks that the source is in the state that
-    /// the step expects.
+    /// Begins an import step. Finds or inserts the source (the imported file), and checks that the
+    /// source is in the state that the step expects.
     pub(crate) fn begin(tx: &WriteTx<'_>, step: &'t SourceStep) -> Result<Self> {
         if let Some(path) = &step.sidecar_of {
             let latest = super::find(tx, &FindSource::Latest(path.clone()))?;
@@ -36,8 +36,8 @@ impl<'t> Import<'t> {
         Ok(Self { step, source, sessions: count(tx, source)? })
     }
 
-    /// Records a write of the step with its source: the session that it creates, or the number of
-    /// events that it appends.
+    /// Records which session a write of the step changes: the one that it creates, or the one to
+    /// which it appends. For an append, adds the number of its events.
     pub(crate) fn note(&mut self, tx: &WriteTx<'_>, write: &Write) -> Result<()> {
         match write {
             Write::Create(new) => {
@@ -55,8 +55,8 @@ impl<'t> Import<'t> {
         }
     }
 
-    /// Records how much of the file has been read, and the locations and names that the step found.
-    /// Returns the id of the source.
+    /// Records how much of the file was read, and the record locations and names that the step
+    /// found. Returns the id of the source.
     pub(crate) fn finish(self, tx: &WriteTx<'_>) -> Result<SourceId> {
         let Self { step, source, .. } = self;
         record(tx, source, step)?;
@@ -72,7 +72,8 @@ fn count(conn: &Connection, source: i64) -> Result<i64> {
     Ok(conn.prepare_cached(sql)?.query_row([source], |row| row.get(0))?)
 }
 
-/// Returns the number of the step's source. Inserts the source if the step begins it.
+/// Returns the number of the source (imported file) to which the step belongs. Inserts the source
+/// if this is its first step.
 ///
 /// # Errors
 /// `Stale` if another import has read the file meanwhile.

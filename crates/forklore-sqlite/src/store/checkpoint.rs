@@ -23,22 +23,24 @@ use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::pack;
 
-/// Maximum number of passes that a checkpoint makes without holding the gate. After that, it takes
-/// the gate.
+/// Maximum number of passes of a checkpoint that run while other processes can write. For the final
+/// pass, the checkpoint takes the store's exclusive lock.
 const ROUNDS: usize = 4;
-/// `every_pages` divided by this is the number of pages that are few enough to write back while the
-/// gate is locked.
+/// Divisor that says how many pages are few: `every_pages` divided by this. A checkpoint takes the
+/// store's exclusive lock only for the last few pages.
 const FEW: u32 = 32;
-/// How long a checkpoint waits for the gate. It then waits as long again for readers of the WAL.
+/// How long a checkpoint waits for the store's exclusive lock. After that, it waits up to the same
+/// time for readers of the WAL.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Runs the checkpoints of a store handle, one at a time.
+/// Runs the checkpoints of a store handle, one at a time. A checkpoint writes the WAL back into the
+/// database file.
 #[derive(Debug)]
 pub(super) struct Checkpoints {
     work: Arc<Work>,
-    /// The number of pages in the WAL after the last commit.
+    /// The number of pages in the WAL after this handle's last commit.
     pages: Arc<AtomicU32>,
-    /// The number of pages in the WAL at which the next checkpoint is due.
+    /// The number of pages in the WAL at which the next checkpoint starts.
     due: AtomicU32,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -50,8 +52,7 @@ struct Work {
     gate: Gate,
     failed: Arc<FailedSync>,
     ending: AtomicBool,
-    /// When this handle last packed idle sessions. Before the first time, when the handle was
-    /// opened.
+    /// When this handle last packed idle sessions, or when it was opened if it has not packed yet.
     packed: Mutex<Instant>,
 }
 
@@ -79,8 +80,8 @@ impl Checkpoints {
         }
     }
 
-    /// Starts a checkpoint if one is due. Pages that it cannot write back stay in the WAL until the
-    /// next checkpoint; they are durable there.
+    /// Starts a checkpoint if the WAL has enough pages. Pages that the checkpoint cannot write back
+    /// stay in the WAL until the next one. They are durable there.
     pub(super) fn look(&self) {
         let every = self.work.options.checkpoints.every_pages;
         let pages = self.pages.load(Ordering::Relaxed);
@@ -113,7 +114,7 @@ impl Checkpoints {
         }
     }
 
-    /// Waits for a running checkpoint.
+    /// Waits until the running checkpoint ends. Returns at once if none is running.
     pub(super) fn settle(&self) {
         if let Some(thread) = lock(&self.thread).take() {
             // Ignore a panic in that thread: the WAL still has all data.
@@ -148,7 +149,8 @@ impl Work {
         }
     }
 
-    /// Checks whether `pack_every` has passed since the last packing; if so, restarts the interval.
+    /// Checks whether the time `pack_every` has passed since the last packing. If so, sets the time
+    /// of the last packing to now.
     fn is_time_to_pack(&self) -> bool {
         let mut last = lock(&self.packed);
         let is_time = last.elapsed() >= self.options.pack_every;
@@ -158,8 +160,8 @@ impl Work {
         is_time
     }
 
-    /// Packs idle sessions through a second store handle, which shares the record of failed syncs
-    /// with this one.
+    /// Packs idle sessions through a second handle on the store. The two handles share the record
+    /// of a failed sync.
     fn pack(&self) -> Result<()> {
         let checkpoints = super::options::Checkpoints { in_step: true, ..self.options.checkpoints };
         let options = Options { checkpoints, ..self.options };
@@ -200,15 +202,15 @@ impl Work {
     }
 }
 
-/// The result of a checkpoint.
+/// The result of a pass of a checkpoint.
 struct Back {
-    /// Pages in the WAL.
+    /// Number of pages in the WAL.
     pages: u32,
-    /// The number of these pages that have been written back into the database file.
+    /// Number of the WAL's pages that are written back into the database file.
     written: u32,
 }
 
-/// Runs SQLite's checkpoint in this mode. Returns the number of pages, or `None` if another
+/// Runs SQLite's checkpoint in the mode `mode`. Returns the numbers of pages, or `None` if another
 /// checkpoint is running.
 fn checkpoint(conn: &Connection, mode: &str) -> Result<Option<Back>, Fault> {
     Ok(conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {

@@ -21,24 +21,24 @@ use crate::write_tx::WriteTx;
 
 const DOING: &str = "appending to";
 
-/// Maximum number of appends in one transaction.
+/// Maximum number of appends that one transaction writes.
 const MOST: usize = 256;
-/// Bytes of payload after which a transaction takes no further append. The append that reaches this
+/// Bytes of payloads in a transaction that no further append joins. The append that reaches this
 /// limit is still included, whatever its size.
 const BYTES: usize = 8 << 20;
 
-/// The queue of appends that wait to be written.
+/// The queue of appends that threads of this process want to write.
 #[derive(Debug, Default)]
 pub(super) struct Queue(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     waiting: VecDeque<Waiting>,
-    /// Whether a thread is writing or has been woken to write.
+    /// Whether a thread is writing appends or has been woken to do so.
     busy: bool,
 }
 
-/// An append that waits in the queue.
+/// An append that waits in the queue, with the mailbox of the thread that wants it.
 #[derive(Debug)]
 struct Waiting {
     session: SessionId,
@@ -46,22 +46,23 @@ struct Waiting {
     slot: Arc<Slot>,
 }
 
-/// The mailbox of one append: its thread waits here for the next message.
+/// The mailbox of one append. The thread that wants the append waits here for a message.
 #[derive(Debug, Default)]
 struct Slot {
     message: Mutex<Option<Message>>,
     finished: Condvar,
 }
 
-/// A message to a waiting thread.
+/// A message to a thread that waits for its append.
 #[derive(Debug)]
 enum Message {
-    /// The thread must write the next batch of appends.
+    /// The thread must write the next batch of appends from the queue.
     Write,
-    /// The result of the thread's append, with the ticket of the sync that makes it durable.
+    /// The thread's append was written or refused. On success, contains a ticket with which the
+    /// thread waits until the append is durable.
     Done(Result<(Appended, Ticket)>),
-    /// The transaction failed as a whole. The thread must retry its append alone, to get its own
-    /// error.
+    /// The transaction failed as a whole and wrote nothing. The thread must write its append again
+    /// in a transaction of its own, to get the error of that append.
     Retry,
 }
 
@@ -113,8 +114,8 @@ impl SqliteStore {
     }
 }
 
-/// Writes one append in a savepoint. The inner error means that this append was refused and rolled
-/// back. The outer error means that the whole transaction failed.
+/// Writes one append in a savepoint of the transaction. Returns the inner error if only this append
+/// was refused and rolled back. Returns the outer error if the whole transaction failed.
 fn append_one(tx: &WriteTx<'_>, one: &Waiting) -> Result<Result<Appended, Fault>, Fault> {
     tx.prepare_cached("SAVEPOINT one")?.execute([])?;
     let done = append::append(tx, &one.session, &one.append);
@@ -130,7 +131,8 @@ fn append_one(tx: &WriteTx<'_>, one: &Waiting) -> Result<Result<Appended, Fault>
 }
 
 impl Queue {
-    /// Adds an append at the end of the queue. If no thread writes, the caller becomes the writer.
+    /// Adds an append at the end of the queue. If no thread is writing, the caller's mailbox gets
+    /// the message to write.
     fn join(&self, session: &SessionId, append: &Arc<Append>) -> Arc<Slot> {
         let slot = Arc::<Slot>::default();
         let mut state = lock(&self.0);
@@ -143,8 +145,8 @@ impl Queue {
         slot
     }
 
-    /// Takes the next appends from the front of the queue. The thread that received
-    /// [`Message::Write`] calls this; its own append is the first of them.
+    /// Takes the next appends from the front of the queue. Only the thread that received
+    /// [`Message::Write`] calls this, and its own append is the first of them.
     fn batch(&self) -> Batch<'_> {
         let mut state = lock(&self.0);
         let mut bytes = 0;
@@ -158,8 +160,8 @@ impl Queue {
         Batch { queue: self, appends: state.waiting.drain(..some).collect(), passed_on: false }
     }
 
-    /// Wakes the first waiting thread, which then writes. If no thread waits, marks the queue as
-    /// idle.
+    /// Sends the first thread in the queue the message to write. If the queue is empty, records
+    /// that no thread is writing.
     fn pass_on(&self) {
         let mut state = lock(&self.0);
         match state.waiting.front() {
@@ -175,7 +177,7 @@ impl Slot {
         self.finished.notify_one();
     }
 
-    /// Waits for the next message and takes it.
+    /// Waits for the next message to this thread, and removes it from the mailbox.
     fn receive(&self) -> Message {
         let mut next = lock(&self.message);
         loop {
@@ -187,8 +189,8 @@ impl Slot {
     }
 }
 
-/// Appends that one transaction writes. Dropping a batch sends a message to each thread that still
-/// waits for its result, and wakes the next writer. This holds even if the write panics.
+/// The appends that one transaction writes. Dropping it, even in a panic, sends a message to each
+/// thread that has no result yet, and wakes the next writer.
 #[derive(Debug)]
 struct Batch<'q> {
     queue: &'q Queue,
@@ -197,13 +199,14 @@ struct Batch<'q> {
 }
 
 impl Batch<'_> {
-    /// Wakes the next writer. It can then write while this thread makes this batch durable.
+    /// Wakes the thread that writes the next batch. It can write while this thread syncs this
+    /// batch.
     fn pass_on(&mut self) {
         self.passed_on = true;
         self.queue.pass_on();
     }
 
-    /// Sends each thread the result of its append.
+    /// Sends each thread of the batch the result of its append.
     fn send(mut self, done: Vec<Result<(Appended, Ticket)>>) {
         for (append, done) in self.appends.drain(..).zip(done) {
             append.slot.send(Message::Done(done));

@@ -9,14 +9,14 @@ use rusqlite::config::DbConfig;
 
 use crate::fault::Fault;
 
-/// The error of the first failed sync, if a sync has failed. It is then unknown which data reached
-/// the disk, and a later sync that succeeds does not change that. Every thread that writes through
-/// the handle therefore checks this record first.
+/// The error of the first failed sync, if one has failed. It is then unknown which data reached the
+/// disk, and later syncs do not change that. Every thread therefore checks this before it writes
+/// through the handle.
 #[derive(Debug, Default)]
 pub(super) struct FailedSync(OnceLock<String>);
 
 impl FailedSync {
-    /// Records `fault` if it is a failed sync and none is recorded yet.
+    /// Records `fault` if it is a failed sync and no failed sync is recorded yet.
     pub(super) fn note(&self, fault: &Fault) {
         if let Fault::Sql(failure) = fault
             && fault.is_failed_sync()
@@ -28,11 +28,11 @@ impl FailedSync {
         }
     }
 
-    /// Fails after a failed sync. Each operation calls this before it writes to the store at `path`
-    /// and before it confirms a write as durable.
+    /// Fails if a sync has failed before. Each operation calls this before it writes to the store
+    /// at `path`, and again before it confirms that a write is durable.
     ///
     /// # Errors
-    /// `Poisoned` with the first failure.
+    /// `Poisoned` with the error of the first failed sync.
     pub(super) fn check(&self, path: &Path) -> Result<()> {
         match self.0.get().cloned() {
             Some(failure) => Err(Error::Poisoned { location: path.display().to_string(), failure }),
@@ -40,7 +40,8 @@ impl FailedSync {
         }
     }
 
-    /// Closes a read-write connection. After a failed sync, the WAL file remains on the disk.
+    /// Closes a read-write connection. If a sync has failed, closes it so that the WAL file remains
+    /// on the disk.
     pub(super) fn close(&self, conn: Connection) {
         if self.0.get().is_some() {
             // Without this setting, closing the connection would write the WAL back and then delete

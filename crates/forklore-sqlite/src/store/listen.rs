@@ -10,13 +10,13 @@ use super::SqliteStore;
 use crate::feed;
 
 impl SqliteStore {
-    /// Returns the bell, which wakes readers of the feed after each commit.
+    /// Returns the bell: what wakes the readers of the feed after each commit.
     pub(crate) fn bell(&self) -> &Bell {
         &self.bell
     }
 
-    /// Watches the database file and its WAL, so that the bell also rings for the commits of other
-    /// processes.
+    /// Starts watching the database file and its WAL for commits of other processes. Such a commit
+    /// then wakes the readers of the feed too.
     pub(crate) fn listen(&self) {
         let names = [self.path.clone(), with_suffix(&self.path, "-wal")];
         let names = names.iter().filter_map(|path| path.file_name());
@@ -24,13 +24,13 @@ impl SqliteStore {
         self.watch.begin(folder_of(&self.path), &names);
     }
 
-    /// Checks that the file at the store's path is still the one that was opened.
+    /// Checks that the file at the store's path is still the one that this handle opened.
     pub(crate) fn check_there(&self) -> Result<()> {
         feed::check_there(&self.path, self.open_file.file())
     }
 
-    /// Makes everything durable that this handle has read. Another process may have committed it
-    /// and not synced it yet. A read-only handle does nothing.
+    /// Makes everything durable that this handle has read: another process may have committed it
+    /// without a sync. Does nothing on a read-only handle.
     pub(crate) fn make_durable(&self, doing: &str) -> Result<()> {
         if self.options.read_only {
             return Ok(());

@@ -5,22 +5,22 @@ use std::time::Duration;
 /// The options with which to open a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How long an operation waits for a lock that another process has. Then it fails with
+    /// How long an operation waits for a lock of another process. After that, it fails with
     /// `Locked`.
     pub wait: Duration,
     /// Whether to open an existing store for reading only.
     pub read_only: bool,
-    /// The name under which the SQLite VFS to use is registered; `None` means SQLite's default.
-    /// When a new store is created, its own file operations, such as the final rename, do not go
-    /// through this VFS.
+    /// The name of the registered SQLite VFS to use. `None` means SQLite's default. The creation of
+    /// a new store also performs file operations outside the VFS, such as the final rename.
     pub vfs: Option<&'static str>,
-    /// Number of events that are sealed into one chunk row, from 1 to 64. Smaller values make the
-    /// store slower. Tests use them to get chunks from small sessions.
+    /// Number of events that share one chunk row, from 1 to 64. Smaller values make the store
+    /// slower. Tests use them to get chunks from small sessions.
     pub chunk_events: u8,
-    /// When the WAL is written back into the database file, and by which thread.
+    /// How often and by which thread the WAL is written back into the database file.
     pub checkpoints: Checkpoints,
-    /// How often a handle packs some idle sessions. It does so after a checkpoint, if it has been
-    /// open this long or last packed this long ago. Short-lived programs therefore do not pack.
+    /// How often a handle compresses some idle sessions. It does so after a checkpoint, if its last
+    /// packing or its opening was at least this long ago. Short-lived programs therefore do not
+    /// pack.
     pub pack_every: Duration,
 }
 
@@ -37,14 +37,16 @@ impl Default for Options {
     }
 }
 
-/// When the WAL is written back into the database file, and by which thread.
+/// How often and by which thread the WAL is written back into the database file, i.e. a checkpoint
+/// runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoints {
-    /// A checkpoint is due when the WAL has this many pages.
+    /// Number of pages in the WAL at which a checkpoint is due. A checkpoint writes the WAL back
+    /// into the database file.
     pub every_pages: u32,
-    /// Which thread runs the checkpoint. If true, the operation that makes the checkpoint due runs
-    /// it before it returns; the sequence of file operations is then reproducible. If false, a
-    /// background thread runs it while other operations continue.
+    /// Whether the operation that makes a checkpoint due also runs it, before it returns. The
+    /// sequence of file operations is then reproducible. Otherwise a background thread runs it
+    /// while other operations continue.
     pub in_step: bool,
 }
 

@@ -12,8 +12,8 @@ use rusqlite::trace::{StmtRef, TraceEvent, TraceEventCodes};
 use super::lock::lock;
 use super::{Options, SqliteStore};
 
-/// A statement that ran: its SQL and three counters of SQLite. They count the steps of full scans,
-/// the sorts, and the rows put into an automatic index.
+/// An SQL statement that ran, with three of SQLite's counters: steps of full scans, sorts, and rows
+/// inserted into automatic indexes.
 type Ran = (String, [i32; 3]);
 
 fn cost(statement: &StmtRef<'_>) -> Ran {
@@ -21,8 +21,8 @@ fn cost(statement: &StmtRef<'_>) -> Ran {
     (statement.sql().into_owned(), status.map(|status| statement.get_status(status)))
 }
 
-/// Starts to record the statements that run on a connection. Returns the list to which they are
-/// added.
+/// Starts to record the statements that run on a connection. Returns the list to which it adds each
+/// statement.
 fn watch(conn: &mut rusqlite::Connection) -> Arc<Mutex<Vec<Ran>>> {
     let ran = Arc::new(Mutex::new(Vec::new()));
     let notes = ran.clone();

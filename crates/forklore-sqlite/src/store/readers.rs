@@ -13,10 +13,10 @@ use crate::fault::Fault;
 use crate::migrate;
 use crate::read_cache::ReadCache;
 
-/// Maximum number of idle connections in the pool.
+/// Maximum number of idle reading connections in the pool.
 const MAX_IDLE: usize = 8;
 
-/// A reading connection with its cache of sessions.
+/// A connection for reading, with its cache of sessions.
 #[derive(Debug)]
 pub(super) struct Reader {
     pub(super) conn: Connection,
@@ -40,8 +40,8 @@ impl Readers {
         Self { access, idle: Mutex::new(vec![Reader::of(first)]) }
     }
 
-    /// Opens the pool's first connection. If that fails and `read_only` is set, tries
-    /// [`Access::Frozen`].
+    /// Opens the pool's first reading connection. If that fails and `read_only` is set, tries again
+    /// with [`Access::Frozen`].
     pub(super) fn open(path: &Path, options: Options) -> Result<Self> {
         let readable = |access| Ok(Self::new(begun(path, access, options)?, access));
         match readable(Access::Read) {
@@ -50,13 +50,13 @@ impl Readers {
         }
     }
 
-    /// Returns how the pool's connections access the file.
+    /// Returns how the connections in the pool access the store's file.
     pub(super) fn access(&self) -> Access {
         self.access
     }
 
-    /// Takes a connection from the pool, or opens a new one. Every connection has already read
-    /// once, so that all its files are open.
+    /// Takes an idle connection from the pool, or opens a new one. All files of the connection are
+    /// open, because it has already read once.
     pub(super) fn take(&self, path: &Path, options: Options) -> Result<Reader> {
         loop {
             let Some(reader) = lock(&self.idle).pop() else {
@@ -69,7 +69,7 @@ impl Readers {
         }
     }
 
-    /// Puts a connection that had no failure back into the pool. Drops it if the pool is full.
+    /// Returns a connection that had no failure to the pool. Drops it if the pool is full.
     pub(super) fn give_back(&self, reader: Reader) {
         let mut idle = lock(&self.idle);
         if idle.len() < MAX_IDLE {
@@ -84,8 +84,8 @@ impl Readers {
 }
 
 /// Opens a connection and reads once through it, because SQLite opens its files only at the first
-/// read. This read uses no table, so that SQLite does not parse the schema yet. It parses the
-/// schema only once, at the first real use.
+/// read. The read uses no table, so that SQLite parses the schema only later, at the first real
+/// use.
 fn begun(path: &Path, access: Access, options: Options) -> Result<Connection> {
     let conn = connect::open(path, access, options)?;
     migrate::stored_version(&conn)

@@ -10,12 +10,14 @@ use forklore_store::Result;
 
 use super::lock::lock;
 
-/// The sequence number of a commit among all commits of this store handle, from 1.
+/// A number for each commit of this store handle, in the order of the commits, from 1. With it, a
+/// thread waits until its commit is durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[must_use]
 pub(super) struct Ticket(u64);
 
-/// Counts the tickets drawn, and records up to which ticket the commits are durable.
+/// Counts the commits of a store handle, and records which of them are durable. A ticket is the
+/// number of a commit.
 #[derive(Debug, Default)]
 pub(super) struct Tickets {
     state: Mutex<State>,
@@ -30,20 +32,20 @@ struct State {
 }
 
 impl Tickets {
-    /// Draws a ticket for the commit that was just made.
+    /// Returns the number of the commit that was just made.
     pub(super) fn draw(&self) -> Ticket {
         let mut state = lock(&self.state);
         state.drawn += 1;
         Ticket(state.drawn)
     }
 
-    /// Waits until all commits before this ticket are durable. If no other thread syncs, calls
-    /// `sync`. Before each attempt to sync or wait, calls `may`, which fails if syncing makes no
-    /// sense any more.
+    /// Waits until the commit `mine` and all earlier commits are durable. Runs `sync` itself if no
+    /// other thread is syncing. Before each attempt to sync or wait, calls `may`, which fails if
+    /// syncing makes no sense any more.
     ///
     /// # Errors
-    /// The errors of `may` and of `sync`. If `sync` fails in this thread, the waiting threads call
-    /// their own.
+    /// The errors of `may` and of `sync`. If `sync` fails in this thread, each waiting thread tries
+    /// its own `sync`.
     pub(super) fn wait(
         &self,
         Ticket(mine): Ticket,
@@ -68,7 +70,8 @@ impl Tickets {
     }
 }
 
-/// A running sync. Dropping this value, after success or failure, lets the next sync start.
+/// Marks that a sync is running. Dropping it, after success or failure, allows the next sync to
+/// start.
 struct Syncing<'t>(&'t Tickets);
 
 impl Syncing<'_> {

@@ -15,15 +15,15 @@ use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::feed::Numbers;
 
-/// The writing connection. The first write opens it. After a failure that leaves unknown which data
-/// reached the disk, it is closed, and the next write opens a new one.
+/// The connection that writes. The first write opens it. It is closed after a failure that leaves
+/// unknown which data reached the disk; the next write then opens a new one.
 #[derive(Debug)]
 pub(super) struct Writer {
     conn: Option<Connection>,
     failed: Arc<FailedSync>,
-    /// The feed numbers that the connection has reserved.
+    /// The transaction numbers that the connection has reserved for the feed.
     numbers: Arc<Mutex<Numbers>>,
-    /// The number of pages in the WAL after the last commit.
+    /// The number of pages in the WAL after this connection's last commit.
     pages: Arc<AtomicU32>,
 }
 
@@ -37,7 +37,7 @@ impl Writer {
         Self { conn: None, failed, numbers, pages }
     }
 
-    /// Returns the connection, ready for a write; opens it if necessary.
+    /// Returns the writing connection; opens it if it is not open.
     pub(super) fn ready(
         &mut self,
         path: &Path,
@@ -64,8 +64,9 @@ impl Writer {
         Ok(conn)
     }
 
-    /// Closes the connection if `fault` leaves unknown which data reached the disk, or if a
-    /// transaction is still open. After a failed sync, no new connection is opened.
+    /// Closes the writing connection if `fault` makes it unusable. It is unusable if it is unknown
+    /// which data reached the disk, or if a transaction is still open. Records a failed sync, after
+    /// which no new connection is opened.
     pub(super) fn distrust(&mut self, fault: &Fault) {
         self.failed.note(fault);
         if fault.spoils() || self.conn.as_ref().is_some_and(|conn| !conn.is_autocommit()) {

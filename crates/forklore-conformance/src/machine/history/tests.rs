@@ -6,13 +6,14 @@ use super::History;
 use crate::factory::Handle;
 use crate::machine::step::{Expect, Say, Step};
 
-/// An even `millis` is a lease that outlasts the history, an odd one expires at once.
+/// Returns a step that takes a lease. With an even `millis` the lease outlasts the test, with an
+/// odd one it expires at once.
 fn hold(millis: u8) -> Step {
     Step::Hold { session: 1, owner: 2, millis }
 }
 
-/// Executes both steps one after the other as if they were concurrent. Then appends without an
-/// owner, which only a valid lease prevents.
+/// Executes two steps one after the other, but checks them as if they were concurrent. Then appends
+/// without an owner, which only a valid lease prevents.
 fn follow(one: &Step, two: &Step, one_first: bool) -> Result<(), String> {
     let factory = || Handle::new(MemoryStore::default());
     let mut history = History::new(&factory)?;
