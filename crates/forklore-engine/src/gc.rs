@@ -10,7 +10,7 @@ impl Engine {
     ///
     /// # Errors
     /// - `unsupported` if the store has neither maintenance operations nor attachments.
-    /// - `busy` if the store is in use by another maintenance operation.
+    /// - `busy` if another process locks the store, or reads an older state of it, for too long.
     /// - `corrupt` if a session is too damaged to determine which attachments it mentions. No
     ///   attachment is removed in this case.
     pub fn gc(&self) -> Result<Collected> {

@@ -14,8 +14,8 @@ impl Engine {
     /// other sessions' events. No other operation returns different results.
     ///
     /// # Errors
-    /// `unsupported` if the store has no maintenance operations; `busy` if another writer uses the
-    /// store.
+    /// `unsupported` if the store has no maintenance operations; `busy` if another process locks
+    /// the store for too long.
     pub fn pack(&self, idle: Duration) -> Result<Packed> {
         if !self.store.capabilities().maintenance {
             return Err(Error::Unsupported("this store packs nothing".into()));

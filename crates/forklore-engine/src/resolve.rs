@@ -21,7 +21,8 @@ pub struct Scope {
 
 impl Engine {
     /// Returns the session that `reference` names. A reference is an exact id, `last`, `@label`,
-    /// `REF@label`, or a prefix or suffix of an id that matches only one session.
+    /// `REF@label` (a label in the family of the session REF), or a prefix or suffix of an id that
+    /// matches only one session.
     ///
     /// # Errors
     /// - `not_found`: no session matches.

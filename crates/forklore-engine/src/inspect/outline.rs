@@ -200,9 +200,9 @@ impl Outline {
         })
     }
 
-    /// Returns the position of the first item in the run of items at the end of the outline whose
-    /// events `is_inherited` accepts. Skips items that replace others. The run is short, so one
-    /// read per item is fast enough.
+    /// Returns where the last run of items begins whose events `is_inherited` all accepts. Searches
+    /// backwards from the end of the outline; the result is the end if the run is empty. Skips
+    /// items that replace others. The run is short, so one read per item is fast enough.
     fn inherited_from(
         &self,
         engine: &Engine,
@@ -286,7 +286,7 @@ impl Item {
         Self { seq, number, instead, edits: None, index, role, starts_turn, emptied, parts }
     }
 
-    /// Checks whether the item is one of the messages that a compaction put in place of others.
+    /// Checks whether the item is a message of a compaction, which replaces other messages.
     fn covers(&self) -> bool {
         self.instead && self.edits.is_none()
     }

@@ -104,9 +104,9 @@ impl Family {
         header.deleted.is_none() && !self.is_guessed(&header.id)
     }
 
-    /// Returns the minimum counts of a session, taken from the latest cut at which a child begins.
-    /// Sets the count of inheritable events and of conversation events. The session must have had
-    /// that many.
+    /// Returns the minimum counts of a session, as proved by the latest cut at which a child
+    /// begins. Sets the count of inheritable events and of conversation events. The session must
+    /// have had that many.
     pub(super) fn begun_at(&self, id: &SessionId) -> Counts {
         let children = self.children.get(id).into_iter().flatten();
         let cuts = children.filter_map(|child| self.headers.get(child)?.cut.as_ref());

@@ -31,8 +31,8 @@ struct File {
     locations: Vec<(RecordKey, RecordLocation)>,
     /// The file's id in the new store. `None` until the first session of the file exists there.
     made: Option<SourceId>,
-    /// The path of the session file to which this file belongs, if this file is a sidecar (a file
-    /// that an agent stores with a session file).
+    /// The path of the session file to which this sidecar belongs. `None` if this file is not a
+    /// sidecar (a file that an agent stores with a session file).
     sidecar_of: Option<String>,
     /// For each session of the file: how many of its events were already written to the new store.
     written: HashMap<SessionId, u64>,

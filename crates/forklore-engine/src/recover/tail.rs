@@ -25,7 +25,8 @@ pub(super) struct Tail<'t, W> {
     bytes: usize,
     /// The unreadable seqs since the last readable event, each with the reason.
     gap: Vec<(u64, String)>,
-    /// The counts after the last readable event.
+    /// The session's counts (events by class, turns and bytes) up to and including the last
+    /// readable event.
     counts: Counts,
     ts: Timestamp,
 }
@@ -64,9 +65,10 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         }
     }
 
-    /// Writes a marker for each unreadable event of the current gap. The markers have the classes
-    /// that lead to the counts `behind`, the counts after the gap. Reports the events as lost if
-    /// `lost` is set, except in a deleted session if no session inherits them.
+    /// Writes a marker for each unreadable event of the current gap. The classes of the markers are
+    /// such that the counts after the gap are those given. Without given counts, the gap changes no
+    /// count. Reports the events as lost if `lost` is set, except in a deleted session if no
+    /// session inherits them.
     fn close(&mut self, behind: Option<Counts>, lost: bool) -> Result<()> {
         let gap = std::mem::take(&mut self.gap);
         let behind = behind.unwrap_or(self.counts);

@@ -95,7 +95,7 @@ impl StoredFile {
         self.source.id
     }
 
-    /// Returns [`name`](SessionFile::name) as a path, with its exact bytes.
+    /// Returns the file's [`name`](SessionFile::name) as a relative path, with its exact bytes.
     #[must_use]
     pub fn relative_path(&self) -> &Path {
         &self.relative_path
