@@ -25,8 +25,8 @@ pub(super) struct Tail<'t, W> {
     bytes: usize,
     /// The unreadable seqs since the last readable event, each with the reason.
     gap: Vec<(u64, String)>,
-    /// The session's counts (events by class, turns and bytes) up to and including the last
-    /// readable event.
+    /// The session's counts (inheritable events, conversation events, turns, bytes) up to and
+    /// including the last readable event.
     counts: Counts,
     ts: Timestamp,
 }
