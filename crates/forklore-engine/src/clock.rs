@@ -12,7 +12,8 @@ pub trait Clock: Send + Sync {
     fn random(&self) -> [u8; 10];
 }
 
-/// Reads the time from the system clock and the random bits from the operating system.
+/// Reads the time from the system clock. The random bits are those of a new UUIDv7, which count up
+/// within a millisecond.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

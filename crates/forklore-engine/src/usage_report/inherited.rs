@@ -12,8 +12,9 @@ use crate::{Engine, Result};
 
 impl Engine {
     /// Returns the usage of the model calls in the history that a session inherits. If a call's
-    /// usage was reported several times, counts the last report before the cut. The session's own
-    /// usage does not include this usage.
+    /// usage was reported several times, counts the last report up to the cut. Usage that an
+    /// ancestor recorded directly after the cut, before the child was created, counts too. The
+    /// session's own usage does not include this usage.
     ///
     /// Reads the events of those ancestors that still exist. Does not count agents whose records
     /// contain running totals.
