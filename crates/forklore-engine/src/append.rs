@@ -10,11 +10,11 @@ use jiff::Timestamp;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Appends events after the head of a session: all of them, or none. The events are durable
-    /// when the function returns.
+    /// Appends a batch of events after the head of a session: all of them, or none. The events are
+    /// durable when the function returns.
     ///
-    /// A writer passes in `expect` the head that it saw. It gets `conflict` if another writer
-    /// appended first:
+    /// The caller may pass, as `expect`, the head that it last saw. If another writer appended
+    /// meanwhile, the function returns `conflict`:
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -35,7 +35,8 @@ impl Engine {
     ///
     /// # Errors
     /// `invalid_args` with the number of the invalid event in the batch, from 1; `conflict` with
-    /// the actual head; `busy`; `not_found`.
+    /// the actual head if it is not `expect`; `busy` if another runtime has leased the session;
+    /// `not_found` if the session does not exist.
     pub fn append(&self, session: &SessionId, batch: &Batch) -> Result<Appended> {
         let now = self.now();
         check_size(&batch.events)?;
@@ -75,7 +76,8 @@ impl Engine {
         })
     }
 
-    /// Checks that each compaction covers only conversation events that precede the compaction.
+    /// Checks that each compaction event in `events` covers only conversation events that precede
+    /// that compaction.
     fn check_compactions(&self, session: &SessionId, events: &[Event]) -> Result<()> {
         if !events.iter().any(|event| event.kind == EventType::HISTORY_COMPACTION) {
             return Ok(());

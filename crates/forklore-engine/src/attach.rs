@@ -68,12 +68,14 @@ impl Engine {
         })
     }
 
-    /// Stores at most `limit` bytes as an attachment. The caller then writes the message whose part
-    /// `{type:"attachment",ref,media_type,name?}` names the attachment. While the returned pin
-    /// exists, no `gc` removes the attachment: drop the pin after the message is written.
+    /// Stores the bytes of `bytes`, at most `limit`, as an attachment. The caller then appends a
+    /// message with a part `{type:"attachment",ref,media_type,name?}` whose `ref` is the
+    /// attachment's id. While the returned pin exists, no `gc` removes the attachment: drop the pin
+    /// after that append.
     ///
     /// # Errors
-    /// `unsupported` if the store has no attachments, `invalid_args` for too many bytes.
+    /// `unsupported` if the store has no attachments, `invalid_args` if there are more than `limit`
+    /// bytes.
     pub fn put_attachment(&self, bytes: &mut dyn Read, limit: u64) -> Result<Pin> {
         Ok(self.attachments_of_store()?.put(bytes, limit)?)
     }
@@ -86,8 +88,9 @@ impl Engine {
         Ok(&**attachments?.store())
     }
 
-    /// Pins the attachments that these payloads mention. Call this before the payloads are written:
-    /// a `gc` that has already read the session could otherwise remove the attachments.
+    /// Pins the attachments that these payloads mention, so that no `gc` removes them. Call this
+    /// before the payloads are appended: a `gc` that has already read the session does not see the
+    /// new mentions.
     pub fn hold_mentioned<'d>(&self, data: impl IntoIterator<Item = &'d Data>) -> Vec<Pin> {
         let Some(attachments) = &self.attachments else { return Vec::new() };
         let mentions = data.into_iter().flat_map(attachment::mentions);
@@ -122,7 +125,7 @@ fn check(request: &Attach) -> Result<()> {
     Ok(())
 }
 
-/// Builds the message that names an attachment.
+/// Builds the user message whose attachment part refers to the attachment `id`.
 fn message(id: AttachmentId, request: &Attach) -> Result<NewEvent> {
     let mut part = json!({"type": "attachment", "ref": id, "media_type": request.media_type});
     if let (Some(name), Some(part)) = (&request.name, part.as_object_mut()) {

@@ -20,7 +20,8 @@ impl Engine {
     /// inherited messages. A missing attachment is marked `missing` and is not an error.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
+    /// damaged, `missing_ancestor` if inherited events are missing.
     pub fn attachments(&self, session: &SessionId) -> Result<Vec<NamedAttachment>> {
         let end = u64::try_from(self.show(session)?.head_seq()).ok();
         let mut named = Vec::new();
@@ -45,7 +46,7 @@ impl Engine {
         Ok(named)
     }
 
-    /// Returns the total size of all attachments in bytes.
+    /// Returns the total size of all attachments in the store, in bytes.
     pub(crate) fn attachment_bytes(&self) -> Result<u64> {
         let Some(attachments) = &self.attachments else { return Ok(0) };
         Ok(attachments.store().list()?.iter().map(|attachment| attachment.bytes).sum())

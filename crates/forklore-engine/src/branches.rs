@@ -8,11 +8,11 @@ use crate::list::problems;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Returns the branches of the family to which `session` belongs, its root included. Leaves out
-    /// delegates and deleted sessions.
+    /// Returns the branches in the family of `session` (all sessions with the same root), including
+    /// the root. Leaves out delegates and deleted sessions.
     ///
     /// # Errors
-    /// `not_found`.
+    /// `not_found` if the session does not exist or was deleted.
     pub fn branches(&self, session: &SessionId) -> Result<Branches> {
         let root = self.show(session)?.root_id;
         let filter = Filter { family: Some(root.clone()), deleted: true, ..Filter::default() };

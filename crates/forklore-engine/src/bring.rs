@@ -12,16 +12,19 @@ use serde::Deserialize;
 use crate::summary::{BranchSummary, Of, usage_events};
 use crate::{Engine, Error, Result};
 
-/// Maximum length in bytes of the answer that `bring` records. The branch has the full answer.
+/// Maximum length in bytes of the branch's last answer in the summary that [`Engine::bring`]
+/// records. The branch itself has the full answer.
 const ANSWER_BYTES: usize = 64 << 10;
-/// How often `bring` tries in all if other writers conflict, before it returns `conflict`.
+/// Maximum number of attempts of [`Engine::bring`] to append. It tries again if another writer
+/// appended first, and returns `conflict` after the last attempt.
 const ATTEMPTS: usize = 5;
 
 impl Engine {
-    /// Records in the session `into` what the branch `from` did since the two diverged, or since
-    /// the last `bring` from `from` to `into`. The record includes the branch's last answer.
-    /// Appends one `branch_summary` after the head of `into`, which changes no history, and the
-    /// usage of the summary call, if any. Bringing the same part again records nothing.
+    /// Records in the session `into` what the branch `from` did since their histories diverged. If
+    /// an earlier `bring` recorded a part of that in `into`, records only what followed. Appends
+    /// one `branch_summary` with a summary and the branch's last answer after the head of `into`.
+    /// If a model wrote the summary, also appends the usage of that model call. Changes no earlier
+    /// event. If the same part was already recorded, records nothing.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -42,9 +45,11 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `not_found`; `busy`; `conflict` if other writers append in every attempt; `invalid_args`
-    /// with one of the reasons `same_session`, `nothing_to_bring` (the branch has no events of its
-    /// own) or `part` (the requested part is out of range).
+    /// - `not_found`: one of the two sessions does not exist.
+    /// - `busy`: another runtime has leased `into`.
+    /// - `conflict`: other writers appended during every attempt.
+    /// - `invalid_args`, with a reason: `same_session` (`from` is `into`), `nothing_to_bring` (the
+    ///   branch has no events of its own) or `part` (the requested part is out of range).
     pub fn bring(&self, request: &Bring) -> Result<Brought> {
         if request.from == request.into {
             let message = "a session cannot be brought into itself";
@@ -123,8 +128,9 @@ impl Engine {
         Ok(Event { id: id.clone(), ts: self.now(), kind, class, dialect: None, effect, data })
     }
 
-    /// Returns the part of `from` that `into` has neither in its history nor as a summary. If
-    /// `requested` is given, limits the part to that range of indexes.
+    /// Returns the part of the branch `from` that the session `into` has neither inherited nor
+    /// received as a summary. If `requested` is given, considers only that range of conversation
+    /// indexes.
     fn not_yet_brought(
         &self,
         from: &Header,
@@ -174,14 +180,16 @@ impl Engine {
     }
 }
 
-/// The part of the branch to bring, and whether an event already records it.
+/// The range of a branch to summarize in another session, and whether that session already has an
+/// event that records it.
 enum Part {
     New(Of),
-    /// There is nothing to record: this event already recorded the whole part.
+    /// An event of the target session already records the whole range, so there is nothing to
+    /// append.
     Brought(Of, Existing),
 }
 
-/// An event in the target session that recorded a part of the branch.
+/// The `branch_summary` event in the target session that already records a part of the branch.
 struct Existing {
     id: EventId,
     seq: u64,
@@ -195,7 +203,8 @@ struct Recorded {
     to_index: u64,
 }
 
-/// Parses a `branch_summary` that `bring` wrote for `branch`. Returns its strategy and the part.
+/// Parses the payload of a `branch_summary` that [`Engine::bring`] wrote for `branch`. Returns the
+/// summary's strategy and the summarized range. Returns `None` for any other payload.
 fn recorded_of(data: &Data, branch: &SessionId) -> Option<(&'static str, Recorded)> {
     #[derive(Deserialize)]
     struct Summary {
@@ -209,8 +218,8 @@ fn recorded_of(data: &Data, branch: &SessionId) -> Option<(&'static str, Recorde
     (of.session_id == *branch).then_some((strategy, of))
 }
 
-/// Parses a `branch_summary` that `bring` wrote. Returns the branch's label at that time, and the
-/// branch's session id.
+/// Parses the payload of a `branch_summary` that [`Engine::bring`] wrote. Returns the summarized
+/// branch's label at that time and its session id. Returns `None` for any other payload.
 pub(crate) fn brought_by(data: &Data) -> Option<(String, SessionId)> {
     #[derive(Deserialize)]
     struct Summary {
@@ -221,15 +230,16 @@ pub(crate) fn brought_by(data: &Data) -> Option<(String, SessionId)> {
     Some((brought_from, of.session_id))
 }
 
-/// Derives the event id from the part and the strategy. Two writers that bring the same part at
-/// once use the same id, so the log gets one event.
+/// Derives the id of a `branch_summary` event from the summarized range and the strategy. Two
+/// writers that record the same range at the same time use the same id, so the log gets only one
+/// event.
 fn event_id(of: &Of, by: &Summarize) -> EventId {
     let what = format!("brought {} {} {}", by.strategy(), of.from_index, of.to_index);
     EventId::named(&of.session_id, &what)
 }
 
-/// Derives the id of a usage event from the id of the summary. The store recognizes a repeated
-/// append by this id.
+/// Derives the id of a usage event from the id of the summary event and the position `at`. By this
+/// id, the store recognizes a repeated append.
 fn usage_id(brought: &Brought, at: usize) -> EventId {
     EventId::named(&brought.from_session_id, &format!("usage {at} of {}", brought.event_id))
 }

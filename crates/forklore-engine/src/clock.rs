@@ -5,14 +5,15 @@ use uuid::Uuid;
 
 /// Supplies the engine with the current time and random bits.
 pub trait Clock: Send + Sync {
-    /// Returns the current time. The engine reduces it to microseconds.
+    /// Returns the current time. The engine truncates the time to whole microseconds.
     fn now(&self) -> Timestamp;
 
     /// Returns 80 random bits for an id.
     fn random(&self) -> [u8; 10];
 }
 
-/// Reads the time from the system clock and the random bits from the system's generator.
+/// Reads the time from the system clock. The random bits are those of a new UUIDv7, which count up
+/// within a millisecond.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

@@ -7,24 +7,27 @@ use forklore_store::port::At;
 use crate::summary::Of;
 use crate::{Engine, Result};
 
-/// A compaction leaves at most one part in this many of the bytes unchanged: a quarter.
+/// The divisor of the size that a compaction may leave. A compaction leaves at most 1/4 of the
+/// bytes of the conversation uncompacted.
 const RETAINED_FRACTION: u64 = 4;
 
-/// The range of a history that a compaction would cover, and the summary to replace it with.
+/// The range of a history that a compaction would cover, and a summary of that range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompactionPlan {
-    /// The first covered index, inclusive. System messages at the beginning are not covered.
+    /// The conversation index of the first message that the compaction covers. System messages at
+    /// the beginning of the history are not covered.
     pub from_index: u64,
-    /// The end of the covered indexes, exclusive.
+    /// The exclusive end of the range of conversation indexes that the compaction covers.
     pub to_index: u64,
-    /// The covered messages in the form that the model receives so far. An earlier compaction's
-    /// summary replaces the messages that it covers.
+    /// The messages that the compaction covers, as the model receives them now. The summary of an
+    /// earlier compaction replaces the messages that the earlier compaction covers.
     pub messages: Vec<Message>,
-    /// The deterministic summary of the covered messages, made without a model.
+    /// The summary of the covered messages, computed deterministically without a model.
     pub summary: Summary,
 }
 
-/// A position in the history after which no tool call is open.
+/// A position in a session's history at which a compaction may end, because no tool call is open
+/// there.
 struct Position {
     index: u64,
     seq: u64,
@@ -34,12 +37,14 @@ struct Position {
 }
 
 impl Engine {
-    /// Plans a compaction of a session. The plan leaves at most a quarter of the uncompacted bytes
-    /// if a position allows that. It ends before the first message of a turn if possible, and never
-    /// separates a call from its result. Returns `None` if there is nothing to cover.
+    /// Plans a compaction: chooses the range of messages that a summary should replace. The
+    /// messages after the range have at most a quarter of the uncompacted bytes, if a possible end
+    /// allows that. The range ends before the first message of a turn if possible, and never
+    /// separates a tool call from its result. Returns `None` if there is nothing to cover.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
+    /// damaged, `missing_ancestor` if inherited events are missing.
     pub fn plan_compaction(&self, session: &SessionId) -> Result<Option<CompactionPlan>> {
         let header = self.show(session)?;
         let mut positions: Vec<Position> = Vec::new();

@@ -10,18 +10,19 @@ use serde::de::IgnoredAny;
 
 use crate::{Engine, Result};
 
-/// Estimated bytes of text per token, for text that no provider counted: a rule of thumb.
+/// Estimated bytes of text per token, used if no provider counted the tokens. A rule of thumb.
 const BYTES_PER_TOKEN: u64 = 4;
 /// Estimated tokens per image: a rule of thumb.
 const IMAGE_TOKENS: u64 = 1_600;
 const PAGE: usize = 64;
 
-/// The least number of tokens that the next request of a session takes.
+/// The minimum number of context-window tokens that a session's next model request needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContextUsage {
-    /// The number of all tokens, including estimated tokens.
+    /// The total number of tokens, including the estimated ones.
     pub tokens: u64,
-    /// How many of `tokens` are estimated from the length of the messages.
+    /// How many of `tokens` are estimated from the length of messages instead of counted by a
+    /// provider.
     pub estimated: u64,
 }
 
@@ -37,24 +38,26 @@ impl ContextUsage {
     }
 }
 
-/// The result of a search for the last model call, backwards through the own events of a session.
+/// The result of a backward search through a session's own events for its last model call.
 enum Found {
-    /// A model call that used `tokens` tokens. `bytes` is the size of the inheritable events after
-    /// it.
+    /// A model call that used `tokens` tokens. `bytes` is the total size of the inheritable events
+    /// after that call.
     Call { tokens: u64, bytes: u64 },
-    /// A compaction. Token counts from before a compaction no longer apply.
+    /// The search reached a compaction first. Token counts from before a compaction no longer
+    /// apply.
     Compaction,
     /// The session's own events contain neither a model call nor a compaction.
     Nothing,
 }
 
 impl Engine {
-    /// Returns how full the context window is. Uses the last model call since the last compaction;
-    /// an ancestor may have made this call. Without such a call, estimates the size of the messages
-    /// that the model would receive.
+    /// Returns how full the context window of a session's model is. Takes the tokens of the last
+    /// model call since the last compaction, even if an ancestor made that call. Without such a
+    /// call, estimates the tokens from the size of the messages that the model would receive.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
+    /// damaged, `missing_ancestor` if inherited events are missing.
     pub fn context_usage(&self, session: &SessionId) -> Result<ContextUsage> {
         let header = self.show(session)?;
         let bytes = header.counts.bytes;
@@ -90,9 +93,9 @@ impl Engine {
         Ok(ContextUsage::default().and_bytes(bytes))
     }
 
-    /// Returns the seq of the last event in the run of non-inherited events right after a cut, or
-    /// the cut itself if there is none. This run contains the usage of the last answer before the
-    /// cut.
+    /// Returns the seq of the last event in the run of non-inheritable events directly after a cut.
+    /// Returns the cut itself if no such event follows. This run contains the token usage of the
+    /// last answer before the cut.
     fn last_behind(&self, header: &Header, cut: u64) -> Result<u64> {
         let at = At::Seq(cut + 1);
         let query = Query { at, direction: Direction::Forward, limit: PAGE, bare: true };
@@ -101,8 +104,8 @@ impl Engine {
         Ok(behind.last().map_or(cut, |event| event.seq))
     }
 
-    /// Finds the last model call among the events that the session wrote itself, up to and
-    /// including `seq`.
+    /// Searches backwards from `seq`, inclusive, for the last model call that the session itself
+    /// made.
     fn last_call(&self, header: &Header, seq: u64, bytes: u64) -> Result<Found> {
         let mut next = Some(seq);
         while let Some(seq) = next.take() {
@@ -148,8 +151,8 @@ fn tokens_of(stored: &LogEntry) -> Option<u64> {
     Some(usage.tokens()).filter(|tokens| *tokens > 0)
 }
 
-/// Returns the size of a message in bytes. Counts each inline image as `IMAGE_TOKENS` tokens
-/// instead of by the length of its base64.
+/// Returns the size of a message in bytes. Counts an inline image as the bytes of `IMAGE_TOKENS`
+/// tokens, not by the length of its base64.
 fn message_bytes(message: &Message) -> u64 {
     let all = serde_json::to_string(message).map_or(0, |text| text.len() as u64);
     let (images, base64) = inline_bytes(message);

@@ -9,11 +9,13 @@ use forklore_store::port::NewSession;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Creates a root session, or a delegate if the request names a parent.
+    /// Creates a root session. If the request names a parent, creates a delegate (a sub-agent
+    /// session) of that parent.
     ///
     /// # Errors
-    /// `already_exists` if the id is in use or belonged to a deleted session, `invalid_args`,
-    /// `not_found` if the parent does not exist.
+    /// - `already_exists`: the id is in use or belonged to a deleted session.
+    /// - `invalid_args`: a field of the request is too long or not allowed.
+    /// - `not_found`: the parent does not exist.
     pub fn create(&self, request: &Create) -> Result<Header> {
         check(request)?;
         if let Some(parent) = &request.parent {

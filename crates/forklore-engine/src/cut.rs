@@ -17,17 +17,18 @@ pub(crate) struct Found {
 }
 
 impl Engine {
-    /// Returns the cut that `selector` names in the session of `header` (docs/semantics.md, Where
-    /// to cut).
+    /// Resolves `selector` to a cut in the history of the session with this header
+    /// (docs/semantics.md, Where to cut).
     ///
     /// # Errors
-    /// `invalid_args` if the selector is out of range. Also if the selector selects nothing, unless
-    /// it is `start` or `index:0`.
+    /// `invalid_args` if the selector is out of range, or if it selects nothing and is not `start`
+    /// or `index:0`.
     pub fn cut(&self, header: &Header, selector: &Selector) -> Result<Cut> {
         Ok(self.find_cut(header, selector)?.cut)
     }
 
-    /// Like [`Engine::cut`], but also counts the tool calls that the cut leaves open.
+    /// Resolves `selector` to a cut in the session, and counts the tool calls that the cut leaves
+    /// open.
     pub(crate) fn find_cut(&self, header: &Header, selector: &Selector) -> Result<Found> {
         let found = self.search(header, selector)?;
         if found.cut.inheritable == 0 && !selector.allows_empty() {
@@ -91,8 +92,9 @@ impl Engine {
         self.behind_first(header, At::Inheritable(inheritable))
     }
 
-    /// Returns the cut after the event at `at`. The read also fetches the next event. That is
-    /// usually the next inheritable event, so one read is enough.
+    /// Returns the cut directly after the event at the position `at`. The read also fetches the
+    /// next event, because the cut depends on whether a turn starts there. That event is usually
+    /// the next inheritable one, so a second read is rarely necessary.
     fn behind_first(&self, header: &Header, at: At) -> Result<Found> {
         let missing = format!("the event at {at:?}");
         let query = Query { at, direction: Direction::Forward, limit: 2, bare: true };
@@ -121,22 +123,22 @@ impl Engine {
         Ok(self.store().read(&header.id, &query)?.events.pop())
     }
 
-    /// Returns the tool calls that a cut leaves open. Reads events backwards from the cut, until an
-    /// event after which no call was open.
+    /// Returns the tool calls that have no result at a cut. Reads the events before the cut
+    /// backwards, until the first event after which no call was open.
     pub fn open_calls(&self, header: &Header, cut: &Cut) -> Result<OpenCalls> {
         let mut effects = Vec::new();
         self.back_to_closed(header, cut, |event| effects.push(event.event.effect))?;
         Ok(effects.into_iter().rev().collect())
     }
 
-    /// Returns the last cut that is not after `cut` and leaves no tool call open.
+    /// Returns the last cut at or before `cut` that leaves no tool call open.
     pub(crate) fn cut_without_open_calls(&self, header: &Header, cut: &Cut) -> Result<Cut> {
         let closed = self.back_to_closed(header, cut, |_| {})?;
         Ok(self.after_inheritable(header, closed.map_or(0, |event| event.counts.inheritable))?.cut)
     }
 
-    /// Walks back from `cut` over the events after which a tool call is open. Returns the first
-    /// event after which none is open, or `None` if there is no such event.
+    /// Reads backwards from `cut` to the nearest event after which no tool call is open. Returns
+    /// that event, or `None` if there is none. Passes each event that it skipped to `visit`.
     fn back_to_closed(
         &self,
         header: &Header,

@@ -10,15 +10,19 @@ use jiff::Timestamp;
 
 use crate::{Engine, Result};
 
-/// How often a cascade tries in all. It restarts if a branch was created in the subtree meanwhile.
+/// Maximum number of attempts of a cascading delete. It starts again if another writer created a
+/// branch in the subtree meanwhile.
 const TRIES: usize = 8;
 
 impl Engine {
-    /// Deletes a session together with those of its delegates that have no branch children
-    /// (docs/semantics.md, Delete, detach).
+    /// Deletes a session, and those of its delegates that have no branch children
+    /// (docs/semantics.md, Delete, detach). In cascade mode, also deletes the descendants, except
+    /// those that are detached.
     ///
     /// # Errors
-    /// `has_children`, `busy`, `not_found`. After an error, no session was deleted.
+    /// `has_children` if a branch child still reads the session's history and the request does not
+    /// allow that; `busy` if a session to delete is leased; `not_found` if the session does not
+    /// exist. After an error, no session was deleted.
     pub fn delete(&self, request: &Delete) -> Result<Deleted> {
         let now = self.now();
         let mut tries = TRIES;
@@ -51,7 +55,7 @@ impl Engine {
         }
     }
 
-    /// Returns the sessions that the request deletes. Reads the current headers.
+    /// Determines from the current headers which sessions the delete request removes.
     fn closed_set(&self, request: &Delete) -> Result<Set> {
         let header = self.show(&request.session)?;
         let filter = Filter { family: Some(header.root_id.clone()), ..Filter::default() };
@@ -62,13 +66,15 @@ impl Engine {
     }
 }
 
-/// The sessions to delete together, and the family that contains them.
+/// The sessions that one request deletes together, and the family (all sessions with one root) that
+/// contains them.
 struct Set {
     sessions: Vec<SessionId>,
     family: Family,
 }
 
-/// The children and leases of a family, without its deleted sessions.
+/// The children and the lease of each session in a family (all sessions with one root). Leaves out
+/// deleted sessions.
 struct Family {
     children: HashMap<SessionId, Vec<Header>>,
     leases: HashMap<SessionId, Lease>,
@@ -96,7 +102,9 @@ impl Family {
         child.kind == SessionKind::Branch && !child.detached
     }
 
-    /// Returns `header`'s session and the sessions to delete with it, descendants before ancestors.
+    /// Returns the session of `header` and the sessions that must be deleted with it. Descendants
+    /// precede ancestors. With `cascade`, these are all descendants except detached branches and
+    /// their descendants; otherwise only delegates on which no branch depends.
     fn closed_set(&self, header: &Header, cascade: bool) -> Vec<SessionId> {
         let mut set = vec![header.id.clone()];
         let mut seen = HashSet::from([header.id.clone()]);
@@ -119,7 +127,7 @@ impl Family {
         set
     }
 
-    /// Returns an error if one of the sessions is leased.
+    /// Returns an error if one of the sessions in `set` is leased at the time `now`.
     fn refuse_leased(&self, set: &[SessionId], now: Timestamp) -> Result<()> {
         for session in set {
             if let Some(lease) = self.leases.get(session).filter(|lease| lease.holds_at(now)) {

@@ -7,12 +7,13 @@ use forklore_store::port::Change;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Copies the prefix that a session inherits into the session's own segment. Every read of the
-    /// session then returns the same answer as before, but its ancestors may be deleted
+    /// Copies the history that a session inherits into the session's own stored events. Afterwards
+    /// every read of the session returns the same as before, and its ancestors may be deleted
     /// (docs/semantics.md, Delete, detach).
     ///
     /// # Errors
-    /// `not_found`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `missing_ancestor` if inherited
+    /// events are missing.
     pub fn detach(&self, session: &SessionId) -> Result<Detached> {
         let changed = self.store.change(session, &Change::Detach)?;
         Ok(Detached { session_id: changed.header.id, copied_events: changed.copied_events })

@@ -14,15 +14,17 @@ impl Engine {
     /// [`Engine::compare`] if the differing events may not fit in memory.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
+    /// damaged, `missing_ancestor` if inherited events are missing.
     pub fn diff(&self, a: &SessionId, b: &SessionId) -> Result<Difference> {
         let Difference { ancestor, common, only_a, only_b } = self.compare(a, b)?;
         let (only_a, only_b) = (only_a.collect::<Result<_>>()?, only_b.collect::<Result<_>>()?);
         Ok(Difference { ancestor, common, only_a, only_b })
     }
 
-    /// Like [`Engine::diff`], in constant memory: the iterators read the records of each side as
-    /// they advance. The common part is not read, so the time does not depend on its length.
+    /// Compares the histories of two sessions, and returns the differing records as iterators. The
+    /// iterators read the records as they advance, so the memory use is constant. The common part
+    /// is not read, so the time does not depend on its length.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -45,8 +47,9 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`. Each record of an iterator may fail with
-    /// `corrupt` or `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
+    /// damaged, `missing_ancestor` if inherited events are missing. Each record of an iterator may
+    /// fail with `corrupt` or `missing_ancestor`.
     pub fn compare(&self, a: &SessionId, b: &SessionId) -> Result<Difference<Replay>> {
         let (a, b) = (self.show(a)?, self.show(b)?);
         let (end_a, end_b) = (a.counts.index, b.counts.index);
@@ -68,8 +71,9 @@ impl Engine {
         })
     }
 
-    /// Returns the identity of the conversation event at this index. The event must exist. If the
-    /// session is a copy and repeats the event, the identity is that of the original's event.
+    /// Returns where the conversation event at this index was first written: the session and the
+    /// seq. The event must exist. If the session is a copy (it repeats the beginning of another
+    /// session) and the event is repeated, returns where the original has the event.
     fn origin(&self, session: &SessionId, index: u64) -> Result<Origin> {
         let mut origin = self.written(session, index)?;
         let mut seen = HashSet::new();
@@ -86,7 +90,8 @@ impl Engine {
         Ok(origin)
     }
 
-    /// Returns the session whose event `session` repeats at this index, if `session` is a copy.
+    /// Returns the session whose event `session` repeats at this index. Returns `None` if `session`
+    /// is not a copy of another session, or does not repeat it up to this index.
     fn original_at(&self, session: &SessionId, index: u64) -> Result<Option<SessionId>> {
         let copy_of = match self.store().header(session) {
             Ok(header) => header.copy_of,
@@ -98,7 +103,8 @@ impl Engine {
         Ok(repeats.map(|copy_of| copy_of.session_id))
     }
 
-    /// Returns the session and seq where the conversation event at this index was first written.
+    /// Returns the session and the seq to which the conversation event at this index was first
+    /// appended. Does not look for the original of a copy.
     fn written(&self, session: &SessionId, index: u64) -> Result<Origin> {
         let found = self.event_at(session, At::Index(index))?;
         let missing = || StoreError::MissingAncestor {

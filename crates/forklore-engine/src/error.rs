@@ -9,7 +9,8 @@ use forklore_core::{AttachmentId, CutError, ErrorKind, Selector, SessionId};
 use forklore_store::Error as StoreError;
 use serde_json::{Value, json};
 
-/// Maximum number of folders named in the message of [`Error::Elsewhere`].
+/// Maximum number of folders that the message of [`Error::Elsewhere`] lists. The folders contain
+/// sessions that match a reference.
 const NAMED: usize = 3;
 
 /// The result of an engine operation. The error is [`Error`] by default.
@@ -22,29 +23,30 @@ pub enum Error {
     /// The store refused the operation or failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The selector does not resolve to a cut in the session.
+    /// The session selector (such as `turn:2`) does not resolve to a cut in the session.
     #[error("session {session}: {source}")]
     Cut {
         /// The session in which the selector was resolved.
         session: SessionId,
-        /// Why the selector names no cut.
+        /// Why the selector does not resolve to a cut.
         #[source]
         source: CutError,
     },
-    /// A name does not match its grammar. The error does not repeat the name, which may be hostile.
+    /// A name, such as a session id, does not match the grammar of such names. The error does not
+    /// repeat the name, which may be hostile.
     #[error("the {what} is not valid: {source}")]
     Name {
         /// The kind of name, such as `session id`.
         what: &'static str,
-        /// Which rule of the grammar the name breaks.
+        /// Which rule of the grammar the name violates.
         source: IdError,
     },
-    /// An event to append is invalid.
+    /// An event in an append batch is invalid.
     #[error("event {line}: {source}")]
     Event {
         /// The number of the event in the batch, from 1.
         line: usize,
-        /// Why the payload is invalid.
+        /// Why the payload of the event is invalid.
         source: PayloadError,
     },
     /// An argument is invalid.
@@ -55,84 +57,91 @@ pub enum Error {
         /// A description of the problem, for people.
         message: String,
     },
-    /// The cut leaves tool calls open, and the requested policy refuses such a cut.
+    /// The requested cut leaves tool calls open, and the tool-call policy of the request refuses
+    /// that.
     #[error("the cut leaves {} tool calls open", calls.len())]
     OpenCalls {
-        /// The parent session.
+        /// The session to fork, in which the tool calls are open.
         session: SessionId,
-        /// The open tool calls.
+        /// The tool calls that have no result at the cut.
         calls: Vec<OpenCall>,
     },
-    /// A session with this id exists, but it is not the child that the request describes.
+    /// A session with the requested id exists, but it is not the child that the fork request
+    /// describes.
     #[error("session {id} already exists, and is another child than the one asked for: {differs}")]
     OtherChild {
-        /// The id that the request gave.
+        /// The id that the fork request gave for the child.
         id: SessionId,
-        /// The first property in which the existing session differs from the request.
+        /// The first property in which the existing session differs from the fork request.
         differs: &'static str,
     },
-    /// The child would have a permission that its parent does not have.
+    /// The request gives a child session a permission that its parent does not have.
     #[error("the parent does not have the permission {0:?}")]
     Permission(String),
     /// The fork would exceed the maximum depth.
     #[error("session {session} is {links} forks deep already, and {max} are allowed")]
     TooDeep {
-        /// The parent session.
+        /// The session to fork, which is already as deep as allowed.
         session: SessionId,
-        /// The number of links from the parent up to its root or to its nearest detached ancestor.
+        /// The number of parent links from this session up to its root or to its nearest detached
+        /// ancestor.
         links: u64,
-        /// The maximum number of links.
+        /// The maximum number of parent links that a session may have.
         max: u64,
     },
-    /// The parent links of the session form a cycle.
+    /// The parent links of this session form a cycle.
     #[error("the ancestors of session {0} run in a circle")]
     Cycle(SessionId),
-    /// A reference matches no session.
+    /// A session reference, such as an id or `@label`, matches no session.
     #[error("no session fits {what}")]
     NoMatch {
-        /// A description of the reference. Never contains untrusted text.
+        /// A description of the session reference. Never contains untrusted text.
         what: String,
     },
-    /// A reference matches no session of this workspace, but matches sessions of other workspaces.
+    /// A session reference matches only sessions of other workspaces, none of the current
+    /// workspace.
     #[error("no session of this folder fits {what}, but {}", do_fit(found))]
     Elsewhere {
-        /// A description of the reference. Never contains untrusted text.
+        /// A description of the session reference. Never contains untrusted text.
         what: String,
         /// Up to 10 matching sessions of other workspaces, most recently updated first.
         found: Vec<Elsewhere>,
     },
-    /// The session was not imported from a file.
+    /// The operation needs the imported file of this session, but the session was not imported from
+    /// one.
     #[error("session {0} was not read from a file")]
     NoSource(SessionId),
-    /// A reference matches several sessions.
+    /// A session reference, such as the prefix of an id, matches several sessions.
     #[error("{count} sessions fit {what}")]
     Ambiguous {
-        /// A description of the reference. Never contains untrusted text.
+        /// A description of the session reference. Never contains untrusted text.
         what: String,
-        /// The first 10 matching sessions.
+        /// The first 10 sessions that match the reference.
         candidates: Vec<SessionId>,
-        /// The number of matching sessions.
+        /// The number of all sessions that match the reference.
         count: usize,
     },
     /// The store does not have the bytes of this attachment.
     #[error("the store has not got the bytes of the attachment {0}")]
     NoAttachment(AttachmentId),
-    /// A file cannot be restored, because sessions read from it were deleted.
+    /// An imported file cannot be restored, because sessions that were imported from it were
+    /// deleted.
     #[error("the file cannot be restored: {} of its sessions were deleted", sessions.len())]
     SourceGone {
-        /// The deleted sessions of the file. Empty if the file's own bytes were erased.
+        /// The deleted sessions that were imported from the file. Empty if only bytes of the file
+        /// itself were erased.
         sessions: Vec<SessionId>,
     },
     /// The store does not support the operation.
     #[error("{0}")]
     Unsupported(String),
-    /// The target store of a recovery is not empty.
+    /// The store into which a recovery should write is not empty.
     #[error("the store to save into holds sessions already")]
     NotEmpty,
     /// Reading a file or writing the output failed.
     #[error("{doing}: {source}")]
     Io {
-        /// The operation that failed.
+        /// The operation that failed, such as `writing the export`.
         doing: String,
         /// The I/O error.
         source: std::io::Error,

@@ -8,7 +8,8 @@ use forklore_store::port::{At, Direction, LogEntry, Page, Query};
 
 use crate::{Engine, Result};
 
-/// Number of events in the first page. It is small so that the first event arrives at once.
+/// Number of events in the first page that an event iterator reads. The page is small so that the
+/// first event arrives at once.
 const FIRST_EVENTS: usize = 16;
 const PAGE_EVENTS: usize = 512;
 
@@ -16,18 +17,18 @@ const PAGE_EVENTS: usize = 512;
 pub struct Events {
     store: Arc<dyn Store>,
     session: SessionId,
-    /// The position at which the next page starts; `None` after the last page.
+    /// The position at which the next page of events starts; `None` after the last page.
     next: Option<At>,
     /// The maximum number of events in the next page.
     limit: usize,
-    /// Whether a read failed because of damage. The pages then stay small.
+    /// Whether a read failed because of damaged data. All later pages then stay small.
     near_damage: bool,
     page: std::vec::IntoIter<LogEntry>,
 }
 
 impl Engine {
-    /// Returns the events of a session from `at` to the head. The iterator reads one page at a
-    /// time, in constant memory for a history of any length.
+    /// Iterates over the events of a session from the position `at` to the head. Reads one page at
+    /// a time, so a history of any length needs constant memory.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -63,7 +64,7 @@ impl Engine {
         }
     }
 
-    /// Returns the event at `at` without its `data`, or `None` if `at` has no event.
+    /// Returns the event at the position `at`, without its `data`. Returns `None` if there is none.
     pub(crate) fn event_at(&self, session: &SessionId, at: At) -> Result<Option<LogEntry>> {
         let query = Query { at, direction: Direction::Forward, limit: 1, bare: true };
         Ok(self.store().read(session, &query)?.events.pop())
@@ -83,8 +84,8 @@ impl Events {
         Ok(())
     }
 
-    /// Reads one page. If the page contains damage, halves the page size until the events before
-    /// the damage can be read.
+    /// Reads the page of events that starts at the position `at`. If the page contains damage,
+    /// halves the page size until the events before the damage can be read.
     fn read(&mut self, at: &At) -> Result<Page> {
         loop {
             let limit = self.limit;

@@ -10,7 +10,7 @@ use forklore_api::LeftOut;
 
 pub use file::Outgoing;
 
-/// Number of events that an export left out, by event type.
+/// Number of events that an export could not write, by event type.
 type Losses = BTreeMap<String, u64>;
 
 fn listed(losses: Losses) -> Vec<LeftOut> {

@@ -5,7 +5,7 @@ use forklore_store::port::At;
 
 use crate::{Engine, Result};
 
-/// Maximum number of events that one search for a session's first words reads.
+/// Maximum number of events that one search for a session's first user message reads.
 const LOOKED_AT: usize = 200;
 
 impl Engine {
@@ -14,7 +14,7 @@ impl Engine {
     /// searches reads at most 200 events.
     ///
     /// # Errors
-    /// `corrupt`, `missing_ancestor`.
+    /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing.
     pub fn first_words(&self, header: &Header) -> Result<Option<String>> {
         let own = header.seq_of_own(u64::from(header.parent_id.is_some()));
         match self.first_text_from(header, own)? {

@@ -7,7 +7,8 @@ use forklore_store::port::{SessionChange, Since};
 
 use crate::{Engine, Result};
 
-/// How long one wait lasts. A follower repeats the wait until its session changes.
+/// How long one wait for a change lasts: one hour. [`Follower::next_change`] repeats the wait until
+/// the session changes.
 const WAIT: Duration = Duration::from_secs(3600);
 
 /// Waits for changes of one session that happen after the follower was created.
@@ -18,12 +19,12 @@ pub struct Follower<'e> {
 }
 
 impl Engine {
-    /// Follows a session from now on. Read the session after this call, not before it. Otherwise
-    /// you miss a change between the read and the call.
+    /// Creates a follower that reports the changes of a session from now on. Read the session after
+    /// this call, not before it: otherwise you miss a change between the read and the call.
     ///
     /// # Errors
-    /// `not_found` if the store was deleted. `unsupported` if the store is older than change feeds
-    /// and is read-only.
+    /// - `not_found`: the store was deleted.
+    /// - `unsupported`: the store is read-only and was created by a version without change feeds.
     pub fn follow(&self, session: &SessionId) -> Result<Follower<'_>> {
         let now = self.store().changes(&Since::Now, 0, Duration::ZERO)?;
         Ok(Follower { engine: self, session: session.clone(), since: Since::Mark(now.mark) })
@@ -31,10 +32,10 @@ impl Engine {
 }
 
 impl Follower<'_> {
-    /// Waits until something is committed to the session, and returns the change.
+    /// Waits until any process commits something to the session, and returns the change.
     ///
     /// # Errors
-    /// `not_found` if the store was deleted, or the error of reading its feed.
+    /// `not_found` if the store was deleted, or the error of reading the store's change feed.
     pub fn next_change(&mut self) -> Result<SessionChange> {
         loop {
             if let Some(change) = self.next_change_within(WAIT)? {
@@ -43,11 +44,11 @@ impl Follower<'_> {
         }
     }
 
-    /// Waits at most for `wait` until something is committed to the session. Returns the change, or
-    /// `None` if nothing was committed.
+    /// Waits until any process commits something to the session, but at most for `wait`. Returns
+    /// the change, or `None` if nothing was committed.
     ///
     /// # Errors
-    /// `not_found` if the store was deleted, or the error of reading its feed.
+    /// `not_found` if the store was deleted, or the error of reading the store's change feed.
     pub fn next_change_within(&mut self, wait: Duration) -> Result<Option<SessionChange>> {
         let began = Instant::now();
         loop {

@@ -14,8 +14,8 @@ pub(crate) use record::FORKED_BEFORE;
 pub use record::{ForkRecord, limitations, synthetic_result};
 
 impl Engine {
-    /// Creates a child of a session, or only plans it if `dry_run` is set (docs/semantics.md,
-    /// Fork).
+    /// Creates a child of a session: a branch or a delegate (docs/semantics.md, Fork). If `dry_run`
+    /// is set, computes the result but creates nothing.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -35,7 +35,7 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// - `not_found`: the parent or the cut does not exist.
+    /// - `not_found`: the parent does not exist or was deleted.
     /// - `invalid_args`: the cut is invalid.
     /// - `conflict`: the cut leaves tool calls open under [`forklore_core::ToolCallPolicy::Error`],
     ///   or the child would exceed the maximum depth.
@@ -117,8 +117,8 @@ impl Engine {
     }
 }
 
-/// Returns `found` if it is the child that `plan` would create, or `None` if no session has the id.
-/// Returns an error if a different session has the id.
+/// Returns the header `found` if its session is the child that `plan` would create. Returns `None`
+/// if no session has the child's id, and an error if a different session has it.
 fn same_child(
     found: forklore_store::Result<Header>,
     parent: &Header,
@@ -149,7 +149,7 @@ fn same_child(
 enum Outcome {
     Planned,
     Made,
-    /// The child existed already. The value is whether the request was a dry run.
+    /// The requested child existed already. The field is whether the request was a dry run.
     Existing(bool),
 }
 

@@ -5,13 +5,13 @@ use forklore_store::port::Collected;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Removes data that no session needs. Also removes the attachments that no event names and no
+    /// Removes stored data that no session needs, and attachments that no event mentions and no
     /// writer has pinned. Afterwards no file of the store contains deleted bytes.
     ///
     /// # Errors
     /// - `unsupported` if the store has neither maintenance operations nor attachments.
-    /// - `busy`.
-    /// - `corrupt` if a session is too damaged to determine which attachments it names. No
+    /// - `busy` if another process locks the store, or reads an older state of it, for too long.
+    /// - `corrupt` if a session is too damaged to determine which attachments it mentions. No
     ///   attachment is removed in this case.
     pub fn gc(&self) -> Result<Collected> {
         let maintains = self.store.capabilities().maintenance;

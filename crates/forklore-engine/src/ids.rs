@@ -5,7 +5,7 @@ use forklore_core::{EventId, SessionId};
 use crate::Engine;
 
 impl Engine {
-    /// Generates a session id, as `fork` and `create` do for a request without an id.
+    /// Generates a new session id. `fork` and `create` use such an id if the request contains none.
     #[must_use]
     pub fn new_id(&self) -> SessionId {
         SessionId::generate(self.unix_millis(), self.random())

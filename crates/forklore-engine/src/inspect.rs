@@ -24,7 +24,8 @@ impl Engine {
     /// Reading). If the messages may not fit in memory, use [`Engine::inspect_lazily`].
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
+    /// damaged, `missing_ancestor` if inherited events are missing.
     pub fn inspect(&self, session: &SessionId) -> Result<Inspection> {
         let Inspection { messages, balanced, open_results, synthetic_results, excluded } =
             self.inspect_lazily(session)?;
@@ -32,17 +33,20 @@ impl Engine {
         Ok(Inspection { messages, balanced, open_results, synthetic_results, excluded })
     }
 
-    /// Like [`Engine::inspect`], but reads each message only when the iterator reaches it.
+    /// Returns the messages that the model of a session would receive now, as an iterator. Each
+    /// message is read from the store only when the iterator reaches it.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`. Each message may fail with `corrupt` or
-    /// `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
+    /// damaged, `missing_ancestor` if inherited events are missing. Each message of the iterator
+    /// may fail with `corrupt` or `missing_ancestor`.
     pub fn inspect_lazily(&self, session: &SessionId) -> Result<Inspection<Messages>> {
         let end = u64::try_from(self.show(session)?.head_seq()).ok();
         self.inspect_up_to(session, end)
     }
 
-    /// Like [`Engine::inspect_lazily`], but only for the events up to and including seq `end`.
+    /// Returns the messages that the model would receive of the events up to seq `end`, inclusive.
+    /// If `end` is `None`, uses no limit. Reads each message only when the iterator reaches it.
     pub(crate) fn inspect_up_to(
         &self,
         session: &SessionId,
@@ -51,8 +55,8 @@ impl Engine {
         self.inspect_for(session, end, None)
     }
 
-    /// Like [`Engine::inspect_up_to`], but for the given model. `None` means the model that the
-    /// events named last.
+    /// Returns the messages that `model` would receive of the events up to seq `end`, inclusive. If
+    /// `model` is `None`, uses the model that these events named last.
     fn inspect_for(
         &self,
         session: &SessionId,

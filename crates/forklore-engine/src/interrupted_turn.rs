@@ -7,12 +7,13 @@ use serde::Deserialize;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Returns the open calls of the last turn if that turn was interrupted. Returns `None` if the
-    /// session has no conversation event. Also returns `None` if the last conversation event is an
-    /// assistant message and no call is open: then the turn is complete.
+    /// Returns the open tool calls of the last turn if that turn was interrupted. Returns `None` if
+    /// the session has no conversation event, or if the last turn is complete: the last
+    /// conversation event is an assistant message and no call is open.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
+    /// damaged, `missing_ancestor` if inherited events are missing.
     pub fn interrupted_turn(&self, session: &SessionId) -> Result<Option<Vec<OpenCall>>> {
         let header = self.show(session)?;
         let Some(last) = self.last_message(&header, true)? else { return Ok(None) };
@@ -23,11 +24,12 @@ impl Engine {
         Ok(Some(self.open_calls(&header, &end)?.calls().to_vec()))
     }
 
-    /// Checks whether the last conversation event is an incomplete answer (`partial`). The turn of
-    /// such an answer is complete, and the caller may request the rest of the answer.
+    /// Checks whether the last conversation event is an incomplete answer, marked `partial`. The
+    /// turn of such an answer is complete, and the caller may request the rest of the answer.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
+    /// damaged, `missing_ancestor` if inherited events are missing.
     pub fn is_cut_short(&self, session: &SessionId) -> Result<bool> {
         #[derive(Deserialize)]
         struct Answer {

@@ -6,7 +6,7 @@ use forklore_store::port::{Change, Filter};
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Gives a session another label.
+    /// Renames a session: replaces its label.
     ///
     /// # Errors
     /// `already_exists` if another session of the family has the label; `invalid_args` for a root,
@@ -19,7 +19,8 @@ impl Engine {
         Ok(self.store.change(session, &Change::Label(label.clone()))?.header)
     }
 
-    /// Returns the session that has the label `label` in the family of `header`.
+    /// Returns the session with the label `label` in the family of `header` (all sessions with one
+    /// root).
     pub(crate) fn label_owner(&self, header: &Header, label: &Label) -> Result<Option<SessionId>> {
         let filter = Filter {
             family: Some(header.root_id.clone()),

@@ -12,7 +12,7 @@ use crate::{Engine, Result};
 pub const LEASE: Duration = Duration::from_secs(10);
 
 impl Engine {
-    /// Acquires or renews the session's lease for `owner` (docs/semantics.md, Writing).
+    /// Acquires or renews the session's lease for the runtime `owner` (docs/semantics.md, Writing).
     ///
     /// # Errors
     /// `busy` with the name of the current owner, if another owner has the lease.
@@ -22,7 +22,7 @@ impl Engine {
         Ok(self.store.change(session, &change)?.header)
     }
 
-    /// Releases the session's lease at the end of a turn.
+    /// Releases the session's lease that the runtime `owner` has.
     ///
     /// # Errors
     /// `conflict` if `owner` no longer has the lease.

@@ -121,21 +121,22 @@ pub use tree::Mark;
 
 use attachments::StoredAttachments;
 
-/// Performs the operations on sessions, over one store. A clone uses the same store.
+/// Performs all operations on the sessions of one store. A clone of an engine uses the same store.
 #[derive(Clone)]
 pub struct Engine {
     store: Arc<dyn Store>,
     attachments: Option<StoredAttachments>,
     formats: &'static [&'static dyn AgentFormat],
     containers: &'static [&'static dyn SessionContainer],
-    /// If set, replaces the store's clock and the random source. Tests set it.
+    /// The time and random source for tests. If `None`, the engine uses the store's clock and
+    /// system randomness.
     clock: Option<Arc<dyn Clock>>,
     max_fork_depth: Option<u64>,
 }
 
 impl Engine {
-    /// Creates an engine over `store`. An operation returns `unsupported` if it needs a capability
-    /// that the store lacks.
+    /// Creates an engine on `store`. An operation returns `unsupported` if the store lacks a
+    /// capability that the operation needs.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
         let attachments = store.attachments().map(StoredAttachments::new);
@@ -149,15 +150,14 @@ impl Engine {
         }
     }
 
-    /// Sets the agent formats whose records the engine can read. The default is no format.
+    /// Sets the agent formats whose records the engine can read. By default there are none.
     #[must_use]
     pub fn with_agent_formats(mut self, formats: &'static [&'static dyn AgentFormat]) -> Self {
         self.formats = formats;
         self
     }
 
-    /// Sets the readers of container files. A container file contains several sessions. The default
-    /// is no reader.
+    /// Sets the readers for files that contain several sessions. By default there are none.
     #[must_use]
     pub fn with_containers(mut self, containers: &'static [&'static dyn SessionContainer]) -> Self {
         self.containers = containers;
@@ -171,9 +171,9 @@ impl Engine {
         self
     }
 
-    /// Limits the depth of forks: a fork may be at most `links` forks below its root or its nearest
-    /// detached ancestor (docs/semantics.md, Fork). `None`, the default, sets no limit. The Trails
-    /// profile uses 32.
+    /// Limits the depth of forks: a session may be at most `links` parent links below its root or
+    /// its nearest detached ancestor (docs/semantics.md, Fork). `None`, the default, sets no limit.
+    /// The Trails profile uses 32.
     #[must_use]
     pub fn with_max_fork_depth(mut self, links: Option<u64>) -> Self {
         self.max_fork_depth = links;
@@ -186,7 +186,7 @@ impl Engine {
         AgentFormats(self.formats)
     }
 
-    /// Returns the readers of container files. A container file contains several sessions.
+    /// Returns the readers for files that contain several sessions.
     #[must_use]
     pub fn containers(&self) -> &'static [&'static dyn SessionContainer] {
         self.containers
@@ -206,7 +206,7 @@ impl Engine {
         forklore_core::event::to_micros(now)
     }
 
-    /// Returns 80 random bits for an id.
+    /// Returns 80 random bits for a new id. Uses the test source if one is set.
     fn random(&self) -> [u8; 10] {
         self.clock.as_ref().map_or_else(|| SystemClock.random(), |clock| clock.random())
     }
@@ -220,7 +220,7 @@ impl Engine {
     }
 }
 
-/// Returns `header`, or a `Deleted` error if the header's session was deleted.
+/// Returns `header` unchanged, or a `Deleted` error if its session was deleted.
 fn living(header: Header) -> Result<Header> {
     if header.deleted.is_some() {
         return Err(StoreError::Deleted(header.id).into());

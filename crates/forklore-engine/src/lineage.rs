@@ -14,7 +14,8 @@ impl Engine {
     /// root, and children by their cut and then by creation time.
     ///
     /// # Errors
-    /// `not_found`; `lineage_cycle` if the parent links form a cycle.
+    /// `not_found` if the session does not exist or was deleted; `lineage_cycle` if the parent
+    /// links form a cycle.
     pub fn lineage(&self, session: &SessionId) -> Result<Lineage> {
         let header = self.show(session)?;
         let ancestors = self.ancestors(&header)?;

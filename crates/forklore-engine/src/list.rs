@@ -7,10 +7,10 @@ use jiff::Timestamp;
 
 use crate::{Engine, Error, Result};
 
-/// One page of a list of sessions.
+/// One page of the list of sessions in a store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing {
-    /// The sessions on the page, the most recently updated first.
+    /// The sessions on this page, the most recently updated first.
     pub sessions: Vec<Header>,
     /// The cursor of the next page, for `ListRequest::after`. `None` on the last page.
     pub next: Option<String>,
@@ -18,13 +18,13 @@ pub struct Listing {
     pub problems: Vec<Problem>,
 }
 
-/// Converts the errors of damaged headers to problems for an answer.
+/// Converts the errors about damaged session headers to the problems that an answer lists.
 pub(crate) fn problems(damaged: &[forklore_store::Error]) -> Vec<Problem> {
     damaged.iter().map(|error| error.problem(None)).collect()
 }
 
-/// Adds the problems of a further page. Leaves out duplicates, because each page may report the
-/// same damaged header.
+/// Adds the problems in `more`, found on a further page, to `problems`. Leaves out duplicates,
+/// because each page may report the same damaged header.
 pub(crate) fn add_new(problems: &mut Vec<Problem>, more: Vec<Problem>) {
     for problem in more {
         if !problems.contains(&problem) {
@@ -34,10 +34,11 @@ pub(crate) fn add_new(problems: &mut Vec<Problem>, more: Vec<Problem>) {
 }
 
 impl Engine {
-    /// Lists one page of sessions. Includes delegates only if the request asks for their kind.
+    /// Returns one page of the list of sessions. Includes delegates only if the request names that
+    /// kind.
     ///
     /// # Errors
-    /// `invalid_args` if `after` is not a valid cursor.
+    /// `invalid_args` if `after` in the request is not a valid cursor.
     pub fn list(&self, request: &ListRequest) -> Result<Listing> {
         let kinds = match request.kind {
             Some(kind) => vec![kind],
@@ -68,12 +69,12 @@ pub(crate) fn cursor_of(last: &Header) -> Cursor {
     Cursor { updated: last.updated, id: last.id.clone() }
 }
 
-/// Converts a cursor to the string that answers contain.
+/// Converts a page cursor to the string that answers contain.
 pub(crate) fn cursor_text(cursor: &Cursor) -> String {
     format!("{}@{}", cursor.updated.as_microsecond(), cursor.id)
 }
 
-/// Parses the cursor string of an earlier answer.
+/// Parses a page cursor from the string that an earlier answer contained.
 pub(crate) fn parse_cursor(text: &str) -> Result<Cursor> {
     let parse = || {
         let (micros, id) = text.split_once('@')?;

@@ -5,21 +5,23 @@ use forklore_store::port::{At, LogEntry};
 
 use crate::{Engine, Result};
 
-/// A session's header and its whole assembled history.
+/// A session's header and its whole history, including the inherited events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
     /// The session's header. Pass its `head_seq()` as the expected head of the next append.
     pub header: Header,
-    /// The events of the assembled history, inherited events included, in ascending seq.
+    /// The events of the whole history in ascending seq, including inherited events.
     pub events: Vec<LogEntry>,
 }
 
 impl Engine {
-    /// Reads a whole session. If the history may not fit in memory, use [`Engine::events`].
+    /// Reads a session's header and all its events. If the history may not fit in memory, use
+    /// [`Engine::events`].
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`. If an event cannot be read, returns an error
-    /// instead of a shorter history.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
+    /// damaged, `missing_ancestor` if inherited events are missing. If an event cannot be read,
+    /// returns an error instead of a shorter history.
     pub fn load(&self, session: &SessionId) -> Result<Loaded> {
         let header = self.show(session)?;
         let last = header.head_seq();

@@ -9,11 +9,13 @@ use forklore_store::port::{At, LogEntry};
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Writes the events of a range to `out`, each as one JSON line with the event's envelope.
+    /// Writes the events in `range` to `out`, each as one JSON line with the event's envelope.
     /// Returns the seq after the last written event.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`, or the error of writing to `out`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
+    /// damaged, `missing_ancestor` if inherited events are missing, or the error of writing to
+    /// `out`.
     pub fn log(&self, session: &SessionId, range: LogRange, out: &mut impl Write) -> Result<u64> {
         let header = self.show(session)?;
         let mut next = range.from;
@@ -26,9 +28,10 @@ impl Engine {
         Ok(next)
     }
 
-    /// Returns the events in `range`, in ascending seq.
+    /// Returns the events of a session in `range`, in ascending seq.
     ///
-    /// An item may be an error: `corrupt`, `missing_ancestor`.
+    /// An item may be an error: `corrupt` if stored data is damaged, `missing_ancestor` if
+    /// inherited events are missing.
     pub fn log_events(
         &self,
         header: &Header,
@@ -47,7 +50,7 @@ impl Engine {
     }
 }
 
-/// Writes the envelope of one event and a line feed.
+/// Writes one event, as JSON with its envelope, and a line feed.
 fn write_line(out: &mut impl Write, header: &Header, stored: &LogEntry) -> io::Result<()> {
     let origin = (stored.origin.session_id != header.id).then_some(&stored.origin);
     envelope::write_envelope(out, header, stored.seq, origin, &stored.event)?;

@@ -9,12 +9,13 @@ use jiff::Timestamp;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Compresses the families in which no session was updated for the duration `idle`. Also joins
-    /// the spans of histories that consist of very many small spans. The answers of other verbs do
-    /// not change.
+    /// Compresses the families (all sessions with one root) in which no session was updated for the
+    /// duration `idle`. Also joins the ranges of a history that refers to very many small ranges of
+    /// other sessions' events. No other operation returns different results.
     ///
     /// # Errors
-    /// `unsupported` if the store has no maintenance operations; `busy`.
+    /// `unsupported` if the store has no maintenance operations; `busy` if another process locks
+    /// the store for too long.
     pub fn pack(&self, idle: Duration) -> Result<Packed> {
         if !self.store.capabilities().maintenance {
             return Err(Error::Unsupported("this store packs nothing".into()));

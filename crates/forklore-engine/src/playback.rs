@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-/// The longest pause between two records at speed 1. A longer gap counts as this one.
+/// The longest pause between two records in a playback at speed 1. A longer original gap is
+/// shortened to this.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// Computes the pause before each record of a playback.
+/// Computes how long a playback waits before each record.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     speed: f64,
@@ -15,15 +16,15 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Creates a pace. A speed of 2 halves the original gaps. Returns `None` if `speed` is not
-    /// finite or not above 0.
+    /// Creates a pace for a playback. A speed of 2 halves the original gaps between records.
+    /// Returns `None` if `speed` is not finite or not above 0.
     #[must_use]
     pub fn new(speed: f64) -> Option<Self> {
         (speed > 0.0 && speed.is_finite()).then_some(Self { speed, last: None })
     }
 
-    /// Returns the pause before the record with the timestamp `ts`. A gap of more than 10 s between
-    /// two records counts as 10 s.
+    /// Returns the pause before the record with the original timestamp `ts`, divided by the speed.
+    /// An original gap of more than 10 s between two records counts as 10 s.
     pub fn before(&mut self, ts: Timestamp) -> Duration {
         let last = self.last.replace(ts).unwrap_or(ts);
         let gap = Duration::try_from(ts.duration_since(last)).unwrap_or(Duration::ZERO);

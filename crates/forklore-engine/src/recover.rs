@@ -27,8 +27,9 @@ use self::source::FileSources;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Copies all readable data of this store into the store of `into`, which must be empty. Writes
-    /// nothing to this store. The report lists the damage; damage is not an error.
+    /// Copies all readable data of this engine's store into the store of `into`, which must be
+    /// empty. Does not change this engine's store. The returned report lists the damage; damage is
+    /// not an error.
     ///
     /// # Errors
     /// `already_exists` if the store of `into` has a session. Also returns any store failure that
@@ -60,14 +61,14 @@ struct Salvaging<'a> {
     into: &'a Engine,
     family: Family,
     sources: FileSources,
-    /// The sessions that exist in the new store.
+    /// The sessions that were already created in the new store.
     made: HashSet<SessionId>,
     report: Recovery,
 }
 
 impl Salvaging<'_> {
-    /// Recreates every session, each one after the sessions that it needs. Uses a stack instead of
-    /// recursion.
+    /// Recreates every session in the new store. A session is created after its parent and after
+    /// the session before it in the same file. Uses a stack instead of recursion.
     fn make_all(&mut self) -> Result<()> {
         let (mut met, mut done) = (HashSet::new(), HashSet::new());
         for id in self.family.ids() {
@@ -90,15 +91,16 @@ impl Salvaging<'_> {
         Ok(())
     }
 
-    /// Returns the sessions that must be created before session `id`: its parent, and the session
+    /// Returns the sessions that must be recreated before session `id`: its parent, and the session
     /// that precedes it in the same imported file.
     fn needs(&self, id: &SessionId) -> Vec<SessionId> {
         let parent = self.family.get(id).and_then(|header| header.parent_id.clone());
         self.sources.before(id).into_iter().chain(parent).collect()
     }
 
-    /// Applies the changes that require all sessions to exist: detach marks, leaves, imported files
-    /// and deletions. Then compares the counts of the old and the new headers.
+    /// Applies the changes for which all sessions must exist in the new store: detached sessions,
+    /// the leaves of imported files, the files themselves and deletions. Then compares the counts
+    /// of the old and the new headers.
     fn finish(&mut self) -> Result<()> {
         for header in self.family.headers().filter(|header| self.made.contains(&header.id)) {
             let store = self.into.store();

@@ -10,32 +10,34 @@ use forklore_store::port::{At, LogEntry};
 
 use crate::{Engine, Result};
 
-/// The beginning of a copy, up to the first conversation event that the original does not have. It
-/// includes usage that is recorded right before that event.
+/// The beginning of a copy, up to the first conversation event that the original does not have. A
+/// copy is a session that repeats the beginning of another, the original. The part includes usage
+/// that is recorded directly before that event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Repeated {
-    /// Number of conversation events in this part.
+    /// Number of conversation events in the repeated part of a copy.
     index: u64,
-    /// Number of events in this part.
+    /// Number of all events in the repeated part of a copy.
     pub(crate) events: u64,
-    /// Number of inheritable events in this part.
+    /// Number of inheritable events in the repeated part of a copy.
     pub(crate) inherited: u64,
-    /// Total size of the payloads of this part, in bytes.
+    /// Total size of the event payloads in the repeated part of a copy, in bytes.
     pub(crate) bytes: u64,
-    /// The usage of these events, counted in the same way as in the copy's header.
+    /// The model usage of the events in the repeated part of a copy. It is counted in the same way
+    /// as in the copy's header.
     pub(crate) usage: Usage,
 }
 
 impl Repeated {
-    /// Checks whether this event of the copy belongs to the repeated part.
+    /// Checks whether this event of a copy belongs to the part that repeats the original.
     pub(crate) fn holds(&self, stored: &LogEntry) -> bool {
         stored.counts.index <= self.index
     }
 }
 
 impl Engine {
-    /// Reads the part of `copy` that repeats its original. Returns `None` if the session is not a
-    /// copy.
+    /// Measures the part of the session `copy` that repeats its original. Returns `None` if the
+    /// session is not a copy of another session.
     pub(crate) fn repeated(&self, copy: &Header) -> Result<Option<Repeated>> {
         let Some(copy_of) = &copy.copy_of else { return Ok(None) };
         let mut repeated = Repeated { index: copy_of.index, ..Repeated::default() };

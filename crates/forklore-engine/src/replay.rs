@@ -10,21 +10,25 @@ use crate::events::Events;
 use crate::view::Labels;
 use crate::{Engine, Result};
 
-/// Iterates over the records of a session in ascending index. Ends after the first error.
+/// Iterates over the records (plain conversation events) of a session in ascending index. Ends
+/// after the first error.
 pub struct Replay {
     engine: Engine,
     events: Events,
     labels: Labels,
-    /// The index of the next record. The field `end` is the exclusive end of the indexes.
+    /// The conversation index of the next record. The field `end` is the exclusive end of the
+    /// indexes.
     next: u64,
     end: u64,
 }
 
 impl Engine {
-    /// Returns the records of a session up to the cut `up_to`, or all records if it is `None`.
+    /// Returns the records (plain conversation events) of a session before the cut `up_to`. Returns
+    /// all records if `up_to` is `None`.
     ///
     /// # Errors
-    /// `not_found`, `invalid_args` if the cut is invalid.
+    /// `not_found` if the session does not exist or was deleted, `invalid_args` if the cut is
+    /// invalid.
     pub fn replay(&self, session: &SessionId, up_to: Option<&Selector>) -> Result<Replay> {
         let header = self.show(session)?;
         let end = match up_to {
@@ -34,16 +38,18 @@ impl Engine {
         Ok(self.replay_from(&header, 0, end))
     }
 
-    /// Returns the records whose conversation indexes are in `part`, which is half-open.
+    /// Returns the records (plain conversation events) of a session whose conversation indexes are
+    /// in `part`.
     ///
     /// # Errors
-    /// `not_found`.
+    /// `not_found` if the session does not exist or was deleted.
     pub fn replay_part(&self, session: &SessionId, part: &Range<u64>) -> Result<Replay> {
         let header = self.show(session)?;
         Ok(self.replay_from(&header, part.start, part.end.min(header.counts.index)))
     }
 
-    /// Returns the records with the indexes from `index`, inclusive, to `end`, exclusive.
+    /// Returns the records (plain conversation events) of a session from conversation index
+    /// `index`, inclusive, to `end`, exclusive.
     pub(crate) fn replay_from(&self, header: &Header, index: u64, end: u64) -> Replay {
         let at = if index == 0 { At::Seq(0) } else { At::Index(index) };
         let events = self.events(&header.id, at);
@@ -52,7 +58,7 @@ impl Engine {
 }
 
 impl Replay {
-    /// Returns how many records the iterator has yet to return.
+    /// Returns the number of records that the iterator has not yet returned.
     #[must_use]
     pub fn left(&self) -> u64 {
         self.end.saturating_sub(self.next)

@@ -7,21 +7,22 @@ use forklore_store::port::{Filter, Headers};
 use crate::{Engine, Error, Result};
 use forklore_api::Elsewhere;
 
-/// The minimum length of a partial id, in characters.
+/// The minimum length in characters of a partial session id in a reference.
 const SHORTEST_PART: usize = 4;
 const CANDIDATES: usize = 10;
 
-/// The workspace in which labels and `last` are looked up. Ids are always looked up in the whole
-/// store.
+/// Limits where a session reference looks for labels and for `last`. It looks for ids always in the
+/// whole store.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// The workspace to search; `None` searches all workspaces.
+    /// The workspace to search for labels; `None` searches all workspaces.
     pub workspace: Option<Workspace>,
 }
 
 impl Engine {
     /// Returns the session that `reference` names. A reference is an exact id, `last`, `@label`,
-    /// `REF@label`, or a prefix or suffix of an id that matches only one session.
+    /// `REF@label` (a label in the family of the session REF), or a prefix or suffix of an id that
+    /// matches only one session.
     ///
     /// # Errors
     /// - `not_found`: no session matches.
@@ -37,7 +38,7 @@ impl Engine {
         labels.try_fold(first, |found, label| self.by_label(Some(&found), label, scope))
     }
 
-    /// Resolves a reference without a label: an id, a part of an id, or `last`.
+    /// Resolves a session reference that is not a label: an id, a part of an id, or `last`.
     fn by_name(&self, reference: &str, scope: &Scope) -> Result<Header> {
         if reference == "last" {
             return self.last(scope);
@@ -71,8 +72,8 @@ impl Engine {
         ))
     }
 
-    /// Returns the session with this label in the family of `of`. If `of` is `None`, searches all
-    /// families of the scope's workspace.
+    /// Returns the session with this label in the family (all sessions with one root) of `of`. If
+    /// `of` is `None`, searches all families in the workspace of `scope`.
     fn by_label(&self, of: Option<&Header>, label: &str, scope: &Scope) -> Result<Header> {
         let label: Label = label.parse().map_err(|source| Error::Name { what: "label", source })?;
         let mut filter = Filter { label: Some(label.clone()), ..Filter::default() };
@@ -90,8 +91,8 @@ impl Engine {
         }
     }
 
-    /// Returns the error that lists matching sessions of other workspaces, or `None` if none
-    /// matches.
+    /// Returns an error that lists the sessions of all workspaces that match `filter`. Returns
+    /// `None` if none matches.
     fn elsewhere(&self, what: &str, filter: &Filter, most: usize) -> Result<Option<Error>> {
         let found = self.store.sessions(filter, None, most)?.sound.into_iter();
         let found: Vec<Elsewhere> = found
@@ -116,8 +117,9 @@ impl Engine {
         Self::only(found, &format!("the part {part} of an id"))
     }
 
-    /// Returns the only match. If no readable session matches but a header is damaged, returns the
-    /// error of that header instead of `NoMatch`.
+    /// Returns the only session in `found`, and an error if there are several or none. If no
+    /// session is readable but a header is damaged, returns the error of that header instead of
+    /// `NoMatch`.
     fn only(found: Headers, what: &str) -> Result<Header> {
         let mut found = if found.sound.is_empty() { found.all()? } else { found.sound };
         match found.len() {

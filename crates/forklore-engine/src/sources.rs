@@ -17,7 +17,7 @@ pub use spread::{Spread, string_len};
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Returns the store's interface to the files from which its sessions were imported.
+    /// Returns the store as an interface to the files from which its sessions were imported.
     ///
     /// # Errors
     /// `unsupported` if the store does not retain imported files.
@@ -28,7 +28,7 @@ impl Engine {
         Err(Error::Unsupported("this store keeps no imported files".into()))
     }
 
-    /// Checks whether a session that was imported from this source was deleted.
+    /// Checks whether one of the sessions that were imported from this file was deleted.
     ///
     /// # Errors
     /// The errors of [`forklore_store::Store::header`].
@@ -42,8 +42,9 @@ impl Engine {
     }
 }
 
-/// Checks whether the bytes of a sidecar file were erased together with a session. All bytes of a
-/// sidecar are erased, or none, so this function reads only its first spans.
+/// Checks whether the bytes of a sidecar file were erased together with a session. A sidecar is a
+/// file that an agent stores with a session file. Either all its bytes are erased or none, so this
+/// function reads only its first byte ranges.
 ///
 /// # Errors
 /// The errors of [`Store::source_spans`].

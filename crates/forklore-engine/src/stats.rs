@@ -13,8 +13,8 @@ use crate::{Engine, Result};
 const PAGE: usize = 1_000;
 
 impl Engine {
-    /// Sums events, bytes and model usage of one session, or of the whole store if `session` is
-    /// `None`. The sum of the store includes the usage of deleted sessions.
+    /// Sums the events, bytes and model usage of one session. If `session` is `None`, sums the
+    /// whole store, including the usage of deleted sessions.
     ///
     /// # Errors
     /// `not_found`: the session does not exist or was deleted.
@@ -41,8 +41,8 @@ impl Engine {
         Ok(stats)
     }
 
-    /// Sums events, bytes and model usage of the family of `session`. The usage includes that of
-    /// the family's deleted sessions.
+    /// Sums the events, bytes and model usage of the family of `session` (all sessions with the
+    /// same root). The usage includes that of deleted sessions.
     ///
     /// # Errors
     /// `not_found`: the session does not exist or was deleted.
@@ -56,8 +56,8 @@ impl Engine {
         Ok(stats)
     }
 
-    /// Adds the sessions that match `filter` to `stats`. Returns the headers of those that are not
-    /// deleted and are copies of other sessions.
+    /// Adds the sessions that match `filter` to the sums in `stats`. Returns the headers of those
+    /// that are not deleted and are copies: they repeat the beginning of another session.
     fn add_all(&self, stats: &mut Stats, filter: &Filter) -> Result<Vec<Header>> {
         let (mut after, mut copies) = (None, Vec::new());
         loop {
@@ -75,7 +75,8 @@ impl Engine {
         }
     }
 
-    /// Subtracts the part of a copy that repeats its original, because the original already counts.
+    /// Subtracts the part of a copy that repeats its original, so that the sums count this part
+    /// once. A copy is a session that repeats the beginning of another.
     fn take_back(&self, stats: &mut Stats, copy: &Header) -> Result<()> {
         let Some(copy_of) = &copy.copy_of else { return Ok(()) };
         let original = match self.store.header(&copy_of.session_id) {

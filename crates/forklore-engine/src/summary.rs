@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use crate::{Engine, Error, Result};
 
-/// Builds the events that record the usage of the summary call. `id` gives the id of each event by
-/// its position. Returns the events and the sum of their usage.
+/// Builds the events that record the usage of the model call which wrote a summary. `id` computes
+/// the id of each event from its position. Also returns the sum of the usage.
 pub(crate) fn usage_events(
     by: &Summarize,
     ts: Timestamp,
@@ -39,10 +39,12 @@ pub(crate) struct BranchSummary {
     model: Option<String>,
     summary: SummaryText,
     pub(crate) of: Of,
-    /// The label that the summarized branch had when it was brought. Only `bring` sets it.
+    /// The label of the summarized branch when `bring` summarized it in another session. `None` for
+    /// any other summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) brought_from: Option<String>,
-    /// The last answer of the model in the summarized part. Only `bring` sets it.
+    /// The last answer of the model in the summarized part. `None` unless `bring` wrote the
+    /// summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<String>,
     pub(crate) limitations: Vec<String>,
@@ -55,7 +57,8 @@ enum SummaryText {
     Written(String),
 }
 
-/// The summarized part of a session's history: a half-open range of conversation indexes.
+/// The summarized part of a session's history. The range of conversation indexes is half-open: it
+/// excludes `to_index`.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Of {
     pub(crate) session_id: SessionId,
@@ -69,7 +72,7 @@ impl Of {
     }
 }
 
-/// The deterministic summary of a part of a history, with the last answer in that part.
+/// A deterministic summary of a part of a session's history, with the last answer in that part.
 #[derive(Debug)]
 pub(crate) struct Gathered {
     pub(crate) summary: Summary,
@@ -79,8 +82,8 @@ pub(crate) struct Gathered {
 }
 
 impl Engine {
-    /// Summarizes the part `of` of a history. Reads up to the inheritable event number
-    /// `inheritable`, from 1.
+    /// Summarizes the part `of` of a session's history without a model. `inheritable` is the number
+    /// of inheritable events up to the end of the part; reading stops there.
     pub(crate) fn gather(&self, of: Of, inheritable: u64) -> Result<Gathered> {
         let mut summarizer = Summarizer::default();
         let mut answer = None;
@@ -105,8 +108,8 @@ impl Engine {
 }
 
 impl Gathered {
-    /// Builds the payload of `branch_summary`. `by` decides whether it has the model's text or the
-    /// deterministic summary.
+    /// Builds the payload of a `branch_summary` event. `by` decides whether it contains a model's
+    /// text or the deterministic summary.
     pub(crate) fn written(self, by: &Summarize) -> BranchSummary {
         let mut limitations =
             vec!["interpretive context; it replaces nothing of the history".to_owned()];

@@ -12,17 +12,20 @@ pub use forklore_core::tree::Mark;
 use crate::list::{add_new, cursor_of, cursor_text, parse_cursor, problems};
 use crate::{Engine, Result};
 
-/// Maximum number of families in one answer to a request that names no session.
+/// Maximum number of families (all sessions with one root) in the answer to a tree request that
+/// names no session.
 const FAMILIES: usize = 50;
-/// Number of sessions per read while the search looks for families.
+/// Number of sessions per read of the store while a tree request looks for families.
 const PAGE: usize = 2_000;
 
 impl Engine {
-    /// Returns the requested trees, built from the headers of their families. Returns one family if
-    /// the request names a session, and otherwise up to 50 families.
+    /// Returns the trees of sessions that the request selects, built from the sessions' headers. If
+    /// the request names a session, returns the tree of its family, otherwise the trees of up to 50
+    /// families. A family is all sessions with one root.
     ///
     /// # Errors
-    /// `not_found`; `invalid_args` if `after` is not a valid cursor.
+    /// `not_found` if the session does not exist or was deleted; `invalid_args` if `after` in the
+    /// request is not a valid cursor.
     pub fn tree(&self, request: &TreeRequest) -> Result<Trees> {
         if let Some(session) = &request.session {
             let root = self.show(session)?.root_id;
@@ -38,7 +41,7 @@ impl Engine {
         Ok(trees)
     }
 
-    /// Returns the roots of up to 50 families, the most recently updated family first.
+    /// Returns the root ids of up to 50 families, the most recently updated family first.
     fn families(&self, request: &TreeRequest, trees: &mut Trees) -> Result<Vec<SessionId>> {
         let filter = Filter { workspace: request.workspace.clone(), ..Filter::default() };
         let mut seen = HashSet::new();
@@ -78,8 +81,8 @@ impl Engine {
     }
 }
 
-/// Moves each family whose root is a copy below the original of that root, if the trees show the
-/// original.
+/// Moves each family whose root is a copy (it repeats the beginning of another session) below the
+/// original session. Does so only if `nodes` contains the original.
 fn under_originals(nodes: Vec<TreeNode>) -> Vec<TreeNode> {
     let mut families: Vec<Vec<TreeNode>> = Vec::new();
     for node in nodes {
@@ -124,7 +127,8 @@ fn under_originals(nodes: Vec<TreeNode>) -> Vec<TreeNode> {
     shown
 }
 
-/// Leaves out deleted sessions that have no descendant which is not deleted.
+/// Leaves out deleted sessions all of whose descendants are deleted too. `placed` are the nodes of
+/// a family's tree.
 fn without_dead_ends(family: &[Header], placed: Vec<Placed>) -> Vec<Placed> {
     let mut needed_above = 0;
     let mut shown: Vec<Placed> = Vec::with_capacity(placed.len());

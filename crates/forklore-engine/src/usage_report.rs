@@ -19,11 +19,12 @@ use serde::Deserialize;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Computes the model usage in `scope` from the events that the sessions wrote themselves.
-    /// Reads one page of events at a time.
+    /// Computes the model usage of the sessions in `scope` from the events that they wrote
+    /// themselves. Reads one page of events at a time.
     ///
     /// # Errors
-    /// `not_found`. A session that cannot be read is not an error: it is listed in `problems`.
+    /// `not_found` if the session does not exist or was deleted. A session that cannot be read is
+    /// not an error: it is listed in `problems`.
     pub fn usage_report(&self, scope: &UsageScope) -> Result<UsageReport> {
         let (mut sessions, mut problems) = self.sessions_of(scope)?;
         // Charge the original rather than its copy. Originals come first, because a copy may claim
@@ -57,8 +58,8 @@ impl Engine {
         Ok((found.sound, crate::list::problems(&found.damaged)))
     }
 
-    /// Adds the usage that a session's own events report. For a copy, adds only the usage that its
-    /// original does not have.
+    /// Adds the usage that a session's own events report to `ledger`. For a copy (a session that
+    /// repeats the beginning of another), adds only the usage that its original does not have.
     fn enter(&self, session: &Header, at: usize, is_copy: bool, ledger: &mut Ledger) -> Result<()> {
         let (mut reported, mut untold, mut model) = (Usage::default(), 0, ModelOf::Nobody);
         let copied = if is_copy { self.repeated(session)? } else { None };
@@ -102,14 +103,14 @@ impl Engine {
         read
     }
 
-    /// Returns the model that this record selects for the calls after it, or `None` if it selects
-    /// none.
+    /// Returns the model that this record selects for the model calls after it. Returns `None` if
+    /// it selects none.
     fn asks(&self, stored: &LogEntry) -> Option<String> {
         let dialect = self.agent_formats().named(stored.event.dialect.as_deref()?)?;
         dialect.model_of_turn(&stored.event.kind, &stored.event.data)
     }
 
-    /// Returns the usage of a model call if this event reports one.
+    /// Returns the usage of a model call, if this event reports the usage of one.
     #[must_use]
     pub fn call_usage(&self, stored: &LogEntry) -> Option<CallUsage> {
         let event = &stored.event;
@@ -130,7 +131,8 @@ impl Engine {
     }
 }
 
-/// The models that a session selected so far. A call that does not name its model used one of them.
+/// The models that a session's records selected up to the current event. A model call that does not
+/// name its model used one of them.
 enum ModelOf {
     Nobody,
     One(String),
@@ -146,22 +148,24 @@ impl ModelOf {
         };
     }
 
-    /// Returns the selected model if there is exactly one.
+    /// Returns the selected model if exactly one model was selected.
     fn only(self) -> Option<String> {
         if let Self::One(name) = self { Some(name) } else { None }
     }
 }
 
-/// The usage that a report has collected so far.
+/// Collects the usage of model calls while a usage report is computed.
 #[derive(Default)]
 struct Ledger {
-    /// The last report of each call that has an id.
+    /// The usage that was reported last for each model call with an id. The key is a hash of that
+    /// id.
     calls: HashMap<u64, Call>,
     models: HashMap<Option<String>, ModelUsage>,
     sessions: HashMap<usize, Usage>,
 }
 
-/// The last report of a call, and the index of the session that is charged for the call.
+/// The usage that was reported last for a model call, and the index of the session that made the
+/// call.
 struct Call {
     session: usize,
     root: u64,
@@ -227,7 +231,7 @@ fn key(what: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Returns `all` minus `part`. No field of the result is below 0.
+/// Subtracts `part` from `all`, field by field. No field of the result is below 0.
 pub(crate) fn less(all: Usage, part: Usage) -> Usage {
     Usage {
         input: all.input.saturating_sub(part.input),

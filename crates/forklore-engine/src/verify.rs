@@ -8,9 +8,10 @@ use forklore_store::port::{Filter, Headers, Problem, Verification};
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Checks one session, or the whole store if `session` is `None`: bytes, counts, spans, parent
-    /// links, sidecar files and the attachments that messages name. Reports damage in `problems`
-    /// instead of returning an error.
+    /// Checks the stored data of one session, or of the whole store if `session` is `None`. Checks
+    /// bytes, counts, inherited ranges, parent links, sidecar files (files that an agent stores
+    /// with a session file) and mentioned attachments. Reports damage in `problems` instead of
+    /// returning an error.
     ///
     /// # Errors
     /// `not_found` if the session does not exist, or the error of a store that cannot be read at

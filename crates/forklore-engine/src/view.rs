@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Returns the message in a conversation event. If the event cannot be parsed, returns a
-    /// message with one part that has the stored payload: a view never drops or refuses an event.
+    /// Converts a conversation event to a message. If the event cannot be parsed, the message has
+    /// one part that contains the stored payload, so that no event is dropped or refused.
     #[must_use]
     pub fn message(&self, event: &Event) -> Message {
         let read = match &event.dialect {
@@ -30,15 +30,15 @@ impl Engine {
 }
 
 impl Engine {
-    /// Returns how this event changes an earlier event in what the model receives, or `None` if it
-    /// changes none.
+    /// Returns how this event edits an earlier event in what the model receives. Returns `None` if
+    /// it edits none.
     pub(crate) fn edit(&self, event: &Event) -> Option<Edit> {
         let dialect = self.agent_formats().named(event.dialect.as_deref()?)?;
         dialect.edit(&event.kind, &event.data)
     }
 }
 
-/// Returns the range of conversation indexes that a compaction in forklore's own form covers.
+/// Parses the range of conversation indexes that a compaction in forklore's own form covers.
 pub(crate) fn compacted_range(data: &Data) -> Option<Range<u64>> {
     #[derive(Deserialize)]
     struct Covers {
@@ -49,8 +49,8 @@ pub(crate) fn compacted_range(data: &Data) -> Option<Range<u64>> {
     Some(covers.from_index..covers.to_index)
 }
 
-/// Returns the messages of a compaction in forklore's own form. They replace the range that it
-/// covers.
+/// Parses the messages of a compaction in forklore's own form. For the model, they replace the
+/// range of messages that the compaction covers.
 pub(crate) fn compaction_messages(data: &Data) -> Vec<Message> {
     #[derive(Deserialize)]
     struct Instead<'a> {
@@ -96,7 +96,7 @@ pub(crate) struct Labels {
 }
 
 impl Labels {
-    /// Returns the current label of a session, or `None` if the session's header is gone.
+    /// Returns the current label of a session, or `None` if the store has no header of the session.
     pub(crate) fn get(&mut self, engine: &Engine, id: &SessionId) -> Result<Option<Label>> {
         if let Some(label) = self.labels.get(id) {
             return Ok(label.clone());

@@ -8,12 +8,13 @@ use std::time::SystemTime;
 use forklore_core::session_container::ExpandError;
 use tempfile::TempDir;
 
-/// The suffixes of the files next to a database that SQLite needs to read the database.
+/// The suffixes of the files next to a database file that SQLite needs to read it.
 const COMPANIONS: [&str; 2] = ["-wal", "-journal"];
-/// Maximum number of attempts, if the database changes while it is copied.
+/// Maximum number of attempts to copy a database. An attempt fails if the database changes during
+/// it.
 const ATTEMPTS: usize = 20;
 
-/// A temporary copy of a database. Dropping this value removes the copy.
+/// A temporary copy of a database. Dropping this value deletes the copy.
 #[derive(Debug)]
 pub(crate) struct Copy {
     /// The temporary directory that contains the copy.
@@ -22,8 +23,8 @@ pub(crate) struct Copy {
 }
 
 impl Copy {
-    /// Copies the database at `path`. Repeats the copy if the database changed meanwhile, so that
-    /// the copy is consistent. Fails after [`ATTEMPTS`] attempts.
+    /// Copies the database at `path` consistently. Copies it again if the database changed
+    /// meanwhile, and fails after [`ATTEMPTS`] attempts.
     pub(crate) fn of(path: &Path) -> Result<Self, ExpandError> {
         let failed =
             |source| ExpandError::Io { doing: format!("cannot copy {}", path.display()), source };
@@ -61,8 +62,8 @@ fn not_there(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 
-/// Fails if the path is not a regular file. Opening a pipe would block until the pipe has a writer,
-/// and a link may lead anywhere.
+/// Returns an error if the path is not a regular file. Opening a pipe would block until the pipe
+/// has a writer, and a symbolic link may lead anywhere.
 fn regular(path: &Path) -> io::Result<()> {
     if path.symlink_metadata()?.is_file() {
         return Ok(());
@@ -76,7 +77,8 @@ fn companion(path: &Path, end: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The sizes and modification times of a database's files. They differ if the database has changed.
+/// The sizes and modification times of a database's files. If two looks differ, the database has
+/// changed in between.
 type Look = Vec<Option<(u64, Option<SystemTime>)>>;
 
 fn look(path: &Path) -> io::Result<Look> {

@@ -14,7 +14,8 @@ use crate::line::{MessageState, text, text_field, with};
 use crate::lines::Lines;
 use crate::schema::{Schema, unreadable};
 
-/// The columns of a session whose values never change, with their names in `opencode export`.
+/// The columns of opencode's session table whose values never change, each with its name in
+/// `opencode export`.
 const FIXED: [(&str, &str); 6] = [
     ("id", "id"),
     ("slug", "slug"),
@@ -23,17 +24,17 @@ const FIXED: [(&str, &str); 6] = [
     ("directory", "directory"),
     ("version", "version"),
 ];
-/// An unfinished message counts as abandoned if opencode wrote another message more than this time
-/// later, in milliseconds.
+/// The time in milliseconds after which an unfinished message counts as abandoned. It is measured
+/// from the session's last write to opencode's last write of any message.
 const LONG_AFTER: i64 = 600_000;
-/// The columns of a session whose strings are JSON.
+/// The columns of opencode's session table whose strings are JSON.
 const JSON: [&str; 5] = ["revert", "permission", "model", "metadata", "summary_diffs"];
 
-/// An open copy of the database.
+/// An open copy of opencode's database.
 pub(crate) struct Opened {
     database: Connection,
     schema: Schema,
-    /// The time of the last write to any message of the database, in milliseconds since 1970.
+    /// The time of the last write to any message in the database, in milliseconds since 1970.
     newest: i64,
     _copy: Copy,
 }
@@ -50,9 +51,9 @@ impl Opened {
         Ok(Self { database, schema, newest, _copy: copy })
     }
 
-    /// Returns a hash that changes when the session changes. It covers the session's row, the
-    /// number, the total length and the times of its messages and parts, and whether the session is
-    /// left.
+    /// Returns a hash that changes when the session changes. It covers the session's row; the
+    /// number, total length and times of its messages and parts; and whether opencode abandoned the
+    /// session.
     fn state(&self, id: &str, session: &str) -> rusqlite::Result<i64> {
         let updated = self.schema.updated();
         let mut state = fold(0, session.bytes().fold(0, |sum, byte| fold(sum, i64::from(byte))));
@@ -69,8 +70,8 @@ impl Opened {
         Ok(fold(state, i64::from(self.is_left(id)?)))
     }
 
-    /// Checks whether opencode wrote messages of other sessions long after its last write to this
-    /// session.
+    /// Checks whether opencode abandoned this session: its last write here was long before its last
+    /// write to any message of the database.
     fn is_left(&self, id: &str) -> rusqlite::Result<bool> {
         let updated = self.schema.updated();
         let sql = format!(
@@ -82,8 +83,8 @@ impl Opened {
         Ok(self.newest.saturating_sub(last) > LONG_AFTER)
     }
 
-    /// Returns two JSON objects: the facts of a session that never change, and all facts of the
-    /// session.
+    /// Converts a row of the session table to two JSON objects. The first contains the values that
+    /// never change, the second all values.
     fn session(&self, row: &Row<'_>) -> rusqlite::Result<(String, String)> {
         let (mut fixed, mut whole) = (Vec::new(), Vec::new());
         let mut created = None;
@@ -123,7 +124,7 @@ impl Opened {
         quoted.collect::<Vec<_>>().join(",")
     }
 
-    /// Returns the messages of a session in the order of the conversation.
+    /// Reads the messages of a session from the database, in the order of the conversation.
     fn messages(&self, session: &str) -> rusqlite::Result<Vec<Stored>> {
         let sql = "SELECT id, time_created, data FROM message WHERE session_id = ? \
                    ORDER BY time_created, id";
@@ -139,7 +140,7 @@ impl Opened {
         Ok(parts.iter().map(|part| part.object(&owners)).collect())
     }
 
-    /// Returns the parts of a session that belong to a missing message.
+    /// Reads those parts of a session's messages whose message does not exist.
     fn orphans(&self, session: &str) -> rusqlite::Result<Vec<Stored>> {
         let sql = "SELECT id, time_created, data FROM part WHERE session_id = ? \
                    AND message_id NOT IN (SELECT id FROM message) ORDER BY time_created, id";
@@ -206,7 +207,7 @@ impl Inside for Opened {
     }
 }
 
-/// A row of the table `message` or `part`.
+/// A row of opencode's table `message` or `part`.
 struct Stored {
     id: String,
     created: i64,
@@ -215,7 +216,7 @@ struct Stored {
 
 impl Stored {
     /// Returns the row as a JSON object in the form of `opencode export`. Adds the ids and the time
-    /// to the data, because the database stores them in columns.
+    /// to the JSON in `data`, because the database stores them in columns.
     fn object(&self, owners: &[(&str, &str)]) -> String {
         let (id, time) = (text(&self.id), format!("{{\"created\":{}}}", self.created));
         let state = MessageState::of(&self.data);
@@ -242,8 +243,8 @@ fn stored(database: &Connection, sql: &str, of: &str) -> rusqlite::Result<Vec<St
     rows.collect()
 }
 
-/// Converts a value of a column to JSON. If `is_json` is set, a string that is valid JSON is used
-/// as it is, on one line.
+/// Converts the value of a database column to JSON. If `is_json` is set and the value is a string
+/// that is valid JSON, returns that JSON on one line.
 fn json(value: ValueRef<'_>, is_json: bool) -> String {
     match value {
         ValueRef::Null => "null".into(),
@@ -258,7 +259,7 @@ fn json(value: ValueRef<'_>, is_json: bool) -> String {
     }
 }
 
-/// Adds a number to a hash, as FNV-1a does.
+/// Adds the number `next` to the hash `sum`, as FNV-1a does.
 fn fold(sum: i64, next: i64) -> i64 {
     (sum ^ next).wrapping_mul(0x0100_0000_01b3)
 }

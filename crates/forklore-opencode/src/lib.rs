@@ -77,8 +77,8 @@ impl SessionContainer for Database {
     }
 }
 
-/// Reads the session in `storage/session/<project>/<session>.json`. Its messages and parts are in
-/// the directories `storage/message` and `storage/part`.
+/// Reads the session of an old opencode version from `storage/session/<project>/<session>.json`.
+/// Its messages and parts are in the directories `storage/message` and `storage/part`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Storage;
 

@@ -5,33 +5,33 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Returns the line of a message: `{"info":{...},"parts":[...]}`.
+/// Builds the JSON line for a message and its parts: `{"info":{...},"parts":[...]}`.
 pub(crate) fn message(info: &str, parts: &[String]) -> String {
     format!("{{\"info\":{info},\"parts\":[{}]}}\n", parts.join(","))
 }
 
-/// Returns the line with the facts of a session that never change.
+/// Builds the JSON line for the values of a session that never change.
 pub(crate) fn session(info: &str) -> String {
     format!("{{\"info\":{info}}}\n")
 }
 
-/// Returns the line with all current facts of a session.
+/// Builds the JSON line for all current values of a session, marked with `"whole":true`.
 pub(crate) fn whole(info: &str) -> String {
     format!("{{\"info\":{info},\"whole\":true}}\n")
 }
 
-/// Returns the line of a part whose message does not exist.
+/// Builds the JSON line for a message part whose message does not exist.
 pub(crate) fn orphan(part: &str) -> String {
     format!("{{\"part\":{part}}}\n")
 }
 
-/// Returns the line that reports deleted messages.
+/// Builds the JSON line that lists the ids of deleted messages.
 pub(crate) fn deleted(ids: &[String]) -> String {
     format!("{{\"deleted\":{}}}\n", text(ids))
 }
 
-/// Adds fields, given as names with JSON values, at the end of a JSON object. If `data` is no JSON
-/// object, returns an object that contains `data` as a string in the field `data`.
+/// Adds `fields` (names with JSON values) at the end of the JSON object in `data`. If `data` is no
+/// JSON object, returns an object that contains `data` as a string in the field `data`.
 pub(crate) fn with(data: &str, fields: &[(&str, &str)]) -> String {
     let mut out = on_one_line(data).unwrap_or_else(|| format!("{{\"data\":{}}}", text(data)));
     out.truncate(out.trim_end().len() - 1);
@@ -45,25 +45,25 @@ pub(crate) fn with(data: &str, fields: &[(&str, &str)]) -> String {
     out
 }
 
-/// Returns a JSON object without line breaks, or `None` if `data` is not a JSON object.
+/// Puts the JSON object in `data` on one line. Returns `None` if `data` is not a JSON object.
 fn on_one_line(data: &str) -> Option<String> {
     let raw: &RawValue = serde_json::from_str(data).ok()?;
     // Line breaks in JSON strings are escaped, so this changes only white space between tokens.
     raw.get().starts_with('{').then(|| raw.get().replace(['\n', '\r'], " "))
 }
 
-/// Serializes a value as JSON.
+/// Serializes a value to a JSON string.
 pub(crate) fn text<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".into())
 }
 
-/// Returns the value of a field of a JSON object, if the value is a string.
+/// Returns the value of the field `field` of a JSON object, if the value is a string.
 pub(crate) fn text_field(object: &str, field: &str) -> Option<String> {
     let fields: HashMap<String, &RawValue> = serde_json::from_str(object).ok()?;
     serde_json::from_str(fields.get(field)?.get()).ok()
 }
 
-/// The fields of a stored message that show whether it is complete.
+/// The fields of a stored message that show whether the message is complete.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct MessageState<'a> {
@@ -82,7 +82,8 @@ impl<'a> MessageState<'a> {
         serde_json::from_str(data).unwrap_or_default()
     }
 
-    /// Checks by the message's fields whether it is a response that opencode has not completed.
+    /// Checks by the fields of a message whether it is a model response that opencode has not
+    /// completed.
     pub(crate) fn is_unfinished(&self) -> bool {
         #[derive(Default, Deserialize)]
         #[serde(default)]

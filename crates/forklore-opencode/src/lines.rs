@@ -11,12 +11,12 @@ use serde_json::value::RawValue;
 
 use crate::line;
 
-/// The part of a session that a line describes.
+/// What a JSON line about a session describes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Subject {
-    /// The facts of the session that never change.
+    /// The values of the session that never change.
     Session,
-    /// The current facts of the session.
+    /// All current values of the session.
     Whole,
     Message(String),
     Orphan(String),
@@ -42,15 +42,17 @@ struct Named {
     id: String,
 }
 
-/// The output for the new lines of a session, with hashes of the lines that were imported before.
+/// Writes those JSON lines of a session that are new since the last import. Compares hashes of the
+/// lines.
 pub(crate) struct Lines<'a> {
     out: &'a mut dyn Write,
-    /// The hash of the last imported line about each subject.
+    /// The hash of the last imported line for each subject (the session or one of its messages).
     written: HashMap<Subject, u64>,
 }
 
 impl<'a> Lines<'a> {
-    /// Reads the lines that were imported before from `written`. New lines go to `out`.
+    /// Creates a writer of new lines to `out`. First reads the lines that were imported before from
+    /// `written`.
     pub(crate) fn behind(
         written: &mut dyn BufRead,
         out: &'a mut dyn Write,
@@ -79,20 +81,21 @@ impl<'a> Lines<'a> {
         self.written.insert(about, mark(line));
     }
 
-    /// Writes the line with the facts of the session that never change, if it is new. It must be
-    /// the first line.
+    /// Writes the JSON line with the values of a session that never change, if the line is new.
+    /// Call this before the other lines are written.
     pub(crate) fn session(&mut self, info: &str) -> Result<(), ExpandError> {
         self.write(&Subject::Session, &line::session(info))
     }
 
-    /// Writes the line with the current facts of the session, if they changed. It must be the last
-    /// line, because it refers to messages, for example with the point of a revert.
+    /// Writes the JSON line with all current values of the session, if a value changed. Call this
+    /// after all other lines, because the values refer to messages, for example the point of a
+    /// revert.
     pub(crate) fn whole(&mut self, info: &str) -> Result<(), ExpandError> {
         self.write(&Subject::Whole, &line::whole(info))
     }
 
-    /// Writes the line of a message, if the message is new or changed. Callers must write messages
-    /// in the order of the conversation.
+    /// Writes the JSON line of a message, if the message is new or changed. Callers must write
+    /// messages in the order of the conversation.
     pub(crate) fn message(
         &mut self,
         id: &str,
@@ -106,8 +109,8 @@ impl<'a> Lines<'a> {
         self.write(&Subject::Orphan(id.to_owned()), &line::orphan(part))
     }
 
-    /// Writes a line with the ids of the imported messages that are not in `there`, because
-    /// opencode has deleted them since. Writes nothing if there are none.
+    /// Writes a JSON line with the ids of imported messages that opencode has since deleted: those
+    /// that are not in `there`. Writes nothing if there are none.
     pub(crate) fn deleted(&mut self, there: &HashSet<String>) -> Result<(), ExpandError> {
         let gone = self.written.keys().filter_map(|about| match about {
             Subject::Message(id) if !there.contains(id) => Some(id.clone()),

@@ -3,14 +3,14 @@
 use forklore_core::session_container::ExpandError;
 use rusqlite::Connection;
 
-/// The tables, each with the columns that this crate needs.
+/// The tables of opencode's database, each with the columns that this crate needs.
 const NEEDED: [(&str, &[&str]); 3] = [
     ("session", &["id", "time_created"]),
     ("message", &["id", "session_id", "time_created", "data"]),
     ("part", &["id", "message_id", "session_id", "time_created", "data"]),
 ];
 
-/// The columns of a database that differ between versions of opencode.
+/// The columns of an opencode database that differ between versions of opencode.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schema {
     pub(crate) session: Vec<String>,
@@ -19,13 +19,14 @@ pub(crate) struct Schema {
 }
 
 impl Schema {
-    /// Returns the name of the column with the time of the last change of a message or a part.
-    /// Without such a column, it is the column with the creation time.
+    /// Returns the name of the column with a message's or part's time of last change. If the
+    /// database has no such column, returns the column with the creation time.
     pub(crate) fn updated(&self) -> &'static str {
         if self.updated { "time_updated" } else { "time_created" }
     }
 
-    /// Reads the columns of a database. Fails if a needed table or column is missing.
+    /// Reads from a database which columns its tables have. Fails if a needed table or column is
+    /// missing.
     pub(crate) fn of(database: &Connection) -> Result<Self, ExpandError> {
         let mut tables = Vec::new();
         for (table, needed) in NEEDED {

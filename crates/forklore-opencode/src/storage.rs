@@ -14,19 +14,19 @@ use serde::Deserialize;
 use crate::line::{text_field, with};
 use crate::lines::Lines;
 
-/// Maximum number of bytes that are read from a file. Longer files are truncated; no message or
-/// part is that long.
+/// Maximum number of bytes that are read from one file. The rest of a longer file is ignored; no
+/// message or part is that long.
 const LONGEST: u64 = 256 << 20;
 
-/// Returns the directory `storage` above a session's file. Returns `None` if the path is not
-/// `<storage>/session/<project>/<session>.json`.
+/// Returns the directory `storage` that contains the session file at `path`. Returns `None` if the
+/// path is not `<storage>/session/<project>/<session>.json`.
 pub(crate) fn root(path: &Path) -> Option<PathBuf> {
     let sessions = path.parent()?.parent()?;
     let json = path.extension().is_some_and(|end| end == "json");
     (json && sessions.file_name()? == "session").then(|| sessions.parent().map(Path::to_owned))?
 }
 
-/// A session of an old opencode version, completely read.
+/// A session of an old opencode version, with all its messages in memory.
 pub(crate) struct Opened {
     root: PathBuf,
     id: String,
@@ -36,7 +36,7 @@ pub(crate) struct Opened {
     created: i64,
 }
 
-/// A message with its parts.
+/// A message of a session, with its parts.
 struct Stored {
     id: String,
     created: i64,
@@ -154,8 +154,8 @@ fn name(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Returns the JSON files in a directory, sorted by path. Returns none if the directory does not
-/// exist or is a symbolic link. Skips files that are symbolic links.
+/// Returns the JSON files in the directory `folder`, sorted by path. Returns none if the directory
+/// does not exist or is a symbolic link. Skips files that are symbolic links.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, ExpandError> {
     if folder.symlink_metadata().is_ok_and(|about| !about.is_dir()) {
         return Ok(Vec::new());
@@ -177,7 +177,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, ExpandError> {
     Ok(found)
 }
 
-/// Reads a file, and adds its size and modification time to the hash `state`.
+/// Reads the file at `path`, and adds its size and modification time to the hash `state`.
 fn read(path: &Path, state: &mut i64) -> Result<String, ExpandError> {
     let file = fs::File::open(path).map_err(|error| failed(path, error))?;
     let metadata = file.metadata().map_err(|error| failed(path, error))?;

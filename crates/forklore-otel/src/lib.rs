@@ -98,17 +98,18 @@ use serde::Deserialize;
 use client::Client;
 use spans::Sessions;
 
-/// The timeout of one request to the collector, and of [`Spans::end`].
+/// The timeout of one request to the trace collector, and of [`Spans::end`].
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The collector that receives the spans, and what spans contain. Part of the user's configuration.
+/// Configures where to send OpenTelemetry spans and what they contain. Part of the user's
+/// configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TracingConfig {
     /// The collector's complete URL for traces, such as `http://localhost:4318/v1/traces`.
     pub endpoint: String,
-    /// The additional headers of each request. Maps a header's name to the name of the environment
-    /// variable that contains the header's value.
+    /// Additional HTTP headers for each request to the collector. Maps a header's name to the name
+    /// of the environment variable that contains the header's value.
     #[serde(default)]
     pub header_env: BTreeMap<String, String>,
     /// Whether spans include prompts, responses, tool arguments and tool results.
@@ -129,20 +130,21 @@ pub enum NotTraced {
     /// The HTTP client could not be created.
     #[error("cannot send spans: {0}")]
     Client(#[from] reqwest::Error),
-    /// The caller is outside a tokio runtime.
+    /// [`Spans::new`] was called outside a tokio runtime.
     #[error("cannot send spans: {0}")]
     Runtime(#[from] tokio::runtime::TryCurrentError),
 }
 
-/// A sink that converts notifications to spans and exports them.
+/// A notification sink that converts an agent's notifications to OpenTelemetry spans and exports
+/// them.
 pub struct Spans {
     sessions: Mutex<Sessions>,
     provider: SdkTracerProvider,
 }
 
 impl Spans {
-    /// Creates a sink that sends spans to the configured collector, with `agent` as the service
-    /// name.
+    /// Creates a sink that sends spans to the configured collector. `agent` is the service name of
+    /// the spans.
     ///
     /// # Errors
     /// If an environment variable is not set, the URL is invalid, or the caller is outside a tokio
@@ -170,7 +172,7 @@ impl Spans {
     }
 
     /// Ends all open spans and sends all spans that were not sent yet. Waits at most two seconds.
-    /// Returns whether the collector received the spans.
+    /// Returns `true` if all were sent successfully in that time.
     pub async fn end(self: Arc<Self>) -> bool {
         let ended = tokio::task::spawn_blocking(move || {
             self.sessions.lock().unwrap_or_else(PoisonError::into_inner).end();

@@ -19,7 +19,7 @@ use opentelemetry_sdk::trace::{SdkTracer, Span};
 use attributes::Attributes;
 use session::{Origin, Session};
 
-/// The open spans of all sessions, and the tracer that starts spans.
+/// The open OpenTelemetry spans of all sessions, and the tracer that starts new spans.
 pub(crate) struct Sessions {
     tracer: SdkTracer,
     agent: String,
@@ -32,7 +32,8 @@ impl Sessions {
         Self { tracer, agent: agent.to_owned(), content, sessions: HashMap::new() }
     }
 
-    /// Processes a notification that is not ephemeral: starts, changes or ends spans.
+    /// Starts, changes or ends spans according to a notification. The caller passes no ephemeral
+    /// notifications.
     pub(crate) fn take(&mut self, notification: &Notification) {
         let at = SystemTime::from(notification.ts);
         match &notification.event {
@@ -56,9 +57,9 @@ impl Sessions {
         self.sessions.values_mut().for_each(|session| session.close(now));
     }
 
-    /// Creates the state of a forked session. A branch records the current span of its parent
-    /// session, to which its first turn links. If a running turn continues in the fork because
-    /// another runtime got the lease of the parent session, the fork takes over the parent's open
+    /// Starts to track a session that was forked from another. The first turn of a branch will link
+    /// to the current span of the parent session. If the parent's running turn continues in the
+    /// fork, because another runtime got the parent's lease, the fork takes over the parent's open
     /// spans.
     fn forked(&mut self, notification: &Notification, forked: &SessionForked) {
         let parent = notification.parent_id.as_ref().and_then(|id| self.sessions.get_mut(id));
@@ -73,8 +74,8 @@ impl Sessions {
         self.sessions.insert(notification.session_id.clone(), session);
     }
 
-    /// Creates the state of a sub-agent. The span of its first turn is a child of the tool call
-    /// that started the sub-agent.
+    /// Starts to track a sub-agent's session. The span of its first turn will be a child of the
+    /// span of the tool call that started the sub-agent.
     fn spawned(&mut self, notification: &Notification, delegate: &DelegateStarted) {
         let call = delegate.tool_call_id.clone();
         let session = self.sessions.entry(delegate.sub_session_id.clone()).or_default();
@@ -114,8 +115,8 @@ impl Sessions {
         self.sessions.entry(notification.session_id.clone()).or_default().turn = Some(span);
     }
 
-    /// Returns the context of the running turn's span. Starts the span if the turn has none: a
-    /// resumed turn submits no prompt, so its span begins with its first model or tool call.
+    /// Returns the span context of the session's running turn. Starts a span if the turn has none:
+    /// a resumed turn submits no prompt, so its span begins with its first model or tool call.
     fn turn(&mut self, notification: &Notification, at: SystemTime) -> Option<SpanContext> {
         let runs = self
             .sessions
@@ -168,8 +169,8 @@ impl Sessions {
         }
     }
 
-    /// Starts a span for a compaction between turns, as a trace of its own. A compaction during a
-    /// turn gets no span.
+    /// Starts a span for a compaction that happens between turns, as a trace of its own. A
+    /// compaction during a turn gets no span.
     fn begin_compaction(&mut self, notification: &Notification, at: SystemTime) {
         let runs = self
             .sessions
@@ -198,7 +199,7 @@ impl Sessions {
         builder.start_with_context(&self.tracer, &context)
     }
 
-    /// Returns the attributes that every span of the session has. `operation` is the value of
+    /// Builds the attributes that every span of a session has. `operation` is the value of
     /// `gen_ai.operation.name`.
     fn of_session(&self, notification: &Notification, operation: &str) -> Attributes {
         let mut attributes = Attributes::default();

@@ -3,33 +3,33 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// The reason why a path was refused.
+/// The reason why a path check refused a path.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
-    /// The directory or the path cannot be resolved: it does not exist, is in a loop of symbolic
-    /// links, is not readable, or is a directory that cannot be created.
+    /// The root directory or the requested path cannot be resolved. It does not exist, is in a loop
+    /// of symbolic links, is not readable, or is a directory that cannot be created.
     #[error("cannot resolve {}", path.display())]
     Unresolved {
-        /// The requested path, joined to the directory if it was relative.
+        /// The requested path. A relative path is joined to the root directory.
         path: PathBuf,
-        /// The error of the operating system.
+        /// The error of the operating system that prevented the resolution.
         source: io::Error,
     },
-    /// The path leads out of the directory: through `..`, as an absolute path, or through a
-    /// symbolic link.
+    /// The requested path leads out of the root directory: through `..`, as an absolute path, or
+    /// through a symbolic link.
     #[error("{} leads out of {}", path.display(), root.display())]
     Outside {
-        /// The requested path, joined to the directory if it was relative.
+        /// The requested path. A relative path is joined to the root directory.
         path: PathBuf,
-        /// The directory that the path must stay in.
+        /// The root directory that contains all allowed paths.
         root: PathBuf,
     },
 }
 
 /// Resolves `candidate`, relative to `root`, and returns the resolved path if it is inside `root`.
 ///
-/// Both paths are resolved before they are compared, component by component. So no symbolic link,
-/// no `..` and no similar name (`/data-old` for `/data`) passes as inside. The returned path
+/// Resolves both paths first and then compares them component by component. Therefore no symbolic
+/// link, no `..` and no similar name (`/data-old` for `/data`) passes as inside. The returned path
 /// contains no symbolic links. Open exactly the returned path with `O_NOFOLLOW`, so that a link
 /// created after the check is refused.
 ///

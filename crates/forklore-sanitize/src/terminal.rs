@@ -24,7 +24,8 @@ pub use json::json;
 
 use shown::Shown;
 
-/// Escapes text of several lines: line feeds and tabs stay unchanged.
+/// Escapes the hostile characters in text of several lines. Line feeds and tabs stay unchanged. A
+/// hostile character could control a terminal or is invisible.
 ///
 /// A carriage return before a line feed is removed; any other carriage return is escaped.
 #[must_use]
@@ -37,13 +38,15 @@ pub fn block(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Escapes text that must stay on one line: line feeds and tabs become `\n` and `\t`.
+/// Escapes the hostile characters in text that must stay on one line. A hostile character could
+/// control a terminal or is invisible. Line feeds and tabs become `\n` and `\t`.
 #[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
     escape(text, |_| false)
 }
 
-/// Escapes every hostile character for which `plain` returns false.
+/// Escapes hostile characters (they could control a terminal or are invisible) and excess combining
+/// marks. Does not escape a character for which `plain` returns true.
 fn escape(text: &str, plain: impl Fn(char) -> bool) -> Cow<'_, str> {
     // A fast path: most text is printable ASCII, which needs no escape.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {

@@ -11,12 +11,14 @@ use forklore_store::port::{At, Filter, Problem};
 
 use crate::{Engine, Error, Result};
 
-/// How many consecutive rounds may read no further session before the scan returns an error.
+/// Maximum number of consecutive passes of the attachment scan that read no new session. After that
+/// many passes, the scan returns an error.
 const TRIES: u32 = 3;
 
 impl Engine {
-    /// Removes the attachments that no event mentions. Retains every attachment that is pinned, or
-    /// that was added or pinned after the sweep began: an event is about to name it.
+    /// Removes the attachments that no event mentions. Leaves every attachment that is pinned, or
+    /// that was added or pinned after this function began, because a writer may be about to append
+    /// an event that mentions it.
     pub(crate) fn sweep_attachments(&self) -> Result<Swept> {
         let Some(attachments) = &self.attachments else { return Ok(Swept::default()) };
         let mut unneeded = attachments.store().list()?;
@@ -28,9 +30,9 @@ impl Engine {
         Ok(attachments.store().sweep(&unneeded)?)
     }
 
-    /// Returns every attachment that an event of a session mentions. A concurrent writer pins the
-    /// attachments that its new events mention, so the scan may miss them. If a session is deleted
-    /// during the scan, the scan finds its events in the sessions that inherited them.
+    /// Returns the attachments that the events of all sessions mention. May miss events that are
+    /// appended during the scan; their writers pin the attachments they mention. If a session is
+    /// deleted during the scan, the scan finds its events in the sessions that inherited them.
     fn mentioned(&self) -> Result<HashSet<AttachmentId>> {
         let (mut found, mut read) = (HashSet::new(), HashSet::new());
         let mut failures = 0;
@@ -60,8 +62,8 @@ impl Engine {
         }
     }
 
-    /// Returns a problem for each missing or damaged attachment that a message of these sessions
-    /// names, with the session and the seq of that message.
+    /// Returns one problem for each mention of a missing or damaged attachment in a message of
+    /// these sessions. The problem names the session and the seq of the message.
     pub(crate) fn attachment_problems(&self, headers: &[Header]) -> Result<Vec<Problem>> {
         let mut headers: Vec<_> =
             headers.iter().filter(|header| header.deleted.is_none()).cloned().collect();
@@ -104,8 +106,8 @@ impl Engine {
         }
     }
 
-    /// Passes each mention of an attachment in the events of a session to `give`, with the seq of
-    /// the event. Includes inherited events unless `own_only` is set.
+    /// Calls `give` for each mention of an attachment in the events of a session. `give` gets the
+    /// seq of the event and the mention. Skips inherited events if `own_only` is set.
     fn each_mention(
         &self,
         header: &Header,
@@ -121,7 +123,8 @@ impl Engine {
     }
 }
 
-/// Checks whether the scan has read the inherited events of this session in its parent.
+/// Checks whether the attachment scan can skip the inherited events of this session. It can if
+/// `read`, the set of sessions already scanned, contains the parent.
 fn own_only(header: &Header, read: &HashSet<SessionId>) -> bool {
     header.inherited.inheritable > 0
         && header.parent_id.as_ref().is_some_and(|parent| read.contains(parent))

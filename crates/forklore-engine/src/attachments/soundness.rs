@@ -12,7 +12,8 @@ use crate::Engine;
 #[derive(Clone)]
 pub(crate) struct StoredAttachments {
     store: Arc<dyn Attachments>,
-    /// For each attachment: the version that was checked, and whether its bytes matched the digest.
+    /// Caches the result of the last digest check of each attachment: the checked version of the
+    /// attachment, and whether its bytes matched its digest.
     read: Arc<Mutex<HashMap<AttachmentId, (u128, bool)>>>,
 }
 
@@ -50,7 +51,7 @@ impl Engine {
         self.attachments.as_ref()?.sound_bytes(id)
     }
 
-    /// Sets `missing` on the attachments in a message that are missing or damaged.
+    /// Sets `missing` on those attachment parts of a message whose bytes are missing or damaged.
     pub(crate) fn mark_missing(&self, message: &mut Message) {
         let Content::Parts(parts) = &mut message.content else { return };
         for part in parts {

@@ -13,16 +13,17 @@ use jiff::Timestamp;
 
 use crate::inspect::Sent;
 
-/// Orders the messages of a history. A message with calls waits until the results of its calls have
-/// arrived, but no longer than until the end of its turn.
+/// Reorders the messages of an exported history so that results follow their calls. A message with
+/// tool calls waits in the queue until all its results have arrived, or until its turn ends.
 #[derive(Debug, Default)]
 pub(super) struct Exchanges {
     waiting: VecDeque<Exchange>,
-    /// The tool name of each open call that was written as a native record, by call id.
+    /// The tool names of the open calls that were exported as records in the agent's own format, by
+    /// call id.
     open: HashMap<String, String>,
 }
 
-/// A message, and the calls in this message with their results.
+/// A message, and the tool calls in this message with their results.
 #[derive(Debug)]
 struct Exchange {
     message: Message,
@@ -39,7 +40,8 @@ struct Call {
 }
 
 impl Exchanges {
-    /// Adds the next message of the history. Returns the messages that can be written now.
+    /// Adds the next message of the history to the queue. Returns the messages that can be written
+    /// now.
     pub(super) fn push(&mut self, sent: Sent) -> Vec<Sent> {
         let Sent { mut message, ts, starts_turn } = sent;
         let results = take_results(&mut message);
@@ -64,8 +66,8 @@ impl Exchanges {
         ready.into_iter().chain(self.settled()).collect()
     }
 
-    /// Records the calls that a native record opens and closes. The record itself is written
-    /// unchanged.
+    /// Updates the open calls by the tool calls that a record opens and closes. The record is in
+    /// the agent's own format, and the exporter writes it unchanged.
     pub(super) fn pass(&mut self, steps: &[CallStep]) {
         for step in steps {
             match step {
@@ -79,13 +81,14 @@ impl Exchanges {
         }
     }
 
-    /// Returns all waiting messages, even if some of their calls have no result.
+    /// Empties the queue and returns all waiting messages, even those with calls that have no
+    /// result.
     pub(super) fn finish(&mut self) -> Vec<Sent> {
         self.waiting.drain(..).flat_map(Exchange::in_order).collect()
     }
 
-    /// Adds a message, or appends its parts to the previous message if both belong to one model
-    /// response.
+    /// Adds a message to the queue. If it and the previous message belong to one model response,
+    /// appends its parts to the previous message instead.
     fn speak(&mut self, message: Message, ts: Timestamp, starts_turn: bool) {
         let calls = calls_of(&message);
         if message.role == Role::Assistant
@@ -100,8 +103,8 @@ impl Exchanges {
         self.waiting.push_back(Exchange { message, ts, starts_turn, calls });
     }
 
-    /// Attaches a result to the waiting call with its id. If no such call waits, adds the result as
-    /// a separate message.
+    /// Attaches a tool result to the waiting call with the same id. If no such call waits, adds the
+    /// result as a separate message.
     fn answer(&mut self, mut result: Part, ts: Timestamp) {
         let Part::ToolResult { call_id, name, .. } = &mut result else { return };
         let mut calls = self.waiting.iter_mut().rev().flat_map(|it| it.calls.iter_mut().rev());
@@ -124,7 +127,7 @@ impl Exchanges {
         }
     }
 
-    /// Removes and returns the messages at the front of the queue that can no longer change.
+    /// Removes and returns the messages at the front of the queue that no later message can change.
     fn settled(&mut self) -> Vec<Sent> {
         let mut settled = Vec::new();
         while let Some(first) = self.waiting.front() {
@@ -139,13 +142,13 @@ impl Exchanges {
 }
 
 impl Exchange {
-    /// Checks whether further output of the model still belongs to this message. The output does as
-    /// long as no call of the message has a result.
+    /// Checks whether further output of the model would still belong to this message. It would if
+    /// the message is an assistant message and none of its tool calls has a result.
     fn goes_on(&self) -> bool {
         self.message.role == Role::Assistant && self.calls.iter().all(|call| call.result.is_none())
     }
 
-    /// Returns the message, followed by the results of its calls in the order of the calls.
+    /// Returns the message, followed by the results of its tool calls in the order of the calls.
     fn in_order(self) -> Vec<Sent> {
         let Self { message, ts, starts_turn, calls } = self;
         let results = calls.into_iter().filter_map(|call| call.result).map(|(part, ts)| Sent {
@@ -185,8 +188,9 @@ mod tests {
         Sent { message, ts: Timestamp::UNIX_EPOCH, starts_turn }
     }
 
-    /// Builds a message from a letter and a name. The letter is the kind: `u` user message, `i`
-    /// injected message, `t` text of the model, `c` call, `r` result.
+    /// Builds a message from a word: a letter for the kind, then a name. The letter `u` means a
+    /// user message, `i` an injected user message, `t` text of the model, `c` a tool call, `r` a
+    /// tool result.
     fn message(word: &str) -> Sent {
         let (letter, name) = word.split_at(1);
         let text = || Part::Text { text: name.into() };

@@ -16,26 +16,28 @@ use crate::{Engine, Error, Result};
 
 const BACK_EVENTS: usize = 64;
 
-/// A session that is ready to be written to an agent's file.
+/// A session that is ready to be exported to an agent's session file.
 pub struct Outgoing {
     engine: Engine,
     header: Header,
     /// The seq of the last event to export. `None` exports no event.
     end: Option<u64>,
-    /// The dialect of the target agent. Records in this dialect are written unchanged.
+    /// The dialect (record format) of the target agent. Records in this dialect are written
+    /// unchanged.
     dialect: &'static str,
     source: Option<SourceId>,
     export: &'static dyn Export,
     file: NewFile,
-    /// The seq of the last record in this dialect. `None` if the session is written as messages.
+    /// The seq of the last record that is already in the target agent's dialect (its record
+    /// format). `None` if the whole session is written as messages.
     native: Option<u64>,
 }
 
 impl Engine {
-    /// Prepares a session for export to an agent's file. Writes nothing yet.
+    /// Prepares the export of a session to an agent's session file. Writes nothing yet.
     ///
-    /// `not_found`, `invalid_args` if the cut is invalid, `unsupported` if forklore cannot write
-    /// files of that dialect.
+    /// Returns `not_found` if the session does not exist, `invalid_args` if the cut is invalid, and
+    /// `unsupported` if forklore cannot write files of the requested agent.
     pub fn export_to(&self, session: &SessionId, request: &ExportTo) -> Result<Outgoing> {
         let dialect = self.agent_formats().named(&request.dialect);
         let Some((dialect, export)) = dialect.and_then(|d| Some((d, d.export()?))) else {
@@ -75,9 +77,9 @@ impl Engine {
         Error::Unsupported(format!("sessions can be exported to plain, {agents}"))
     }
 
-    /// Returns the last native record of `dialect` up to and including `end`. Returns `None` if the
-    /// newest native record belongs to another dialect. Also returns `None` if one of forklore's
-    /// own compactions follows the record: native records cannot express such a compaction.
+    /// Returns the last agent record at or before `end`, if it is in `dialect` (an agent's record
+    /// format). Returns `None` if that last record is in another dialect, or if a compaction by
+    /// forklore follows it, which no agent's record can express.
     fn last_record_of(
         &self,
         header: &Header,
@@ -115,26 +117,27 @@ fn original(source: &Source) -> Option<Original> {
 }
 
 impl Outgoing {
-    /// Returns the properties of the new file, such as its id, which are fixed before the write.
+    /// Returns the properties of the new session file, such as its id. They are fixed before the
+    /// write.
     #[must_use]
     pub fn file(&self) -> &NewFile {
         &self.file
     }
 
-    /// Returns the exporter. The exporter defines the agent's file format and the folder in which
-    /// the agent looks for files.
+    /// Returns the exporter, which defines the agent's file format and the folder where the agent
+    /// looks for session files.
     #[must_use]
     pub fn agent(&self) -> &'static dyn Export {
         self.export
     }
 
     /// Returns the part of the original file that the new file could refer to instead of repeating
-    /// it: the path of the original file, the last record of the part, and the end of the part. The
-    /// end has no byte offset yet (`bytes` is 0), because only the original file can give the
-    /// offset. Returns `None` if there is no such part.
+    /// it. The tuple contains the path of the original file, the part's last record, and the part's
+    /// end. The end has no byte offset yet (`bytes` is 0), because only the original file can give
+    /// the offset. Returns `None` if there is no such part.
     ///
     /// # Errors
-    /// `corrupt`, `missing_ancestor`.
+    /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing.
     pub fn shareable(&self) -> Result<Option<(String, Data, Shared)>> {
         let (Some(seq), Some(original)) = (self.native, &self.file.original) else {
             return Ok(None);
@@ -150,17 +153,20 @@ impl Outgoing {
         Ok(shared)
     }
 
-    /// Makes the new file refer to the `shared` part of the original file instead of repeating it.
+    /// Makes the new session file refer to the `shared` part of the original file instead of
+    /// repeating it.
     #[must_use]
     pub fn sharing(mut self, shared: Shared) -> Self {
         self.file.shared = Some(shared);
         self
     }
 
-    /// Writes the file to `out`. Returns how many events were exported and which were left out.
+    /// Writes the session file to `out`. Returns how many events were exported and which were left
+    /// out.
     ///
     /// # Errors
-    /// `corrupt`, `missing_ancestor`, or the error of writing to `out`.
+    /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing, or
+    /// the error of writing to `out`.
     pub fn write(&self, out: &mut dyn Write) -> Result<Exported> {
         let mut writing = Writing {
             writer: self.export.writer(&self.file),
@@ -183,7 +189,8 @@ impl Outgoing {
         Ok(writing.exported)
     }
 
-    /// Writes the agent's own records unchanged, and forklore's events as messages between them.
+    /// Writes the events to the session file in log order. The agent's own records are written
+    /// unchanged, and forklore's events as messages between them.
     fn write_records(&self, writing: &mut Writing<'_>) -> Result<()> {
         let Some(end) = self.end else { return Ok(()) };
         let shared = self.file.shared.as_ref().and(self.native);
@@ -215,13 +222,14 @@ impl Outgoing {
         self.write_sides(writing)
     }
 
-    /// Returns the calls without a result at `end`. Agents require a result for each call.
+    /// Returns the tool calls that have no result at the seq `end`. The exporter adds results for
+    /// them, because agents require a result for each call.
     fn open_calls(&self, end: u64) -> Result<OpenCalls> {
         let cut = Cut { seq: Some(end), ..Cut::default() };
         self.engine.open_calls(&self.header, &cut)
     }
 
-    /// Writes those JSON lines of the original file that are not events.
+    /// Writes those JSON lines of the original session file that were not imported as events.
     fn write_sides(&self, writing: &mut Writing<'_>) -> Result<()> {
         let (Ok(sources), Some(source)) = (self.engine.sources(), self.source) else {
             return Ok(());
@@ -243,7 +251,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Writes the messages that the model would receive, in the agent's format.
+    /// Writes the messages that the model would receive to the session file, in the agent's format.
     fn write_view(&self, writing: &mut Writing<'_>) -> Result<()> {
         let inspection = self.engine.inspect_up_to(&self.header.id, self.end)?;
         for (kind, count) in inspection.excluded {
@@ -283,7 +291,7 @@ impl Writing<'_> {
         self.write_messages(&ready)
     }
 
-    /// Writes the messages that wait for the results of their calls.
+    /// Writes all messages that still wait for the results of their tool calls.
     fn finish_exchanges(&mut self) -> Result<()> {
         let ready = self.exchanges.finish();
         self.write_messages(&ready)

@@ -18,19 +18,24 @@ struct PlainLine<'a> {
 }
 
 impl Engine {
-    /// Writes the conversation of a session to `out`, each message as one JSON line `{role,
+    /// Writes the conversation of a session to `out`. Each message is one JSON line `{role,
     /// content}`.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`, or the error of writing to `out`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
+    /// damaged, `missing_ancestor` if inherited events are missing, or the error of writing to
+    /// `out`.
     pub fn export_plain(&self, session: &SessionId, out: &mut impl Write) -> Result<Exported> {
         self.export_plain_until(session, None, out)
     }
 
-    /// Like [`Engine::export_plain`], but writes only the first `end` messages. `None` writes all.
+    /// Writes the first `end` messages of a session to `out`, each as one JSON line `{role,
+    /// content}`. If `end` is `None`, writes all messages.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`, or the error of writing to `out`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
+    /// damaged, `missing_ancestor` if inherited events are missing, or the error of writing to
+    /// `out`.
     pub fn export_plain_until(
         &self,
         session: &SessionId,

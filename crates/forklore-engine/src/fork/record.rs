@@ -15,38 +15,40 @@ use super::plan::Plan;
 use crate::summary::{Of, usage_events};
 use crate::{Engine, Error, Result};
 
-/// The payload of `session_fork`. It states a child's lineage, so a reader needs no header for it.
+/// The payload of the `session_fork` event, a child's first event. It states the child's lineage,
+/// so that a reader of the log needs no header.
 #[derive(Clone, Debug, Serialize)]
 pub struct ForkRecord<'a> {
-    /// Whether the child is a branch or a delegate.
+    /// Whether the forked child is a branch or a delegate (a sub-agent without inherited history).
     pub kind: SessionKind,
-    /// The id of the parent session.
+    /// The id of the session from which the child was forked.
     pub parent_session_id: &'a SessionId,
-    /// The id of the family's root session.
+    /// The id of the root session of the family, to which parent and child belong.
     pub root_session_id: &'a SessionId,
-    /// The cut in the parent, with the id of the parent's last event before the cut.
+    /// The position in the parent's log where the child begins. Includes the id of the parent's
+    /// last event before it.
     pub cut: &'a Cut,
-    /// The requested cut, if the fork uses an earlier cut because the requested one leaves calls
-    /// open.
+    /// The cut that the caller requested. Set only if the fork uses an earlier cut, because the
+    /// requested cut leaves tool calls open.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(rename = "cut_asked")]
     pub requested_cut: Option<&'a Cut>,
-    /// Number of events that the child inherits.
+    /// Number of events that the child inherits from its parent.
     pub event_count: u64,
-    /// How the store stores the prefix: shared or copied.
+    /// How the store stores the events that the child inherits: shared with the parent, or copied.
     pub strategy: Strategy,
-    /// The requested policy for tool calls that the cut leaves open.
+    /// The requested policy for tool calls that have no result at the cut.
     pub tool_calls: ToolCallPolicy,
-    /// The child's workspace.
+    /// The workspace of the forked child.
     pub workspace: &'a Workspace,
-    /// The parent's workspace.
+    /// The workspace of the session from which the child was forked.
     pub parent_workspace: &'a Workspace,
-    /// The principal on whose behalf the child acts.
+    /// The principal (a user, for example) on whose behalf the child acts.
     pub principal: Option<&'a str>,
-    /// The principal on whose behalf the parent acts.
+    /// The principal (a user, for example) on whose behalf the parent acts.
     pub parent_principal: Option<&'a str>,
-    /// The number of the revision that the child begins, if the child comes from an imported file
-    /// that its agent rewrote. The first rewrite has number 1.
+    /// The number of the file revision with which the child begins. Set if the child comes from an
+    /// imported file that its agent rewrote; the first rewrite has number 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
     /// English sentences that state what the child does not inherit.
@@ -54,8 +56,9 @@ pub struct ForkRecord<'a> {
 }
 
 impl ForkRecord<'_> {
-    /// Builds the first event of a child's log. The id of the event is derived from the child's id.
-    /// Therefore the same fork in two copies of a store gives the same event id.
+    /// Builds the `session_fork` event, the first event in the log of `child`. The event's id is
+    /// derived from the child's id, so that the same fork in two copies of a store gives the same
+    /// event id.
     ///
     /// # Errors
     /// Returns an error if the record cannot be serialized to JSON.
@@ -75,7 +78,8 @@ impl ForkRecord<'_> {
 const BRANCH_LIMITS: &[&str] = &["usage, failures and other audit events are not inherited"];
 const DELEGATE_LIMITS: &[&str] = &["no history is inherited"];
 
-/// Returns what a child of this kind does not inherit, in the words of its `session_fork` event.
+/// Returns sentences that state what a child of this kind does not inherit. The `session_fork`
+/// event contains these sentences.
 #[must_use]
 pub fn limitations(kind: SessionKind) -> &'static [&'static str] {
     if kind == SessionKind::Delegate { DELEGATE_LIMITS } else { BRANCH_LIMITS }
@@ -129,12 +133,12 @@ impl Plan {
     }
 }
 
-/// The content of the synthetic result for a tool call that a fork left open.
+/// The content of the synthetic result for a tool call that had no result at the cut of a fork.
 pub(crate) const FORKED_BEFORE: &str =
     "No result: the session was forked before the tool answered.";
 
-/// Builds a synthetic `tool_result` event for an open call. Its payload has `synthetic: true` and
-/// `is_error: true`.
+/// Builds a synthetic `tool_result` event for a tool call that has no result. Its payload has
+/// `synthetic: true` and `is_error: true`.
 ///
 /// # Errors
 /// Returns an error if the payload cannot be serialized to JSON or is invalid.

@@ -32,13 +32,14 @@ pub(crate) fn of_event(engine: &Engine, event: &Event) -> Vec<Message> {
     }
 }
 
-/// Returns the message that replaces an edited one, or `None` if the edit removes it. The caller
-/// gives the replacement the role of the edited message.
+/// Converts an edit to the message that replaces the edited message. Returns `None` if the edit
+/// removes the message. The caller sets the role to that of the edited message.
 fn edited(edit: Edit) -> Option<Message> {
     Some(Message { role: Role::User, content: edit.instead? })
 }
 
-/// Returns a branch summary as a user message for the position of its event.
+/// Converts a branch summary event to the user message that the model receives. Returns no message
+/// for any other event.
 fn summary(engine: &Engine, event: &Event) -> Vec<Message> {
     if event.kind != EventType::BRANCH_SUMMARY {
         return Vec::new();
@@ -70,7 +71,8 @@ fn summary(engine: &Engine, event: &Event) -> Vec<Message> {
     vec![Message::text(Role::User, text)]
 }
 
-/// Returns the result of a sub-agent as a message, or `None` if the sub-agent has not finished.
+/// Converts the result of a sub-agent to a user message. Returns `None` if the sub-agent has not
+/// finished.
 fn finished_subagent(data: &Data) -> Option<Message> {
     #[derive(Deserialize)]
     struct Subagent {

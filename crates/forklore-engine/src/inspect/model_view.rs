@@ -7,32 +7,35 @@ use super::sent::stand_in;
 use crate::fork::FORKED_BEFORE;
 use crate::{Engine, Inspection, Result};
 
-/// The messages that a model would receive of a session, with the session's header.
+/// The messages that a model would receive of a session or of a planned fork. Also records how many
+/// of them the parent's requests begin with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelView {
-    /// The header at the time of the read. For [`Engine::fork_view`], the parent's header.
+    /// The session's header when the messages were read. For [`Engine::fork_view`], the parent's
+    /// header.
     pub header: Header,
-    /// The messages, in the order in which the request sends them.
+    /// The messages in the order in which a model request would send them.
     pub messages: Vec<Message>,
-    /// Number of leading messages that are inherited. A request of the parent begins with the same
-    /// messages.
+    /// Number of leading messages that the session inherits. A model request of its parent begins
+    /// with the same messages.
     pub shared: usize,
-    /// The number of leading messages that each fork on the path from the root to this session
-    /// inherited. The oldest fork is first, and this session's own fork is last. A request of a
-    /// child has the numbers of its parent too, as far as they are within the history the child
-    /// inherits.
+    /// For each fork on the path from the root to this session: how many leading messages were
+    /// inherited. The oldest fork is first, and this session's own fork is last. A child's list
+    /// begins with the numbers of its parent's list, as far as they are within the history that the
+    /// child inherits.
     pub forks: Vec<usize>,
-    /// Number of open calls for which the view contains a synthetic result.
+    /// Number of tool calls without a recorded result. `messages` has a synthetic result for each.
     pub open_results: usize,
 }
 
 impl Engine {
     /// Returns the messages that `model` would receive of a session now. Leaves out the reasoning
-    /// of other models. `None` means the model that the session named last, as in
-    /// [`inspect`](Self::inspect).
+    /// of other models. If `model` is `None`, uses the model that the session's events named last,
+    /// as [`inspect`](Self::inspect) does.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
+    /// damaged, `missing_ancestor` if inherited events are missing.
     pub fn model_view(&self, session: &SessionId, model: Option<&str>) -> Result<ModelView> {
         let header = self.show(session)?;
         let end = u64::try_from(header.head_seq()).ok();
@@ -46,11 +49,11 @@ impl Engine {
         Ok(ModelView { header, messages, shared, forks, open_results })
     }
 
-    /// Returns the messages that `model` would receive of a new fork of `parent` at `cut`. Writes
-    /// nothing.
+    /// Returns the messages that `model` would receive of a new fork of `parent` at `cut`. Creates
+    /// no session.
     ///
     /// # Errors
-    /// `corrupt`, `missing_ancestor`.
+    /// `corrupt` if stored data is damaged, `missing_ancestor` if inherited events are missing.
     pub fn fork_view(&self, parent: &Header, cut: &Cut, model: Option<&str>) -> Result<ModelView> {
         let mut forks = self.forks(parent)?;
         forks.retain(|stored| *stored < cut.inheritable);
@@ -83,9 +86,9 @@ impl Engine {
         Ok(ModelView { header: parent.clone(), messages, shared, forks, open_results })
     }
 
-    /// Returns how many events each fork on the path to a session inherited, the oldest fork first.
-    /// Leaves out a fork that inherited more events than a later fork, because the later cut is
-    /// before the end of that fork's prefix.
+    /// Returns, for each fork on the path from the root to a session, how many events it inherited.
+    /// The oldest fork is first. Leaves out a fork that inherited more events than a later fork,
+    /// because the later cut is before the end of what that fork inherited.
     fn forks(&self, header: &Header) -> Result<Vec<u64>> {
         let inherits = |kind| kind == SessionKind::Branch;
         if !inherits(header.kind) {
@@ -107,7 +110,7 @@ impl Engine {
     }
 }
 
-/// Returns the ids of the calls in a message.
+/// Returns the ids of the tool calls in a message.
 fn calls(message: &Message) -> impl Iterator<Item = &str> {
     parts(message).iter().filter_map(|part| match part {
         Part::ToolCall { id, .. } => Some(id.as_str()),
@@ -115,7 +118,7 @@ fn calls(message: &Message) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the ids of the calls that have a synthetic result in this message.
+/// Returns the ids of the tool calls for which this message contains a synthetic result.
 fn answered(message: &Message) -> impl Iterator<Item = &str> {
     parts(message).iter().filter_map(|part| match part {
         Part::ToolResult { call_id, synthetic: true, .. } => Some(call_id.as_str()),

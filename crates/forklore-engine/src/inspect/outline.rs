@@ -14,44 +14,47 @@ use super::messages;
 use crate::view::compacted_range;
 use crate::{Engine, Result};
 
-/// The messages of a request, without their content.
+/// The messages of a model request, without their content.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     pub(super) items: Vec<Item>,
     pub(super) excluded: BTreeMap<String, u64>,
-    /// The model that the events named last. The request contains no reasoning of other models.
+    /// The model that the session's events named last. The request contains no reasoning of other
+    /// models.
     pub(super) model: Option<String>,
 }
 
-/// A message without its content, with the event and the position it comes from.
+/// One message of a model request without its content, with the event that it comes from.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// The seq of the event that contributes this message. `number` is the position of the message
-    /// among those of the event, from 0.
+    /// The seq of the event that contributes this message. The field `number` is the position of
+    /// the message among the messages of that event, from 0.
     pub(super) seq: u64,
     pub(super) number: u32,
-    /// Whether the message replaces others, and therefore has another position than its event: it
-    /// replaces the range of a compaction, or the message that it edits.
+    /// Whether the message replaces other messages: the range of a compaction, or a message that it
+    /// edits. Such a message has the position of the replaced messages, not that of its own event.
     pub(super) instead: bool,
-    /// The seq of the message that this message replaces as an edit.
+    /// The seq of the edited message, if this message is an edit that replaces it.
     edits: Option<u64>,
-    /// The conversation index of the message; `None` if its event is not a conversation event.
+    /// The conversation index of the message; `None` if the event is not a conversation event.
     index: Option<u64>,
     pub(super) role: Role,
-    /// Whether a turn starts with this message.
+    /// Whether this message starts a turn of the conversation.
     pub(super) starts_turn: bool,
-    /// Whether the pairing removed all parts of the message.
+    /// Whether no part of the message remains, because all its tool results matched no open call.
     pub(super) emptied: bool,
-    /// The remaining parts of the message; `None` if the message is plain text.
+    /// The parts of the message that the request sends; `None` if the content is plain text.
     pub(super) parts: Option<Vec<Sketch>>,
 }
 
 /// The messages that one compaction replaces.
 #[derive(Debug)]
 enum Covered {
-    /// The messages with these conversation indexes: a compaction in forklore's own form.
+    /// The messages with these conversation indexes. A compaction in forklore's own form has such a
+    /// range.
     Indexes(Range<u64>),
-    /// This number of leading items: a compaction in the form of another agent.
+    /// The given number of messages at the start. A compaction in the form of another agent has no
+    /// index range.
     First(usize),
 }
 
@@ -63,7 +66,8 @@ impl Covered {
         }
     }
 
-    /// Checks whether the item precedes the first item that the compaction covers.
+    /// Checks whether the item stays before the messages of the compaction: it is not covered, and
+    /// its index is below the end of the covered range. `at` is the item's position in the outline.
     fn begins_behind(&self, at: usize, item: &Item) -> bool {
         match self {
             Self::Indexes(indexes) => !self.holds(at, item) && item.index < Some(indexes.end),
@@ -72,7 +76,7 @@ impl Covered {
     }
 }
 
-/// A part of a message without its content.
+/// A part of a message, such as a tool call or its result, without its content.
 #[derive(Debug)]
 pub(super) struct Sketch {
     /// The position of the part in its message, from 0.
@@ -80,7 +84,7 @@ pub(super) struct Sketch {
     pub(super) what: What,
 }
 
-/// The kind of a part, with the facts that decide whether the part is sent.
+/// The kind of a message part, with the facts that decide whether the part is sent to the model.
 #[derive(Debug)]
 pub(super) enum What {
     Call { id: Box<str>, answered: bool },
@@ -126,8 +130,8 @@ impl Outline {
         *self.excluded.entry(kind.to_owned()).or_default() += 1;
     }
 
-    /// Applies an edit by another agent: replaces an earlier message at its position, or removes
-    /// it.
+    /// Applies an edit that another agent recorded: replaces an earlier message, or removes it. The
+    /// replacement has the position of the earlier message.
     fn edit(
         &mut self,
         engine: &Engine,
@@ -156,8 +160,8 @@ impl Outline {
         Ok(())
     }
 
-    /// Returns which of the messages so far a compaction covers, or `None` if its payload does not
-    /// say.
+    /// Returns which of the preceding messages a compaction covers, or `None` if its payload does
+    /// not say.
     fn covered(
         &self,
         engine: &Engine,
@@ -196,8 +200,9 @@ impl Outline {
         })
     }
 
-    /// Returns the position of the first item of the trailing run whose events `is_inherited`
-    /// accepts. The run is short, so one read per item is fast enough.
+    /// Returns where the last run of items begins whose events `is_inherited` all accepts. Searches
+    /// backwards from the end of the outline; the result is the end if the run is empty. Skips
+    /// items that replace others. The run is short, so one read per item is fast enough.
     fn inherited_from(
         &self,
         engine: &Engine,
@@ -218,7 +223,8 @@ impl Outline {
         Ok(from)
     }
 
-    /// Replaces the messages that a compaction covers with the messages of the compaction.
+    /// Replaces the messages that a compaction covers with `messages`, the messages of the
+    /// compaction.
     fn compact(&mut self, seq: u64, messages: &[Message], covered: &Covered) {
         let mut items = std::mem::take(&mut self.items).into_iter().enumerate().peekable();
         while let Some((_, item)) = items.next_if(|(at, item)| covered.begins_behind(*at, item)) {
@@ -241,7 +247,7 @@ impl Outline {
         }
     }
 
-    /// Returns the seq of the last event before `seq` that has this id, if any.
+    /// Returns the seq of the last event before `seq` that has the id `id`, or `None`.
     fn seq_of(
         &self,
         engine: &Engine,
@@ -280,7 +286,7 @@ impl Item {
         Self { seq, number, instead, edits: None, index, role, starts_turn, emptied, parts }
     }
 
-    /// Checks whether the item is a message of a compaction.
+    /// Checks whether the item is a message of a compaction, which replaces other messages.
     fn covers(&self) -> bool {
         self.instead && self.edits.is_none()
     }
@@ -302,7 +308,7 @@ impl Sketch {
     }
 }
 
-/// Returns the event type under which a message of this role is counted as excluded.
+/// Returns the event type under which a message with this role is counted if it is left out.
 fn kind_of(role: Role) -> &'static str {
     match role {
         Role::System => "system_message",

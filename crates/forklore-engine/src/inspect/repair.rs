@@ -10,9 +10,10 @@ use forklore_core::Role;
 
 use super::outline::{Item, Outline, What};
 
-/// Removes the parts that must not be sent to the model. Returns the number of calls without a
-/// result, and the number of synthetic results in the view. The second number includes the
-/// synthetic results that the log records.
+/// Removes the parts that must not be sent to the model: reasoning of other models, reasoning
+/// without a message after it, and results without a call. Returns two counts: the calls without a
+/// recorded result, and the synthetic results, both those recorded in the log and those to be
+/// added.
 pub(super) fn settle(outline: &mut Outline) -> (usize, usize) {
     drop_foreign_reasoning(outline);
     drop_dangling_reasoning(outline);
@@ -26,7 +27,8 @@ pub(super) fn settle(outline: &mut Outline) -> (usize, usize) {
     (open, open + synthetic)
 }
 
-/// Removes the results that match no open call, and marks the calls that have a result.
+/// Pairs tool results with their calls: removes each result that matches no open call, and marks
+/// the calls that have a result.
 fn pair_results(outline: &mut Outline) {
     // The open calls by id, each with the position of its message in `outline.items`.
     let mut open: HashMap<Box<str>, usize> = HashMap::new();
@@ -65,7 +67,7 @@ fn pair_results(outline: &mut Outline) {
 }
 
 impl Item {
-    /// Marks the calls with this id as answered.
+    /// Marks the tool calls with the id `call` in this item as answered.
     fn answer(&mut self, call: &str) {
         for part in self.parts.iter_mut().flatten() {
             if let What::Call { id, answered } = &mut part.what
@@ -76,7 +78,7 @@ impl Item {
         }
     }
 
-    /// Checks whether one of the item's calls has no result.
+    /// Checks whether one of the tool calls in this item has no result.
     pub(super) fn has_open_call(&self) -> bool {
         let open = |what: &What| matches!(what, What::Call { answered: false, .. });
         self.parts.iter().flatten().any(|part| open(&part.what))
@@ -89,8 +91,8 @@ impl Item {
     }
 }
 
-/// Removes the reasoning of all models except the target model: reasoning is sent only to the model
-/// that wrote it.
+/// Removes the reasoning that was written by models other than the target model. Reasoning is sent
+/// only to the model that wrote it.
 fn drop_foreign_reasoning(outline: &mut Outline) {
     let Some(target) = outline.model.clone() else { return };
     let foreign = |what: &What| match what {
@@ -110,7 +112,8 @@ fn drop_foreign_reasoning(outline: &mut Outline) {
     }
 }
 
-/// Removes reasoning items that are not followed by an assistant message: providers refuse them.
+/// Removes each reasoning item that no assistant message follows, because providers refuse such an
+/// item.
 fn drop_dangling_reasoning(outline: &mut Outline) {
     let mut followed = false;
     let mut dangling = HashSet::new();

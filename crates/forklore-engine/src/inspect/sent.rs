@@ -20,14 +20,14 @@ pub struct Messages {
     engine: Engine,
     session: SessionId,
     items: std::vec::IntoIter<Item>,
-    /// The session's events, from the first message that no compaction or edit replaced.
+    /// The session's events, starting at the first event whose message no compaction or edit
+    /// replaced.
     events: Events,
     /// The compaction or edit that was read last: its seq and its messages. The messages of a
-    /// compaction are consecutive in the view, so one read serves them all.
+    /// compaction are consecutive in the output, so that one read serves them all.
     compaction: Option<(u64, Vec<Message>)>,
     ready: VecDeque<Sent>,
-    /// Synthetic results that wait for the next message which is not a tool result. They are
-    /// inserted before it.
+    /// Synthetic tool results to insert before the next message that is not a tool result.
     waiting: VecDeque<Sent>,
     /// The timestamp of the event that was read last.
     ts: Timestamp,
@@ -50,15 +50,15 @@ impl Messages {
         }
     }
 
-    /// Returns how many messages the iterator has yet to return.
+    /// Returns the number of messages that the iterator has not yet returned.
     #[must_use]
     pub fn left(&self) -> usize {
         self.left
     }
 
-    /// Returns the number of leading messages that come from the events up to and including `seq`.
-    /// Stops counting at the first message with an open call, because a longer history could
-    /// contain the call's result.
+    /// Returns how many leading messages come from the events up to seq `seq`, inclusive. Stops
+    /// counting at the first message with an open tool call, because a longer history could contain
+    /// the call's result.
     pub(super) fn shared_up_to(&self, seq: u64) -> usize {
         let mut shared = 0;
         for item in self.items.as_slice().iter().filter(|item| !item.emptied) {
@@ -120,7 +120,8 @@ impl Messages {
         messages.cloned().ok_or_else(|| self.missing(item.seq))
     }
 
-    /// Returns the messages of the event at `seq`, which was there when the outline was built.
+    /// Returns the messages of the event `found`, which must have the seq `seq`. Returns an error
+    /// if the event is missing, because it existed when the outline was built.
     fn messages_of(&mut self, found: Option<LogEntry>, seq: u64) -> Result<Vec<Message>> {
         let found = found.filter(|stored| stored.seq == seq).ok_or_else(|| self.missing(seq))?;
         self.ts = found.event.ts;
@@ -133,18 +134,18 @@ impl Messages {
     }
 }
 
-/// A message, with the timestamp of its event.
+/// A message of a model request, with the timestamp of the event that contains it.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) message: Message,
     /// The timestamp of the event that contains the message.
     pub(crate) ts: Timestamp,
-    /// Whether a turn starts with the message.
+    /// Whether the message starts a turn of the conversation.
     pub(crate) starts_turn: bool,
 }
 
 impl Messages {
-    /// Returns the next message with its timestamp, and whether it starts a turn.
+    /// Returns the next message of the iterator with its timestamp, and whether it starts a turn.
     pub(crate) fn next_sent(&mut self) -> Option<Result<Sent>> {
         while self.ready.is_empty() {
             match self.items.next() {
@@ -174,13 +175,13 @@ impl Iterator for Messages {
     }
 }
 
-/// Builds a message with a synthetic result for the call with the id `call`.
+/// Builds a tool-result message for the call with the id `call`, which has no recorded result.
 pub(crate) fn no_result(call: &str, name: &str) -> Message {
     stand_in(call, name, "No result: the call was interrupted.")
 }
 
-/// Builds a message with a synthetic result whose content is `why`. `why` must not contain
-/// characters that JSON escapes.
+/// Builds a tool-result message, marked as synthetic, with the content `why` for the call `call`.
+/// `why` must not contain characters that JSON escapes.
 pub(super) fn stand_in(call: &str, name: &str, why: &str) -> Message {
     let result = Part::ToolResult {
         call_id: call.to_owned(),

@@ -9,23 +9,24 @@ use forklore_store::port::LogEntry;
 use super::read::{Slot, slots};
 use crate::{Engine, Result};
 
-/// Where the descendants of a session have copies of the session's own events.
+/// Where the histories of a session's descendants contain the session's own events.
 #[derive(Default)]
 pub(super) struct Copies {
-    /// Runs of events with consecutive seqs in both sessions, by the seq of the run's first event.
+    /// Runs of events that are consecutive both in the session and in a descendant. The key is the
+    /// seq of the run's first event in the session.
     runs: BTreeMap<u64, Run>,
 }
 
 struct Run {
     heir: SessionId,
-    /// The seq that the run's first event has in the heir.
+    /// The seq that the run's first event has in the descendant `heir`.
     at: u64,
     len: u64,
 }
 
 impl Copies {
-    /// Records that the descendant `heir` has the event `seq` at its own seq `at`. If several heirs
-    /// have the event, the first recorded heir is used.
+    /// Records that the descendant `heir` has the session's event `seq`, at its own seq `at`. If
+    /// several descendants have the event, the first recorded one is used.
     pub(super) fn add(&mut self, seq: u64, heir: &SessionId, at: u64) {
         if self.locate(seq).is_some() {
             return;
@@ -46,7 +47,8 @@ impl Copies {
         (behind < run.len).then_some((&run.heir, run.at + behind))
     }
 
-    /// Returns the session's event with this seq, or `None` if no descendant has it.
+    /// Returns the session's event with this seq, read from a descendant. Returns `None` if no
+    /// descendant has a readable copy.
     ///
     /// # Errors
     /// Returns store failures that are not damage.
@@ -60,8 +62,8 @@ impl Copies {
         Ok(found)
     }
 
-    /// Calls `show` for every event in ascending seq. Passes the seq that the event has in the
-    /// session that wrote it.
+    /// Calls `show` for each event of the session that a descendant has, in ascending seq. `show`
+    /// gets the seq in the session itself, not in the descendant.
     ///
     /// # Errors
     /// Returns store failures that are not damage, and the errors of `show`.

@@ -16,12 +16,13 @@ use crate::{Engine, Result};
 pub(super) struct Family {
     headers: BTreeMap<SessionId, Header>,
     children: HashMap<SessionId, Vec<SessionId>>,
-    /// The sessions whose headers were reconstructed from their descendants.
+    /// The sessions whose headers were lost and reconstructed from their descendants.
     guessed: HashSet<SessionId>,
 }
 
 impl Family {
-    /// Reads every header of the store. Reports the damaged headers as lost.
+    /// Reads all session headers of the damaged store. Adds the unreadable headers to the report as
+    /// lost.
     pub(super) fn of(from: &Engine, report: &mut Recovery) -> Result<Self> {
         let all = Filter { deleted: true, ..Filter::default() };
         let found = match from.store.sessions(&all, None, 0) {
@@ -57,7 +58,7 @@ impl Family {
         self.headers.insert(header.id.clone(), header);
     }
 
-    /// Reconstructs the headers of missing parents, so that their children stay in the lineage.
+    /// Reconstructs the headers of missing parents, so that their children remain in the lineage.
     pub(super) fn guess_missing(&mut self, from: &Engine, report: &mut Recovery) -> Result<()> {
         loop {
             let missing = self.headers.values().find_map(|child| {
@@ -97,14 +98,15 @@ impl Family {
         self.guessed.contains(id)
     }
 
-    /// Checks whether the session's own log can be read. It cannot be read if the session was
-    /// deleted or its header is reconstructed: then only its descendants have its events.
+    /// Checks whether the session's own log can be read. It cannot if the session was deleted or if
+    /// its header was reconstructed: then only descendants have its events.
     pub(super) fn is_readable(&self, header: &Header) -> bool {
         header.deleted.is_none() && !self.is_guessed(&header.id)
     }
 
-    /// Returns the inheritable count and the index at the last cut among the session's children.
-    /// The session must have had at least that many events.
+    /// Returns the minimum counts of a session, as proved by the latest cut at which a child
+    /// begins. Sets the count of inheritable events and of conversation events. The session must
+    /// have had that many.
     pub(super) fn begun_at(&self, id: &SessionId) -> Counts {
         let children = self.children.get(id).into_iter().flatten();
         let cuts = children.filter_map(|child| self.headers.get(child)?.cut.as_ref());
@@ -116,7 +118,7 @@ impl Family {
         })
     }
 
-    /// Finds the session's own events in the histories of its descendants.
+    /// Finds the own events of the session `id` in the histories of its descendants.
     pub(super) fn copies_of(&self, from: &Engine, id: &SessionId) -> Result<Copies> {
         let mut heirs = self.heirs(id);
         heirs.sort_by_key(|(_, reach)| std::cmp::Reverse(*reach));
@@ -142,8 +144,8 @@ impl Family {
         Ok(found)
     }
 
-    /// Returns the readable descendants that inherit from a session. With each comes the number of
-    /// leading events that its history shares with that of the session.
+    /// Returns the readable descendants that inherit events of a session. Each comes with the
+    /// number of leading inheritable events that it has in common with the session.
     fn heirs(&self, id: &SessionId) -> Vec<(&Header, u64)> {
         let mut found = Vec::new();
         let mut seen = HashSet::new();
@@ -165,8 +167,9 @@ impl Family {
     }
 }
 
-/// Reconstructs the header of the session `id` from the header of its child. `witness` is a
-/// readable session, with the number of leading events that its history shares with that of `id`.
+/// Reconstructs the lost header of the session `id` from the header of its child. `witness` is a
+/// readable descendant, with the number of leading inheritable events that it has in common with
+/// `id`.
 fn guess(
     from: &Engine,
     child: &Header,

@@ -6,11 +6,11 @@ use serde_json::json;
 
 use crate::{Error, Result};
 
-/// The event type of all marker events.
+/// The event type of markers. A marker replaces an event that could not be read.
 const LOST: &str = "x.lost";
 
-/// Number of inheritable events, conversation events and turns that are missing in a gap. Computed
-/// from the counts before and after the gap.
+/// How many inheritable events, conversation events and turns are missing in a gap of unreadable
+/// events. Computed from the counts before and after the gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Missing {
     inheritable: u64,
@@ -19,7 +19,7 @@ pub(super) struct Missing {
 }
 
 impl Missing {
-    /// Computes how many events are missing between the counts `before` and the counts `behind`.
+    /// Computes how many events are missing in a gap, from the counts before and after the gap.
     pub(super) fn between(before: Counts, behind: Counts) -> Self {
         Self {
             inheritable: behind.inheritable.saturating_sub(before.inheritable),
@@ -28,13 +28,14 @@ impl Missing {
         }
     }
 
-    /// Checks whether the gap contains only events that no fork inherits.
+    /// Checks whether all missing events are of classes that no fork inherits.
     pub(super) fn is_only_own(self) -> bool {
         self == Self::default()
     }
 
-    /// Returns the class of the next marker, and whether the marker starts a turn. The markers may
-    /// have another order than the lost events, but after the gap all counts are correct again.
+    /// Returns the event class of the next marker in the gap, and whether the marker starts a turn.
+    /// The markers may have another order than the lost events, but after the gap all counts are
+    /// correct again.
     pub(super) fn next(&mut self) -> (Class, bool) {
         let turn = self.turns > 0;
         self.turns = self.turns.saturating_sub(1);
@@ -51,8 +52,8 @@ impl Missing {
     }
 }
 
-/// Returns the counts before an event, given the counts after it. Leaves bytes and open calls
-/// unchanged.
+/// Returns the counts before `event`, given the counts after it. Does not change the fields for
+/// bytes and open calls.
 pub(super) fn before(counts: Counts, event: &Event) -> Counts {
     Counts {
         inheritable: counts.inheritable.saturating_sub(u64::from(event.class.is_inherited())),
@@ -62,8 +63,8 @@ pub(super) fn before(counts: Counts, event: &Event) -> Counts {
     }
 }
 
-/// Builds a marker for a lost event. Of that event, only the class and the turn start are
-/// recovered.
+/// Builds a marker for the event that is lost at `seq`. The marker has only the lost event's class
+/// and whether it started a turn.
 pub(super) fn marker(
     session: &SessionId,
     seq: u64,
@@ -81,7 +82,7 @@ pub(super) fn marker(
     })
 }
 
-/// Replaces the `data` and the type of an event with those of a marker.
+/// Turns an event whose `data` is unreadable into a marker: replaces its `data` and its type.
 pub(super) fn without_data(event: Event, seq: u64) -> Result<Event> {
     let mut lost = json!({"seq": seq, "what": "data", "type": event.kind.as_str()});
     if let (Some(dialect), Some(lost)) = (&event.dialect, lost.as_object_mut()) {

@@ -6,27 +6,29 @@ use forklore_store::{Error as StoreError, Store};
 
 use crate::Result;
 
-/// Number of events per read, as long as the reads find no damage.
+/// Number of events that one read fetches while no damage is found.
 const PAGE: u64 = 512;
 
-/// The result of reading the event at one seq.
+/// The result of an attempt to read the event at one seq of a damaged session.
 pub(super) enum Slot {
-    /// The complete event, with its `data`.
+    /// The event is readable, including its `data`.
     Whole(LogEntry),
-    /// The event without its `data`, and the reason why its `data` cannot be read.
+    /// The event is readable without its `data`. The string is the reason why `data` cannot be
+    /// read.
     Bare(LogEntry, String),
-    /// No event, and the reason why the event cannot be read.
+    /// The event cannot be read. The string is the reason.
     Lost(String),
 }
 
-/// Checks whether an error means that some bytes are damaged or missing. Other data may then still
-/// be readable.
+/// Checks whether a store error means that some stored bytes are damaged or missing. Other data of
+/// the store may then still be readable.
 pub(super) fn is_damage(error: &StoreError) -> bool {
     // If the store lists a session but cannot find it, its index entry is damaged.
     matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::MissingAncestor | ErrorKind::NotFound)
 }
 
-/// Calls `show` for each seq from `from`, inclusive, to `to`, exclusive.
+/// Reads the events from seq `from`, inclusive, to `to`, exclusive, and calls `show` with the
+/// result for each seq. Damage is passed to `show` and is not an error.
 ///
 /// # Errors
 /// Returns store failures that are not damage, and the errors of `show`.
@@ -77,7 +79,7 @@ fn bare(store: &dyn Store, id: &SessionId, seq: u64, reason: String) -> Result<S
     }
 }
 
-/// Reads at most `limit` events with consecutive seqs, starting at `seq`.
+/// Reads at most `limit` events with consecutive seqs, the first of them `seq`.
 fn page(
     store: &dyn Store,
     id: &SessionId,
@@ -93,8 +95,8 @@ fn page(
     Ok(events)
 }
 
-/// Returns the seqs of a session's own events without its `session_fork`: the first seq, and the
-/// end, exclusive.
+/// Returns the range of seqs of a session's own events, without its `session_fork`. The first
+/// number is inclusive, the second exclusive.
 pub(super) fn own_seqs(header: &Header) -> (u64, u64) {
     let end = u64::try_from(header.head_seq() + 1).unwrap_or_default();
     let first = if header.parent_id.is_some() { header.inherited.inheritable + 1 } else { 0 };

@@ -3,9 +3,9 @@
 use forklore_api::{LostKind, LostPiece, Recovery};
 use forklore_core::{Header, SessionId};
 
-/// Adds losses to the report of a recovery.
+/// Adds losses to the report of a store recovery.
 pub(super) trait Losing {
-    /// Records a piece of data that could not be read, and the reason.
+    /// Adds an entry to the report for a piece of data that could not be read.
     fn lose(
         &mut self,
         what: LostKind,
@@ -14,7 +14,8 @@ pub(super) trait Losing {
         reason: &(impl ToString + ?Sized),
     );
 
-    /// Records a loss if the counts of a recovered session differ from those in its old header.
+    /// Adds an entry to the report if the counts of a recovered session differ from those in its
+    /// old header.
     fn compare(&mut self, was: &Header, is: &Header);
 }
 

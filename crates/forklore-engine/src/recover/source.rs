@@ -18,7 +18,7 @@ use super::report::Losing;
 use crate::sources::is_erased;
 use crate::{Engine, Error, Result};
 
-/// The files that can be copied, and the index of each session's file.
+/// The imported files that can be copied to the new store, and which file each session comes from.
 #[derive(Default)]
 pub(super) struct FileSources {
     files: Vec<File>,
@@ -29,16 +29,18 @@ struct File {
     source: Source,
     ranges: Vec<Vec<SourceSpan>>,
     locations: Vec<(RecordKey, RecordLocation)>,
-    /// The file's id in the new store. `None` until its first session exists there.
+    /// The file's id in the new store. `None` until the first session of the file exists there.
     made: Option<SourceId>,
-    /// If this file is a sidecar: the path of the session file that it belongs to.
+    /// The path of the session file to which this sidecar belongs. `None` if this file is not a
+    /// sidecar (a file that an agent stores with a session file).
     sidecar_of: Option<String>,
-    /// For each session of the file: how many of its events were written so far.
+    /// For each session of the file: how many of its events were already written to the new store.
     written: HashMap<SessionId, u64>,
 }
 
 impl FileSources {
-    /// Collects the files of which every byte can be read. Reports the other files as lost.
+    /// Collects the imported files whose bytes can all be read. Adds the other files to the report
+    /// as lost.
     pub(super) fn of(
         from: &Engine,
         into: &Engine,
@@ -78,15 +80,15 @@ impl FileSources {
         self.files.push(file);
     }
 
-    /// Returns the session that precedes the session `id` in the same file.
+    /// Returns the session that precedes the session `id` in the same imported file.
     pub(super) fn before(&self, id: &SessionId) -> Option<SessionId> {
         let sessions = &self.files.get(*self.of.get(id)?)?.source.sessions;
         let at = sessions.iter().position(|session| session.id == *id)?;
         Some(sessions.get(at.checked_sub(1)?)?.id.clone())
     }
 
-    /// Creates a session that was imported from a file. Returns `None` and creates nothing if the
-    /// session does not come from one of the files.
+    /// Creates a session in the new store together with the file that it was imported from. Returns
+    /// `None` and creates nothing if the session does not come from one of the collected files.
     pub(super) fn create(&mut self, into: &Engine, new: &NewSession) -> Option<Result<()>> {
         let file = self.files.get_mut(*self.of.get(&new.id)?)?;
         let write = Write::Create(Box::new(new.clone()));
@@ -97,8 +99,8 @@ impl FileSources {
         Some(done)
     }
 
-    /// Appends those events of `append` that came from the session's file. Returns the other
-    /// events, which were appended after the import, or `None` if there are no others.
+    /// Appends those events of `append` that were imported from the session's file. Returns the
+    /// events that were appended after the import, or `None` if there are none.
     pub(super) fn append(
         &mut self,
         into: &Engine,
@@ -122,7 +124,8 @@ impl FileSources {
         Ok((!later.events.is_empty()).then_some(later))
     }
 
-    /// Writes the spans, record locations and paths of the files. All sessions must exist already.
+    /// Writes the byte ranges, record locations and paths of the imported files to the new store.
+    /// All sessions must exist there already.
     pub(super) fn finish(
         &mut self,
         from: &Engine,
@@ -154,7 +157,8 @@ impl FileSources {
         self.finish_sidecar(from, into, report)
     }
 
-    /// Copies the sidecar files of the copied session files. A sidecar contains no sessions.
+    /// Copies the sidecar files (files that an agent stores with a session file) of the copied
+    /// session files. A sidecar contains no sessions.
     fn finish_sidecar(&self, from: &Engine, into: &Engine, report: &mut Recovery) -> Result<()> {
         let mut done = HashSet::new();
         for file in self.files.iter().filter(|file| file.made.is_some()) {
@@ -188,7 +192,8 @@ impl FileSources {
 }
 
 impl File {
-    /// Reads all spans, record locations and sessions of the file.
+    /// Reads everything that is stored about an imported file: byte ranges, record locations and
+    /// the events of its sessions.
     ///
     /// # Errors
     /// Returns an error at the first damage.
@@ -221,8 +226,8 @@ impl File {
         })
     }
 
-    /// Copies a sidecar of the session file `own`. Returns `false` and copies nothing if the
-    /// sidecar's bytes were erased.
+    /// Copies a sidecar of the session file `own` (a file that an agent stores with a session
+    /// file). Returns `false` and copies nothing if the sidecar's bytes were erased.
     fn save_sidecar(from: &Engine, into: &Engine, own: &Source, source: Source) -> Result<bool> {
         let sources = from.sources()?;
         if is_erased(sources, &source)? {
@@ -294,15 +299,15 @@ impl File {
     }
 }
 
-/// Checks whether an error concerns only this file. The recovery then continues with the other
-/// files.
+/// Checks whether an error concerns only one imported file, so that the recovery continues with the
+/// other files.
 fn is_no_reason_to_stop(kind: ErrorKind) -> bool {
     use ErrorKind::{Conflict, Corrupt, MissingAncestor, NotFound, Unsupported};
     matches!(kind, Corrupt | MissingAncestor | NotFound | Unsupported | Conflict)
 }
 
-/// Reads all own events of a session and returns an error if one is damaged. Skips deleted
-/// sessions.
+/// Reads all own events of a session to check them, and returns an error if one is damaged. Does
+/// not check deleted sessions.
 fn read_whole(from: &Engine, family: &Family, id: &SessionId) -> Result<()> {
     let header = from.store().header(id)?;
     if family.get(id).is_none() {

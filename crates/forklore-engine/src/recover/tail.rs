@@ -11,33 +11,36 @@ use super::read::Slot;
 use super::report::Losing;
 use crate::Result;
 
-/// Maximum number of events in one batch.
+/// Maximum number of events in one append to the new store.
 const EVENTS: usize = 500;
-/// A batch is written when its `data` has at least this many bytes: 8 MiB.
+/// A batch of events is appended as soon as its `data` has at least this many bytes: 8 MiB.
 const BYTES: usize = 8 << 20;
 
-/// Collects the own events of one session in batches and writes them.
+/// Collects the own events of one recovered session in batches and writes the batches.
 pub(super) struct Tail<'t, W> {
     header: &'t Header,
     report: &'t mut Recovery,
     write: W,
     batch: Vec<Event>,
     bytes: usize,
-    /// The seqs that could not be read since the last readable event, each with the reason.
+    /// The unreadable seqs since the last readable event, each with the reason.
     gap: Vec<(u64, String)>,
-    /// The counts after the last readable event.
+    /// The session's counts (inheritable events, conversation events, turns, bytes) up to and
+    /// including the last readable event.
     counts: Counts,
     ts: Timestamp,
 }
 
 impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
-    /// Creates a writer that passes the session's events to `write`, in ascending seq.
+    /// Creates a writer for the own events of one recovered session. Passes the events to `write`
+    /// in batches, in ascending seq.
     pub(super) fn new(header: &'t Header, report: &'t mut Recovery, write: W) -> Self {
         let (counts, ts) = (header.inherited, header.created);
         Self { header, report, write, batch: Vec::new(), bytes: 0, gap: Vec::new(), counts, ts }
     }
 
-    /// Adds the event at `seq`, as it was read.
+    /// Adds the result of reading the event at `seq`: the event, the event without `data`, or a
+    /// reason.
     pub(super) fn put(&mut self, seq: u64, slot: Slot) -> Result<()> {
         let (stored, lost) = match slot {
             Slot::Whole(stored) => (stored, None),
@@ -62,9 +65,10 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         }
     }
 
-    /// Writes a marker for each unreadable event before the counts `behind`. Reports these events
-    /// as lost if `lost` is set. For a deleted session, does not report a gap of audit and lineage
-    /// events, because no session inherits them.
+    /// Writes a marker for each unreadable event of the current gap. The classes of the markers are
+    /// such that the counts after the gap are those given. Without given counts, the gap changes no
+    /// count. Reports the events as lost if `lost` is set, except in a deleted session if no
+    /// session inherits them.
     fn close(&mut self, behind: Option<Counts>, lost: bool) -> Result<()> {
         let gap = std::mem::take(&mut self.gap);
         let behind = behind.unwrap_or(self.counts);
@@ -80,8 +84,8 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         Ok(())
     }
 
-    /// Ends a session that cannot be read from `next` on. Writes markers up to the counts `to`,
-    /// which the session had at least.
+    /// Completes a session whose events are unreadable from the seq `next` on. Adds markers until
+    /// the counts reach `to`, the minimum counts that the cuts of its children prove.
     pub(super) fn fill(mut self, next: u64, to: Counts) -> Result<()> {
         let behind = Counts {
             inheritable: self.counts.inheritable.max(to.inheritable),
@@ -97,8 +101,8 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         self.flush()
     }
 
-    /// Writes the remaining events. `counts` are the counts at the end of the session, if they are
-    /// recorded.
+    /// Writes markers for the current gap, then all events that are not written yet. `counts` are
+    /// the counts at the end of the session, if they are recorded.
     pub(super) fn end(mut self, counts: Option<Counts>) -> Result<()> {
         self.close(counts, true)?;
         self.flush()
@@ -121,7 +125,7 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
     }
 }
 
-/// Builds the first event of a child whose `session_fork` is lost: a marker of class lineage.
+/// Builds a marker that replaces the lost `session_fork` event of a child. Its class is lineage.
 pub(super) fn first_marker(header: &Header) -> Result<Event> {
     marker(&header.id, 0, header.created, (Class::Lineage, false))
 }

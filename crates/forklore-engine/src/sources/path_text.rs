@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// The prefix of an escaped path. An escaped path has `%` and two hexadecimal digits for each byte
-/// that is not UTF-8, and for `%` itself. No unescaped path has this prefix: an absolute path
-/// begins with `/`, and a relative path has no empty component.
+/// The prefix of an escaped path. Escaping replaces each byte that is not UTF-8, and `%` itself,
+/// with `%` and two hexadecimal digits. No unescaped path has this prefix: an absolute path begins
+/// with `/`, and a relative path has no empty component.
 const BYTES: &str = "bytes://";
 
-/// Encodes a path as a string.
+/// Encodes a path as a string from which `path_of` restores the exact bytes.
 #[must_use]
 pub fn path_text(path: &Path) -> String {
     if let Some(text) = path.to_str() {

@@ -13,17 +13,18 @@ use super::spread::Spread;
 use crate::{Engine, Error, Result};
 
 const PAGE_EVENTS: u64 = 512;
-/// Maximum number of events per read if the file is pretty-printed.
+/// Maximum number of events per read while a pretty-printed file is restored.
 const PREFETCH_EVENTS: u64 = 64;
 
-/// The file that was restored, and how many bytes were written.
+/// Describes an imported file that was written back, and how many bytes were written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
-    /// The first path at which the file was seen.
+    /// The first path at which an import found the file.
     pub path: String,
-    /// Number of bytes written.
+    /// Number of bytes written to the output.
     pub bytes: u64,
-    /// The revision that was restored: how often the agent had rewritten the file before.
+    /// The revision of the file that was restored: how many times the agent had rewritten the file
+    /// before.
     pub revision: u64,
 }
 
@@ -31,8 +32,8 @@ impl Engine {
     /// Writes the file from which the session was imported to `out`, up to the last imported byte.
     ///
     /// # Errors
-    /// `not_found` if the session was not imported from a file, `conflict` if a session of the file
-    /// was deleted, `corrupt` if the restored bytes differ from the imported bytes.
+    /// `not_found` if the session was not imported from a file, `conflict` if a session of that
+    /// file was deleted, `corrupt` if the restored bytes differ from the imported bytes.
     pub fn restore(&self, session: &SessionId, out: &mut dyn Write) -> Result<Restored> {
         let header = self.store().header(session)?;
         let found = self.sources()?.sources(&FindSource::Session(header.id))?;
@@ -42,7 +43,7 @@ impl Engine {
         self.restore_source(source, out)
     }
 
-    /// Writes the file of this source to `out`.
+    /// Writes the imported file that `source` describes to `out`, byte for byte.
     pub(crate) fn restore_source(&self, source: Source, out: &mut dyn Write) -> Result<Restored> {
         let headers = self.headers_of(&source)?;
         let (hash, read_next) = (Sha256::new(), None);
@@ -77,9 +78,10 @@ struct Restoring<'a> {
     out: &'a mut dyn Write,
     hash: Sha256,
     bytes: u64,
-    /// The session of an earlier revision that was checked last. It was not deleted.
+    /// The last session of an earlier file revision for which a check found that it was not
+    /// deleted.
     living: Option<SessionId>,
-    /// Events of one session that were read in advance and not yet written.
+    /// Events of one session that were read in advance and are not written yet.
     prefetched: Option<(SessionId, VecDeque<LogEntry>)>,
 }
 
@@ -126,8 +128,8 @@ impl Restoring<'_> {
         }
     }
 
-    /// Returns an error if `session` was deleted. The session belongs to an earlier revision of the
-    /// file, and the file shares events with it.
+    /// Returns an error if `session` was deleted. The session comes from an earlier revision of the
+    /// file, and the file to restore shares events with it.
     fn must_live(&mut self, session: &SessionId) -> Result<()> {
         if self.living.as_ref() == Some(session) {
             return Ok(());
@@ -156,8 +158,8 @@ impl Restoring<'_> {
         Ok(())
     }
 
-    /// Returns the event at `seq`. Also reads the events after it in advance, because the next call
-    /// is mostly for the next event.
+    /// Returns the event at `seq`. Also reads the following events in advance, because the next
+    /// call usually needs the next event.
     fn spread_event(&mut self, id: &SessionId, seq: u64) -> Result<LogEntry> {
         let next = self.prefetched.take().filter(|(of, _)| of == id);
         let mut prefetched = next.map(|(_, read_next)| read_next).unwrap_or_default();
@@ -169,8 +171,8 @@ impl Restoring<'_> {
         Ok(event)
     }
 
-    /// Reads at least one and at most `most` events, starting at `seq`. Returns an error if there
-    /// is no event.
+    /// Reads at least one and at most `most` events of a session, starting at `seq`. Returns an
+    /// error if there is no event.
     fn page(&self, id: &SessionId, seq: u64, most: u64) -> Result<Vec<LogEntry>> {
         let limit = usize::try_from(most.min(PAGE_EVENTS)).unwrap_or(1);
         let query = Query { at: At::Seq(seq), direction: Direction::Forward, limit, bare: false };
@@ -196,8 +198,8 @@ impl Restoring<'_> {
     }
 }
 
-/// Replaces the `removed` bytes of `payload` at `at` with `other`. Returns the result as three
-/// pieces.
+/// Replaces `removed` bytes of `payload`, starting at the offset `at`, with `other`. Returns the
+/// three pieces of the result. Returns `None` if the bytes to replace are not all within `payload`.
 fn patched<'b>(payload: &'b [u8], at: u64, removed: u64, other: &'b [u8]) -> Option<[&'b [u8]; 3]> {
     let at = usize::try_from(at).ok()?;
     let behind = at.checked_add(usize::try_from(removed).ok()?)?;

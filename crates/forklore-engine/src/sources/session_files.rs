@@ -12,7 +12,8 @@ use super::restore::Restored;
 use super::{path_of, path_text};
 use crate::{Engine, Error, Result};
 
-/// A file of a session in the store: its session file or one of its sidecars.
+/// A file that a store retains for a session: the imported session file, or a sidecar (another file
+/// that the agent stored with it).
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredFile {
     /// The name, size, digest and state of the file.
@@ -22,9 +23,9 @@ pub struct StoredFile {
 }
 
 impl Engine {
-    /// Lists the files of a session that the store retains. The file from which the session was
-    /// imported comes first. Its sidecar files follow, ordered by name and then by revision, the
-    /// latest first.
+    /// Lists the imported files of a session that the store retains. The session file itself comes
+    /// first. Then follow its sidecars (files that the agent stored with it), ordered by name and
+    /// then by revision, the latest first.
     ///
     /// # Errors
     /// `not_found` if the session was not imported from a file.
@@ -67,7 +68,7 @@ impl Engine {
         Ok(files)
     }
 
-    /// Writes a file of a session to `out`, byte for byte.
+    /// Writes one of a session's imported files to `out`, byte for byte.
     ///
     /// # Errors
     /// `conflict` if the file's bytes were erased because a session was deleted, `corrupt` if the
@@ -76,7 +77,8 @@ impl Engine {
         self.restore_source(file.source.clone(), out)
     }
 
-    /// Returns the sidecar files of the session file `own`, from every path at which it was seen.
+    /// Returns the sidecars of the session file `own`: files that its agent stores with it.
+    /// Includes the sidecars of every path at which an import found the session file.
     pub(crate) fn sidecars_of(&self, own: &Source) -> Result<Vec<Source>> {
         let mut found: Vec<Source> = Vec::new();
         for seen in &own.paths {
@@ -87,13 +89,13 @@ impl Engine {
 }
 
 impl StoredFile {
-    /// Returns the id of the source that stores the file.
+    /// Returns the id under which the store stores this imported file.
     #[must_use]
     pub fn source(&self) -> SourceId {
         self.source.id
     }
 
-    /// Returns [`name`](SessionFile::name) as a path, with its exact bytes.
+    /// Returns the file's [`name`](SessionFile::name) as a relative path, with its exact bytes.
     #[must_use]
     pub fn relative_path(&self) -> &Path {
         &self.relative_path
@@ -114,8 +116,8 @@ impl StoredFile {
     }
 }
 
-/// Returns `path` if it is a plain relative path: not empty, and without `/` at its start, `.` or
-/// `..`.
+/// Returns `path` if it is relative and has only plain components: not empty, no leading `/`, and
+/// no `.` or `..`.
 fn plain(path: &Path) -> Option<PathBuf> {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     let is_there = path.components().next().is_some();

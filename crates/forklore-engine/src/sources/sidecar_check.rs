@@ -11,8 +11,9 @@ use super::is_erased;
 use crate::{Engine, Error, Result};
 
 impl Engine {
-    /// Reads the sidecar files of a session's file and returns their damage. If the file has
-    /// several sessions, only the first session returns the damage, so it is reported once.
+    /// Checks the sidecar files (files that an agent stores with a session file) of a session, and
+    /// returns their damage. If the session file has several sessions, only the first session
+    /// returns the damage, so that it is reported once.
     pub(crate) fn sidecar_problems(&self, header: &Header) -> Result<Vec<Problem>> {
         let Ok(sources) = self.sources() else { return Ok(Vec::new()) };
         let mut problems = Vec::new();

@@ -3,20 +3,21 @@
 
 use forklore_store::sources::LineEnd;
 
-/// The layout of a JSON value on several lines, as `JSON.stringify` and Python print it with an
-/// indent.
+/// The layout of a JSON value that is printed on several lines, as `JSON.stringify` and Python do
+/// with an indent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spread<'a> {
-    /// The bytes at the start of every line except the first.
+    /// The bytes at the start of every line of the printed JSON except the first.
     pub margin: &'a [u8],
-    /// The indent that each nesting level of objects and lists adds.
+    /// The bytes by which each nesting level of objects and lists is indented.
     pub indent: &'a [u8],
-    /// The line ending.
+    /// The line ending of the printed JSON.
     pub end: LineEnd,
 }
 
 impl<'a> Spread<'a> {
-    /// Returns the layout that turns `payload` into `bytes`, or `None` if no layout does.
+    /// Finds the layout with which pretty-printing the one-line JSON `payload` gives exactly
+    /// `bytes`. Returns `None` if there is no such layout.
     pub fn of(bytes: &'a [u8], payload: &[u8]) -> Option<Self> {
         let first = memchr::memchr(b'\n', bytes)?;
         let end = match bytes.get(..first)?.ends_with(b"\r") {
@@ -31,7 +32,8 @@ impl<'a> Spread<'a> {
         (spread.apply(payload) == bytes).then_some(spread)
     }
 
-    /// Pretty-prints `payload`, which must be on one line without spaces between tokens.
+    /// Pretty-prints the JSON in `payload` with this layout. `payload` must be on one line without
+    /// spaces between tokens.
     pub fn apply(&self, payload: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(payload.len() * 2);
         let (mut depth, mut at) = (0_usize, 0);

@@ -11,14 +11,17 @@ use super::key;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Returns the usage of the model calls in the history that a session inherits. Of each call,
-    /// counts the last report up to the cut. This usage is not part of the session's own usage.
+    /// Returns the usage of the model calls in the history that a session inherits. If a call's
+    /// usage was reported several times, counts the last report up to the cut. Usage that an
+    /// ancestor recorded directly after the cut, before the child was created, counts too. The
+    /// session's own usage does not include this usage.
     ///
     /// Reads the events of those ancestors that still exist. Does not count agents whose records
     /// contain running totals.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if stored data is
+    /// damaged, `missing_ancestor` if inherited events are missing.
     pub fn inherited_usage(&self, session: &SessionId) -> Result<Usage> {
         let (mut usage, mut calls) = (Usage::default(), HashMap::new());
         let mut reader = self.show(session)?;
@@ -53,8 +56,9 @@ impl Engine {
         Ok(usage)
     }
 
-    /// Returns the header of the session that wrote the last inherited event, and the event's seq
-    /// in that session. Returns `None` if nothing is inherited or the writer was deleted.
+    /// Returns the header of the session that wrote the last event that `header`'s session
+    /// inherits, and the event's seq there. Returns `None` if nothing is inherited or the writer
+    /// was deleted.
     fn writer_before(&self, header: &Header) -> Result<Option<(Header, u64)>> {
         let inheritable = header.inherited.inheritable;
         let query =

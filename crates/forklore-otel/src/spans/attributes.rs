@@ -3,10 +3,11 @@
 use opentelemetry::{Array, KeyValue, StringValue};
 use serde_json::json;
 
-/// The maximum length of a text attribute, in bytes. Longer text is cut at a character boundary.
+/// The maximum length of a text attribute of a span, in bytes. Longer text is cut at a character
+/// boundary.
 const TEXT: usize = 32 << 10;
 
-/// The attributes of a span.
+/// The attributes of an OpenTelemetry span.
 #[derive(Default)]
 pub(super) struct Attributes(pub(super) Vec<KeyValue>);
 
@@ -15,7 +16,7 @@ impl Attributes {
         self.0.push(KeyValue::new(key, shortened(text)));
     }
 
-    /// Adds an integer attribute, unless `count` is `None`.
+    /// Adds the integer `count` as an attribute with this key. Adds nothing if `count` is `None`.
     #[expect(clippy::cast_precision_loss, reason = "no count of tokens is that high")]
     pub(super) fn count(&mut self, key: &'static str, count: Option<u64>) {
         self.0.extend(count.map(|count| {
@@ -26,12 +27,13 @@ impl Attributes {
         }));
     }
 
-    /// Adds a floating-point attribute, unless `amount` is `None`.
+    /// Adds the number `amount` as an attribute with this key. Adds nothing if `amount` is `None`.
     pub(super) fn amount(&mut self, key: &'static str, amount: Option<f64>) {
         self.0.extend(amount.map(|amount| KeyValue::new(key, amount)));
     }
 
-    /// Adds a message as the JSON that the semantic conventions define.
+    /// Adds a message as an attribute, in the JSON form that OpenTelemetry's semantic conventions
+    /// define.
     pub(super) fn message(&mut self, key: &'static str, role: &str, text: &str) {
         let part = json!({"type": "text", "content": shortened(text)});
         let messages = json!([{"role": role, "parts": [part]}]);

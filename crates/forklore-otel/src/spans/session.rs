@@ -15,47 +15,47 @@ use serde_json::Value;
 
 use super::attributes::Attributes;
 
-/// The open spans of one session, and the span from which the session's first turn starts.
+/// The open spans of one session, and the span to which the session's first turn is connected.
 #[derive(Default)]
 pub(super) struct Session {
     pub(super) turn: Option<Span>,
     pub(super) chat: Option<Span>,
-    /// The open spans of tool calls, by the id of the call.
+    /// The open spans of tool calls, by the id of the tool call.
     pub(super) tools: HashMap<String, Span>,
-    /// The parent or linked span of the first turn. `None` for a root, and after the first turn has
-    /// begun.
+    /// The span that is the parent of the first turn's span, or to which that span links. `None`
+    /// for a root, and after the first turn has begun.
     pub(super) origin: Option<Origin>,
     pub(super) agent: Option<String>,
     pub(super) is_compaction: bool,
     pub(super) last: Option<SpanContext>,
 }
 
-/// The parent or linked span of the first turn of a child session.
+/// How the span of a child session's first turn is connected to the parent session.
 pub(super) enum Origin {
-    /// A branch starts a trace of its own. Its first turn links to this span: the turn of the
-    /// parent session at the time of the fork.
+    /// For a branch: the span of the parent session's turn at the time of the fork. The branch's
+    /// first turn starts a trace of its own and links to this span.
     Fork(SpanContext),
-    /// A sub-agent's first turn is a child of a tool call's span: the parent session, and the id of
-    /// the tool call.
+    /// For a sub-agent: the parent session and the id of the tool call that started the sub-agent.
+    /// The first turn's span is a child of that call's span.
     Call { parent: SessionId, call: Option<String> },
 }
 
 impl Session {
-    /// Returns the context of the running turn's span, or else of the last turn's span.
+    /// Returns the span context of the running turn, or of the last turn if none is running.
     pub(super) fn context(&self) -> Option<SpanContext> {
         let running = self.turn.as_ref().map(|turn| turn.span_context().clone());
         running.or_else(|| self.last.clone())
     }
 
-    /// Returns the context of the open span of the tool call with this id. If no such span is open,
+    /// Returns the span context of the tool call with this id, if its span is open. Otherwise
     /// returns the result of [`context`](Self::context).
     pub(super) fn context_of(&self, call: Option<&str>) -> Option<SpanContext> {
         let call = call.and_then(|call| self.tools.get(call));
         call.map(|call| call.span_context().clone()).or_else(|| self.context())
     }
 
-    /// Processes a notification that ends or changes a span. If `content` is false, the content of
-    /// messages is not recorded.
+    /// Ends or changes the session's spans according to a notification. Records the content of
+    /// messages only if `content` is set.
     pub(super) fn take(&mut self, notification: &Notification, at: SystemTime, content: bool) {
         match &notification.event {
             KernelEvent::ProviderResponse(answer) => self.answered(answer, at),
@@ -82,8 +82,8 @@ impl Session {
         }
     }
 
-    /// Adds a span event, named after the notification, to the turn's span. `call` is the id of the
-    /// tool call that the event is about.
+    /// Adds a span event to the span of the current turn. The event is named after the
+    /// notification; `call` is the id of the tool call that it concerns.
     fn note(&mut self, notification: &Notification, at: SystemTime, call: Option<&str>) {
         if let Some(turn) = &mut self.turn {
             let mut attributes = Attributes::default();
@@ -203,7 +203,7 @@ fn finish_reason(reason: &EndReason) -> String {
     as_text(&serde_json::to_value(reason).unwrap_or_default())
 }
 
-/// Returns the text of a JSON string without quotes, and any other value as JSON.
+/// Returns the text of a JSON string without quotes. Returns any other value as JSON.
 fn as_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

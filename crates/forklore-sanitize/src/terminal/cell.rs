@@ -8,12 +8,12 @@ use super::shown::Shown;
 
 const ELLIPSIS: char = '\u{2026}';
 
-/// Fits text into one line of at most `columns` terminal columns. Text that was cut ends with an
+/// Shortens text to one line of at most `columns` terminal columns. Text that was cut ends with an
 /// ellipsis.
 ///
-/// Hostile characters are escaped, each run of white space becomes one space, and white space at
-/// both ends is removed. Reading stops when the line is full, so long text costs no more than short
-/// text.
+/// Hostile characters (they could control a terminal or are invisible) are escaped, each run of
+/// white space becomes one space, and white space at both ends is removed. Reading stops when the
+/// line is full, so long text costs no more than short text.
 #[must_use]
 pub fn cell(text: &str, columns: usize) -> Cow<'_, str> {
     let text = text.trim();
@@ -41,7 +41,7 @@ struct Cell {
     out: String,
     columns: usize,
     used: usize,
-    /// The length of `out`, in bytes, at which an ellipsis still fits.
+    /// The length in bytes to which `out` must be truncated so that an ellipsis still fits.
     retain: usize,
 }
 
@@ -54,7 +54,8 @@ impl Cell {
         self.push_all(std::iter::once(c))
     }
 
-    /// Appends characters that must not be separated, such as one escape. Returns whether they fit.
+    /// Appends characters that must not be separated, such as those of one escape. Returns whether
+    /// they fit into the columns.
     fn push_all(&mut self, chars: impl Iterator<Item = char>) -> bool {
         for c in chars {
             self.used += c.width().unwrap_or(0);

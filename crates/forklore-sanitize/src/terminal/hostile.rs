@@ -1,11 +1,11 @@
 //! The list of all characters that forklore never writes to a terminal.
 
-/// Checks whether a character would control a terminal or be invisible to the reader.
+/// Checks whether a character could control a terminal or would be invisible to the reader.
 ///
-/// These are the controls (C0, DEL, C1), the line and paragraph separators, the bidirectional
-/// controls, and everything that Unicode displays as nothing: zero-width, format, filler, tag and
-/// variation characters. The list includes the zero-width joiner, so a joined emoji is split:
-/// joiners can also encode a hidden message.
+/// Such characters are the controls (C0, DEL, C1), the line and paragraph separators, the
+/// bidirectional controls, and everything that Unicode displays as nothing: zero-width, format,
+/// filler, tag and variation characters. The list includes the zero-width joiner, so a joined emoji
+/// is split: joiners can also encode a hidden message.
 #[must_use]
 pub const fn is_hostile(c: char) -> bool {
     matches!(c,

@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use super::hostile::is_hostile;
 
-/// Escapes the hostile characters in JSON, for example as `\u202e`. The result parses to the same
-/// value.
+/// Escapes the hostile characters in JSON text, for example as `\u202e`. They could control a
+/// terminal or are invisible. The result parses to the same value.
 ///
 /// In valid JSON, a hostile character is either inside a string or white space between tokens. Line
 /// feeds and tabs between tokens stay unchanged, and a carriage return becomes a space. The result
@@ -28,8 +28,8 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Writes one character as a JSON escape. A character outside the basic plane becomes two escapes,
-/// a surrogate pair.
+/// Appends the character `c` as a JSON escape. A character outside the basic plane becomes two
+/// escapes, a surrogate pair.
 fn push_escape(out: &mut String, c: char) {
     for unit in c.encode_utf16(&mut [0; 2]) {
         // Writing to a `String` cannot fail.

@@ -4,14 +4,16 @@ use unicode_width::UnicodeWidthChar;
 
 use super::hostile::is_hostile;
 
-/// The maximum number of combining marks on one letter; real languages need up to five.
+/// The maximum number of combining marks on one letter that are displayed. Real languages need up
+/// to five.
 const MARKS: usize = 8;
 
-/// Counts the combining marks on the current letter while a caller passes each character of a text.
+/// Decides which characters of a text can be displayed unchanged, and counts the combining marks on
+/// the current letter. The caller passes one character after the other.
 ///
 /// A combining mark without a letter would modify what the program itself printed before the text,
-/// and a stack of marks would cover the lines above. Such marks are escaped like hostile
-/// characters.
+/// and a stack of marks would cover the lines above. Such marks are escaped, as are hostile
+/// characters, which could control a terminal.
 pub(super) struct Shown {
     marks: usize,
 }
