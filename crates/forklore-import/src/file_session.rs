@@ -100,8 +100,8 @@ impl FileSession {
         self.events == u64::from(self.forked)
     }
 
-    /// Checks whether no later event of this session came from the file than the event at
-    /// `location`.
+    /// Checks whether the event at `location` is the last one that the session has from its file or
+    /// by inheritance.
     pub(crate) fn ends_at(&self, location: RecordLocation) -> bool {
         match location.inherited {
             false => self.tip() == Some(location.position),

@@ -11,8 +11,8 @@ use crate::file_session::{FileSession, Following};
 use crate::name_conflicts::NameConflicts;
 use crate::new_session::Child;
 
-/// The sessions in one imported file, in the order in which they begin, and the ids and labels that
-/// new ones must avoid.
+/// The sessions in one imported file, in the order in which they begin. `conflicts` has the ids and
+/// labels that new sessions must avoid.
 pub(crate) struct FileSessions<'a> {
     list: Vec<FileSession>,
     conflicts: &'a mut NameConflicts,

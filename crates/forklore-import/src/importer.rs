@@ -43,8 +43,8 @@ impl<'e> Importer<'e> {
     ///
     /// # Errors
     /// `unsupported` if the store does not support sources, `invalid_args` if the options name an
-    /// unknown agent format, and failures of the store. Problems of a file are in the report. If
-    /// there is only one file, its error is returned.
+    /// unknown agent format, and failures of the store. Problems of a file are in the report, but
+    /// an error of the only file is returned if it was refused.
     pub fn import(
         &self,
         paths: &[PathBuf],
@@ -208,8 +208,7 @@ impl<'e> Importer<'e> {
 
 impl Importer<'_> {
     /// Returns the state from which the import of a file continues. Returns `None` if the file was
-    /// rewritten after its first session was deleted, and the options do not request deleted
-    /// sessions.
+    /// rewritten, its first session was deleted, and the options do not request deleted sessions.
     fn unless_deleted(
         &self,
         found: SourceState,

@@ -79,8 +79,8 @@ impl Opened {
         Ok(Self { file, packed, trouble, path, seen, head, document, changed })
     }
 
-    /// Wraps a temporary file with generated lines, so that an import reads it as if it were the
-    /// file at `path`.
+    /// Wraps a temporary file with generated lines. An import reads it as if it were the file at
+    /// `path`.
     pub(crate) fn over(
         mut file: File,
         path: &Path,
