@@ -88,7 +88,7 @@ impl Recognised {
     }
 }
 
-/// What a line is for the format of one agent.
+/// The kind of a line in a file, as the format of one agent sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineOf {
     /// A message in the form in which the agent writes messages.
@@ -101,8 +101,8 @@ pub(crate) enum LineOf {
     Other,
 }
 
-/// Counts what the first 200 lines of a file are for an agent's format. `head` are the file's first
-/// bytes.
+/// Counts the kinds of the first 200 lines of a file, as `line_of` returns them. `head` are the
+/// file's first bytes.
 pub(crate) fn recognise(head: &[u8], line_of: impl Fn(&Probe<'_>) -> LineOf) -> Recognised {
     let mut found = Recognised::default();
     for text in objects(head) {

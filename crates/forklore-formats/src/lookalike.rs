@@ -25,8 +25,8 @@ const LOOKALIKES: &[Lookalike] = &[
     },
 ];
 
-/// Returns the name of the unsupported agent that wrote a file, or `None` if the file has no
-/// records of one. `head` are the first bytes of the file.
+/// Returns the name of the unsupported agent that wrote a file, if one did. `head` are the first
+/// bytes of the file.
 pub(crate) fn writer_of(head: &[u8]) -> Option<&'static str> {
     let is_own = |agent: &&Lookalike| any_line(head, agent.is_own);
     LOOKALIKES.iter().find(is_own).map(|agent| agent.name)

@@ -197,8 +197,8 @@ impl Batch {
         self.ranges.push(SourceSpan::Raw { session, position, bytes: bytes.to_vec() });
     }
 
-    /// Adds how to restore an event whose payload has one line, but spreads over several lines of
-    /// the file.
+    /// Adds how to restore a record that spreads over several lines of the file. The payload of its
+    /// event, at `location`, has one line.
     pub(crate) fn spread(&mut self, location: RecordLocation, spread: &Spread<'_>) {
         let RecordLocation { session, position, .. } = location;
         let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);

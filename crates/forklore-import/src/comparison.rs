@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::event_location::EventLocation;
 
-/// How far a rewritten file repeats its earlier revision (the content before the rewrite). It is
-/// stored in the store with the imported file, so that the next import can continue the comparison.
+/// How far a rewritten file repeats its earlier revision (the content before the rewrite). The
+/// store has this with the imported file, so that the next import can continue the comparison.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Comparison {
     /// How often the file has been rewritten: 1 for its first rewrite.
@@ -14,8 +14,8 @@ pub(crate) struct Comparison {
     /// The id under which the store has the earlier revision (the file's content before it was
     /// rewritten).
     earlier: u64,
-    /// How many records of the earlier revision the rewritten file repeats in the same order, from
-    /// the first one on.
+    /// How many records a rewritten file repeats from its earlier revision (the content before the
+    /// rewrite), in the same order.
     repeated: u64,
     /// Whether the rewritten file and its earlier revision (the content before the rewrite)
     /// differed at some record.
@@ -30,8 +30,8 @@ pub(crate) struct Comparison {
 
 impl Comparison {
     /// Creates the comparison for a rewritten file of which nothing was read yet. `earlier`
-    /// identifies the earlier revision (the content before the rewrite), and `revision` is the
-    /// number of the new one.
+    /// identifies the earlier revision (the content before the rewrite). `revision` is how often
+    /// the file has been rewritten.
     pub(crate) fn of(revision: u64, earlier: SourceId) -> Self {
         Self { revision, earlier: earlier.0, ..Self::default() }
     }
@@ -52,8 +52,8 @@ impl Comparison {
         self.differs
     }
 
-    /// Counts one more record that the rewritten file repeats from its earlier revision in the same
-    /// order.
+    /// Counts one more record that the rewritten file repeats in order from its earlier revision
+    /// (the content before the rewrite).
     pub(crate) fn add_repeated(&mut self) {
         self.repeated += 1;
     }

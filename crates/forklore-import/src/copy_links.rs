@@ -40,7 +40,7 @@ pub(crate) fn recorded_copies(
     Ok(found)
 }
 
-/// Links copies that were imported before their original to the session `original`. A copy gets a
+/// Links earlier imported copies to their original, the session `original`. A linked copy gets a
 /// `copy_of` entry in its header. The events of `original` must be in the store.
 pub(crate) fn link(
     lookup: Lookup<'_>,

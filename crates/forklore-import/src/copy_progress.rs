@@ -6,8 +6,8 @@ use forklore_engine::{Engine, Result};
 use forklore_store::sources::{RecordKey, RecordLocation};
 use serde::{Deserialize, Serialize};
 
-/// How far the beginning of a copied file repeats its original, another file. It is stored in the
-/// store with the copied file, so that the next import can continue the comparison.
+/// How far the beginning of a copied file repeats its original, another file. The store has this
+/// with the copied file, so that the next import can continue the comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CopyProgress {
     /// The key of the first record, under which the store finds the copied file and its original.

@@ -94,8 +94,8 @@ impl FileSession {
     pub(crate) fn tip(&self) -> Option<u64> {
         self.events.checked_sub(1)
     }
-    /// Checks whether the session's only own event is the `session_fork` that names its parent. A
-    /// root session must have no own event.
+    /// Checks whether the session has no own event, apart from the `session_fork` with which a
+    /// forked session begins.
     pub(crate) fn has_only_inherited(&self) -> bool {
         self.events == u64::from(self.forked)
     }

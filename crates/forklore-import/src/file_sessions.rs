@@ -31,7 +31,7 @@ impl<'a> FileSessions<'a> {
         self.list.is_empty()
     }
 
-    /// Returns the 0-based number that the next session of the file gets.
+    /// Returns the number that the next session of the file gets, counted from 0.
     pub(crate) fn next_number(&self) -> u32 {
         u32::try_from(self.list.len()).unwrap_or(u32::MAX)
     }

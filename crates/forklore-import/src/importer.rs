@@ -29,8 +29,8 @@ pub struct Importer<'e> {
 }
 
 impl<'e> Importer<'e> {
-    /// Creates an importer for the store of `engine`, with the engine's agent formats and session
-    /// containers.
+    /// Creates an importer for the store of `engine`. It reads the agent formats and container
+    /// files (files with several sessions) that the engine supports.
     #[must_use]
     pub fn new(engine: &'e Engine) -> Self {
         Self { engine }

@@ -15,7 +15,7 @@ pub(crate) struct Input {
     position: Position,
     /// Number of line feeds read so far in the file.
     lines: u64,
-    /// Whether the position is inside a line that is too long to be a record.
+    /// Whether the reading position is inside a line that is too long to be a record.
     in_long_line: bool,
     problems: Problems,
 }
@@ -36,8 +36,8 @@ impl Input {
         self.reader.read(text)
     }
 
-    /// Returns the state of the format's reader at this position. The next import of the file
-    /// continues with this state.
+    /// Returns the state of the format's reader at the reading position. The next import of the
+    /// file continues with this state.
     pub(crate) fn reader_state(&self) -> Option<String> {
         // Inside a record, whose bytes are not accounted for yet, the next import reads that record
         // again. The reader then needs its state from before that record.
@@ -57,7 +57,7 @@ impl Input {
         self.lines
     }
 
-    /// Checks whether the position is inside a line that is too long to be a record.
+    /// Checks whether the reading position is inside a line that is too long to be a record.
     pub(crate) fn in_long_line(&self) -> bool {
         self.in_long_line
     }
@@ -73,7 +73,7 @@ impl Input {
         self.position.of_record()
     }
 
-    /// Marks the start of a record, `at` bytes after the position.
+    /// Marks the start of a record, `at` bytes after the reading position.
     pub(crate) fn enter(&mut self, at: usize) {
         self.position.enter(at);
     }
@@ -83,20 +83,21 @@ impl Input {
         self.position.leave();
     }
 
-    /// Advances the position over these bytes of the file, and adds the bytes to its hash.
+    /// Advances the reading position over these bytes of the file, and adds them to the hash of the
+    /// imported bytes.
     pub(crate) fn account(&mut self, bytes: &[u8]) {
         self.position.account(bytes);
     }
 
-    /// Advances the position over bytes that become no record. The store gets the bytes, so that
-    /// the file can be restored.
+    /// Advances the reading position over bytes that become no record. The store gets the bytes, so
+    /// that the file can be restored.
     pub(crate) fn retain(&mut self, batch: &mut Batch, bytes: &[u8]) {
         batch.retain(bytes);
         self.position.account(bytes);
     }
 
-    /// Advances the position over the bytes between two records. The store gets the bytes, so that
-    /// the file can be restored. Reports zero bytes among them as damage.
+    /// Advances the reading position over the bytes between two records. The store gets the bytes,
+    /// so that the file can be restored. Reports zero bytes among them as damage.
     pub(crate) fn retain_blank(&mut self, batch: &mut Batch, bytes: &[u8]) {
         if bytes.contains(&0) {
             self.problem(ProblemKind::Damage, "zero bytes");
@@ -109,9 +110,9 @@ impl Input {
         self.lines += 1;
     }
 
-    /// Advances the position over a part of a line that is too long to be a record. The store gets
-    /// the part, so that the file can be restored. `first` and `last` mean that the line begins or
-    /// ends with this part.
+    /// Advances the reading position over a part of a line that is too long to be a record. The
+    /// store gets the part, so that the file can be restored. `first` and `last` mean that the line
+    /// begins or ends with this part.
     pub(crate) fn retain_long(&mut self, batch: &mut Batch, bytes: &[u8], first: bool, last: bool) {
         if first {
             self.problem(ProblemKind::LineTooLong, "the line is too long for a record");
@@ -121,13 +122,13 @@ impl Input {
         self.lines += u64::from(last);
     }
 
-    /// Reports a problem at the current record, or at the position if there is no record.
+    /// Reports a problem at the current record, or at the reading position if there is no record.
     pub(crate) fn problem(&mut self, kind: ProblemKind, message: &str) {
         self.problem_after(&[], kind, message);
     }
 
-    /// Reports a problem at the current record. `before` are the bytes between the position and the
-    /// problem; the line feeds in them count for the problem's line number.
+    /// Reports a problem at the current record. `before` are the bytes between the reading position
+    /// and the problem; the line feeds in them count for the problem's line number.
     pub(crate) fn problem_after(&mut self, before: &[u8], kind: ProblemKind, message: &str) {
         let lines = memchr::memchr_iter(b'\n', before).count() as u64;
         self.problems.add(self.lines + lines + 1, self.position.of_record(), kind, message);

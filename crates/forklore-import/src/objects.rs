@@ -8,10 +8,10 @@ use serde::de::IgnoredAny;
 pub(crate) enum Part<'a> {
     /// White space, zero bytes, or a byte order mark.
     Blank(&'a [u8]),
+    /// One complete JSON object.
+    Object(&'a [u8]),
     /// The rest of the line, from the first byte that begins neither blank bytes nor a complete
     /// JSON object.
-    Object(&'a [u8]),
-    /// The rest of the line, from the first byte that begins neither a blank nor a complete object.
     Rest(&'a [u8]),
 }
 

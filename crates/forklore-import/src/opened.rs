@@ -20,7 +20,7 @@ use crate::report::ProblemKind;
 /// Maximum number of bytes at a file's beginning from which its agent format is detected.
 const HEAD: u64 = 64 << 10;
 /// Maximum number of bytes of a file's first line that are read to find facts about its session.
-/// Applies if the line is longer than `HEAD`.
+/// Applies if the line is longer than `HEAD` bytes.
 const LONG_HEAD: u64 = 4 << 20;
 /// Maximum number of bytes of a file's first line that are hashed. An import finds a moved file by
 /// this hash.

@@ -14,11 +14,11 @@ pub(crate) const ATTEMPTS: usize = 20;
 /// contain.
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
-    /// The name of the dialect whose files are imported; `None` imports files of every dialect.
+    /// The name of the agent format whose files are imported; `None` imports files of every format.
     pub from: Option<String>,
     /// The workspace of sessions whose file names no directory.
     pub workspace: Workspace,
-    /// Whether to import sessions again that were deleted from the store. They get new ids.
+    /// Whether to import sessions again after they were deleted from the store. They get new ids.
     pub again: bool,
     /// Whether a search found the given paths, instead of a person who named them. A file without
     /// sessions is then not reported as a problem.
@@ -29,7 +29,8 @@ pub struct ImportOptions {
 }
 
 impl ImportOptions {
-    /// Returns options that import files of every dialect and do not import deleted sessions again.
+    /// Creates options that import files of every agent format, and do not import deleted sessions
+    /// again.
     #[must_use]
     pub fn in_workspace(workspace: Workspace) -> Self {
         Self { from: None, workspace, again: false, found: false, stop: Arc::default() }

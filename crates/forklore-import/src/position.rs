@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-/// The position up to which a file was imported, with the hash of the bytes before it.
+/// The reading position in a file: how many bytes were imported, and their hash.
 pub(crate) struct Position {
     offset: u64,
     hash: Sha256,
@@ -12,8 +12,8 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// Creates the position after the first `offset` bytes. `hash` is the sha256 state of these
-    /// bytes.
+    /// Creates the reading position after the first `offset` bytes. `hash` is the sha256 state of
+    /// these bytes.
     pub(crate) fn after(offset: u64, hash: Sha256) -> Self {
         Self { offset, hash, inside: None }
     }
@@ -23,18 +23,19 @@ impl Position {
         self.offset
     }
 
-    /// Returns the sha256 of all bytes before the position.
+    /// Returns the sha256 of all bytes before the reading position.
     pub(crate) fn sha256(&self) -> [u8; 32] {
         self.hash.clone().finalize().into()
     }
 
-    /// Advances the position over these bytes of the file, and adds them to the hash.
+    /// Advances the reading position over these bytes of the file, and adds them to the hash of the
+    /// imported bytes.
     pub(crate) fn account(&mut self, bytes: &[u8]) {
         self.hash.update(bytes);
         self.offset += bytes.len() as u64;
     }
 
-    /// Marks the start of a record, `at` bytes after the position.
+    /// Marks the start of a record, `at` bytes after the reading position.
     pub(crate) fn enter(&mut self, at: usize) {
         self.inside = Some(at);
     }
@@ -44,14 +45,14 @@ impl Position {
         self.inside = None;
     }
 
-    /// Checks whether the start of a record was marked, but not its end. The position does not
-    /// include the record's bytes yet.
+    /// Checks whether the start of a record was marked, but not its end. The reading position is
+    /// still before that record.
     pub(crate) fn is_inside(&self) -> bool {
         self.inside.is_some()
     }
 
-    /// Returns the byte offset in the file at which the current record begins, or the position
-    /// between records.
+    /// Returns the byte offset in the file at which the current record begins, or the reading
+    /// position between records.
     pub(crate) fn of_record(&self) -> u64 {
         self.offset + self.inside.unwrap_or(0) as u64
     }

@@ -9,7 +9,7 @@ pub struct Progressed<'a> {
     pub path: &'a Path,
     /// Number of bytes of this file that were read so far.
     pub done: u64,
-    /// The file's size in bytes.
+    /// The size in bytes of the file that is being read.
     pub total: u64,
     /// The progress of the whole import, over all its files.
     pub all: Overall,

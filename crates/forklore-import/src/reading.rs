@@ -41,7 +41,7 @@ impl<'a> Reading<'a> {
         (self.input, self.records)
     }
 
-    /// Reads the file from the position to its end, or until the caller stops the import.
+    /// Reads the file from the reading position to its end, or until the caller stops the import.
     pub(crate) fn run(
         &mut self,
         file: &Opened,

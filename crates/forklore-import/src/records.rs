@@ -83,8 +83,8 @@ impl<'a> Records<'a> {
         self.output.batch()
     }
 
-    /// Checks whether the file has no session yet, and its last record is no shared one. Its
-    /// earlier revision (the content before a rewrite) also has a shared record.
+    /// Checks whether the file's records have given no session so far. Also checks that the last
+    /// record does not repeat the file's earlier revision (the content before a rewrite).
     pub(crate) fn is_empty(&self) -> bool {
         self.sessions.is_empty() && self.revision.last_shared().is_none()
     }

@@ -72,8 +72,7 @@ pub struct ImportedFile {
 }
 
 impl ImportReport {
-    /// Returns the part of the result that clients get. It lacks the lists of files and sidecar
-    /// files.
+    /// Returns the fields of [`Imported`], without the lists of files and sidecar files.
     #[must_use]
     pub fn answer(&self) -> Imported {
         Imported {

@@ -31,7 +31,8 @@ pub(crate) struct SidecarStore<'a> {
     engine: &'a Engine,
     sources: &'a dyn Store,
     options: &'a ImportOptions,
-    /// A cache of the states of session files to which sidecar files belong, by path.
+    /// The states of session files in the store, by path. It is a cache for the sidecar files that
+    /// belong to them.
     owners: HashMap<PathBuf, Owner>,
 }
 
@@ -48,8 +49,8 @@ enum Owner {
     Absent,
 }
 
-/// Whether the store contains a sidecar file, compared with the file now. A sidecar file has no
-/// session and belongs to a session file.
+/// How a sidecar file differs from what the store has of it. Sidecar files have no session and
+/// belong to a session file.
 enum SidecarState {
     Unchanged,
     /// The store has erased the sidecar file's bytes, because a session was deleted.

@@ -34,8 +34,8 @@ impl Lookup<'_> {
         Ok(None)
     }
 
-    /// Returns the cut in the calling session at which a sub-agent was called. It is after the last
-    /// event before the first one later than `begun`, the start time of the sub-agent.
+    /// Returns the cut in the calling session at which a sub-agent was called. It is before the
+    /// first event that is later than `begun`, the start time of the sub-agent.
     fn called(&self, caller: &Header, begun: Option<Timestamp>) -> Result<Cut> {
         let Some(begun) = begun else { return Ok(Cut::default()) };
         match self.last_until(caller, begun)? {

@@ -221,8 +221,8 @@ impl Reader {
         })
     }
 
-    /// Makes the conversation return to the position before the message `id`, or to the start if
-    /// there is no such message. Returns a record of the return. With it, the log contains both the
+    /// Makes the conversation return to the position before the message `id`, or to the start
+    /// without such a message. Returns a record of the return. With it, the log contains both the
     /// abandoned messages and the position at which the agent would resume.
     fn rewind(&mut self, id: &str) -> Line {
         let to = self.history.in_list(id).map_or(START, |at| self.history.parent(at));

@@ -141,7 +141,8 @@ impl Reader {
     }
 
     /// Removes the messages with these ids from the end of the current conversation. Returns a
-    /// record that follows the last remaining message, where the agent continues.
+    /// record that follows the last remaining message, where the agent continues. Returns no record
+    /// if nothing is removed or an earlier record already shows this position.
     fn deleted(&mut self, ids: &RawValue) -> Line {
         let ids: Vec<String> = serde_json::from_str(ids.get()).unwrap_or_default();
         let hidden = self.history.hidden().filter(|id| ids.iter().any(|gone| gone == id));
