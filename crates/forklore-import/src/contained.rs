@@ -87,7 +87,7 @@ impl ContainedSession {
     }
 
     /// Writes the session's lines to a temporary file: the lines already imported, followed by the
-    /// new lines.
+    /// new lines. If the session has not changed since its last import, the file is empty.
     pub(crate) fn open(
         &self,
         engine: &Engine,

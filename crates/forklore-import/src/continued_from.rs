@@ -28,8 +28,8 @@ enum Within {
     Deleted,
 }
 
-/// The reason in [`Error::Invalid`] if a file continues a session that was not imported, was
-/// deleted or is too short.
+/// The reason in [`Error::Invalid`] if the session that a file continues cannot be used. It was not
+/// imported, was deleted, is too short, or is the file's own session.
 pub(crate) const MISSING_BASE: &str = "missing_base";
 
 fn missing(message: String) -> Error {
@@ -41,8 +41,9 @@ impl Lookup<'_> {
     /// `None` if `base` is `None`: the file continues no other session.
     ///
     /// # Errors
-    /// [`MISSING_BASE`] if the continued session was not imported, was deleted or is too short. The
-    /// file is then not imported, because it contains only the end of a conversation.
+    /// [`MISSING_BASE`] if the continued session was not imported, was deleted, is too short, or is
+    /// the file's own session. The file is then not imported, because it contains only the end of a
+    /// conversation.
     pub(crate) fn continued_from(
         &self,
         base: Option<&Base>,

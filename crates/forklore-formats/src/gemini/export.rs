@@ -99,7 +99,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Returns the last component of the path `cwd` in lowercase. Replaces each run of characters other
-/// than ASCII letters and digits by one hyphen.
+/// than ASCII letters and digits by one hyphen. Returns `project` if no letter or digit is left.
 fn name_of(cwd: &str) -> String {
     let last = cwd.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
     let plain = |c: char| if c.is_ascii_lowercase() || c.is_ascii_digit() { c } else { '-' };
