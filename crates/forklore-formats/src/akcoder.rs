@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::plain::Plain;
 
-/// The dialect's name, which is stored with each event.
+/// The name of ak-coder's record format, which is stored with each imported event.
 pub const NAME: &str = "ak-coder";
 
 /// The format of ak-coder's session files.
@@ -50,10 +50,10 @@ impl AgentFormat for AkCoder {
     }
 }
 
-/// Reads the lines of one session file.
+/// Reads the lines of one ak-coder session file.
 struct Reader {
     messages: Box<dyn LineReader>,
-    /// The facts from the file's name. The first line that is read takes them.
+    /// Facts about the session from the file's name. The first line that is read returns them.
     facts: FileFacts,
 }
 
@@ -69,7 +69,8 @@ impl LineReader for Reader {
     }
 }
 
-/// Returns the images of a message. They are in the field `images`, as bytes or as paths.
+/// Returns the images in the field `images` of a message. Each image is there as bytes or as a
+/// path.
 fn images(data: &Data) -> Vec<Part> {
     #[derive(Deserialize)]
     struct RecordFields<'a> {

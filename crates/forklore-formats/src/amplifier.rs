@@ -13,7 +13,7 @@ use forklore_core::{Data, EventType, Message};
 use crate::head::{Probe, any_line};
 use crate::roles::kind_of;
 
-/// The dialect's name, which is stored with each event.
+/// The name of Amplifier's record format, which is stored with each imported event.
 pub const NAME: &str = "amplifier";
 
 /// The format of Amplifier's session directories.
@@ -30,8 +30,8 @@ impl AgentFormat for Amplifier {
         paths::is_transcript(path) && any_line(head, |line| is_own(line, of_session))
     }
 
-    /// Accepts only transcripts. The other JSON lines files in a session's directory are logs of
-    /// the program's actions.
+    /// Checks by its path whether a file may be a session file: only a transcript is one. The other
+    /// JSON lines files in a session's directory are logs of the program's actions.
     fn may_own(&self, path: &Path) -> bool {
         paths::is_transcript(path)
     }
@@ -65,8 +65,8 @@ impl AgentFormat for Amplifier {
     }
 }
 
-/// Checks whether a line is a message with the `timestamp` that Amplifier adds. `of_session` means
-/// that the file is in a `sessions` directory; the timestamp may then be missing.
+/// Checks whether a line is a message with the `timestamp` that Amplifier adds. In a `sessions`
+/// directory (`of_session`), the timestamp may be missing.
 fn is_own(line: &Probe<'_>, of_session: bool) -> bool {
     let timed = of_session || line.timestamp.get().is_some();
     timed && line.kind.get().is_none() && line.role.get().and_then(kind_of).is_some()

@@ -17,7 +17,7 @@ use crate::head::{LineOf, Probe, long_line_holds, recognise};
 use crate::lenient::MessageContent;
 use crate::lookalike;
 
-/// The dialect's name, which is stored with each event.
+/// The name of Claude Code's record format, which is stored with each imported event.
 pub const NAME: &str = "claude";
 
 /// The format of Claude Code's session files.
@@ -51,7 +51,7 @@ impl AgentFormat for Claude {
         if *kind == EventType::ASSISTANT_MESSAGE { usage::call_usage(data) } else { None }
     }
 
-    /// Claude Code's summary replaces everything before it.
+    /// Returns `AllBefore`, because Claude Code's summary replaces everything before the summary.
     fn compaction(&self, _data: &Data) -> Option<Covers> {
         Some(Covers::AllBefore)
     }
@@ -69,7 +69,7 @@ impl AgentFormat for Claude {
     }
 }
 
-/// Types of records that describe the session and have no id.
+/// Types of records that describe a Claude Code session and have no id.
 const SIDE_RECORDS: [&str; 12] = [
     "agent-name",
     "agent-setting",

@@ -18,7 +18,7 @@ use forklore_core::{Data, EventType, Message};
 
 use crate::head::{Probe, any_line, long_line_holds};
 
-/// The dialect's name, which is stored with each event.
+/// The name of Codex's record format, which is stored with each imported event.
 pub const NAME: &str = "codex";
 
 /// The format of Codex's session files, in all versions.
@@ -36,8 +36,8 @@ impl AgentFormat for Codex {
             || long_line_holds(head, &["\"type\":\"session_meta\"", "\"payload\":"])
     }
 
-    /// Accepts JSONL files, also if they are compressed with zstd. Codex compresses sessions that
-    /// nobody has used for a long time.
+    /// Checks by its path whether a file may be a session file: it must be a JSONL file, and may be
+    /// compressed with zstd. Codex compresses sessions that nobody has used for a long time.
     fn may_own(&self, path: &Path) -> bool {
         let is = |path: &Path, ending| {
             path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
@@ -57,7 +57,7 @@ impl AgentFormat for Codex {
         view::model(kind, data)
     }
 
-    /// Returns `AllBefore`, because the record of a compaction contains the part of the history
+    /// Returns `AllBefore`. The record of a compaction contains the part of the earlier history
     /// that Codex retains.
     fn compaction(&self, _data: &Data) -> Option<Covers> {
         Some(Covers::AllBefore)
@@ -90,8 +90,9 @@ impl AgentFormat for Codex {
     }
 }
 
-/// Checks whether Codex wrote the line. `named` means that the file has a name of Codex. Only then
-/// do items without an envelope count, which Codex wrote in early 2025.
+/// Checks whether Codex wrote the line. `named` means that the file's name has Codex's form.
+/// Without such a name, a line without an envelope, as Codex wrote it in early 2025, is not
+/// accepted.
 fn is_own(line: &Probe<'_>, named: bool) -> bool {
     match line.kind.get() {
         Some(

@@ -10,23 +10,26 @@ use serde::de::{
 };
 use serde_json::value::RawValue;
 
-/// The content of a JSON document.
+/// A JSON document that contains a list of records, split into its elements.
 #[derive(Debug, Default)]
 pub(crate) struct Document<'a> {
-    /// The top-level fields except the list of records, in the order of the document.
+    /// The top-level fields of the document, in its order. The field with the list of records is
+    /// not among them.
     pub(crate) fields: Vec<(Cow<'a, str>, &'a RawValue)>,
-    /// The elements of the list of records, or of the document itself if it is a list.
+    /// The records of the document: the elements of one of its fields, or of the document itself if
+    /// it is a list.
     pub(crate) items: Vec<&'a RawValue>,
-    /// Whether the document has a list of records.
+    /// Whether the document has a list of records, in one of its fields or as its top-level value.
     pub(crate) has_list: bool,
-    /// If the document is not valid JSON: the byte offset after the last valid value, and the error
-    /// message.
+    /// The JSON error in the document, with the byte offset after the last value before the error.
+    /// `None` if the document is valid JSON.
     pub(crate) damage: Option<(usize, String)>,
 }
 
 impl<'a> Document<'a> {
-    /// Reads a document whose records are in the field `list` or whose top-level value is a list.
-    /// Reads up to the end or to the first JSON error.
+    /// Parses a JSON document that is a list of records, or an object with such a list. `list` is
+    /// the name of the object's field with the list. Reads up to the end or to the first JSON
+    /// error.
     pub(crate) fn read(text: &'a str, list: &'static str) -> Self {
         let mut found = Self::default();
         let mut input = serde_json::Deserializer::from_str(text);
@@ -40,12 +43,13 @@ impl<'a> Document<'a> {
         found
     }
 
-    /// Returns the value of a field. If the name occurs more than once, returns the last value.
+    /// Returns the value of the top-level field `name`. If the document has the field more than
+    /// once, returns the last value.
     pub(crate) fn field(&self, name: &str) -> Option<&'a RawValue> {
         self.fields.iter().rev().find(|(key, _)| key == name).map(|(_, raw)| *raw)
     }
 
-    /// Returns the value of a field if it is a string.
+    /// Returns the value of the top-level field `name` if it is a string.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         serde_json::from_str(self.field(name)?.get()).ok()
     }
@@ -58,7 +62,7 @@ pub(crate) fn range(text: &str, part: &str) -> Option<Range<usize>> {
     (range.end <= text.len()).then_some(range)
 }
 
-/// Returns the elements of a list. Returns no elements if the value is not a list.
+/// Returns the elements of a JSON list. Returns no elements if the value is not a list.
 pub(crate) fn elements(raw: &RawValue) -> Vec<&RawValue> {
     serde_json::from_str(raw.get()).unwrap_or_default()
 }

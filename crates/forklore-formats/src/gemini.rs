@@ -17,7 +17,7 @@ use forklore_core::{CallUsage, Data, EventType, Message};
 use crate::document::{Document, elements};
 use crate::head::{Probe, any_line, first_byte};
 
-/// The dialect's name, which is stored with each event.
+/// The name of Gemini CLI's record format, which is stored with each imported event.
 pub const NAME: &str = "gemini";
 
 /// The format of Gemini CLI's session files.
@@ -68,7 +68,8 @@ fn is_own(line: &Probe<'_>) -> bool {
     header || kind == Some("gemini") && line.id.get().is_some() && line.timestamp.get().is_some()
 }
 
-/// Checks whether the file is one JSON document with the fields of a session.
+/// Checks whether a file is one JSON document with the fields of a Gemini CLI session. `head` are
+/// its first bytes.
 fn is_session(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
     let found = Document::read(text.trim_start_matches(['\u{feff}', '\0']), "messages");
@@ -80,8 +81,9 @@ fn is_session(head: &[u8]) -> bool {
     found.has_list && (of_session || spoken && found.field("lastUpdated").is_some())
 }
 
-/// Checks whether the file is a list of contents in the form of Google's API, or an object with
-/// such a list in `history`.
+/// Checks whether a file is a conversation saved by Gemini CLI. It contains a list of messages in
+/// the form of Google's API, or an object with such a list in `history`. `head` are its first
+/// bytes.
 fn is_checkpoint(path: &Path, head: &[u8]) -> bool {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let text = String::from_utf8_lossy(head);

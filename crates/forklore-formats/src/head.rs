@@ -7,7 +7,7 @@ use crate::lenient::{MessageContent, Object, Text};
 
 const LINES: usize = 200;
 
-/// The fields of a line by which the records of different agents are distinguished.
+/// The fields of a line that show which agent wrote the line.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Probe<'a> {
@@ -49,7 +49,7 @@ pub(crate) struct ProbedMessage<'a> {
     pub(crate) timestamp: Present,
 }
 
-/// Whether a field exists, even if its value is `null`.
+/// Whether a JSON field exists. It also exists if its value is `null`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Present(pub(crate) bool);
 
@@ -62,45 +62,47 @@ impl<'de> Deserialize<'de> for Present {
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Nothing {}
 
-/// Checks whether `is_own` accepts at least one of the first 200 lines.
+/// Checks whether one of the file's first 200 lines is a JSON object that `is_own` accepts. `head`
+/// are the file's first bytes.
 pub(crate) fn any_line(head: &[u8], is_own: impl Fn(&Probe<'_>) -> bool) -> bool {
     any_text(head, |text| serde_json::from_str(text).is_ok_and(|probe| is_own(&probe)))
 }
 
-/// Counts, among the first lines of a file, the records of one agent and the messages that the
-/// agent's format can or cannot read.
+/// Counts of an agent's records among the first lines of a file. They decide whether the agent
+/// wrote the file.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Recognised {
-    /// Number of lines that look like the agent's records.
+    /// Number of lines that have the form of the agent's records.
     pub(crate) own: usize,
     /// Number of messages that the agent's format can read.
     pub(crate) readable: usize,
-    /// Number of messages that look like the agent's but have another agent's form.
+    /// Number of messages that resemble the agent's messages but that its format cannot read.
     pub(crate) unreadable: usize,
 }
 
 impl Recognised {
-    /// Checks whether the agent wrote the file: it has records of the agent, and at least one
+    /// Checks whether the agent wrote the file. The file must have a record of the agent, and a
     /// readable message or no unreadable one.
     pub(crate) fn is_own(self) -> bool {
         self.own > 0 && (self.readable > 0 || self.unreadable == 0)
     }
 }
 
-/// How an agent's format classifies a line.
+/// The kind of a line in a file, as the format of one agent sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineOf {
-    /// A message in the agent's form.
+    /// A message in the form in which the agent writes messages.
     Message,
-    /// A record of the agent that is not a message.
+    /// A record of the agent, but not a message.
     Record,
-    /// A message that looks like a message of the agent but that the format cannot read.
+    /// A message that resembles the agent's messages but that its format cannot read.
     Unreadable,
-    /// Anything else, such as a record of another agent.
+    /// None of the agent's records, such as a record of another agent.
     Other,
 }
 
-/// Classifies the first 200 lines and counts the results.
+/// Counts the kinds of the first 200 lines of a file, as `line_of` returns them. `head` are the
+/// file's first bytes.
 pub(crate) fn recognise(head: &[u8], line_of: impl Fn(&Probe<'_>) -> LineOf) -> Recognised {
     let mut found = Recognised::default();
     for text in objects(head) {
@@ -118,14 +120,14 @@ pub(crate) fn recognise(head: &[u8], line_of: impl Fn(&Probe<'_>) -> LineOf) -> 
     found
 }
 
-/// Checks whether `is_own` accepts at least one of the first 200 lines. Skips lines that do not
-/// begin with `{`. `is_own` must reject damaged lines, because the last line of `head` may be
-/// incomplete.
+/// Checks whether `is_own` accepts one of the file's first 200 lines. Skips lines that do not begin
+/// with `{`. `is_own` must reject damaged lines, because the last line of `head`, the file's first
+/// bytes, may be incomplete.
 pub(crate) fn any_text(head: &[u8], is_own: impl Fn(&str) -> bool) -> bool {
     objects(head).any(|text| is_own(&text))
 }
 
-/// Returns the lines among the first 200 that begin with `{`, without surrounding white space.
+/// Returns those of the first 200 lines that begin with `{`. Removes the white space around them.
 fn objects(head: &[u8]) -> impl Iterator<Item = String> {
     head.split(|byte| *byte == b'\n').take(LINES).filter_map(|line| {
         let text = String::from_utf8_lossy(line);
@@ -134,14 +136,13 @@ fn objects(head: &[u8]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Returns the first byte after the byte order mark, white space and zero bytes.
+/// Returns the first byte that is not white space, a zero byte or part of a byte order mark.
 pub(crate) fn first_byte(head: &[u8]) -> Option<u8> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     head.iter().copied().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0))
 }
 
-/// Checks whether `head` is a part of one long line, without a line feed, and contains all of
-/// `marks`.
+/// Checks whether `head`, the first bytes of a file, has no line feed and contains all of `marks`.
 pub(crate) fn long_line_holds(head: &[u8], marks: &[&str]) -> bool {
     memchr::memchr(b'\n', head).is_none()
         && marks.iter().all(|mark| memchr::memmem::find(head, mark.as_bytes()).is_some())

@@ -10,11 +10,11 @@ use std::collections::HashMap;
 use forklore_core::agent_format::Parent;
 use serde::{Deserialize, Serialize};
 
-/// A position in the tree: the number of a message, counted from 1 in the order of the file, or
-/// [`START`].
+/// A position in the tree of a conversation's messages: a message's number, counted from 1 in file
+/// order, or [`START`].
 pub(crate) type At = u32;
 
-/// The position before the first message, the root of the tree.
+/// The position before the first message of a conversation: the root of the tree of messages.
 pub(crate) const START: At = 0;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub(crate) const START: At = 0;
 struct Node {
     id: String,
     parent: At,
-    /// A hash of the message, by which a repeated message is recognised.
+    /// A hash of the message's content, which shows whether a repeated message has changed.
     fingerprint: u32,
 }
 
@@ -38,35 +38,35 @@ impl From<Node> for (String, At, u32) {
     }
 }
 
-/// The state that is stored between two imports of the file.
+/// What is stored of a conversation between two imports of its file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Memory {
     nodes: Vec<Node>,
-    /// Hashes of the tool calls of messages. If a message occurs more than once, its last hash
-    /// counts.
+    /// Hashes of messages' tool calls, each with the number of its message. For a message that
+    /// occurs more than once, the last hash counts.
     calls: Vec<(At, u32)>,
-    /// The last message of the agent's current list.
+    /// The last message of the conversation as the agent now has it.
     tip: At,
-    /// The message that the last event follows or contains; the next event of the file can refer to
-    /// it as the previous one.
+    /// The message that the last event contains or follows. The next event can continue it without
+    /// naming it.
     written: Option<At>,
-    /// The id of the first message that the agent hides but can restore.
+    /// The id of the first message that the agent now hides, but can restore.
     hidden: Option<String>,
 }
 
-/// The tree of messages, as far as the file has been read.
+/// The tree of all messages of a conversation that were read so far.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     memory: Memory,
     children: HashMap<(At, String), At>,
-    /// For each message id, the last message with that id.
+    /// The last message that was read with each message id.
     latest: HashMap<String, At>,
     calls: HashMap<At, u32>,
     checkpoint: Checkpoint,
 }
 
-/// The state before the last line. Entries of `nodes` and `calls` never change and are only
-/// appended, so the lengths are enough to restore the lists.
+/// What is needed to restore the state before the last line. Entries of `nodes` and `calls` never
+/// change and are only appended, so the lengths are enough to restore the lists.
 #[derive(Debug, Default)]
 struct Checkpoint {
     nodes: usize,
@@ -89,7 +89,8 @@ impl History {
         history
     }
 
-    /// Records the state before a line. Callers must call this before they read each line.
+    /// Remembers the present state, so that it can be restored. Callers must call this before they
+    /// read each line.
     pub(crate) fn begin_line(&mut self) {
         let Memory { nodes, calls, tip, written, hidden } = &self.memory;
         self.checkpoint = Checkpoint {
@@ -123,12 +124,12 @@ impl History {
         self.memory.tip
     }
 
-    /// Makes `at` the last message of the current list.
+    /// Makes `at` the last message of the agent's current conversation.
     pub(crate) fn go_to(&mut self, at: At) {
         self.memory.tip = at;
     }
 
-    /// Records that the last event contains or follows the message `at`.
+    /// Records that the last event contains the message `at` or follows it.
     pub(crate) fn set_written(&mut self, at: At) {
         self.memory.written = Some(at);
     }
@@ -157,7 +158,7 @@ impl History {
         self.node(at).map(|node| node.fingerprint)
     }
 
-    /// Returns the hash of a message's tool calls, or `None` if the message has no calls.
+    /// Returns the hash of a message's tool calls, or `None` if the message has no tool calls.
     pub(crate) fn calls(&self, at: At) -> Option<u32> {
         self.calls.get(&at).copied()
     }
@@ -167,12 +168,12 @@ impl History {
         self.calls.insert(at, calls);
     }
 
-    /// Returns the message with this id directly after the message `parent`.
+    /// Returns the message with this id that directly follows the message `parent`.
     pub(crate) fn child(&self, parent: At, id: &str) -> Option<At> {
         self.children.get(&(parent, id.to_owned())).copied()
     }
 
-    /// Returns the message with this id in the agent's current list.
+    /// Returns the message with this id in the agent's current conversation.
     pub(crate) fn in_list(&self, id: &str) -> Option<At> {
         // Nearly every id is new, so the search through the list is rare.
         self.latest.get(id)?;
@@ -186,7 +187,7 @@ impl History {
         None
     }
 
-    /// Adds a message after `parent`, and returns its position.
+    /// Adds a message to the tree, directly after the message `parent`. Returns its position.
     pub(crate) fn add(&mut self, parent: At, id: &str, fingerprint: u32) -> At {
         self.memory.nodes.push(Node { id: id.to_owned(), parent, fingerprint });
         let at = At::try_from(self.memory.nodes.len()).unwrap_or(At::MAX);
@@ -195,7 +196,7 @@ impl History {
         at
     }
 
-    /// Returns the parent record of an event that follows the message `at`.
+    /// Returns the parent that an event after the message `at` must name.
     pub(crate) fn behind(&self, at: At) -> Parent {
         if self.memory.written == Some(at) {
             return Parent::Previous;
@@ -204,7 +205,8 @@ impl History {
     }
 }
 
-/// Returns the key of a message's event, which is unique in the file. Message ids are not unique.
+/// Returns the key by which other events refer to a message's event. It is unique in the file,
+/// unlike message ids.
 pub(crate) fn key(at: At) -> String {
     format!("#{at}")
 }

@@ -5,24 +5,25 @@ use std::path::{Path, PathBuf};
 
 use crate::{AGENT_FORMATS, akcoder, amplifier, claude, pi};
 
-/// An agent, and the locations of its session files.
+/// An agent, and the locations at which it stores session files on this computer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentHome {
     /// The agent's display name.
     pub agent: &'static str,
-    /// The name of the dialect of the agent's session files.
+    /// The name of the agent's record format, such as `claude`.
     pub dialect: &'static str,
-    /// The directories and single files in which the agent stores sessions. They need not exist.
+    /// The directories and single files in which the agent stores sessions. They may be missing.
     pub folders: Vec<PathBuf>,
 }
 
-/// The user's home directory and environment variables.
+/// The user's home directory, and the access to environment variables.
 struct Machine<'a> {
     home: &'a Path,
     variable: &'a dyn Fn(&str) -> Option<OsString>,
 }
 
-/// An agent's display name, its dialect, and a function that returns the locations of its sessions.
+/// An agent's display name, the name of its record format, and a function that returns the
+/// locations of its sessions.
 type Keeper = (&'static str, &'static str, fn(&Machine<'_>) -> Vec<PathBuf>);
 
 const KEEPERS: &[Keeper] = &[
@@ -74,7 +75,7 @@ pub fn of(home: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<Agent
 
 impl Machine<'_> {
     /// Returns the directory that an environment variable names. Returns `None` if the variable is
-    /// not set or empty. Returns `None` also for a relative path, because it depends on the agent's
+    /// not set or empty. Also returns `None` for a relative path, because it depends on the agent's
     /// working directory.
     fn set(&self, variable: &str) -> Option<PathBuf> {
         let path = PathBuf::from((self.variable)(variable)?);

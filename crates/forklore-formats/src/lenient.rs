@@ -46,7 +46,7 @@ macro_rules! otherwise_empty {
     };
 }
 
-/// A string; `None` for any other value.
+/// A JSON string that is read leniently: any value that is not a string becomes `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Text<'a>(Option<Cow<'a, str>>);
 
@@ -90,7 +90,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
-/// A boolean; `false` for any other value.
+/// A JSON boolean that is read leniently: any value that is not a boolean becomes `false`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Flag(pub(crate) bool);
 
@@ -116,8 +116,8 @@ impl<'de> Deserialize<'de> for Flag {
 pub(crate) struct Number(pub(crate) f64);
 
 impl Number {
-    /// Returns the number as a count. Drops the fraction, and returns 0 for a negative number or
-    /// NaN.
+    /// Returns the number as a whole number, without its fraction. Returns 0 for a negative number
+    /// or NaN.
     pub(crate) fn count(self) -> u64 {
         // `as` saturates, and converts NaN to 0.
         self.0 as u64
@@ -147,7 +147,8 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-/// A whole number that is not negative; `None` for any other value.
+/// A JSON number that is read leniently: any value that is not a whole number of at least 0 becomes
+/// `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Whole(pub(crate) Option<u64>);
 
@@ -174,7 +175,7 @@ impl<'de> Deserialize<'de> for Whole {
     }
 }
 
-/// A list of `T`s; empty for any other value.
+/// A JSON list of `T`s that is read leniently: any value that is not a list becomes an empty list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Many<T>(pub(crate) Vec<T>);
 
@@ -199,7 +200,8 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Many<T> {
     }
 }
 
-/// An object, read as a `T`; the default of `T` for any other value.
+/// A JSON object that is read leniently as a `T`. Any value that is not an object becomes the
+/// default of `T`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Object<T>(pub(crate) T);
 
@@ -223,12 +225,12 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Object<T> {
 /// The content of a message in most APIs: a string, or a list of blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum MessageContent<T> {
-    /// A value that is neither a string nor a list, or no value.
+    /// The content is absent, or neither a string nor a list.
     #[default]
     Nothing,
-    /// A string, whose text is discarded.
+    /// The content is a string. Its text is not stored here.
     Text,
-    /// A list of blocks. An element that is not an object reads as an empty block.
+    /// The content is a list of blocks. An element that is not an object becomes an empty block.
     Blocks(Vec<T>),
 }
 
@@ -265,8 +267,8 @@ impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for MessageContent<T> 
     }
 }
 
-/// Deserializes the fields of a line. If serde rejects the line, normalises it into `plainer` as
-/// the agent would read the line, and tries again. Of repeated keys the last one applies, and lone
+/// Deserializes the fields of a JSON line. If serde rejects the line, repairs it into `plainer`, as
+/// the agent would read it, and tries again: of repeated keys the last one applies, and lone
 /// surrogates are replaced. The error is the message for a
 /// [`Line::Damage`](forklore_core::agent_format::Line).
 pub(crate) fn fields<'a, T: Deserialize<'a>>(

@@ -64,8 +64,8 @@ mod time;
 
 use forklore_core::agent_format::AgentFormat;
 
-/// All formats, in the order in which detection tries them. The first format that recognizes a file
-/// is used.
+/// All supported formats of agents' session files, in the order in which detection tries them. The
+/// first format that recognizes a file is used.
 pub static AGENT_FORMATS: &[&dyn AgentFormat] = &[
     &pi::Pi,
     &codex::Codex,

@@ -2,7 +2,7 @@
 
 use crate::head::{Probe, any_line};
 
-/// An unsupported agent, and a test for its records.
+/// An unsupported agent whose files resemble those of a supported one, and a test for its records.
 struct Lookalike {
     name: &'static str,
     is_own: fn(&Probe<'_>) -> bool,
@@ -25,8 +25,8 @@ const LOOKALIKES: &[Lookalike] = &[
     },
 ];
 
-/// Returns the name of the unsupported agent that wrote a file, judged by `head`, the first bytes
-/// of the file.
+/// Returns the name of the unsupported agent that wrote a file, if one did. `head` are the first
+/// bytes of the file.
 pub(crate) fn writer_of(head: &[u8]) -> Option<&'static str> {
     let is_own = |agent: &&Lookalike| any_line(head, agent.is_own);
     LOOKALIKES.iter().find(is_own).map(|agent| agent.name)

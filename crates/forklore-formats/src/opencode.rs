@@ -17,7 +17,7 @@ use forklore_core::{CallUsage, Data, EventType, Message};
 use self::message::OwnMessage;
 use crate::document::Document;
 
-/// The dialect's name, which is stored with each event.
+/// The name of opencode's record format, which is stored with each imported event.
 pub const NAME: &str = "opencode";
 
 /// The format of opencode's sessions.

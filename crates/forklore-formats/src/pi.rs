@@ -16,7 +16,7 @@ use serde::Deserialize;
 use crate::head::{LineOf, Probe, any_line, long_line_holds, recognise};
 use crate::lookalike;
 
-/// The dialect's name, which is stored with each event.
+/// The name of Pi's record format, which is stored with each imported event.
 pub const NAME: &str = "pi";
 
 /// The format of Pi's session files, in all versions.
@@ -51,9 +51,9 @@ impl AgentFormat for Pi {
     }
 
     /// Returns the range that a compaction replaces: all records before the record that the
-    /// compaction names. If the compaction names itself or no record, it replaces all records
-    /// before it. The first version of the format names a line number instead, counted from the
-    /// header, which is line 0.
+    /// compaction names. If the compaction names itself or no record, replaces all records before
+    /// the compaction. The first version of the format names a line number instead, counted from
+    /// the header, which is line 0.
     fn compaction(&self, data: &Data) -> Option<Covers> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -87,9 +87,9 @@ fn is_header(line: &Probe<'_>) -> bool {
     line.kind.is("session") && line.id.get().is_some() && line.timestamp.get().is_some()
 }
 
-/// Classifies a line of a file that may lack a header. In Pi's files, a message whose content is a
-/// list of blocks has a timestamp in the message. Without that timestamp, another agent wrote the
-/// message.
+/// Returns what a line of a file without a header is: a message of Pi, a message of another agent,
+/// or anything else. In Pi's files, a message whose content is a list of blocks contains a
+/// timestamp. Without that timestamp, another agent wrote the message.
 fn line_of(line: &Probe<'_>) -> LineOf {
     let message = &line.message.0;
     let is_message = line.kind.is("message")

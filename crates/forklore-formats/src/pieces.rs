@@ -11,10 +11,11 @@ use forklore_core::{Data, Inline, Message, Part, inline};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Maximum length of a call id that every provider accepts, in bytes.
+/// Maximum length in bytes of a tool call's id that every model provider accepts.
 const LONGEST_ID: usize = 64;
 
-/// The number of parts that were left out, by kind.
+/// How many message parts an export left out because the agent's format cannot express them, by
+/// kind of part.
 pub(crate) type Losses = BTreeMap<String, u64>;
 
 /// A part of a message that every agent's format can express.
@@ -26,7 +27,8 @@ pub(crate) enum Piece {
     Result { call_id: String, name: Option<String>, content: Vec<Piece>, is_error: bool },
 }
 
-/// Converts the parts of a message. Counts the parts that are left out in `losses`.
+/// Converts a message to the parts that every agent's format can express. Counts the parts that are
+/// left out in `losses`.
 pub(crate) fn of_message(message: &Message, losses: &mut Losses) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for part in message.to_parts() {
@@ -51,7 +53,7 @@ pub(crate) fn of_message(message: &Message, losses: &mut Losses) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the texts among the pieces, joined by line breaks.
+/// Returns the texts among these message parts, joined by line breaks.
 pub(crate) fn text_of(pieces: &[Piece]) -> String {
     let texts = pieces.iter().filter_map(|piece| match piece {
         Piece::Text(text) => Some(text.as_str()),
@@ -60,8 +62,8 @@ pub(crate) fn text_of(pieces: &[Piece]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// Converts a call id to one that every provider accepts. The conversion is deterministic, so that
-/// a call and its result still have the same id.
+/// Converts a tool call's id to one that every model provider accepts. The conversion is
+/// deterministic, so that a call and its result still have the same id.
 pub(crate) fn plain_id(id: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !id.is_empty() && id.len() <= LONGEST_ID && id.chars().all(plain) {
@@ -74,8 +76,8 @@ pub(crate) fn plain_id(id: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{begun}_{hash:08x}"))
 }
 
-/// Returns the arguments of a call as a JSON object. Arguments that are no object become the field
-/// `input` of an object.
+/// Returns the arguments of a tool call as a JSON object. Arguments that are no object become the
+/// field `input` of an object.
 pub(crate) fn object(arguments: &Data) -> Value {
     match serde_json::from_str(arguments.get()) {
         Ok(Value::Object(fields)) => Value::Object(fields),
@@ -85,8 +87,8 @@ pub(crate) fn object(arguments: &Data) -> Value {
     }
 }
 
-/// Converts the content of a tool result: a string, blocks in any agent's form, or other JSON,
-/// which becomes text.
+/// Converts the content of a tool result to message parts. It is a string, blocks in any agent's
+/// form, or other JSON, which becomes text.
 fn of_content(content: &Data, losses: &mut Losses) -> Vec<Piece> {
     if let Ok(text) = content.read::<String>() {
         return vec![Piece::Text(text)];
@@ -108,7 +110,8 @@ fn of_content(content: &Data, losses: &mut Losses) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the text of a response in Gemini's form: `{"output": "..."}` or `{"error": "..."}`.
+/// Returns the text of a tool result in Gemini's form: `{"output": "..."}` or `{"error": "..."}`.
+/// Returns `None` for other content.
 fn function_response(content: &Data) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "lowercase")]
@@ -126,12 +129,12 @@ struct Kind {
     _kind: String,
 }
 
-/// Counts one part of this kind as left out.
+/// Counts one message part of this kind that the export leaves out.
 pub(crate) fn lose(kind: &str, losses: &mut Losses) {
     *losses.entry(kind.to_owned()).or_default() += 1;
 }
 
-/// Parses a block that is text or an image in the form of any agent.
+/// Parses a content block of any agent, if it is text or an image.
 fn foreign(block: &Data) -> Option<Piece> {
     #[derive(Deserialize)]
     struct TextBlock {

@@ -14,7 +14,7 @@ use forklore_core::{CallUsage, Data, EventType, Message};
 
 use crate::head::any_text;
 
-/// The dialect's name, which is stored with each event.
+/// The name of Pixir's record format, which is stored with each imported event.
 pub const NAME: &str = "pixir";
 
 /// The format of Pixir's session logs.
@@ -26,7 +26,8 @@ impl AgentFormat for Pixir {
         NAME
     }
 
-    /// Also checks the file's extension, because forklore's own files have lines of the same form.
+    /// Checks whether a file is a session log of Pixir. Also checks the file's extension, because
+    /// forklore's own files have lines of the same form.
     fn detect(&self, path: &Path, head: &[u8]) -> bool {
         self.may_own(path) && any_text(head, record::is_own)
     }
@@ -47,8 +48,8 @@ impl AgentFormat for Pixir {
         (*kind == EventType::PROVIDER_USAGE).then(|| usage::call_usage(data)).flatten()
     }
 
-    /// Returns the range that a compaction replaces: all events up to the end of the range in its
-    /// record. The events between that end and the compaction remain.
+    /// Returns the range that a compaction replaces: all events up to the last event that its
+    /// record names. The events between that one and the compaction remain.
     fn compaction(&self, data: &Data) -> Option<Covers> {
         view::range_end(data).map(Covers::Through)
     }

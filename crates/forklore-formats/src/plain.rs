@@ -15,7 +15,7 @@ use crate::head::{Probe, any_line};
 use crate::lenient::MessageContent;
 use crate::roles::kind_of;
 
-/// The dialect's name, which is stored with each event.
+/// The name of the record format of plain message files, which is stored with each imported event.
 pub const NAME: &str = "plain";
 
 /// The format of files that contain plain messages.
@@ -60,7 +60,8 @@ impl AgentFormat for Plain {
     }
 }
 
-/// Checks by the file's extension whether each line of the file is one message.
+/// Checks by its extension whether the file contains one message per line, and is not one JSON
+/// document.
 fn is_lines(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.eq_ignore_ascii_case("jsonl"))
 }

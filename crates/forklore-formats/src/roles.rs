@@ -5,7 +5,8 @@ use forklore_core::call::{CallStep, OpenCall};
 
 use crate::lenient::Text;
 
-/// Returns the event type of a message with this role, or `None` for an unknown role.
+/// Returns the event type of a message whose author has this role. Returns `None` for an unknown
+/// role.
 pub(crate) fn kind_of(role: &str) -> Option<EventType> {
     match role {
         "system" | "developer" => Some(EventType::SYSTEM_MESSAGE),
@@ -16,8 +17,8 @@ pub(crate) fn kind_of(role: &str) -> Option<EventType> {
     }
 }
 
-/// Returns the step that opens a call. Returns `None` if `id` is missing. A missing name becomes
-/// empty.
+/// Returns a step that records the start of a tool call. Returns `None` if `id` is missing. A
+/// missing name becomes an empty one.
 pub(crate) fn opened(id: &Text<'_>, name: &Text<'_>) -> Option<CallStep> {
     let name = name.to_owned().unwrap_or_default();
     Some(CallStep::Open(OpenCall { id: id.to_owned()?, name }))

@@ -7,7 +7,7 @@ use forklore_core::data::without_lone_surrogates;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// The JSON value of a field as it is written, which may be `null`. `None` means that the field is
+/// A field's JSON value, exactly as it is written; it may be `null`. `None` means that the field is
 /// absent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Field<'a>(pub(crate) Option<&'a RawValue>);
@@ -19,7 +19,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// Returns the value if it is a string.
+    /// Returns the field's value if it is a string.
     pub(crate) fn text(&self) -> Option<Cow<'a, str>> {
         #[derive(Deserialize)]
         struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
@@ -37,18 +37,18 @@ impl<'a> Field<'a> {
     }
 }
 
-/// A set of changes to the fields of one JSON object.
+/// Changes to the fields of one JSON object, which are made without changing its other bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Splice {
-    /// The byte ranges to replace, as start and end in the line, with their replacements.
+    /// The byte ranges of the line to replace: start (inclusive), end (exclusive) and replacement.
     edits: Vec<(usize, usize, String)>,
-    /// The fields to add as JSON, each with a trailing comma.
+    /// The fields to add to the object, as JSON. A comma follows each field.
     added: String,
 }
 
 impl Splice {
-    /// Sets the field `name` to the JSON value `json`. `field` is the present value of the field in
-    /// `line`.
+    /// Sets the field `name` of the object to the JSON value `json`. `field` is its present value
+    /// in `line`, the object's text.
     pub(crate) fn set(&mut self, line: &str, name: &str, field: Field<'_>, json: String) {
         match field.0 {
             Some(raw) if raw.get() == json => {}
@@ -57,13 +57,15 @@ impl Splice {
         }
     }
 
-    /// Replaces the value `raw` by `json`. `raw` must be a slice of `line`.
+    /// Replaces the JSON value `raw` of the object by `json`. `raw` must be a slice of `line`, the
+    /// object's text.
     pub(crate) fn replace(&mut self, line: &str, raw: &RawValue, json: String) {
         let start = raw.get().as_ptr().addr().saturating_sub(line.as_ptr().addr());
         self.edits.push((start, start + raw.get().len(), json));
     }
 
-    /// Adds a field at the beginning of the object. The object must not have the field.
+    /// Adds the field `name` with the JSON value `json` at the beginning of the object. The object
+    /// must not have the field.
     pub(crate) fn add(&mut self, name: &str, json: &str) {
         self.added.push('"');
         self.added.push_str(name);
@@ -72,7 +74,8 @@ impl Splice {
         self.added.push(',');
     }
 
-    /// Writes `line` with the changes, and a line feed.
+    /// Applies the changes to `line`, the object's text, and writes the result to `out` with a line
+    /// feed.
     pub(crate) fn write(mut self, line: &str, out: &mut dyn Write) -> io::Result<()> {
         let mut done = 0;
         if !self.added.is_empty() {
@@ -96,15 +99,14 @@ impl Splice {
     }
 }
 
-/// Normalises a line that serde rejects, as the agent would read the line. Of repeated keys the
-/// last one applies, and lone surrogates are replaced. Returns `None` if the line is no JSON
-/// object.
+/// Repairs a JSON line that serde rejects, as the agent would read it: of repeated keys the last
+/// one applies, and lone surrogates are replaced. Returns `None` if the line is no JSON object.
 pub(crate) fn plainer(line: &str) -> Option<String> {
     let value: serde_json::Value = serde_json::from_str(&without_lone_surrogates(line)).ok()?;
     value.is_object().then(|| value.to_string())
 }
 
-/// Returns `text` as a JSON string, with quotes and escapes.
+/// Returns `text` as a JSON string literal, with quotes and escapes.
 pub(crate) fn quoted(text: &str) -> String {
     // Serializing a string cannot fail.
     serde_json::to_string(text).unwrap_or_default()

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use oxigraph::model::vocab::{rdf, xsd};
 use oxigraph::model::{Literal, NamedNode, NamedNodeRef, Quad, Term};
 
-/// Adds quads about `subject`, in the named graph `graph`, to `out`.
+/// Adds quads (RDF statements) about one subject to `out`. They are in the named graph `graph`.
 pub(crate) struct About<'a> {
     pub(crate) out: &'a mut Vec<Quad>,
     pub(crate) graph: &'a NamedNode,
@@ -22,8 +22,9 @@ impl About<'_> {
         self.put(rdf::TYPE, class.into_owned());
     }
 
-    /// Adds a string. If RDF cannot express a character in it, adds two literals: the bytes of the
-    /// string in base64, and the string with such characters replaced.
+    /// Adds a string as a value of the subject. If RDF cannot express a character in the string,
+    /// adds two literals: the bytes of the string in base64, and the string with such characters
+    /// replaced.
     pub(crate) fn text(&mut self, predicate: NamedNodeRef<'_>, text: &str) {
         let readable = readable(text);
         if readable != text {
@@ -33,15 +34,15 @@ impl About<'_> {
         self.put(predicate, Literal::new_simple_literal(readable));
     }
 
-    /// Adds a string that is only for people. Converts its line ends to `\n`, and does not preserve
-    /// characters that RDF cannot express.
+    /// Adds a string for people as a value of the subject. Converts its line ends to `\n`, and
+    /// replaces characters that RDF cannot express.
     pub(crate) fn gist(&mut self, predicate: NamedNodeRef<'_>, text: &str) {
         let text = readable(&text.replace("\r\n", "\n").replace('\r', "\n"));
         self.put(predicate, Literal::new_simple_literal(text));
     }
 
-    /// Adds JSON as a string. If RDF cannot express a character in it, escaped or not, also adds
-    /// the bytes in base64, as [`About::text`] does.
+    /// Adds JSON text as a value of the subject. If RDF cannot express a character in it, escaped
+    /// or not, adds two literals: the bytes in base64, and the text with such characters replaced.
     pub(crate) fn json(&mut self, predicate: NamedNodeRef<'_>, json: &str) {
         let readable = readable_json(json);
         if readable != json {
@@ -61,7 +62,7 @@ impl About<'_> {
         }
     }
 
-    /// Adds `true` if `is` is true, otherwise nothing.
+    /// Adds the value `true` to the subject if `is` is true. Otherwise adds nothing.
     pub(crate) fn flag(&mut self, predicate: NamedNodeRef<'_>, is: bool) {
         if is {
             self.put(predicate, Literal::new_typed_literal("true", xsd::BOOLEAN));
@@ -83,7 +84,7 @@ impl About<'_> {
 }
 
 #[cfg(test)]
-/// Parses the time in a literal that [`About::time`] added.
+/// Parses the text of a time literal that [`About::time`] added.
 pub(crate) fn time_of(text: &str) -> Option<Timestamp> {
     match text.strip_prefix('-') {
         Some(rest) => format!("-00{rest}").parse().ok(),
@@ -92,13 +93,13 @@ pub(crate) fn time_of(text: &str) -> Option<Timestamp> {
 }
 
 #[cfg(test)]
-/// Decodes the string in a base64 literal that [`About::text`] added.
+/// Decodes a base64 literal that [`About::text`] added for a string.
 pub(crate) fn text_of_bytes(base64: &str) -> Option<String> {
     String::from_utf8(BASE64_STANDARD.decode(base64).ok()?).ok()
 }
 
-/// Replaces the characters that some RDF format cannot express: those that XML forbids, and the
-/// carriage return.
+/// Replaces each character that some RDF format cannot express. These are the characters that XML
+/// forbids, and the carriage return.
 fn readable(text: &str) -> String {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return text.to_owned();
@@ -106,8 +107,8 @@ fn readable(text: &str) -> String {
     text.chars().map(|c| if is_sayable(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
-/// Replaces the characters that some RDF format cannot express, and the JSON escapes of zero bytes
-/// and lone surrogates.
+/// Replaces each character in JSON text that some RDF format cannot express. Also replaces the JSON
+/// escapes of zero bytes and lone surrogates.
 fn readable_json(json: &str) -> String {
     let text = forklore_core::data::without_lone_surrogates(json);
     if !text.contains("\\u0000") {
@@ -131,8 +132,8 @@ fn readable_json(json: &str) -> String {
     readable(&out)
 }
 
-/// Checks whether every RDF format can express the character and reads it back unchanged. These are
-/// the characters of XML except the carriage return, which XML reads as a line feed.
+/// Checks whether every RDF format can express the character and reads it back unchanged. This is
+/// true of the characters of XML, except the carriage return, which XML reads as a line feed.
 fn is_sayable(c: char) -> bool {
     matches!(c, '\t' | '\n' | ' '..='\u{7e}' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}')
         || c >= '\u{10000}'

@@ -3,7 +3,8 @@
 use spargebra::Query;
 use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExpression};
 
-/// Checks whether the query contains `SERVICE` in any part, including subqueries and expressions.
+/// Checks whether a SPARQL query contains `SERVICE`, which would contact another server. Searches
+/// all parts of the query, including subqueries and expressions.
 pub(crate) fn calls_service(query: &Query) -> bool {
     match query {
         Query::Select { pattern, .. }

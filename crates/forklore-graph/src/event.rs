@@ -11,11 +11,12 @@ use crate::about::About;
 use crate::vocabulary as v;
 use crate::{iri, session};
 
-/// The IRIs of the tool calls without a result, by call id. They are needed to link a result to its
+/// The IRIs of tool calls that have no result yet, by call id. They link a later result to its
 /// call.
 pub(crate) type OpenCalls = HashMap<String, NamedNode>;
 
-/// Adds the quads of an event that the session `writer` wrote.
+/// Adds the RDF quads of an event to `out`. The session `writer` wrote the event itself and did not
+/// inherit it.
 pub(crate) fn describe(
     engine: &Engine,
     writer: &Header,
@@ -68,8 +69,8 @@ fn usage(engine: &Engine, stored: &LogEntry, about: &mut About<'_>) {
     }
 }
 
-/// Adds the role and the text of a message, and whether it contains a failed or synthetic tool
-/// result.
+/// Adds the role and the text of a message to its event. Also adds whether it contains a tool
+/// result that failed or that forklore generated.
 fn message(message: &Message, about: &mut About<'_>) {
     let role = match message.role {
         Role::System => "system",
@@ -94,14 +95,14 @@ fn message(message: &Message, about: &mut About<'_>) {
     about.flag(v::SYNTHETIC, result(synthetic));
 }
 
-/// Returns the content of a tool result for people. A string is returned without quotes and
+/// Returns the content of a tool result as text for people. A string is returned without quotes and
 /// escapes, any other value as JSON.
 fn text(content: &Data) -> String {
     content.readable().read::<String>().unwrap_or_else(|_| content.get().to_owned())
 }
 
-/// Adds the tool calls that the event opens, and links its results to the calls that they close.
-/// Triples have no order, so if there are several steps, adds the list of steps as JSON too.
+/// Adds the tool calls that an event opens, and links its results to the calls that they close.
+/// Triples have no order, so if there are several such steps, also adds the list of steps as JSON.
 fn calls(stored: &LogEntry, open: &mut OpenCalls, about: &mut About<'_>) {
     let LogEntry { origin, event, .. } = stored;
     if event.effect.starts_turn {
@@ -135,7 +136,7 @@ fn calls(stored: &LogEntry, open: &mut OpenCalls, about: &mut About<'_>) {
     }
 }
 
-/// Adds the model call that generated an assistant message.
+/// Adds the call of the model that generated an assistant message.
 fn model_call(stored: &LogEntry, about: &mut About<'_>) {
     let call = iri::model_call(&stored.origin);
     about.put(v::WAS_GENERATED_BY, call.clone());
@@ -147,8 +148,8 @@ fn model_call(stored: &LogEntry, about: &mut About<'_>) {
     activity.put(v::WAS_ASSOCIATED_WITH, iri::agent(&stored.origin.session_id));
 }
 
-/// Records the calls that an inherited event opens and closes, so that a result in the session's
-/// own events can be linked to its call.
+/// Records the tool calls that an inherited event opens and closes. They link a result in the
+/// session's own events to its call.
 pub(crate) fn follow(origin: &Origin, effect: &forklore_core::Effect, open: &mut OpenCalls) {
     if effect.starts_turn {
         open.clear();

@@ -6,7 +6,7 @@ use oxigraph::store::{StorageError, Store};
 
 use crate::query::{self, Answer, Query, QueryError};
 
-/// A set of quads in memory that queries can read.
+/// A set of RDF quads in memory, which queries can read.
 #[derive(Clone)]
 pub struct Graph {
     pub(crate) store: Store,
@@ -16,16 +16,16 @@ pub struct Graph {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// The sessions could not be read.
+    /// The sessions could not be read from the session store.
     #[error(transparent)]
     Sessions(#[from] forklore_engine::Error),
-    /// The in-memory store could not store the quads.
+    /// The quads could not be stored in memory.
     #[error("the graph cannot be kept: {0}")]
     Storage(#[from] StorageError),
 }
 
 impl LoadError {
-    /// Returns the error kind that scripts see.
+    /// Returns the kind of this error, as scripts see it.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -36,10 +36,10 @@ impl LoadError {
 }
 
 impl Graph {
-    /// Builds a graph from quads, such as those of a [`Projection`](crate::Projection).
+    /// Builds a graph from RDF quads, such as those of a [`Projection`](crate::Projection).
     ///
     /// # Errors
-    /// The first error among the quads, or an error of the in-memory store.
+    /// The first error among the quads, or an error of the graph's memory.
     pub fn of(
         quads: impl IntoIterator<Item = forklore_engine::Result<Vec<Quad>>>,
     ) -> Result<Self, LoadError> {
@@ -60,7 +60,7 @@ impl Graph {
     /// Returns the number of quads in the graph.
     ///
     /// # Errors
-    /// If the store cannot be read.
+    /// If the quads cannot be read from memory.
     pub fn len(&self) -> Result<usize, StorageError> {
         self.store.len()
     }
@@ -73,12 +73,13 @@ impl Graph {
     /// Checks whether the graph has no quads.
     ///
     /// # Errors
-    /// If the store cannot be read.
+    /// If the quads cannot be read from memory.
     pub fn is_empty(&self) -> Result<bool, StorageError> {
         self.store.is_empty()
     }
 
-    /// Answers a query. Unless the query names a dataset, it reads the union of all named graphs.
+    /// Answers a SPARQL query on this graph. Unless the query names a dataset, it reads the union
+    /// of all named graphs.
     ///
     /// # Errors
     /// See [`QueryError`].

@@ -9,7 +9,7 @@ use oxigraph::model::NamedNode;
 
 const SESSION: &str = "urn:forklore:session:";
 
-/// Returns the IRI of a session.
+/// Returns the IRI of a session, which is also the IRI of its named graph.
 #[must_use]
 pub fn session(id: &SessionId) -> NamedNode {
     named(SESSION, id.as_str(), "")
@@ -21,18 +21,20 @@ pub(crate) fn session_id(iri: &str) -> Option<SessionId> {
     decoded(iri.strip_prefix(SESSION)?)?.parse().ok()
 }
 
-/// Returns the IRI of an event. The IRI contains the event's origin, so it is the same in every
-/// session that inherits the event.
+/// Returns the IRI of an event. It contains the event's origin (the session that wrote the event,
+/// and its seq there), so it is the same in every session that inherits the event.
 pub(crate) fn event(origin: &Origin) -> NamedNode {
     named("urn:forklore:event:", origin.session_id.as_str(), &format!(":{}", origin.seq))
 }
 
-/// Returns the IRI of the model call that generated the event with this origin.
+/// Returns the IRI of the model call that generated an event. `origin` is the session that wrote
+/// the event, and its seq there.
 pub(crate) fn model_call(origin: &Origin) -> NamedNode {
     named("urn:forklore:model-call:", origin.session_id.as_str(), &format!(":{}", origin.seq))
 }
 
-/// Returns the IRI of a tool call. `number` is its index among the call steps of the event, from 0.
+/// Returns the IRI of a tool call that an event opens. `number` is the index of the call among the
+/// event's steps that open or close calls, counted from 0.
 pub(crate) fn tool_call(origin: &Origin, number: usize) -> NamedNode {
     let behind = format!(":{}:{number}", origin.seq);
     named("urn:forklore:tool-call:", origin.session_id.as_str(), &behind)
@@ -43,7 +45,8 @@ pub(crate) fn agent(id: &SessionId) -> NamedNode {
     named("urn:forklore:agent:", id.as_str(), "")
 }
 
-/// Returns the IRI of a principal. A DID is used unchanged, any other principal is percent-encoded.
+/// Returns the IRI of a principal (on whose behalf a session acts). A decentralised identifier
+/// (DID) is used unchanged, any other principal is percent-encoded.
 pub(crate) fn principal(text: &str) -> NamedNode {
     if is_did(text) {
         return NamedNode::new_unchecked(text);
@@ -56,8 +59,8 @@ pub(crate) fn file(path: &str) -> NamedNode {
     named("urn:forklore:file:", path, "")
 }
 
-/// Checks whether a string is a decentralised identifier (DID), `did:method:id`, as W3C DID Core
-/// 3.1 defines it.
+/// Checks whether a string is a decentralised identifier (DID), `did:method:id`, by the syntax of
+/// the W3C standard DID Core.
 #[must_use]
 pub fn is_did(text: &str) -> bool {
     let mut parts = text.splitn(3, ':');

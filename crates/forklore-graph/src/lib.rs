@@ -62,7 +62,7 @@ mod write;
 pub use forklore_api::{GraphFormat as Format, GraphScope as Scope, NotAGraphFormat as NotAFormat};
 pub use graph::{Graph, LoadError};
 pub use iri::{is_did, session as session_iri};
-/// Re-exports the RDF library whose terms and quads this crate's API uses.
+/// Re-exports the RDF data types of this crate's API from the RDF library oxigraph.
 pub use oxigraph::model as terms;
 pub use profile::{NotAProfile, Profile, TRAILS_DEPTH};
 pub use projection::Projection;

@@ -19,18 +19,20 @@ use crate::graph::{Graph, LoadError};
 use crate::projection::Projection;
 use crate::{iri, session};
 
-/// The graph, and the headers of the sessions in it.
+/// A graph of all sessions that is updated as the sessions change, and the headers of the sessions
+/// in it.
 pub(crate) struct LiveGraph {
     pub(crate) graph: Graph,
     projected: BTreeMap<SessionId, Header>,
-    /// The root ids of the families with a deleted session.
+    /// The root ids of families (all sessions with one root) in which at least one session was
+    /// deleted.
     buried: BTreeSet<SessionId>,
-    /// The position in the change feed up to which the graph is updated.
+    /// The position in the store's change feed up to which the graph contains all changes.
     since: Since,
 }
 
 impl LiveGraph {
-    /// Builds the graph of all sessions in a store.
+    /// Builds the graph of all sessions in the store of `engine`.
     pub(crate) fn of(engine: &Engine) -> Result<Self, LoadError> {
         // The feed's mark is read before the sessions, so that the next update includes every
         // change during the build.
@@ -46,7 +48,7 @@ impl LiveGraph {
         Ok(live)
     }
 
-    /// Applies the changes since the last update.
+    /// Updates the graph with all changes of the store since its last update.
     pub(crate) fn catch_up(&mut self, engine: &Engine) -> Result<(), LoadError> {
         let changes = match changes(engine, &self.since) {
             Ok(changes) => changes,
@@ -69,7 +71,7 @@ impl LiveGraph {
         Ok(())
     }
 
-    /// Updates the triples of changed sessions, which have these new headers.
+    /// Updates the triples of the sessions that changed. `headers` are their new headers.
     fn tell(&mut self, engine: &Engine, headers: Vec<Header>) -> Result<(), LoadError> {
         let dead = headers.iter().filter(|header| header.deleted.is_some());
         let mut buried = self.buried.clone();
@@ -129,8 +131,8 @@ fn changes(engine: &Engine, since: &Since) -> Read<Changes> {
     Ok(engine.store().changes(since, 0, Duration::ZERO)?)
 }
 
-/// Checks whether the triples of the session's events are still correct, so that only new events
-/// must be added.
+/// Checks whether the triples of a session's earlier events are still correct. In this case an
+/// update needs to add only the new events.
 fn only_grew(old: &Header, new: &Header) -> bool {
     old.label == new.label && old.deleted == new.deleted && old.own_events <= new.own_events
 }
@@ -145,8 +147,8 @@ fn tell(
     Ok(())
 }
 
-/// Replaces the triples of a session's header, and adds the triples of the events since the last
-/// update.
+/// Updates the graph after a session got new events or a new header. Replaces the triples of the
+/// header, and adds those of the new events.
 fn tell_growth(
     engine: &Engine,
     old: &Header,

@@ -8,23 +8,25 @@ use forklore_store::disk::os;
 use forklore_store::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// Maximum fork depth of a family in the Trails profile. A root has depth 0.
+/// Maximum fork depth in a store with the Trails profile. A root has depth 0, and a fork is one
+/// deeper than its parent.
 pub const TRAILS_DEPTH: u64 = 32;
 
-/// The rules of a graph store. The store records its profile when it is created, so the rules apply
-/// to every process that opens the store.
+/// The rules that a graph store applies to its sessions. The store records its profile when it is
+/// created, so the rules apply to every process that opens the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {
-    /// No rules in addition to those of every store.
+    /// No rules except those of every store.
     #[default]
     Plain,
-    /// The rules of Trails (ADR-0018a). Forks are at most [`TRAILS_DEPTH`] levels deep, and
-    /// principals must be DIDs. A session with children cannot be deleted until they are detached.
+    /// The rules of the Trails profile. Forks are at most [`TRAILS_DEPTH`] levels deep, and
+    /// principals must be decentralised identifiers (DIDs). A session with children cannot be
+    /// deleted until its children are detached (made independent of it).
     Trails,
 }
 
-/// The error for a string that is neither `plain` nor `trails`.
+/// The error for the name of an unknown profile: a string that is neither `plain` nor `trails`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a profile is plain or trails")]
 pub struct NotAProfile;
@@ -62,12 +64,14 @@ const NAME: &str = "graph.json";
 const VERSION: u32 = 1;
 
 impl Profile {
-    /// Returns the profile of the store in a directory. If the directory is empty, first writes the
-    /// requested profile, or [`Profile::Plain`].
+    /// Returns the profile of the graph store in a directory. If the directory is empty, first
+    /// writes the requested profile, or [`Profile::Plain`].
     ///
     /// # Errors
-    /// `Unsupported` if the directory contains other files than a graph store, or a store with
-    /// another profile than the requested one; `Corrupt`, `Denied`, `Io`.
+    /// `Unsupported` if the directory contains other files than a graph store, a store with another
+    /// profile than the requested one, or a store of a newer version. `Corrupt` if the profile's
+    /// file is damaged, `Denied` without permission, and `Io` if reading or writing fails
+    /// otherwise.
     pub(crate) fn settle(folder: &Path, requested: Option<Self>) -> Result<Self> {
         let existing = match Self::found(folder)? {
             Some(recorded) => recorded,
@@ -86,12 +90,13 @@ impl Profile {
         }
     }
 
-    /// Returns the profile of the store in a directory, or `None` if the directory is empty. Writes
-    /// nothing.
+    /// Returns the profile of the graph store in a directory, or `None` if the directory is empty.
+    /// Writes nothing.
     ///
     /// # Errors
-    /// `Unsupported` if the directory contains other files than a graph store, or if the path is
-    /// not a directory; `Corrupt`, `Denied`, `Io`.
+    /// `Unsupported` if the directory contains other files than a graph store or a store of a newer
+    /// version, or if the path is not a directory. `Corrupt` if the profile's file is damaged,
+    /// `Denied` without permission, and `Io` if reading fails otherwise.
     pub(crate) fn found(folder: &Path) -> Result<Option<Self>> {
         if !folder.is_dir() {
             return Err(Error::Unsupported(format!("{} is no folder", folder.display())));
@@ -133,7 +138,8 @@ fn is_ours(name: &std::ffi::OsStr) -> bool {
     name.to_str().is_some_and(|name| name.starts_with(NAME))
 }
 
-/// Writes the marker file atomically: writes a temporary file, and then renames it.
+/// Writes the file that marks a directory as a graph store. It writes a temporary file and renames
+/// it, so a crash leaves no half-written file.
 fn write(path: &Path, profile: Profile) -> Result<()> {
     let marker = Marker { forklore: "graph".into(), version: VERSION, profile };
     let text =

@@ -17,18 +17,18 @@ use oxigraph::model::Quad;
 use crate::event::{self, OpenCalls};
 use crate::session::{self, Principals};
 
-/// Page size when events are read backwards, in events.
+/// Number of events in each page when events are read backwards.
 const LOOK_BACK: usize = 64;
 
-/// An iterator over the quads of sessions. Each item contains the quads of one event or of one
-/// header. The iterator ends after an error.
+/// An iterator over the RDF quads of sessions. Each item contains the quads of one event or of one
+/// session header. The iterator ends after an error.
 pub struct Projection<'a> {
     engine: &'a Engine,
-    /// The headers that remain to be projected, including those of deleted sessions. Parents come
-    /// before children.
+    /// The headers of the sessions whose quads were not returned yet, including deleted sessions.
+    /// Parents come before children.
     waiting: VecDeque<Header>,
     now: Option<Projected>,
-    /// The deleted sessions by id.
+    /// The deleted sessions, by id. Other sessions may still inherit their events.
     buried: HashMap<SessionId, Buried>,
     principals: Principals,
 }
@@ -38,8 +38,8 @@ struct Buried {
     projected: Option<u64>,
 }
 
-/// The session that is being projected, with the events that remain and the calls that are open so
-/// far.
+/// The session whose quads are being returned. Has its remaining events, and the tool calls that
+/// have no result so far.
 struct Projected {
     header: Header,
     events: Events,
@@ -47,10 +47,11 @@ struct Projected {
 }
 
 impl<'a> Projection<'a> {
-    /// Creates a projection of the sessions in `scope`.
+    /// Creates an iterator over the quads of the sessions in `scope`.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`.
+    /// `not_found` if `scope` names a session that does not exist, and `corrupt` if a session's
+    /// header cannot be read.
     pub fn new(engine: &'a Engine, scope: &Scope) -> Result<Self> {
         let everybody = Filter { deleted: true, ..Filter::default() };
         let listed = |filter: &Filter| engine.store().sessions(filter, None, 0)?.all();
@@ -71,8 +72,8 @@ impl<'a> Projection<'a> {
         Ok(Self::of(engine, headers))
     }
 
-    /// Creates a projection of these sessions. If one of them was deleted, `headers` must contain
-    /// all sessions of its family.
+    /// Creates an iterator over the quads of these sessions. If one of them was deleted, `headers`
+    /// must contain all sessions of its family (all sessions with the same root).
     pub(crate) fn of(engine: &'a Engine, mut headers: Vec<Header>) -> Self {
         headers.sort_by(|a, b| {
             let key = |header: &Header| (header.created, header.depth);
@@ -86,8 +87,8 @@ impl<'a> Projection<'a> {
         Self { engine, waiting, now: None, buried, principals: Principals::new() }
     }
 
-    /// Creates a projection of a session's own events except the first `own_events`, and without
-    /// its header.
+    /// Creates an iterator over the quads of a session's own events, without its header. Skips the
+    /// first `own_events` of these events.
     pub(crate) fn since(engine: &'a Engine, header: Header, own_events: u64) -> Result<Self> {
         let mut all = Self::of(engine, Vec::new());
         let (seq, mut open) = (header.seq_of_own(own_events), OpenCalls::new());
@@ -99,7 +100,7 @@ impl<'a> Projection<'a> {
         Ok(all)
     }
 
-    /// Returns the quads of the next header or event, or `None` at the end.
+    /// Returns the quads of the next session header or event, or `None` at the end.
     fn advance(&mut self) -> Result<Option<Vec<Quad>>> {
         loop {
             let Some(projected) = &mut self.now else {
@@ -139,7 +140,8 @@ impl<'a> Projection<'a> {
         }
     }
 
-    /// Returns the quads of a header, and starts the projection of the session's events.
+    /// Returns the quads of a session's header, and makes the session's events the next ones to
+    /// convert.
     fn begin(&mut self, header: Header) -> Result<Vec<Quad>> {
         let mut out = Vec::new();
         let usage = Self::usage(self.engine, &header)?;
@@ -157,8 +159,8 @@ impl<'a> Projection<'a> {
         Ok(out)
     }
 
-    /// Adds the quads of a fork's first event, its `session_fork`. Returns its other own events,
-    /// which follow the inherited ones, and the calls that are open before them.
+    /// Adds the quads of a fork's first event, its `session_fork`. Returns the fork's other own
+    /// events, which follow the inherited ones, and the tool calls without a result before them.
     fn fork(&self, header: &Header, out: &mut Vec<Quad>) -> Result<(Events, OpenCalls)> {
         let first = Query { at: At::Seq(0), direction: Direction::Forward, limit: 1, bare: false };
         for stored in self.engine.store().read(&header.id, &first)?.events {
@@ -171,8 +173,8 @@ impl<'a> Projection<'a> {
         Ok((self.engine.events(&header.id, At::Seq(header.inherited.inheritable + 1)), open))
     }
 
-    /// Adds the calls that are open after the event with the seq `at`. Reads backwards to an event
-    /// after which no call was open, or to the start of a turn.
+    /// Adds the tool calls that have no result after the event with the seq `at`. Reads backwards
+    /// to an event after which every call had a result, or to the start of a turn.
     fn look_back(&self, header: &Header, mut at: u64, open: &mut OpenCalls) -> Result<()> {
         let mut found: Vec<LogEntry> = Vec::new();
         'back: loop {
@@ -222,8 +224,8 @@ impl<'a> Projection<'a> {
         Ok(false)
     }
 
-    /// Returns the usage of the session's own model calls. For an imported session, the usage is
-    /// computed from the agent's records.
+    /// Returns the usage of the model calls that the session itself made. For an imported session,
+    /// computes it from the agent's records.
     pub(crate) fn usage(engine: &Engine, header: &Header) -> Result<Usage> {
         if header.dialect.is_none() || header.deleted.is_some() {
             return Ok(header.usage);

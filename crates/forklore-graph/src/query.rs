@@ -15,119 +15,120 @@ use crate::elsewhere;
 use crate::term::{NotATerm, parameter};
 use crate::vocabulary::PREFIXES;
 
-/// Maximum number of expected tokens in the message of a syntax error.
+/// Maximum number of tokens that a syntax error lists as expected.
 const SHOWN: usize = 4;
 
-/// Maximum length of a query, in bytes.
+/// Maximum length of a SPARQL query in bytes.
 const LONGEST: usize = 16 << 10;
 /// Stack size of the query thread, in bytes. The SPARQL library recurses for each bracket and
 /// operator; this size is enough for a query of the maximum length.
 const STACK: usize = 512 << 20;
 
-/// A query with its limits.
+/// A SPARQL query with its parameters and its limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query<'a> {
-    /// The query: `SELECT`, `ASK`, `CONSTRUCT` or `DESCRIBE`. It may use [`PREFIXES`] without
-    /// declaring them.
+    /// The text of a SPARQL query: `SELECT`, `ASK`, `CONSTRUCT` or `DESCRIBE`. It may use
+    /// [`PREFIXES`] without declaring them.
     pub text: &'a str,
-    /// The names of variables in the query, without `?`, with their values. A value is bound to its
+    /// Variables of the query (names without `?`) with their values. A value is bound to its
     /// variable and is never parsed as part of the query. Inside a subquery, a variable has its
     /// value only if the subquery selects the variable.
     pub parameters: Vec<(String, Term)>,
     /// Maximum number of rows or triples in the answer.
     pub limit: usize,
-    /// Maximum duration of the query. After the timeout, the query may run on in the background
-    /// until the SPARQL library next checks for cancellation.
+    /// Maximum duration of the query. After it, the caller gets an error, but the query may run on
+    /// in the background until the SPARQL library next checks for cancellation.
     pub timeout: Duration,
 }
 
-/// The result of a query.
+/// The answer to a SPARQL query.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// The result of `SELECT`.
+    /// The answer to a `SELECT` query.
     Rows {
-        /// The selected variables, one for each column.
+        /// The variables that the query selects, one for each column of the rows.
         variables: Vec<Variable>,
-        /// The rows, with one cell for each column. A cell is `None` if the variable has no value
-        /// in that row.
+        /// The rows of the answer, at most [`Query::limit`], with one cell for each column. A cell
+        /// is `None` if the variable has no value in that row.
         rows: Vec<Vec<Option<Term>>>,
         /// Whether there are more rows than [`Query::limit`] allows.
         more: bool,
     },
-    /// The result of `ASK`.
+    /// The answer to an `ASK` query.
     Truth(bool),
-    /// The result of `CONSTRUCT` or `DESCRIBE`.
+    /// The answer to a `CONSTRUCT` or `DESCRIBE` query.
     Triples {
-        /// The triples, at most [`Query::limit`].
+        /// The triples of the answer, at most [`Query::limit`].
         triples: Vec<Triple>,
         /// Whether there are more triples than [`Query::limit`] allows.
         more: bool,
     },
 }
 
-/// Why a query was refused or failed.
+/// Why a SPARQL query was refused or failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// The query is not valid SPARQL.
+    /// The query has a syntax error: it is not valid SPARQL.
     #[error("the query is not SPARQL at line {line}, column {column}: {message}")]
     Syntax {
-        /// The line, from 1.
+        /// The line of the syntax error, counted from 1.
         line: usize,
-        /// The column in characters, from 1.
+        /// The column of the syntax error in characters, counted from 1.
         column: usize,
-        /// What the parser expected at that position.
+        /// What the parser expected at the position of the syntax error.
         message: String,
     },
-    /// The query violates a rule of SPARQL. The parser reports no position for such an error.
+    /// The query violates a rule of SPARQL, or is empty. The parser reports no position for such an
+    /// error.
     #[error("the query is not SPARQL: {0}")]
     Rule(String),
-    /// The query exceeds the maximum length. Contains the query's length in bytes.
+    /// The query is longer than the maximum length. Contains the query's length in bytes.
     #[error("the query has {0} bytes, and {LONGEST} are allowed; give values with parameters")]
     TooLong(usize),
-    /// The thread for the query could not start.
+    /// The thread that runs the query could not start.
     #[error("the query cannot be run: {0}")]
     Thread(#[source] std::io::Error),
-    /// The query is a SPARQL update, such as `INSERT`.
+    /// The query is a SPARQL update, such as `INSERT`. Queries can only read.
     #[error(
         "a query only reads: SELECT, ASK, CONSTRUCT or DESCRIBE; sessions are changed by their own verbs"
     )]
     Update,
-    /// The query contains `SERVICE` and would contact another server.
+    /// The query contains `SERVICE`, which would contact another server.
     #[error("a query asks this store only: SERVICE is refused")]
     Service,
-    /// A parameter cannot be bound to a variable of the query.
+    /// The query has a parameter that cannot be bound to one of its variables.
     #[error("the parameter {name} cannot be bound: {why}")]
     Parameter {
-        /// The name of the parameter. It is empty if the name is not valid for a variable.
+        /// The name of the refused parameter. It is empty if the name is not valid for a variable.
         name: String,
-        /// The reason.
+        /// Why the parameter cannot be bound.
         why: &'static str,
     },
-    /// The value of a parameter cannot be read.
+    /// The value of a query's parameter is not a valid RDF term.
     #[error("the value of the parameter {name}: {source}")]
     Value {
-        /// The name of the parameter.
+        /// The name of the parameter with the invalid value.
         name: String,
-        /// What is wrong with the value.
+        /// What is wrong with the parameter's value.
         source: NotATerm,
     },
-    /// The query exceeded its time limit.
+    /// The query exceeded its maximum duration, which the error contains.
     #[error("the query was stopped after {} s", .0.as_secs_f64())]
     Timeout(Duration),
-    /// The evaluation of the query failed.
+    /// The SPARQL library failed while it evaluated the query.
     #[error("the query failed: {0}")]
     Evaluation(#[source] QueryEvaluationError),
-    /// The query thread ended without an answer, because the SPARQL library panicked.
+    /// The thread that ran the query ended without an answer, because the SPARQL library panicked.
     #[error("the query ended without an answer")]
     Ended,
-    /// The graph could not be read.
+    /// The graph's quads could not be read from memory.
     #[error("the graph cannot be read: {0}")]
     Storage(#[from] StorageError),
 }
 
 impl QueryError {
-    /// Returns the error kind that scripts see.
+    /// Returns the kind of this error, as scripts see it.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -146,7 +147,7 @@ impl QueryError {
 }
 
 impl<'a> Query<'a> {
-    /// Creates the query of a request. Its scope has no effect here.
+    /// Creates a query from a request. Ignores the request's scope; the caller chooses the graph.
     ///
     /// # Errors
     /// [`QueryError::Value`] if the value of a parameter cannot be read.
@@ -164,10 +165,11 @@ impl<'a> Query<'a> {
         })
     }
 
-    /// Parses the query and checks its rules and parameters, without a graph.
+    /// Parses the query and checks its rules and parameters. Needs no graph and does not run the
+    /// query.
     ///
     /// # Errors
-    /// Any [`QueryError`] except `Timeout`, `Evaluation` and `Storage`.
+    /// Any [`QueryError`] except `Value`, `Timeout`, `Evaluation` and `Storage`.
     pub fn check(&self) -> Result<(), QueryError> {
         let prepared = Prepared::of(self);
         let answers = on_deep_stack(move || prepared.parsed().map(drop))?;
@@ -175,7 +177,7 @@ impl<'a> Query<'a> {
     }
 }
 
-/// An owned copy of a query, for the query thread.
+/// A copy of a query that owns its text. The thread that runs the query needs it.
 struct Prepared {
     text: String,
     parameters: Vec<(String, Term)>,
@@ -189,8 +191,8 @@ impl Prepared {
         Self { text, parameters, limit: query.limit, timeout: query.timeout }
     }
 
-    /// Parses and checks the query. Also returns the variables that were added to the selected ones
-    /// because they are parameters.
+    /// Parses and checks the query. Also returns the variables that were added to a `SELECT` so
+    /// that parameters can be bound.
     fn parsed(&self) -> Result<(Parsed, Vec<Variable>), QueryError> {
         if self.text.len() > LONGEST {
             return Err(QueryError::TooLong(self.text.len()));
@@ -204,7 +206,8 @@ impl Prepared {
     }
 }
 
-/// Answers a query. Unless the query names a dataset, it reads the union of all named graphs.
+/// Answers a SPARQL query from the quads in `store`. Unless the query names a dataset, it reads the
+/// union of all named graphs.
 pub(crate) fn answer(store: &Store, query: &Query<'_>) -> Result<Answer, QueryError> {
     let (token, timeout) = (CancellationToken::new(), query.timeout);
     let (requested, store, running) = (Prepared::of(query), store.clone(), token.clone());
@@ -241,7 +244,8 @@ impl Prepared {
     }
 }
 
-/// Runs a function on a new thread with a stack of [`STACK`] bytes. The receiver gets its result.
+/// Runs a function on a new thread with a stack of [`STACK`] bytes. The returned receiver gets the
+/// function's result.
 fn on_deep_stack<T: Send + 'static>(
     step: impl FnOnce() -> T + Send + 'static,
 ) -> Result<mpsc::Receiver<T>, QueryError> {
@@ -311,7 +315,7 @@ fn parse(text: &str) -> Result<Parsed, QueryError> {
     })
 }
 
-/// Shortens the parser's list of expected tokens to at most [`SHOWN`] tokens.
+/// Rewrites the parser's message about expected tokens for people. Lists at most [`SHOWN`] tokens.
 fn expected(message: &str) -> String {
     if message.contains("Prefix not found") {
         return "the prefix is not declared".into();
@@ -340,7 +344,7 @@ fn expected(message: &str) -> String {
     }
 }
 
-/// Splits a list at each comma followed by a space, except inside quotes.
+/// Splits a list of tokens at each comma that is followed by a space. Ignores commas inside quotes.
 fn items(list: &str) -> Vec<&str> {
     let (mut items, mut begin) = (Vec::new(), 0);
     let (mut quoted, mut escaped) = (false, false);
@@ -371,8 +375,8 @@ fn variable(name: &str) -> Result<Variable, QueryError> {
     })
 }
 
-/// Adds the parameters to the selected variables of a `SELECT`, because the SPARQL library binds
-/// only selected variables. Returns the added variables.
+/// Adds the query's parameters to the variables that a `SELECT` selects, because the SPARQL library
+/// binds only selected variables. Returns the added variables.
 fn add_parameters(parsed: &mut Parsed, query: &Prepared) -> Result<Vec<Variable>, QueryError> {
     let mut added = Vec::new();
     for (name, _) in &query.parameters {
@@ -395,7 +399,7 @@ fn add_parameters(parsed: &mut Parsed, query: &Prepared) -> Result<Vec<Variable>
     Ok(added)
 }
 
-/// Returns the selected variables of a `SELECT`.
+/// Returns the variables that a `SELECT` query selects, or `None` if the pattern has no selection.
 fn selected(pattern: &mut GraphPattern) -> Option<&mut Vec<Variable>> {
     match pattern {
         GraphPattern::Project { variables, .. } => Some(variables),
@@ -406,7 +410,7 @@ fn selected(pattern: &mut GraphPattern) -> Option<&mut Vec<Variable>> {
     }
 }
 
-/// Checks whether the query contains the variable `?name` or `$name`.
+/// Checks whether the query's text contains the variable `?name` or `$name`.
 fn mentions(text: &str, name: &str) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '\u{b7}';
     text.match_indices(['?', '$']).any(|(at, _)| {

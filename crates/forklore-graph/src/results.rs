@@ -9,20 +9,20 @@ use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
 use crate::query::Answer;
 use crate::vocabulary::PREFIXES;
 
-/// The output format of an answer.
+/// The output format of the answer to a SPARQL query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultForm {
-    /// SPARQL Query Results JSON; triples as JSON-LD.
+    /// Rows and truth values in the format SPARQL Query Results JSON; triples as JSON-LD.
     Json,
-    /// CSV; triples as N-Triples.
+    /// Rows and truth values as CSV; triples as N-Triples.
     Csv,
-    /// SPARQL Query Results XML; triples as RDF/XML.
+    /// Rows and truth values in the format SPARQL Query Results XML; triples as RDF/XML.
     Xml,
-    /// Turtle for triples; rows and truth values as CSV.
+    /// Rows and truth values as CSV; triples as Turtle.
     Turtle,
 }
 
-/// The error for a string that is not `json`, `csv` or `xml`.
+/// The error for an unknown output format: a string that is not `json`, `csv` or `xml`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an answer is written as a table, json, csv or xml")]
 pub struct NotAResultForm;
@@ -41,8 +41,8 @@ impl FromStr for ResultForm {
 }
 
 impl Answer {
-    /// Checks whether there are more rows or triples than [`Query::limit`](crate::Query::limit)
-    /// allows.
+    /// Checks whether the answer is incomplete, because there are more rows or triples than
+    /// [`Query::limit`](crate::Query::limit) allows.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         match self {
@@ -51,7 +51,7 @@ impl Answer {
         }
     }
 
-    /// Writes the answer to `out` in this format.
+    /// Writes the answer to `out` in the format `form`.
     ///
     /// # Errors
     /// If writing to `out` fails.

@@ -10,10 +10,12 @@ use crate::about::About;
 use crate::iri;
 use crate::vocabulary as v;
 
-/// The principals whose quads were already added. Many sessions have the same principal.
+/// The principals (on whose behalf sessions act) whose quads were already added. Many sessions have
+/// the same principal.
 pub(crate) type Principals = HashSet<String>;
 
-/// Adds the quads of a session's header. `usage` is the usage of the session's own model calls.
+/// Adds the RDF quads of a session's header to `out`. `usage` is that of the model calls that the
+/// session itself made.
 pub(crate) fn describe(
     header: &Header,
     usage: Usage,
@@ -43,8 +45,8 @@ pub(crate) fn describe(
     agents(header, principals, &mut about);
 }
 
-/// Adds the parent, the cut in the parent at which the session begins, and the session of which it
-/// is a copy.
+/// Adds where a session comes from: its parent, the cut in the parent at which it begins, and the
+/// session of which it is a copy.
 fn lineage(header: &Header, about: &mut About<'_>) {
     if let Some(parent) = &header.parent_id {
         about.put(v::PARENT_SESSION, iri::session(parent));
@@ -75,7 +77,8 @@ fn lineage(header: &Header, about: &mut About<'_>) {
     }
 }
 
-/// Adds the title, permissions, metadata, configuration and import source.
+/// Adds a session's title, permissions, metadata and configuration. For an imported session, also
+/// adds its file, its record format, and the session that the agent would resume.
 fn notes(header: &Header, about: &mut About<'_>) {
     if let Some(title) = &header.title {
         about.text(v::TITLE, title);
@@ -101,7 +104,7 @@ fn notes(header: &Header, about: &mut About<'_>) {
     }
 }
 
-/// Adds token counts and cost of model calls, except those that are 0.
+/// Adds the token counts and the cost of model calls to a subject. Leaves out those that are 0.
 pub(crate) fn describe_usage(usage: Usage, about: &mut About<'_>) {
     let tokens = [
         (v::INPUT_TOKENS, usage.input),
@@ -116,8 +119,8 @@ pub(crate) fn describe_usage(usage: Usage, about: &mut About<'_>) {
     }
 }
 
-/// Adds the agent that runs the session, and on whose behalf it acts: the agent of the calling
-/// session, the principal, or both.
+/// Adds the agent that runs a session, and on whose behalf it acts. That is the agent of the
+/// calling session, the principal, or both.
 fn agents(header: &Header, principals: &mut Principals, about: &mut About<'_>) {
     let runs = iri::agent(&header.id);
     about.put(v::WAS_ATTRIBUTED_TO, runs.clone());

@@ -23,10 +23,11 @@ use crate::live_graph::LiveGraph;
 use crate::profile::{Profile, TRAILS_DEPTH};
 use crate::query::{Answer, Query, QueryError};
 
-/// The name of the journal's directory within the store's directory.
+/// The name of the directory inside a graph store's directory that contains the journal, which has
+/// the sessions.
 pub const JOURNAL: &str = "journal";
 
-/// A store of sessions in a directory that answers SPARQL queries about them.
+/// A session store in a directory that also answers SPARQL queries about its sessions.
 pub struct GraphStore {
     journal: Arc<FilesStore>,
     reader: Engine,
@@ -34,20 +35,20 @@ pub struct GraphStore {
     live: Mutex<Option<LiveGraph>>,
 }
 
-/// Why a query on a graph store was refused or failed.
+/// Why a SPARQL query on a graph store was refused or failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
-    /// The graph could not be updated.
+    /// The graph could not be built or updated from the sessions.
     #[error(transparent)]
     Graph(#[from] LoadError),
-    /// The query was refused or failed.
+    /// The query itself was refused or failed.
     #[error(transparent)]
     Query(#[from] QueryError),
 }
 
 impl AskError {
-    /// Returns the error kind that scripts see.
+    /// Returns the kind of this error, as scripts see it.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -58,13 +59,15 @@ impl AskError {
 }
 
 impl GraphStore {
-    /// Opens the store in the directory `path`. Creates the store with the requested profile, or
-    /// [`Profile::Plain`], if it does not exist. `dialects` convert the records of imported
-    /// sessions to messages.
+    /// Opens the graph store in the directory `path`. Creates the store with the requested profile,
+    /// or [`Profile::Plain`], if it does not exist. `dialects` are the formats that convert the
+    /// records of imported sessions to messages.
     ///
     /// # Errors
-    /// `Unsupported` if the directory contains other files than a graph store, or a store with
-    /// another profile than the requested one; `Denied`, `Corrupt`, `Io`, `Locked`.
+    /// `Unsupported` if the directory contains other files than a graph store, a store with another
+    /// profile than the requested one, or a store of a newer version. `Denied` without permission,
+    /// `Corrupt` if the store is damaged, `Locked` if another process locks it, and `Io` if reading
+    /// or writing fails otherwise.
     pub fn open(
         path: &Path,
         profile: Option<Profile>,
@@ -79,7 +82,7 @@ impl GraphStore {
         Ok(Self { journal, reader, profile, live: Mutex::default() })
     }
 
-    /// Diagnoses the store in the directory `path`, which need not exist. Creates, writes and
+    /// Diagnoses the graph store in the directory `path`, which need not exist. Creates, writes and
     /// repairs nothing.
     #[must_use]
     pub fn health(path: &Path) -> Health {
@@ -93,28 +96,29 @@ impl GraphStore {
         health
     }
 
-    /// Returns the profile of the store.
+    /// Returns the profile of the store: the rules that it applies to its sessions.
     #[must_use]
     pub fn profile(&self) -> Profile {
         self.profile
     }
 
-    /// Returns the maximum fork depth of a family; `None` means no limit.
+    /// Returns the maximum depth of a fork in this store; `None` means no limit. A root has depth
+    /// 0.
     #[must_use]
     pub fn max_fork_depth(&self) -> Option<u64> {
         (self.profile == Profile::Trails).then_some(TRAILS_DEPTH)
     }
 
-    /// Returns the storage of attachments.
+    /// Returns the part of the store that contains attachments.
     #[must_use]
     pub fn attachments(&self) -> Arc<dyn Attachments> {
         self.journal.attachments()
     }
 
-    /// Returns the graph of all sessions, updated to the present state of the journal.
+    /// Returns the graph of all sessions, after an update to their present state in the store.
     ///
     /// # Errors
-    /// If the journal cannot be read, or the graph cannot be updated.
+    /// If the sessions cannot be read, or the graph cannot be updated.
     pub fn graph(&self) -> std::result::Result<Graph, LoadError> {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(live) = &mut *live {
@@ -125,7 +129,8 @@ impl GraphStore {
         Ok(live.insert(made).graph.clone())
     }
 
-    /// Answers a query over the graph of all sessions, updated to the present state of the journal.
+    /// Answers a SPARQL query about all sessions, after an update of the graph to their present
+    /// state in the store.
     ///
     /// # Errors
     /// See [`AskError`].

@@ -5,7 +5,8 @@ use oxigraph::model::{Literal, NamedNode, Term};
 
 use crate::iri;
 
-/// The error for a value that begins like an IRI or a literal but is not valid.
+/// The error for an invalid value of a query's parameter. The value begins like an IRI, a literal
+/// or a session but is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0}; a value is <IRI>, \"a literal\" (with @en or ^^<type>), a number, true, false, or any \
@@ -14,7 +15,7 @@ use crate::iri;
 pub struct NotATerm(&'static str);
 
 /// Parses an RDF term: `<IRI>`, `"text"` with or without a type or language, a number, `true` or
-/// `false`. Any other string becomes a plain literal.
+/// `false`. Any other string becomes a literal with that string.
 ///
 /// # Errors
 /// [`NotATerm`] if the string begins with `<` or `"` but is neither an absolute IRI nor a literal.
@@ -35,8 +36,8 @@ pub fn term(text: &str) -> Result<Term, NotATerm> {
     }
 }
 
-/// Parses the value of a query's parameter: `session:` and the id of a session, or what [`term`]
-/// parses.
+/// Parses the value of a query's parameter. It is `session:` and the id of a session, or an RDF
+/// term as [`term`] parses it.
 pub(crate) fn parameter(text: &str) -> Result<Term, NotATerm> {
     let Some(session) = text.strip_prefix("session:") else { return term(text) };
     let session = session.parse::<SessionId>();

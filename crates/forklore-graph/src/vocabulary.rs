@@ -3,17 +3,17 @@
 
 use oxigraph::model::NamedNodeRef;
 
-/// The vocabulary in Turtle: the definition of every class and predicate.
+/// The RDF vocabulary of forklore's graphs in Turtle: the definition of every class and predicate.
 pub const ONTOLOGY: &str = include_str!("ontology.ttl");
 
-/// The required form of a graph of sessions, as SHACL shapes in Turtle.
+/// The form that a graph of sessions must have, as SHACL shapes in Turtle.
 pub const SHAPES: &str = include_str!("shapes.ttl");
 
-/// The namespace of the terms that forklore defines.
+/// The namespace of the RDF terms that forklore defines.
 pub const NAMESPACE: &str = "https://github.com/forklore/forklore/ns#";
 
-/// The prefixes, as names with IRIs. Outputs declare them, and queries may use them without a
-/// declaration.
+/// The prefixes of RDF namespaces: each name with its IRI. Outputs declare them, and queries may
+/// use them without a declaration.
 pub const PREFIXES: [(&str, &str); 6] = [
     ("fl", NAMESPACE),
     ("prov", "http://www.w3.org/ns/prov#"),
@@ -134,8 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the subjects in a Turtle file that have an `rdf:type` and are in forklore's
-    /// namespace.
+    /// Returns forklore's terms that have an `rdf:type` in Turtle text, without the namespace.
     fn typed(turtle: &str) -> BTreeSet<String> {
         let parsed = RdfParser::from_format(RdfFormat::Turtle).for_slice(turtle);
         let quads = parsed.map(|quad| quad.expect("it is Turtle"));

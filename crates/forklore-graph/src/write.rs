@@ -8,7 +8,7 @@ use oxigraph::model::Quad;
 
 use crate::vocabulary::PREFIXES;
 
-/// Returns the RDF library's value for a format.
+/// Returns the RDF library's value for an output format.
 #[must_use]
 pub fn rdf_format(format: Format) -> RdfFormat {
     match format {
@@ -20,7 +20,7 @@ pub fn rdf_format(format: Format) -> RdfFormat {
     }
 }
 
-/// Writes quads to `out` one by one, and returns their number.
+/// Writes RDF quads to `out` one by one, in the given format. Returns the number of quads.
 ///
 /// # Errors
 /// The first error among the quads, or an error of writing to `out`.

@@ -11,23 +11,24 @@ use jiff::Timestamp;
 use crate::opened::Opened;
 use crate::record_keys::record_key;
 
-/// A session file of an agent that is being imported.
+/// An agent's session file that is being imported, with the facts about its session read so far.
 pub(crate) struct AgentFile<'a> {
     format: &'a dyn AgentFormat,
-    /// The format's name, as events contain it.
+    /// The name of the agent's format, as each imported event contains it.
     format_name: Arc<str>,
-    /// The file's path, size and modification time.
+    /// The path, size and modification time that the file had when it was opened.
     seen: SeenFile,
-    /// The file name without the extension. It is the native id of a session whose records contain
-    /// none.
+    /// The file name without the extension. It is the session's native id (the agent's own id) if
+    /// the file's records contain no id.
     stem: String,
-    /// The time of records that have no time themselves and follow no record with a time.
+    /// The time for records that have no time and follow no record with a time.
     time: Timestamp,
     facts: FileFacts,
 }
 
 impl<'a> AgentFile<'a> {
-    /// Creates the description of an opened file. `facts` are those that earlier imports read.
+    /// Creates the description of an opened file. `facts` are the facts about its session that
+    /// earlier imports of the file read.
     pub(crate) fn of(file: &Opened, format: &'a dyn AgentFormat, facts: FileFacts) -> Self {
         let stem = file.path.file_stem().unwrap_or_default();
         Self {
@@ -60,12 +61,13 @@ impl<'a> AgentFile<'a> {
         &self.facts
     }
 
-    /// Merges facts from another line of the file into the facts read so far.
+    /// Merges facts about the session from one line of the file into the facts read so far.
     pub(crate) fn learn(&mut self, facts: FileFacts) {
         self.facts.learn(facts);
     }
 
-    /// Returns the native id of the file's session.
+    /// Returns the agent's own id of the file's session: from the records, or else the file name
+    /// without the extension.
     pub(crate) fn native_id(&self) -> &str {
         self.facts.native_id.as_ref().unwrap_or(&self.stem)
     }
@@ -77,7 +79,8 @@ impl<'a> AgentFile<'a> {
         (0..=end).rev().find_map(|end| title.get(..end)).map(str::to_owned)
     }
 
-    /// Returns a hash of the title. An import compares hashes to notice that a title has changed.
+    /// Returns a hash of the session's title, or `None` without a title. An import compares the
+    /// hash with the one of the last import to notice that the title has changed.
     pub(crate) fn title_key(&self) -> Option<RecordKey> {
         self.facts.title.as_ref().map(|title| record_key(title.as_bytes()))
     }
@@ -88,14 +91,14 @@ impl<'a> AgentFile<'a> {
         cwd.map(Workspace::new)
     }
 
-    /// Returns the time of a record. A record without a time gets `before`, the time of the
-    /// preceding record, or else the file's modification time.
+    /// Returns the time of a record. A record without a time gets `before`, the time of the record
+    /// before it, or else the file's modification time.
     pub(crate) fn time_of(&self, record: &Record, before: Option<Timestamp>) -> Timestamp {
         record.ts.or(before).unwrap_or(self.time)
     }
 
-    /// Returns the creation time of the file's session. If the file contains none, it is `first`,
-    /// the time of the first record, or else the file's modification time.
+    /// Returns the creation time of the file's session. If the file states none, it is `first`, the
+    /// time of the first record, or else the file's modification time.
     pub(crate) fn created(&self, first: Option<Timestamp>) -> Timestamp {
         self.facts.created.or(first).unwrap_or(self.time)
     }

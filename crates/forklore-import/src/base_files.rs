@@ -9,13 +9,15 @@ use forklore_core::agent_format::AgentFormat;
 
 use crate::walk::{self, Wanted};
 
-/// Caches, for each searched list of folders, the session files in it by native id.
+/// Caches which session files are in the folders that were searched. The outer key is the list of
+/// folders; the inner map has each file's path by the session's native id (the agent's own id).
 #[derive(Default)]
 pub(crate) struct BaseFiles(HashMap<Vec<PathBuf>, HashMap<String, PathBuf>>);
 
 impl BaseFiles {
-    /// Returns the file of the session `native_id`, which the file at `path` continues. Searches
-    /// the folder of `path`, then the folders where the agent stores session files.
+    /// Returns the file of the session with the agent's own id `native_id`, which the file at
+    /// `path` continues. Searches the folder of `path`, then the folders where the agent stores
+    /// session files.
     pub(crate) fn find(
         &mut self,
         dialect: &dyn AgentFormat,
@@ -29,8 +31,8 @@ impl BaseFiles {
     }
 }
 
-/// Lists session files by native id: those in the first folder without its subfolders, and those in
-/// the other folders recursively.
+/// Lists an agent's session files by native id (the agent's own session id in the file name).
+/// Searches the first folder without its subfolders, and the other folders recursively.
 fn list(dialect: &dyn AgentFormat, folders: &[PathBuf]) -> HashMap<String, PathBuf> {
     let may_own = |path: &Path| dialect.may_own(path) && dialect.id_in_name(path).is_some();
     let wanted = Wanted { may_own: &may_own, belongs: &|_| false };

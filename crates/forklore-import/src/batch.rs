@@ -16,14 +16,16 @@ use crate::event_location::EventLocation;
 const BYTES: usize = 8 << 20;
 const RECORDS: usize = 4_000;
 
-/// The writes of one import step, with how the store restores the file's bytes from them.
+/// Everything that one step of an import writes to the store in one transaction. It includes how
+/// the store later restores the bytes of the imported file from the events.
 #[derive(Default)]
 pub(crate) struct Batch {
     writes: Vec<Write>,
     ranges: Vec<SourceSpan>,
     locations: Vec<(RecordKey, RecordLocation)>,
     names: Vec<RecordKey>,
-    /// For each session, by its number in the file, the index of its append in `writes`.
+    /// For each session that the step appends to: the index in `writes` of its append. Sessions are
+    /// identified by their number in the file.
     appends: HashMap<u32, usize>,
     recent: HashMap<RecordKey, RecordLocation>,
     bytes: usize,
@@ -34,20 +36,22 @@ impl Batch {
         self.bytes >= BYTES || self.locations.len() >= RECORDS
     }
 
-    /// Checks whether the batch creates the session or appends to it.
+    /// Checks whether this step creates the session or appends to it. `session` is its number in
+    /// the file.
     pub(crate) fn touches(&self, session: u32, id: &SessionId) -> bool {
         let made = |write: &Write| matches!(write, Write::Create(new) if new.id == *id);
         self.appends.contains_key(&session) || self.writes.iter().any(made)
     }
 
-    /// Returns the location of a record that this batch contains, so the store does not have it
-    /// yet.
+    /// Returns the location of the record with this key, if this step adds the record. The store
+    /// does not contain such a record yet.
     pub(crate) fn locate(&self, key: RecordKey) -> Option<RecordLocation> {
         self.recent.get(&key).copied()
     }
 
-    /// Converts the batch into the writes and the source step of one transaction. The step extends
-    /// the source `target` up to `read`.
+    /// Converts the step into the arguments of one store transaction: the writes, and an extension
+    /// of the source (the store's copy of the imported file). The step extends the source `target`
+    /// up to the position `read`.
     pub(crate) fn into_step(
         self,
         target: Target,
@@ -76,19 +80,20 @@ impl Batch {
         self.writes.push(Write::Create(Box::new(new)));
     }
 
-    /// Changes the header of a session.
+    /// Adds a change of a session's header to the step.
     pub(crate) fn change(&mut self, session: SessionId, change: Change) {
         self.writes.push(Write::Change { session, change });
     }
 
-    /// Adds a key under which the import of another file can find this file.
+    /// Adds a key under which the import of another file can find the source of this file.
     pub(crate) fn name(&mut self, name: RecordKey) {
         if !self.names.contains(&name) {
             self.names.push(name);
         }
     }
 
-    /// Adds an event to a session. `head` is the seq of the session's last event before this batch.
+    /// Adds an event to a session. `head` is the seq of the last event that the session has without
+    /// this step's events; -1 for an empty session.
     pub(crate) fn append(
         &mut self,
         session: u32,
@@ -116,8 +121,8 @@ impl Batch {
         self.locations.push((key, location));
     }
 
-    /// Sets the time of the session's append to at least `updated`, the latest time of the
-    /// session's events.
+    /// Sets the time of this step's append to the session to at least `updated`. That is the time
+    /// of the session's latest event.
     pub(crate) fn not_before(&mut self, session: u32, updated: Timestamp) {
         let append = self.appends.get(&session).and_then(|at| self.writes.get_mut(*at));
         if let Some(Write::Append { append, .. }) = append {
@@ -143,7 +148,8 @@ impl Batch {
         });
     }
 
-    /// Adds a line of the file that repeats an event which one of the file's sessions inherits.
+    /// Adds how to restore a line of the file that repeats an inherited event of one of the file's
+    /// sessions. The line's bytes are not stored again.
     pub(crate) fn repeated(&mut self, line: SourceSpan) {
         if let SourceSpan::Inherited { session: at, seq: next, end: line_end, .. } = line
             && let Some(SourceSpan::Inherited { session, seq, count, end }) = self.ranges.last_mut()
@@ -155,7 +161,9 @@ impl Batch {
         self.ranges.push(line);
     }
 
-    /// Adds a line of the file that repeats an event of an earlier revision of the file.
+    /// Adds how to restore a line that repeats the event `spot` of an earlier revision. That
+    /// revision is the file's content before it was rewritten. The line's bytes are not stored
+    /// again.
     pub(crate) fn shared(&mut self, spot: &EventLocation, line_end: LineEnd) {
         if let Some(SourceSpan::Shared { session, seq, count, end }) = self.ranges.last_mut()
             && *session == spot.session
@@ -168,14 +176,17 @@ impl Batch {
         self.ranges.push(SourceSpan::Shared { session, seq, count: 1, end: line_end });
     }
 
-    /// Adds a repeated event of an earlier revision whose payload has several lines in the file.
+    /// Adds how to restore a record that repeats the event `spot` of an earlier revision. That
+    /// revision is the file's content before it was rewritten. The record spreads over several
+    /// lines of the file, while the event's payload has one line.
     pub(crate) fn shared_spread(&mut self, spot: &EventLocation, spread: &Spread<'_>) {
         let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);
         let EventLocation { session, seq } = spot.clone();
         self.ranges.push(SourceSpan::SharedSpread { session, seq, margin, indent, end });
     }
 
-    /// Adds the bytes of a line that is no event, and its line end, to be stored with the source.
+    /// Adds the bytes of a line that becomes no event, and its line end. They are stored with the
+    /// imported file's source, so that the file can be restored.
     pub(crate) fn retain_line(&mut self, bytes: &[u8], end: LineEnd) {
         self.retain(bytes);
         self.retain(end.bytes());
@@ -186,7 +197,8 @@ impl Batch {
         self.ranges.push(SourceSpan::Raw { session, position, bytes: bytes.to_vec() });
     }
 
-    /// Adds an event whose payload has several lines in the file.
+    /// Adds how to restore a record that spreads over several lines of the file. The payload of its
+    /// event, at `location`, has one line.
     pub(crate) fn spread(&mut self, location: RecordLocation, spread: &Spread<'_>) {
         let RecordLocation { session, position, .. } = location;
         let (margin, indent, end) = (spread.margin.to_vec(), spread.indent.to_vec(), spread.end);

@@ -6,17 +6,20 @@ use std::io::{self, Read};
 
 use bytes::{Bytes, BytesMut};
 
-/// The size of a block in bytes, unless a line is longer.
+/// The size in bytes of a memory block into which a file is read. A longer line gets a larger
+/// block.
 pub(crate) const BLOCK: usize = 1 << 20;
-/// Maximum number of blocks retained for reuse. It is enough for the blocks of two import steps.
+/// Maximum number of memory blocks that are retained for reuse. It is enough for the blocks of two
+/// import steps.
 const WAITING: usize = 24;
 
-/// The blocks retained for reuse. Some of them may still be in use.
+/// The memory blocks that are retained for reuse. A block may still be in use by events that refer
+/// to its bytes.
 #[derive(Default)]
 pub(crate) struct Blocks(Vec<Bytes>);
 
 impl Blocks {
-    /// Returns the next block of `size` bytes: `begun`, followed by bytes that are read from
+    /// Returns a memory block of `size` bytes: the bytes `begun`, followed by bytes read from
     /// `input`. The block is shorter than `size` only at the end of the input.
     pub(crate) fn read(
         &mut self,
@@ -43,7 +46,8 @@ impl Blocks {
         Ok(read)
     }
 
-    /// Takes a retained block to which nothing refers, or allocates a new block.
+    /// Takes a retained memory block to which nothing refers any more, or allocates a new block of
+    /// `size` bytes.
     fn free(&mut self, size: usize) -> BytesMut {
         if size == BLOCK
             && let Some(at) = self.0.iter().position(Bytes::is_unique)

@@ -5,34 +5,36 @@ use forklore_store::sources::RecordLocation;
 
 use crate::file_session::FileSession;
 
-/// Where a branch inside the file begins.
+/// The position at which a branch (a path of records inside one session file) begins: its parent
+/// session, and the last event before it.
 #[derive(Debug, PartialEq)]
 pub(crate) struct BranchStart {
-    /// The session that the branch continues.
+    /// The session that the new branch continues.
     pub(crate) parent: BranchParent,
     pub(crate) after: Follows,
     pub(crate) kind: SessionKind,
 }
 
-/// The parent session of a branch inside the file.
+/// The parent session of a branch that begins inside an imported file.
 #[derive(Debug, PartialEq)]
 pub(crate) enum BranchParent {
-    /// A session of this file, by its 0-based number in the file.
+    /// A session of the same file, by its number in the file, counted from 0.
     Own(u32),
-    /// A session of an earlier revision of the file, by its id.
+    /// A session of an earlier revision (the file's content before it was rewritten), by its id.
     Earlier(SessionId),
 }
 
-/// The last event before a branch.
+/// The event of the parent session after which a branch begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Follows {
-    /// No event: the branch inherits nothing.
+    /// The branch begins before all events of the parent session and inherits nothing.
     Nothing,
-    /// The parent session's own event at this position, counted from 0.
+    /// An event that the parent session wrote itself, by its position among such events, counted
+    /// from 0.
     Own(u64),
-    /// The event with this seq that the parent session inherits.
+    /// An event that the parent session inherits, by its seq.
     Inherited(u64),
-    /// The event with this seq in the parent session's history, inherited or own.
+    /// An event in the parent session's history, inherited or own, by its seq.
     Seq(u64),
 }
 
@@ -44,7 +46,8 @@ impl Follows {
         }
     }
 
-    /// Returns the last of the session's own events that came from the file, or `Nothing`.
+    /// Returns the last of the session's own events that an import added, or `Nothing` if there is
+    /// none.
     pub(crate) fn tip(session: Option<&FileSession>) -> Self {
         session.and_then(FileSession::tip).map_or(Self::Nothing, Self::Own)
     }

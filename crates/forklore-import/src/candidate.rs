@@ -11,35 +11,40 @@ use crate::contained::ContainedSession;
 use crate::opened::Opened;
 use crate::session_names;
 
-/// A session file to import, or one session in a container file, with its dialect.
+/// A session file to import with its dialect (the agent's record format). It may also stand for one
+/// session in a container file, which contains several sessions.
 pub(crate) struct Candidate {
     pub(crate) path: PathBuf,
     pub(crate) dialect: &'static dyn AgentFormat,
-    /// The file's size in bytes; 0 for a session in a container file.
+    /// The file's size in bytes; 0 for one session in a container file, which contains several
+    /// sessions.
     pub(crate) size: u64,
     pub(crate) begun: Timestamp,
-    /// The native id of the file's session: from the records, or else the file name without the
-    /// extension.
+    /// The agent's own id of the file's session: from the records, or else the file name without
+    /// the extension.
     pub(crate) native_id: Option<String>,
-    /// The native id or the path of the session in which this file's session begins. It is the
-    /// session that this one continues, that called this one, or from which this one was copied.
+    /// The agent's own id, or the path, of the session in which this file's session begins: the
+    /// session that it continues, that called it, or from which it was copied.
     pub(crate) base: Option<String>,
-    /// Whether this file contains only what was added to the session `base`. Such a file cannot be
-    /// imported without `base`.
+    /// Whether this file contains only the records that were added to the session `base`. Such a
+    /// file cannot be imported without `base`.
     pub(crate) continues: bool,
-    /// Whether the file is imported only because another file continues it.
+    /// Whether the import reads the file only because another file continues it, and not because a
+    /// search found it.
     pub(crate) brought: bool,
-    /// The agent's name for the file's session, if the agent stores such a name next to the file.
+    /// The title that the agent stores for the file's session next to the file, if there is one.
     pub(crate) title: Option<String>,
-    /// The facts about the file's session in a document that the agent stores next to the file.
+    /// Facts about the file's session from a separate document that the agent stores next to the
+    /// file.
     pub(crate) document_facts: FileFacts,
-    /// Reads the session's lines, if the session is one of several in a container file.
+    /// Reads the session's lines from a container file, which contains several sessions. `None` for
+    /// a file of one session.
     pub(crate) expanded: Option<ContainedSession>,
 }
 
 impl Candidate {
-    /// Creates a candidate from the facts in the file's first records and in the document that the
-    /// agent stores next to the file.
+    /// Creates a description of a session file to import. It uses the facts in the file's first
+    /// records and in the document that the agent stores next to the file.
     pub(crate) fn opened(
         path: PathBuf,
         dialect: &'static dyn AgentFormat,
@@ -71,7 +76,7 @@ impl Candidate {
         }
     }
 
-    /// Creates a candidate from a session in a container file.
+    /// Describes one session in a container file, which contains several sessions.
     pub(crate) fn contained(
         path: PathBuf,
         dialect: &'static dyn AgentFormat,
@@ -93,22 +98,22 @@ impl Candidate {
         }
     }
 
-    /// Returns the native id of the session that this file continues. The file cannot be imported
-    /// without that session.
+    /// Returns the agent's own id of the session that this file continues, if it continues one. The
+    /// file cannot be imported without that session.
     pub(crate) fn continued(&self) -> Option<&str> {
         self.base.as_deref().filter(|_| self.continues)
     }
 }
 
-/// Sorts files oldest first, but puts every file after the file in which its session begins. If
-/// files begin in each other, so that no such order exists, the oldest of them comes last.
+/// Sorts files by their first time, but puts each file after the file in which its session begins.
+/// In a cycle of files that begin in each other, the oldest comes last.
 pub(crate) fn ordered(mut files: Vec<Candidate>) -> Vec<Candidate> {
     files.sort_by(|a, b| (a.begun, &a.path).cmp(&(b.begun, &b.path)));
     parents_first(files)
 }
 
-/// Puts every file after the file in which its session begins, and otherwise leaves the order as it
-/// is. If files begin in each other, so that no such order exists, the first of them comes last.
+/// Puts each file after the file in which its session begins, and otherwise leaves the order as it
+/// is. In a cycle of files that begin in each other, the first comes last.
 fn parents_first(files: Vec<Candidate>) -> Vec<Candidate> {
     let mut by_id = HashMap::new();
     for (at, file) in files.iter().enumerate() {

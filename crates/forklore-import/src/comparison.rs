@@ -5,28 +5,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::event_location::EventLocation;
 
-/// How far a rewritten file repeats its earlier revision. It is stored with the file's source, so
-/// that the next import can continue the comparison.
+/// How far a rewritten file repeats its earlier revision (the content before the rewrite). The
+/// store has this with the imported file, so that the next import can continue the comparison.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Comparison {
-    /// The number of the new revision, counted from 1.
+    /// How often the file has been rewritten: 1 for its first rewrite.
     revision: u64,
-    /// The source id of the earlier revision.
+    /// The id under which the store has the earlier revision (the file's content before it was
+    /// rewritten).
     earlier: u64,
-    /// Number of records of the earlier revision that the file repeats in order.
+    /// How many records a rewritten file repeats from its earlier revision (the content before the
+    /// rewrite), in the same order.
     repeated: u64,
-    /// Whether a record of the file differed from the next record of the earlier revision.
+    /// Whether the rewritten file and its earlier revision (the content before the rewrite)
+    /// differed at some record.
     differs: bool,
-    /// The file's last record so far, if the file shares that record with the earlier revision: the
-    /// key of the record and its event.
+    /// The file's last record so far, if the earlier revision (the content before the rewrite) also
+    /// has it. Contains the record's key and its event in the earlier revision.
     last: Option<(Option<RecordKey>, EventLocation)>,
-    /// The event of the earlier revision after which the file's first session begins.
+    /// The event after which the rewritten file's first session begins. It belongs to the earlier
+    /// revision, the content before the rewrite.
     begun: Option<EventLocation>,
 }
 
 impl Comparison {
-    /// Creates the comparison for a revision of which nothing was read yet. `earlier` is the source
-    /// of the earlier revision.
+    /// Creates the comparison for a rewritten file of which nothing was read yet. `earlier`
+    /// identifies the earlier revision (the content before the rewrite). `revision` is how often
+    /// the file has been rewritten.
     pub(crate) fn of(revision: u64, earlier: SourceId) -> Self {
         Self { revision, earlier: earlier.0, ..Self::default() }
     }
@@ -47,44 +52,50 @@ impl Comparison {
         self.differs
     }
 
-    /// Records that the file repeats one more record in order.
+    /// Counts one more record that the rewritten file repeats in order from its earlier revision
+    /// (the content before the rewrite).
     pub(crate) fn add_repeated(&mut self) {
         self.repeated += 1;
     }
 
-    /// Records that the file no longer repeats the earlier revision in order.
+    /// Records that the rewritten file and its earlier revision (the content before the rewrite)
+    /// differ from here on.
     pub(crate) fn end_repeated(&mut self) {
         self.differs = true;
     }
 
-    /// Returns the event of the file's last record so far, if the earlier revision has that record.
+    /// Returns the event of the record that was read last, if the earlier revision also has that
+    /// record. The earlier revision is the file's content before the rewrite.
     pub(crate) fn last_shared(&self) -> Option<&EventLocation> {
         self.last.as_ref().map(|(_, spot)| spot)
     }
 
-    /// Returns the event of the file's last record so far, if the earlier revision has that record
-    /// and the record has this key.
+    /// Returns the event of the record that was read last, if it is a shared record with this key.
+    /// A shared record is one that the earlier revision (the content before the rewrite) also has.
     pub(crate) fn last_shared_with(&self, key: RecordKey) -> Option<&EventLocation> {
         self.last.as_ref().filter(|(last, _)| *last == Some(key)).map(|(_, spot)| spot)
     }
 
-    /// Records that the earlier revision also has the file's last record so far, as the event
-    /// `spot`.
+    /// Records that the earlier revision (the content before the rewrite) also has the record that
+    /// was read last. `key` is the record's key, and `spot` its event.
     pub(crate) fn end_shared(&mut self, key: Option<RecordKey>, spot: EventLocation) {
         self.last = Some((key, spot));
     }
 
-    /// Records that the file does not share its last record so far.
+    /// Records that the earlier revision (the content before the rewrite) does not have the record
+    /// that was read last.
     pub(crate) fn end_own(&mut self) {
         self.last = None;
     }
 
-    /// Returns the event of the earlier revision after which the file's first session begins.
+    /// Returns the event after which the rewritten file's first session begins. The event belongs
+    /// to the earlier revision (the content before the rewrite).
     pub(crate) fn begun(&self) -> Option<&EventLocation> {
         self.begun.as_ref()
     }
 
-    /// Sets the event of the earlier revision after which the file's first session begins.
+    /// Sets the event after which the rewritten file's first session begins. The event belongs to
+    /// the earlier revision (the content before the rewrite).
     pub(crate) fn begin_after(&mut self, spot: Option<EventLocation>) {
         self.begun = spot;
     }

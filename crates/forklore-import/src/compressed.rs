@@ -11,9 +11,9 @@ use crate::report::ProblemKind;
 
 /// The first 4 bytes of a zstd file.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// The decompressed content may have at most `TIMES` times the bytes of the compressed file, plus
-/// [`SPARE`] bytes. Compression makes sessions ten to fifty times smaller; a file that expands far
-/// more was made to fill a disk.
+/// Limits decompression to `TIMES` times the size of the compressed file plus [`SPARE`] bytes.
+/// Compression makes sessions ten to fifty times smaller; a file that expands far more was made to
+/// fill a disk.
 const TIMES: u64 = 256;
 const SPARE: u64 = 64 << 20;
 
@@ -34,8 +34,8 @@ pub(crate) struct Unpacked<'a> {
 }
 
 impl<'a> Unpacked<'a> {
-    /// Creates a reader of the decompressed content of `file`. `size` is the compressed size in
-    /// bytes. The position in `file` must be its beginning.
+    /// Creates a reader of the decompressed content of `file`, which must be positioned at its
+    /// beginning. `size` is the compressed size in bytes.
     pub(crate) fn new(file: File, size: u64, trouble: &'a Trouble) -> io::Result<Self> {
         trouble.replace(None);
         let left = size.saturating_mul(TIMES).saturating_add(SPARE);

@@ -16,30 +16,32 @@ use jiff::Timestamp;
 use crate::opened::Opened;
 use crate::report::{OfFile as _, Problem, ProblemKind};
 
-/// A session in a container file, and how to read it.
+/// One session in a container file (a file that contains several sessions), and how to read it.
 pub(crate) struct ContainedSession {
     inside: Rc<RefCell<Box<dyn Inside>>>,
     found: Found,
 }
 
-/// Compares a container file with the store.
+/// The import status of a container file, which contains several sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ImportStatus {
-    /// Whether at least one session of the file was imported before.
+    /// Whether at least one session of the container file was imported before.
     pub(crate) imported: bool,
-    /// Whether at least one session of the file has new content, or the file cannot be opened.
+    /// Whether at least one session in the container file has content that was not imported yet.
+    /// Also true if the container file cannot be opened.
     pub(crate) to_read: bool,
 }
 
-/// The lines of one session of a container file, as a temporary file, and the problems in them.
+/// One session of a container file (a file with several sessions), written as lines to a temporary
+/// file. Also contains the problems found while its lines were read.
 pub(crate) struct Look {
     pub(crate) file: Opened,
     pub(crate) problems: Vec<Problem>,
 }
 
 impl ContainedSession {
-    /// Returns the sessions in the container file at `path`. Each session gets the path under which
-    /// the store records its source: `path`, `#` and the session's id.
+    /// Returns the sessions in the container file (a file with several sessions) at `path`. Each
+    /// comes with the path that the store records for it: `path`, `#` and the session's id.
     pub(crate) fn of(
         expander: &dyn SessionContainer,
         path: &Path,
@@ -60,8 +62,8 @@ impl ContainedSession {
         &self.found
     }
 
-    /// Compares the sessions in a container file with the store, without reading the sessions'
-    /// records.
+    /// Compares the sessions in a container file (a file with several sessions) with those in the
+    /// store. Does not read the sessions' records.
     pub(crate) fn status(
         engine: &Engine,
         sources: &dyn Store,
@@ -84,7 +86,8 @@ impl ContainedSession {
         Ok(status)
     }
 
-    /// Returns the lines of the session: the lines already imported, followed by the new lines.
+    /// Writes the session's lines to a temporary file: the lines already imported, followed by the
+    /// new lines. If the session has not changed since its last import, the file is empty.
     pub(crate) fn open(
         &self,
         engine: &Engine,
@@ -121,9 +124,8 @@ impl ContainedSession {
         })
     }
 
-    /// Returns the state in which the last import saw the session, if the session has not changed
-    /// since. Returns it also if part of the session was deleted, because new lines cannot be
-    /// appended then.
+    /// Returns the session's state at the last import, if it has not changed since. Also returns
+    /// that state if a part of the session was deleted, because new lines cannot be appended then.
     fn unchanged(&self, earlier: &Source, label: &str, deleted: bool) -> Option<SeenFile> {
         let mut seen = earlier.paths.iter().filter(|seen| seen.path == label);
         let same = |seen: &&SeenFile| seen.modified == self.found.state || deleted;
@@ -142,7 +144,8 @@ fn problem(path: &Path, trouble: Trouble) -> Problem {
     }
 }
 
-/// Returns the problem of a container file that could not be read.
+/// Returns the import problem for a container file (a file with several sessions) that could not be
+/// read.
 pub(crate) fn refused(path: &Path, error: &ExpandError) -> Problem {
     let kind = match error {
         ExpandError::UnknownVersion(_) => ProblemKind::UnknownFormat,

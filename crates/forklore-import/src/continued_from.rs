@@ -10,22 +10,26 @@ use crate::branch_start::Follows;
 use crate::lookup::Lookup;
 use crate::record_keys::record_key;
 
-/// How many record numbers before the end of the base are searched for an imported record.
+/// How many record numbers are searched backwards for an imported record, from the position where a
+/// continued session ends.
 const GAP: u64 = 1_000;
-/// Maximum number of characters of a native id in an error message.
+/// Maximum number of characters of an agent's session id that an error message shows.
 const SHOWN: usize = 60;
 
-/// The result of a search in one source for the end of the base.
+/// The result of a search for the end of the base in one imported file. The base is the session
+/// that another file continues.
 enum Within {
-    /// The base ends in this session of the source, at this cut.
+    /// The base (the session that a file continues) ends in this session, at this cut.
     At(Box<Header>, Cut),
-    /// The source ends before the end of the base.
+    /// The imported file ends before the position at which the base (the session that a file
+    /// continues) ends.
     TooShort,
-    /// The session that contained the end of the base was deleted.
+    /// The base (the session that a file continues) ends in a session that was deleted.
     Deleted,
 }
 
-/// The reason in [`Error::Invalid`] if a file continues a session that does not exist.
+/// The reason in [`Error::Invalid`] if the session that a file continues cannot be used. It was not
+/// imported, was deleted, is too short, or is the file's own session.
 pub(crate) const MISSING_BASE: &str = "missing_base";
 
 fn missing(message: String) -> Error {
@@ -33,12 +37,13 @@ fn missing(message: String) -> Error {
 }
 
 impl Lookup<'_> {
-    /// Returns the session that the file's session continues, and the cut there. Returns `None` if
-    /// the file's session continues no other session.
+    /// Returns the session that the file's session continues, and the cut at which it does. Returns
+    /// `None` if `base` is `None`: the file continues no other session.
     ///
     /// # Errors
-    /// [`MISSING_BASE`] if that session does not exist. The file is then not imported, because it
-    /// contains only the end of a conversation.
+    /// [`MISSING_BASE`] if the continued session was not imported, was deleted, is too short, or is
+    /// the file's own session. The file is then not imported, because it contains only the end of a
+    /// conversation.
     pub(crate) fn continued_from(
         &self,
         base: Option<&Base>,
@@ -64,7 +69,8 @@ impl Lookup<'_> {
         }))
     }
 
-    /// Finds the session of the source in which the base ends, and the cut at that position.
+    /// Finds where the base (the session that a file continues) ends within an imported file,
+    /// `source`. Returns the session that contains this position, and the cut there.
     fn within(&self, source: &Source, base: &Base) -> Result<Within> {
         if base.bytes.is_some_and(|bytes| bytes > source.read.offset) {
             return Ok(Within::TooShort);
@@ -88,8 +94,8 @@ impl Lookup<'_> {
         Ok(Within::At(Box::new(header), cut))
     }
 
-    /// Returns the location of the last imported record with a number below `end`. Searches at most
-    /// [`GAP`] numbers.
+    /// Returns the location of the last imported record whose number is below `end`. Searches at
+    /// most [`GAP`] numbers, from `end` backwards.
     fn last_before(&self, source: &Source, end: u64) -> Result<Option<RecordLocation>> {
         for number in (end.saturating_sub(GAP)..end).rev() {
             let key = record_key(number.to_string().as_bytes());
@@ -100,7 +106,8 @@ impl Lookup<'_> {
         Ok(None)
     }
 
-    /// Returns the cut after the last event that the session inherits, before its own events.
+    /// Returns the cut after the last inheritable event that the session inherits, before its own
+    /// events.
     fn cut_before_own(&self, header: &Header) -> Result<Cut> {
         match i64::try_from(header.inherited.inheritable) {
             Ok(last @ 1..) => self.engine.cut(header, &Selector::Seq(last)),

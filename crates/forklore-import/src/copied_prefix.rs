@@ -21,7 +21,7 @@ use crate::output::Output;
 use crate::record_keys::{key_of, native_key, record_key};
 use crate::record_patch::{DIFFERENCE, NAMELESS, RecordPatch};
 
-/// A record of a file, with its text and its line end in the file.
+/// A record of a session file, with its text and its line end in the file.
 #[derive(Clone, Copy)]
 pub(crate) struct RecordLine<'r> {
     pub(crate) record: &'r Record,
@@ -29,11 +29,14 @@ pub(crate) struct RecordLine<'r> {
     pub(crate) end: LineEnd,
 }
 
-/// Compares the beginning of a file with the session from which it may be copied.
+/// Compares the beginning of a session file with the session from which the agent may have copied
+/// it.
 pub(crate) struct CopiedPrefix {
-    /// How far the file repeats the original session; `None` until that session is found.
+    /// How far the file repeats the original session, from which it may be copied. `None` until
+    /// that session is found.
     progress: Option<CopyProgress>,
-    /// The events of the original session that the next records may repeat.
+    /// The events of the original session that the next records of the copied file may repeat;
+    /// `None` until they are opened.
     original: Option<OriginalEvents>,
 }
 
@@ -46,15 +49,16 @@ impl CopiedPrefix {
         self.progress.as_ref()
     }
 
-    /// Ends the comparison. Returns how far the file repeats the original session, or `None` if it
-    /// repeats no event.
+    /// Ends the comparison of the file with its original session. Returns how far the file repeats
+    /// that session, or `None` if it repeats no event.
     pub(crate) fn end(&mut self) -> Option<CopyProgress> {
         self.original = None;
         self.progress.take().filter(|progress| progress.copied() > 0)
     }
 
-    /// Checks whether a record repeats the next event of another file's session. If it does, the
-    /// record becomes no event, and its bytes are added to the batch of `output`.
+    /// Checks whether a record repeats the next event of the session from which the file may be
+    /// copied. Such a record becomes no event of its own; its bytes are added to the step of
+    /// `output`.
     pub(crate) fn repeats(
         &mut self,
         lookup: Lookup<'_>,
@@ -80,8 +84,8 @@ impl CopiedPrefix {
         Ok(repeated)
     }
 
-    /// Does the work of [`repeats`](Self::repeats) for a record whose id is removed if the agent
-    /// renames copies.
+    /// Compares a record with the session from which the file may be copied. If the agent gives
+    /// copied records new ids, the caller removes the record's id first.
     fn compare(
         &mut self,
         lookup: Lookup<'_>,
@@ -123,8 +127,9 @@ impl CopiedPrefix {
     }
 }
 
-/// Checks whether a record repeats the next event of the original session, or of a branch of that
-/// session which begins here. Advances to the following event if it does.
+/// Checks whether a record repeats the next event of the original session. That may also be the
+/// next event of a branch which begins at this position. If the record repeats it, advances to the
+/// event after it.
 fn same_event(
     lookup: Lookup<'_>,
     progress: &mut CopyProgress,
@@ -159,8 +164,8 @@ fn same_event(
     Ok(true)
 }
 
-/// Finds the session from which the file may be copied: in a file that begins with the same record,
-/// or in the file that this file names as its original.
+/// Finds the session from which the file may be copied. Searches the files that begin with the same
+/// record, and the file that this file names as its original.
 fn find_original(
     lookup: Lookup<'_>,
     file: &AgentFile<'_>,
@@ -185,8 +190,8 @@ fn find_original(
     Ok(None)
 }
 
-/// Returns the files from which this file may be copied, oldest first. `own` is the source of this
-/// file. `name` is the key under which files with the same first record are found.
+/// Returns the imported files from which this file may be copied, oldest first. `own` is this
+/// file's own id in the store. `name` is the key of the files with the same first record.
 fn originals(
     lookup: Lookup<'_>,
     file: &AgentFile<'_>,
@@ -214,19 +219,22 @@ fn originals(
     Ok(sources)
 }
 
-/// Returns the maximum number of bytes in which a record may differ from the event that it repeats.
+/// Returns the maximum number of bytes in which a copied record may differ from its original event.
+/// The number is smaller for a record without an id.
 fn most(format: &dyn AgentFormat, record: &Record) -> usize {
     let named = record.native_id.is_some() || format.renames_copies();
     if named { DIFFERENCE } else { NAMELESS }
 }
 
-/// Checks whether a record and an event agree in everything that is part of the conversation.
+/// Checks whether a record and an event have the same conversation content, as the agent's format
+/// compares them.
 fn says_the_same(format: &dyn AgentFormat, event: &Event, text: &ByteString) -> bool {
     let record = Data::from_checked(text.clone());
     format.says_the_same(&event.kind, &record, &event.data)
 }
 
-/// Returns the key under which files that begin with this record are found.
+/// Returns the key under which the store finds all imported files that begin with the same record.
+/// `native` is that record's id.
 fn first_record_name(format: &dyn AgentFormat, native: &str) -> RecordKey {
     record_key(format!("{}\0first record\0{native}", format.name()).as_bytes())
 }

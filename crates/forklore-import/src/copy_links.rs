@@ -14,14 +14,14 @@ use crate::lookup::Lookup;
 use crate::record_keys::record_key;
 use crate::record_patch::{DIFFERENCE, NAMELESS, RecordPatch};
 
-/// Returns the key under which the copies of `original` are found. `original` is a path or a native
-/// id.
+/// Returns the key under which the store finds the imported copies of a session file. `original` is
+/// that file's path or the agent's own id of its session.
 pub(crate) fn copies_name(format: &dyn AgentFormat, original: &str) -> RecordKey {
     record_key(format!("{}\0copied from\0{original}", format.name()).as_bytes())
 }
 
-/// Returns the files that name this file as their original, oldest first. `own` is the source of
-/// this file.
+/// Returns the imported files that name this file as the one from which they were copied, oldest
+/// first. `own` is this file's own id in the store.
 pub(crate) fn recorded_copies(
     lookup: Lookup<'_>,
     file: &AgentFile<'_>,
@@ -40,8 +40,8 @@ pub(crate) fn recorded_copies(
     Ok(found)
 }
 
-/// Links copies that were imported earlier to the session `original`. The events of `original` must
-/// be in the store.
+/// Links earlier imported copies to their original, the session `original`. A linked copy gets a
+/// `copy_of` entry in its header. The events of `original` must be in the store.
 pub(crate) fn link(
     lookup: Lookup<'_>,
     original: &SessionId,
@@ -63,7 +63,7 @@ pub(crate) fn link(
     Ok(())
 }
 
-/// Counts the leading conversation events that two histories have in common. Events are compared by
+/// Counts the leading conversation events that two sessions have in common. Events are compared by
 /// id. They are compared by content if the agent gives copies new ids or the records have no ids.
 fn alike(lookup: Lookup<'_>, original: &SessionId, copy: &SessionId) -> Result<u64> {
     let conversation = |session| {
@@ -83,7 +83,7 @@ fn alike(lookup: Lookup<'_>, original: &SessionId, copy: &SessionId) -> Result<u
     Ok(index)
 }
 
-/// Checks by content whether one event may be a copy of the other, although their ids differ.
+/// Checks by content whether one event may be a copy of another one with a different id.
 fn is_copy(format: &dyn AgentFormat, a: &Event, b: &Event) -> bool {
     let most = if format.renames_copies() { DIFFERENCE } else { NAMELESS };
     let renamed = format.renames_copies() || (is_made(a) && is_made(b));
@@ -93,7 +93,8 @@ fn is_copy(format: &dyn AgentFormat, a: &Event, b: &Event) -> bool {
         && format.says_the_same(&a.kind, &a.data, &b.data)
 }
 
-/// Checks whether the event's id was generated because its record had none.
+/// Checks whether the import generated the event's id because the agent's record had none. Such an
+/// id is a UUID of version 8.
 fn is_made(event: &Event) -> bool {
     event.id.uuid().is_some_and(|[_, _, _, _, _, _, version, ..]| version >> 4 == 8)
 }

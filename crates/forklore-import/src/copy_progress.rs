@@ -6,25 +6,26 @@ use forklore_engine::{Engine, Result};
 use forklore_store::sources::{RecordKey, RecordLocation};
 use serde::{Deserialize, Serialize};
 
-/// How far the beginning of a file repeats another file, the original. It is stored with the file's
-/// source, so that the next import can continue the comparison.
+/// How far the beginning of a copied file repeats its original, another file. The store has this
+/// with the copied file, so that the next import can continue the comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CopyProgress {
-    /// The key of the first record, under which both files are found.
+    /// The key of the first record, under which the store finds the copied file and its original.
     name: Option<RecordKey>,
-    /// The original session that contains the last repeated event.
+    /// The original session (or a branch of it) that contains the event repeated last.
     session: SessionId,
-    /// Number of inheritable events that were repeated.
+    /// How many inheritable events of the original session the copied file repeats.
     #[serde(rename = "kept")]
     copied: u64,
-    /// The seq of the last repeated event in `session`.
+    /// The seq in `session` of the event that the copied file repeats last.
     seq: u64,
-    /// Whether the agent would resume at one of the repeated records.
+    /// Whether the agent would resume the copied file at one of the repeated records.
     leaf: bool,
 }
 
 impl CopyProgress {
-    /// Returns the progress before the first comparison of a file that may repeat `session`.
+    /// Creates the progress of a copied file that may repeat `session`, before its first record is
+    /// compared.
     pub(crate) fn of(name: Option<RecordKey>, session: SessionId) -> Self {
         Self { name, session, copied: 0, seq: 0, leaf: false }
     }
@@ -45,22 +46,22 @@ impl CopyProgress {
         self.leaf
     }
 
-    /// Records that the file repeats the event `seq` of `session`, which is the `copied`-th
-    /// inheritable event there, counted from 1.
+    /// Records that the copied file repeats the event of `session` with this `seq`. It is the
+    /// `copied`-th inheritable event of that session, counted from 1.
     pub(crate) fn repeat(&mut self, session: &SessionId, seq: u64, copied: u64) {
         self.session.clone_from(session);
         self.seq = seq;
         self.copied = copied;
     }
 
-    /// Records that `record` repeats an event, and returns the location of that event in the file's
-    /// future session.
+    /// Records that `record` repeats an event of the original. Returns the location that this event
+    /// will have in the copied file's session, which inherits it.
     pub(crate) fn follow(&mut self, record: &Record) -> RecordLocation {
         self.leaf |= record.leaf;
         RecordLocation { session: 0, position: self.copied, inherited: true }
     }
 
-    /// Returns the session with the last repeated event, and the cut after that event.
+    /// Returns the original session, and the cut after the event that the copied file repeats last.
     pub(crate) fn cut(&self, engine: &Engine) -> Result<(Header, Cut)> {
         let parent = engine.store().header(&self.session)?;
         let seq = i64::try_from(self.seq).unwrap_or(i64::MAX);

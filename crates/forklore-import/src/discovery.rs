@@ -22,24 +22,25 @@ use crate::{report_unchanged, source_state};
 
 const NO_RECORDS: &str = "no records of a known agent are in the file";
 
-/// Searches the files of one import.
+/// Searches for the session files and sidecar files (other files of agents) of one import.
 pub(crate) struct Discovery<'a> {
     engine: &'a Engine,
     sources: &'a dyn Store,
     options: &'a ImportOptions,
-    /// The only dialect whose files are read; `None` reads the files of every dialect.
+    /// The agent format whose files are imported; `None` imports the files of every format.
     only: Option<&'static dyn AgentFormat>,
-    /// The containers of the dialects whose files are read.
+    /// The readers of container files (files with several sessions) of the imported agents.
     containers: Vec<&'a dyn SessionContainer>,
     names: SessionNames,
     found: Vec<Candidate>,
 }
 
 impl<'a> Discovery<'a> {
-    /// Creates a search for the files of the dialect in the options, or of every dialect.
+    /// Creates a search for the files of the agent format that the options name, or of every
+    /// format.
     ///
     /// # Errors
-    /// `invalid_args` for an unknown dialect.
+    /// `invalid_args` if the options name an unknown format.
     pub(crate) fn new(
         engine: &'a Engine,
         sources: &'a dyn Store,
@@ -54,10 +55,10 @@ impl<'a> Discovery<'a> {
         Ok(Self { engine, sources, options, only, containers, names, found })
     }
 
-    /// Returns the session files to read, and the sidecar files. The session files are sorted
-    /// oldest first, but each comes after the file in which its session begins. An unchanged
-    /// session file is not returned but added to the report; only the file's metadata and the
-    /// stored source are read for it.
+    /// Returns the session files to read, and the sidecar files (files without a session that
+    /// belong to session files). Session files are sorted oldest first, but each comes after the
+    /// file in which its session begins. An unchanged session file is not returned but added to the
+    /// report; for this, only its metadata and its entry in the store are read.
     pub(crate) fn find(
         mut self,
         paths: &[PathBuf],
@@ -81,7 +82,7 @@ impl<'a> Discovery<'a> {
         Ok((ordered(self.found), sidecars.found))
     }
 
-    /// Checks by the path whether a file may contain a session.
+    /// Checks by the path whether a file may be a session file or a container of several sessions.
     fn may_own(&self, path: &Path) -> bool {
         self.containers.iter().any(|container| container.may_own(path))
             || match self.only {
@@ -90,7 +91,8 @@ impl<'a> Discovery<'a> {
             }
     }
 
-    /// Adds a file to the files to read, or reports why the file is not read.
+    /// Adds a file to the files to import. If it is not imported, adds it to the report instead: as
+    /// unchanged, or as skipped with the reason. `named` means that a person named the file.
     fn add(&mut self, path: PathBuf, named: bool, report: &mut ImportReport) -> Result<()> {
         if !self.options.again
             && let Some(source) = self.unchanged(&path)?
@@ -125,8 +127,8 @@ impl<'a> Discovery<'a> {
         Ok(())
     }
 
-    /// Returns the source of a file that needs no reading, because neither the file nor its title
-    /// has changed since the last import.
+    /// Returns the store's entry of a file that need not be read again: neither the file nor its
+    /// title has changed since the last import.
     fn unchanged(&mut self, path: &Path) -> Result<Option<Source>> {
         let Some(source) = source_state::unchanged(self.sources, path)? else { return Ok(None) };
         let Some(dialect) = self.engine.agent_formats().named(&source.dialect) else {
@@ -137,7 +139,8 @@ impl<'a> Discovery<'a> {
         Ok(same.then_some(source))
     }
 
-    /// Adds the base files: files that a found file continues and that were not found themselves.
+    /// Adds base files: session files that a found file continues, but that the search itself did
+    /// not find.
     fn add_bases(&mut self) -> Result<()> {
         let of = |file: &Candidate| Some((file.dialect.name(), file.native_id.clone()?));
         let mut there: HashSet<_> = self.found.iter().filter_map(of).collect();
@@ -164,7 +167,8 @@ impl<'a> Discovery<'a> {
         Ok(())
     }
 
-    /// Adds the sessions of a container file.
+    /// Adds the sessions in a container file (a file with several sessions) to the sessions to
+    /// import.
     fn add_contained(
         &mut self,
         container: &dyn SessionContainer,
@@ -186,8 +190,8 @@ impl<'a> Discovery<'a> {
         }
     }
 
-    /// Returns the dialect of a file. If the content shows no dialect, the file has the dialect
-    /// with which it was last imported, because it may have been rewritten since.
+    /// Returns the agent format of a file. If the content matches no format, returns the format of
+    /// the file's last import, because the file may have been rewritten since.
     fn whose(&self, path: &Path, file: &Opened) -> Result<Option<&'static dyn AgentFormat>> {
         let formats = self.engine.agent_formats();
         if let Some(dialect) = self.only.or_else(|| formats.detect(path, &file.head)) {
@@ -197,7 +201,7 @@ impl<'a> Discovery<'a> {
         Ok(latest.and_then(|source| formats.named(&source.dialect)))
     }
 
-    /// Returns the message for a file that no dialect recognizes.
+    /// Returns the problem message for a file whose agent format is unknown.
     fn unknown(&self, path: &Path, file: &Opened) -> String {
         match self.engine.agent_formats().unsupported(path, &file.head) {
             Some(agent) => format!("{agent} wrote the file, whose sessions are not supported"),
@@ -206,7 +210,7 @@ impl<'a> Discovery<'a> {
     }
 }
 
-/// Returns the dialect with this name.
+/// Returns the agent format with this name.
 fn format_named(engine: &Engine, name: &str) -> Result<&'static dyn AgentFormat> {
     let formats = engine.agent_formats();
     formats.named(name).ok_or_else(|| {
@@ -215,7 +219,8 @@ fn format_named(engine: &Engine, name: &str) -> Result<&'static dyn AgentFormat>
     })
 }
 
-/// Returns the files that a person named, with symbolic links resolved.
+/// Returns the paths that a person named, with symbolic links resolved. Returns no paths if a
+/// search found them.
 fn named(paths: &[PathBuf], options: &ImportOptions) -> HashSet<PathBuf> {
     let paths = if options.found { &[] } else { paths };
     paths.iter().filter_map(|path| path.canonicalize().ok()).collect()

@@ -16,8 +16,8 @@ use crate::records::Records;
 use crate::report::ProblemKind;
 use crate::{import_object, several};
 
-/// Imports a file that is one JSON document. The import writes the document in one step, so the
-/// store gets all of it or nothing.
+/// Imports a session file that is one JSON document. The import writes the document in one step, so
+/// the store gets all of it or nothing.
 pub(crate) fn import(input: &mut Input, records: &mut Records<'_>, file: &Opened) -> Result<()> {
     if file.seen.size > IMPORTED_DOCUMENT_BYTES {
         let most = IMPORTED_DOCUMENT_BYTES >> 20;
@@ -48,8 +48,8 @@ pub(crate) fn import(input: &mut Input, records: &mut Records<'_>, file: &Opened
     if records.is_empty() { Ok(()) } else { records.finish(input) }
 }
 
-/// Returns the document as a string. Each byte that is not UTF-8 becomes one question mark, so that
-/// byte offsets in the string equal byte offsets in `content`.
+/// Returns the document `content` as a string. Each byte that is not UTF-8 becomes one question
+/// mark, so that byte offsets in the string equal byte offsets in `content`.
 fn readable(input: &mut Input, content: &Bytes) -> ByteString {
     ByteString::try_from(content.clone()).unwrap_or_else(|_| {
         input.problem(ProblemKind::NotUtf8, "the document is not UTF-8");

@@ -14,26 +14,29 @@ use crate::event_location::{EventLocation, SHARED};
 use crate::lookup::Lookup;
 use crate::resume_state::ResumeState;
 
-/// Reads the source of an earlier revision record by record.
+/// Reads the earlier revision of a rewritten file record by record. That revision is the content
+/// before the rewrite, as the store has it.
 pub(crate) struct EarlierRevision {
-    /// The source of the earlier revision, followed by older revisions. Each revision shares
-    /// records with the next one in this list.
+    /// The file's earlier revisions (contents before rewrites) in the store, newest first. Each
+    /// shares records with the next one in this list.
     sources: Vec<Source>,
-    /// The number of the import step to read next. `ranges` contains the unread rest of the step
-    /// before.
+    /// The number of the import step to read next. `ranges` contains the unread rest of the
+    /// previous step.
     step: u64,
     ranges: VecDeque<SourceSpan>,
-    /// A run of consecutive events in one session: the next event, and how many events are left.
+    /// The events of one session that are returned next: the first one, and how many consecutive
+    /// events are left.
     run: Option<(EventLocation, u64)>,
-    /// The header that was read last, with the session's number in the source. It is a cache.
+    /// A cache of the session header that was read last, with the session's number in the file.
     header: Option<(u32, Header)>,
-    /// The event to which the iterator is positioned, and the iterator over the session's events
-    /// from there.
+    /// An iterator over a session's events, with the event that the iterator returns next. Reuse
+    /// avoids a new search in the store.
     events: Option<(EventLocation, Events)>,
 }
 
 impl EarlierRevision {
-    /// Opens the source with this id, and skips the first `skip` of its records.
+    /// Opens the earlier revision with the id `id` of the file at `path`. Skips its first `skip`
+    /// records. A revision is the file's content between two rewrites.
     pub(crate) fn open(lookup: Lookup<'_>, path: &str, id: SourceId, skip: u64) -> Result<Self> {
         let mut all = lookup.sources.sources(&FindSource::Path(path.to_owned()))?;
         let mut chain = Vec::new();
@@ -52,13 +55,14 @@ impl EarlierRevision {
         Ok(earlier)
     }
 
-    /// Returns the first session of the earlier revision.
+    /// Returns the id of the first session in the earlier revision (the file's content before it
+    /// was rewritten).
     pub(crate) fn first_session(&self) -> Option<&SessionId> {
         Some(&self.sources.first()?.sessions.first()?.id)
     }
 
-    /// Returns the event of the next record in the order of the file. Returns `None` at the end,
-    /// and at a record that was erased or whose bytes in the file differ from its event.
+    /// Returns the event of the next record in file order. Returns `None` at the end, at an erased
+    /// record, and at a record whose bytes differ from its event in more than white space.
     pub(crate) fn next_spot(&mut self, lookup: Lookup<'_>) -> Result<Option<EventLocation>> {
         loop {
             if let Some((spot, left)) = &mut self.run
@@ -132,7 +136,8 @@ impl EarlierRevision {
         Ok(self.header.as_ref().map(|(_, header)| header))
     }
 
-    /// Returns the event of the record with this key, in the earlier revision or an older one.
+    /// Returns the event of the record with this key. Searches the earlier revision (the content
+    /// before the rewrite); for records that it shares with older revisions, searches those too.
     pub(crate) fn find(&self, lookup: Lookup<'_>, key: RecordKey) -> Result<Option<EventLocation>> {
         for source in &self.sources {
             let Some(location) = lookup.sources.locate_record(source.id, key)? else {
@@ -154,8 +159,8 @@ impl EarlierRevision {
         Ok(None)
     }
 
-    /// Checks whether the event at `spot` has the same id, type and payload as the record, byte for
-    /// byte.
+    /// Checks whether the event at `spot` repeats `record`: its type and payload, and the record's
+    /// id if there is one, must be equal byte for byte.
     pub(crate) fn has(
         &mut self,
         lookup: Lookup<'_>,

@@ -4,12 +4,12 @@ use forklore_core::SessionId;
 use forklore_store::sources::RecordLocation;
 use serde::{Deserialize, Serialize};
 
-/// The location recorded for a record that the file shares with an earlier revision. The actual
-/// location must be looked up in the earlier revision.
+/// A marker location for a record that a rewritten file shares with its earlier revision (the
+/// content before the rewrite). The actual location must be looked up in the earlier revision.
 pub(crate) const SHARED: RecordLocation =
     RecordLocation { session: RecordLocation::LAST_SESSION, position: 0, inherited: true };
 
-/// An event in the history of a session, inherited or own.
+/// The location of an event in a session's history, which contains inherited and own events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EventLocation {
     pub(crate) session: SessionId,

@@ -15,7 +15,7 @@ pub(crate) fn look(path: &Path) -> io::Result<SeenFile> {
     Ok(SeenFile { path, size: metadata.len(), modified: modified(&metadata) })
 }
 
-/// Returns the modification time of the file, or `None` if it is out of range.
+/// Returns the file's modification time, or `None` if it is outside the range of `Timestamp`.
 pub(crate) fn time(seen: &SeenFile) -> Option<Timestamp> {
     Timestamp::from_microsecond(seen.modified.div_euclid(1_000)).ok()
 }

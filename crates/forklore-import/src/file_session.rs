@@ -5,30 +5,31 @@ use forklore_store::port::NewSession;
 use forklore_store::sources::RecordLocation;
 use jiff::Timestamp;
 
-/// A session of the file that is being read.
+/// The state of one session of the file that is being imported.
 #[derive(Clone, Debug)]
 pub(crate) struct FileSession {
     pub(crate) id: SessionId,
-    /// Number of the session's own events that came from the file, plus 1 for its `session_fork`
-    /// event. Events that are not written yet count as well.
+    /// Number of the session's own events that came from the file, including those not written yet.
+    /// The `session_fork` event at the start of a forked session counts as well.
     pub(crate) events: u64,
     pub(crate) inherited: u64,
-    /// Whether the session's first own event is a `session_fork`.
+    /// Whether the session's first own event is a `session_fork`, which names its parent session.
     pub(crate) forked: bool,
     pub(crate) following: Following,
-    /// Number of the session's events that this import added.
+    /// Number of events that the present import added to the session.
     pub(crate) appended: u64,
     pub(crate) updated: Timestamp,
 }
 
-/// Whether an import may append records of the file to a session.
+/// Whether an import may append further records of the file to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Following {
-    /// The session has only events of its file, so the import appends to it.
+    /// The session has no events except those of its file, so the import appends to it.
     Follows,
-    /// Somebody continued the session in forklore, so the import does not append to it.
+    /// Somebody continued the session in forklore. The import puts further records into a branch
+    /// instead.
     Continued,
-    /// The session was deleted; the import skips its further records.
+    /// The session was deleted, so the import skips further records of it.
     Deleted,
 }
 
@@ -52,7 +53,7 @@ impl FileSession {
         }
     }
 
-    /// Returns the state of a session that the next step creates.
+    /// Creates the state of a session that the next import step creates.
     pub(crate) fn created(new: &NewSession) -> Self {
         let branch = new.from.as_ref().filter(|_| new.kind == SessionKind::Branch);
         Self {
@@ -66,8 +67,8 @@ impl FileSession {
         }
     }
 
-    /// Counts an event from the file, and returns its location. `number` is the number of the
-    /// session in the file.
+    /// Counts an event that comes from the file, and returns the event's location. `number` is the
+    /// number of the session in the file.
     pub(crate) fn add_event(&mut self, number: u32, ts: Timestamp) -> RecordLocation {
         let location = RecordLocation::own(number, self.events);
         self.updated = self.updated.max(ts);
@@ -76,26 +77,31 @@ impl FileSession {
         location
     }
 
-    /// Checks whether the session has neither events from the file nor inherited events.
+    /// Checks whether the session has no events, apart from a `session_fork` event that names its
+    /// parent.
     pub(crate) fn is_empty(&self) -> bool {
         self.inherited == 0 && self.has_only_inherited()
     }
 
-    /// Returns the seq of the session's last event; -1 if the session is empty.
+    /// Returns the seq of the session's last event that came from the file or is inherited; -1 if
+    /// there is none.
     pub(crate) fn head(&self) -> i64 {
         i64::try_from(self.inherited + self.events).unwrap_or(i64::MAX) - 1
     }
 
-    /// Returns the position of the last event from the file among the session's own events, from 0.
+    /// Returns the position of the last own event that an import added, counted from 0 among the
+    /// session's own events.
     pub(crate) fn tip(&self) -> Option<u64> {
         self.events.checked_sub(1)
     }
-    /// Checks whether the session has no own event except its `session_fork`.
+    /// Checks whether the session has no own event, apart from the `session_fork` with which a
+    /// forked session begins.
     pub(crate) fn has_only_inherited(&self) -> bool {
         self.events == u64::from(self.forked)
     }
 
-    /// Checks whether the event at this location is the last event from the file in this session.
+    /// Checks whether the event at `location` is the last one that the session has from its file or
+    /// by inheritance.
     pub(crate) fn ends_at(&self, location: RecordLocation) -> bool {
         match location.inherited {
             false => self.tip() == Some(location.position),

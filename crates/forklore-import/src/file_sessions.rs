@@ -11,7 +11,8 @@ use crate::file_session::{FileSession, Following};
 use crate::name_conflicts::NameConflicts;
 use crate::new_session::Child;
 
-/// The sessions of a file, in the order in which they begin.
+/// The sessions in one imported file, in the order in which they begin. `conflicts` has the ids and
+/// labels that new sessions must avoid.
 pub(crate) struct FileSessions<'a> {
     list: Vec<FileSession>,
     conflicts: &'a mut NameConflicts,
@@ -30,7 +31,7 @@ impl<'a> FileSessions<'a> {
         self.list.is_empty()
     }
 
-    /// Returns the 0-based number that the next session of the file gets.
+    /// Returns the number that the next session of the file gets, counted from 0.
     pub(crate) fn next_number(&self) -> u32 {
         u32::try_from(self.list.len()).unwrap_or(u32::MAX)
     }
@@ -43,19 +44,19 @@ impl<'a> FileSessions<'a> {
         self.list.get_mut(usize::try_from(number).ok()?)
     }
 
-    /// Returns the id of the first session, or `None` if it was deleted.
+    /// Returns the id of the file's first session, or `None` if that session was deleted.
     pub(crate) fn living_first(&self) -> Option<&SessionId> {
         let first = self.list.first().filter(|first| first.following != Following::Deleted);
         first.map(|first| &first.id)
     }
 
-    /// Returns a free id for the first session.
+    /// Returns an unused id for the file's first session.
     pub(crate) fn first_id(&self, store: &dyn Store, file: &AgentFile<'_>) -> Result<SessionId> {
         self.conflicts.file_id(store, file.format().name(), file.native_id())
     }
 
-    /// Returns a free id for the branch that begins with `record`, which is at byte `offset` of the
-    /// file. `repeated` means that an earlier record has the same id.
+    /// Returns an unused id for the branch that begins with `record`, at byte `offset` of the file.
+    /// `repeated` means that an earlier record of the file has the same id.
     pub(crate) fn fork_id(
         &self,
         store: &dyn Store,
@@ -74,13 +75,13 @@ impl<'a> FileSessions<'a> {
         self.conflicts.fork_id(store, file.format().name(), &root.id, &first)
     }
 
-    /// Adds a new session: a root, or a session that already has its label.
+    /// Adds a new session to the file's sessions. Its label is already set.
     pub(crate) fn add(&mut self, new: &NewSession) {
         self.list.push(FileSession::created(new));
         self.conflicts.add(new.id.clone());
     }
 
-    /// Adds a new session that begins inside another session, and chooses its label.
+    /// Adds a new session that begins inside another session. Chooses an unused label for it.
     pub(crate) fn add_child(&mut self, file: &AgentFile<'_>, child: Child) -> Result<NewSession> {
         let label = match child.revision {
             Some(revision) => self.conflicts.revision_label(revision, &child.id),

@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent_file::AgentFile;
 
-/// The values that imports wrote to the header of a file's first session.
+/// The values that imports last wrote to the header of a file's first session. An import compares
+/// them with the present values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct HeaderState {
-    /// The first 8 bytes of the title's sha256. The title itself is not stored here, because it
-    /// must disappear when the session is deleted.
+    /// The first 8 bytes of the sha256 of the session's title. The title itself is not stored here,
+    /// because it must disappear when the session is deleted.
     title_key: Option<RecordKey>,
     leaf: Option<u32>,
 }
@@ -23,13 +24,13 @@ impl HeaderState {
         self.title_key
     }
 
-    /// Records that the first session is created with the file's title.
+    /// Records that the file's first session is created with the file's present title.
     pub(crate) fn create(&mut self, file: &AgentFile<'_>) {
         self.title_key = file.title_key();
     }
 
-    /// Returns the change that sets the session's title to the file's title, if the file's title
-    /// has changed since the last step.
+    /// Returns a change that sets the session's title to the title in the file. Returns `None` if
+    /// that title has not changed since an import last wrote it.
     pub(crate) fn title_change(&mut self, file: &AgentFile<'_>) -> Option<Change> {
         let key = file.title_key();
         if key.is_none() || self.title_key == key {
@@ -39,9 +40,9 @@ impl HeaderState {
         Some(Change::Title(file.title()))
     }
 
-    /// Returns the change that sets the session which the agent would resume, if another session
-    /// than before is that session. `leaf` is the number of that session in the file, and `id` its
-    /// id.
+    /// Returns a change that writes to the header which session the agent would resume. Returns
+    /// `None` if it is the same as before. `leaf` is that session's number in the file, and `id`
+    /// its id.
     pub(crate) fn leaf_change(
         &mut self,
         leaf: Option<u32>,

@@ -12,8 +12,8 @@ use crate::records::Records;
 use crate::report::ProblemKind;
 use crate::several;
 
-/// Imports an object that the dialect classified as `read`. If the object's bytes are not UTF-8,
-/// `raw` contains the bytes, and `text` contains replacement characters.
+/// Imports one JSON object of a file, which the agent's format read as `read`. If the object's
+/// bytes are not UTF-8, `raw` contains them, and `text` contains replacement characters.
 pub(crate) fn import(
     input: &mut Input,
     records: &mut Records<'_>,
@@ -53,8 +53,8 @@ pub(crate) fn import(
     Ok(())
 }
 
-/// Imports a record. A record that repeats an event of an earlier revision or of another file gets
-/// no event.
+/// Imports one record of a file. A record that repeats an event of another file, or of this file
+/// before a rewrite, gets no new event.
 fn import_record(
     input: &mut Input,
     records: &mut Records<'_>,
@@ -78,7 +78,8 @@ fn import_record(
     Ok(())
 }
 
-/// Imports a record whose bytes in the file are not UTF-8. `raw` contains those bytes.
+/// Imports a record whose bytes in the file are not UTF-8. `raw` contains these bytes; `text` has
+/// replacement characters for them.
 fn import_raw(
     input: &mut Input,
     records: &mut Records<'_>,

@@ -29,21 +29,22 @@ pub struct Importer<'e> {
 }
 
 impl<'e> Importer<'e> {
-    /// Creates an importer for the store of `engine`, with the engine's agent formats and session
-    /// containers.
+    /// Creates an importer for the store of `engine`. It reads the agent formats and container
+    /// files (files with several sessions) that the engine supports.
     #[must_use]
     pub fn new(engine: &'e Engine) -> Self {
         Self { engine }
     }
 
-    /// Imports the session files among the given files and in the given folders, oldest first, and
-    /// then their sidecar files. A file that was imported before is read from the byte where that
-    /// import stopped. A problem in one file does not stop the import of the others
-    /// (docs/semantics.md, Sources).
+    /// Imports the given session files, and the session files in the given folders, oldest first.
+    /// Then imports their sidecar files, which agents store next to session files. A file that was
+    /// imported before is read from the byte where that import stopped. A problem in one file does
+    /// not stop the import of the others (docs/semantics.md, Sources).
     ///
     /// # Errors
-    /// `unsupported` if the store does not support sources, `invalid_args` for an unknown agent
-    /// format, and failures of the store. Problems of a file are in the report.
+    /// `unsupported` if the store does not support sources, `invalid_args` if the options name an
+    /// unknown agent format, and failures of the store. Problems of a file are in the report, but
+    /// an error of the only file is returned if it was refused.
     pub fn import(
         &self,
         paths: &[PathBuf],
@@ -93,8 +94,8 @@ impl<'e> Importer<'e> {
         Ok(report)
     }
 
-    /// Imports one file. If another writer changed the store meanwhile, or an id or label is in
-    /// use, tries again, with up to [`ATTEMPTS`] attempts in total.
+    /// Imports one file. Tries again if another writer changed the store meanwhile, or if a chosen
+    /// id or label is in use. Makes up to [`ATTEMPTS`] attempts in total.
     fn import_file(
         &self,
         sources: &dyn Store,
@@ -206,8 +207,8 @@ impl<'e> Importer<'e> {
 }
 
 impl Importer<'_> {
-    /// Returns `None` if the file was rewritten, its first session was deleted, and the options do
-    /// not request deleted sessions. Otherwise returns the state with which the import continues.
+    /// Returns the state from which the import of a file continues. Returns `None` if the file was
+    /// rewritten, its first session was deleted, and the options do not request deleted sessions.
     fn unless_deleted(
         &self,
         found: SourceState,
@@ -228,7 +229,8 @@ impl Importer<'_> {
     }
 }
 
-/// Removes the earlier revision from the state, so that the file shares no records with it.
+/// Removes the link to the file's earlier revision (the content before the rewrite) from the state.
+/// The file then shares no records with that revision.
 fn unshared(state: SourceState) -> SourceState {
     match state {
         SourceState::New { revision, latest, .. } => {
@@ -238,13 +240,14 @@ fn unshared(state: SourceState) -> SourceState {
     }
 }
 
-/// Returns the state of a file that is read again from its beginning. The file shares no records
-/// with `source`, its earlier import.
+/// Creates the state of a file that is read again from its beginning. The file shares no records
+/// with its earlier import, `source`.
 fn anew(source: &Source) -> SourceState {
     SourceState::New { revision: source.revision + 1, latest: Some(source.id), earlier: None }
 }
 
-/// Checks whether an error concerns one file and its sessions, and not the whole store.
+/// Checks whether an error concerns a single file and its sessions, and not the whole store. The
+/// import then continues with the next file.
 fn concerns_one_file(error: &Error) -> bool {
     match error {
         Error::Store(

@@ -8,13 +8,14 @@ use crate::position::Position;
 use crate::problems::Problems;
 use crate::report::{Problem, ProblemKind};
 
-/// A file that is being read: its dialect's reader, the position, and the problems found so far.
+/// A file that is being read: the reader of its format, the position, and the problems found so
+/// far.
 pub(crate) struct Input {
     reader: Box<dyn LineReader>,
     position: Position,
-    /// Number of line feeds read so far.
+    /// Number of line feeds read so far in the file.
     lines: u64,
-    /// Whether the position is inside a line that is too long.
+    /// Whether the reading position is inside a line that is too long to be a record.
     in_long_line: bool,
     problems: Problems,
 }
@@ -30,13 +31,13 @@ impl Input {
         Self { reader, position, lines, in_long_line, problems }
     }
 
-    /// Classifies one line or object with the dialect's reader.
+    /// Reads one line or object with the reader of the file's format.
     pub(crate) fn read(&mut self, text: &str) -> Line {
         self.reader.read(text)
     }
 
-    /// Returns the state with which the next import continues the dialect's reader at this
-    /// position.
+    /// Returns the state of the format's reader at the reading position. The next import of the
+    /// file continues with this state.
     pub(crate) fn reader_state(&self) -> Option<String> {
         // Inside a record, whose bytes are not accounted for yet, the next import reads that record
         // again. The reader then needs its state from before that record.
@@ -46,55 +47,57 @@ impl Input {
         }
     }
 
-    /// Returns the number of bytes accounted for, from the beginning of the file.
+    /// Returns how many bytes of the file were imported so far, counted from its beginning.
     pub(crate) fn offset(&self) -> u64 {
         self.position.offset()
     }
 
-    /// Returns the number of line feeds read so far.
+    /// Returns the number of line feeds read so far in the file.
     pub(crate) fn lines(&self) -> u64 {
         self.lines
     }
 
-    /// Checks whether the position is inside a line that is too long.
+    /// Checks whether the reading position is inside a line that is too long to be a record.
     pub(crate) fn in_long_line(&self) -> bool {
         self.in_long_line
     }
 
-    /// Returns how far the file is read. `state` is what the next import of the file needs to
-    /// continue.
+    /// Returns how far the file was read: offset, hash and `state`. The next import of the file
+    /// continues with `state`.
     pub(crate) fn progress(&self, state: String) -> Progress {
         Progress { offset: self.position.offset(), sha256: self.position.sha256(), state }
     }
 
-    /// Returns the byte offset of the current record in the file.
+    /// Returns the byte offset in the file at which the current record begins.
     pub(crate) fn record_offset(&self) -> u64 {
         self.position.of_record()
     }
 
-    /// Starts a record `at` bytes after the present offset.
+    /// Marks the start of a record, `at` bytes after the reading position.
     pub(crate) fn enter(&mut self, at: usize) {
         self.position.enter(at);
     }
 
-    /// Ends the current record.
+    /// Marks the end of the current record.
     pub(crate) fn leave(&mut self) {
         self.position.leave();
     }
 
-    /// Advances the position over these bytes of the file.
+    /// Advances the reading position over these bytes of the file, and adds them to the hash of the
+    /// imported bytes.
     pub(crate) fn account(&mut self, bytes: &[u8]) {
         self.position.account(bytes);
     }
 
-    /// Advances the position over bytes that are no record, and stores the bytes with the source.
+    /// Advances the reading position over bytes that become no record. The store gets the bytes, so
+    /// that the file can be restored.
     pub(crate) fn retain(&mut self, batch: &mut Batch, bytes: &[u8]) {
         batch.retain(bytes);
         self.position.account(bytes);
     }
 
-    /// Advances the position over the bytes between records, and stores the bytes with the source.
-    /// Zero bytes among them are reported as damage.
+    /// Advances the reading position over the bytes between two records. The store gets the bytes,
+    /// so that the file can be restored. Reports zero bytes among them as damage.
     pub(crate) fn retain_blank(&mut self, batch: &mut Batch, bytes: &[u8]) {
         if bytes.contains(&0) {
             self.problem(ProblemKind::Damage, "zero bytes");
@@ -102,13 +105,14 @@ impl Input {
         self.retain(batch, bytes);
     }
 
-    /// Counts the end of a line.
+    /// Counts one line, because its end was read.
     pub(crate) fn end_line(&mut self) {
         self.lines += 1;
     }
 
-    /// Advances the position over a part of a line that is too long, and stores the part with the
-    /// source.
+    /// Advances the reading position over a part of a line that is too long to be a record. The
+    /// store gets the part, so that the file can be restored. `first` and `last` mean that the line
+    /// begins or ends with this part.
     pub(crate) fn retain_long(&mut self, batch: &mut Batch, bytes: &[u8], first: bool, last: bool) {
         if first {
             self.problem(ProblemKind::LineTooLong, "the line is too long for a record");
@@ -118,13 +122,13 @@ impl Input {
         self.lines += u64::from(last);
     }
 
-    /// Adds a problem of the current record.
+    /// Reports a problem at the current record, or at the reading position if there is no record.
     pub(crate) fn problem(&mut self, kind: ProblemKind, message: &str) {
         self.problem_after(&[], kind, message);
     }
 
-    /// Adds a problem of the current record. `before` are the bytes of the file between the present
-    /// offset and the problem; the line feeds in them count for the line number of the problem.
+    /// Reports a problem at the current record. `before` are the bytes between the reading position
+    /// and the problem; the line feeds in them count for the problem's line number.
     pub(crate) fn problem_after(&mut self, before: &[u8], kind: ProblemKind, message: &str) {
         let lines = memchr::memchr_iter(b'\n', before).count() as u64;
         self.problems.add(self.lines + lines + 1, self.position.of_record(), kind, message);

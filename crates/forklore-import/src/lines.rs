@@ -7,36 +7,37 @@ use forklore_core::limits::IMPORTED_LINE_BYTES;
 
 use crate::blocks::{BLOCK, Blocks};
 
-/// Maximum number of bytes in one piece of a line that is too long.
+/// Maximum size in bytes of one piece of a line that is too long to be a record. Such a line is
+/// read in pieces.
 const STRETCH: usize = 4 << 20;
 
-/// Consecutive bytes of a file: a line or a part of one.
+/// Consecutive bytes of a file: a whole line or a part of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// A line with its line feed.
+    /// A complete line, including its line feed.
     Line(Bytes),
-    /// The bytes after the last line feed.
+    /// The bytes after the file's last line feed.
     Tail(Bytes),
     /// A part of a line that is too long to be read as a record.
     Long {
         bytes: Bytes,
-        /// Whether the line begins with this part.
+        /// Whether the long line begins with this part.
         first: bool,
-        /// Whether the line ends with this part.
+        /// Whether the long line ends with this part.
         last: bool,
     },
 }
 
-/// Splits its input into lines.
+/// Splits an input into lines, and lines that are too long for a record into parts.
 pub(crate) struct Lines<R> {
     input: R,
     blocks: Blocks,
     block: Bytes,
-    /// The position in `block` of the first byte that was not returned yet. There is no line feed
+    /// The index in `block` of the first byte that was not returned yet. There is no line feed
     /// between `start` and `searched`.
     start: usize,
     searched: usize,
-    /// Whether the position is inside a line that is too long.
+    /// Whether the bytes already returned end inside a line that is too long for a record.
     pub(crate) in_long: bool,
     most: usize,
 }
@@ -59,8 +60,8 @@ impl<R: Read> Lines<R> {
         Self { most, ..Self::new(input, false) }
     }
 
-    /// Returns the next piece, or `None` at the end of the input. Only the last piece can be a
-    /// [`Piece::Tail`].
+    /// Returns the next line, or the next part of a line that is too long. Returns `None` at the
+    /// end of the input. Only the last piece can be a [`Piece::Tail`].
     pub(crate) fn next(&mut self) -> io::Result<Option<Piece>> {
         loop {
             let unsearched = self.block.get(self.searched..).unwrap_or_default();
@@ -99,9 +100,9 @@ impl<R: Read> Lines<R> {
         Piece::Long { bytes, first, last }
     }
 
-    /// Reads a new block that begins with the bytes not returned yet, and returns how many bytes
-    /// are new. The new block has twice the size of those bytes, but at least [`BLOCK`], so that
-    /// long lines need few copies.
+    /// Reads a new block of input, and returns how many bytes in it are new. The block begins with
+    /// the bytes not returned yet. It has twice the size of those bytes, but at least [`BLOCK`], so
+    /// that long lines need few copies.
     fn fill(&mut self) -> io::Result<usize> {
         let begun = self.block.get(self.start..).unwrap_or_default();
         let most = self.most.saturating_add(BLOCK);

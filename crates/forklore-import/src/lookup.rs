@@ -9,10 +9,11 @@ use forklore_store::sources::{FindSource, RecordLocation, Source};
 
 use crate::branch_start::Follows;
 
-/// Maximum number of session ids that a search derives from one native id.
+/// Maximum number of session ids that a search derives from one native id (an agent's own session
+/// id).
 const SESSIONS: usize = 1_000;
 
-/// Finds sources and sessions that were imported from the files of one agent.
+/// Finds the imported files and sessions of one agent format in the store.
 #[derive(Clone, Copy)]
 pub(crate) struct Lookup<'a> {
     pub(crate) engine: &'a Engine,
@@ -21,8 +22,9 @@ pub(crate) struct Lookup<'a> {
 }
 
 impl Lookup<'_> {
-    /// Returns the sources whose session has this native id, newest session first. Derives the
-    /// possible session ids from the native id, so that it need not search a list of sources.
+    /// Returns the imported files whose session has this native id (the agent's own session id),
+    /// newest session first. Derives the possible session ids from the native id, so that it need
+    /// not search all files.
     pub(crate) fn sources_of(&self, native_id: &str) -> Result<Vec<Source>> {
         let dialect = self.format.name();
         let mut found = Vec::new();
@@ -40,8 +42,8 @@ impl Lookup<'_> {
         Ok(found)
     }
 
-    /// Returns the header of the session that contains the record at this location of the source.
-    /// Returns `None` if the session was deleted.
+    /// Returns the header of the session that contains the record at `location` of the imported
+    /// file `source`. Returns `None` if there is no such session or it was deleted.
     pub(crate) fn session_at(
         &self,
         source: &Source,
@@ -53,7 +55,8 @@ impl Lookup<'_> {
         Ok(Some(header).filter(|header| header.deleted.is_none()))
     }
 
-    /// Returns the cut of the session `parent` after the event `after`.
+    /// Returns the cut of the session `parent` after the event `after`. The cut is at the start if
+    /// no event up to there is inheritable.
     pub(crate) fn cut(&self, parent: &Header, after: Follows) -> Result<Cut> {
         let seq = match after {
             Follows::Nothing | Follows::Inherited(0) => return Ok(Cut::default()),

@@ -11,39 +11,40 @@ use forklore_engine::{Error, Result};
 
 const ATTEMPTS: usize = 10_000;
 
-/// Session ids and labels that new sessions of a file must not get.
+/// Session ids and labels that the new sessions of a file must not get.
 #[derive(Debug, Default)]
 pub(crate) struct NameConflicts {
     ids: HashSet<SessionId>,
     labels: HashSet<Label>,
-    /// The ids of the file's new sessions, which may not be in the store yet.
+    /// The ids of the sessions that this import creates. The store may not contain them yet.
     made: HashSet<SessionId>,
 }
 
 impl NameConflicts {
-    /// Records an id that the store refused.
+    /// Records that the store refused this id, because another session has it.
     pub(crate) fn refuse_id(&mut self, id: SessionId) {
         self.ids.insert(id);
     }
 
-    /// Records a label that the store refused.
+    /// Records that the store refused this label, because another session has it.
     pub(crate) fn refuse_label(&mut self, label: Label) {
         self.labels.insert(label);
     }
 
-    /// Records the id of a new session of the file.
+    /// Records the id of a new session of the file, so that no other new session gets it.
     pub(crate) fn add(&mut self, id: SessionId) {
         self.made.insert(id);
     }
 
-    /// Forgets the new sessions of the file, because the next attempt begins the file again.
-    /// Refused ids and labels remain recorded.
+    /// Forgets the ids of the file's new sessions, because the next attempt imports the file again.
+    /// Does not forget ids and labels that the store refused.
     pub(crate) fn start_again(&mut self) {
         self.made.clear();
     }
 
-    /// Returns an id for a file's first session: the native id if it is valid and free, or else the
-    /// first free id derived from the native id (docs/semantics.md, Sources).
+    /// Returns an unused id for a file's first session. It is the native id (the agent's own
+    /// session id) if that is valid and unused, or else the first unused id derived from it
+    /// (docs/semantics.md, Sources).
     pub(crate) fn file_id(
         &self,
         store: &dyn Store,
@@ -60,8 +61,8 @@ impl NameConflicts {
         Err(Error::invalid("native_id", "no id made of the file's is free"))
     }
 
-    /// Returns a free id for a branch in a file. The id is derived from the id of the file's first
-    /// session and from `first`, which identifies the branch's first record.
+    /// Returns an unused id for a branch in a file. The id is derived from `file`, the id of the
+    /// file's first session, and from `first`, which identifies the branch's first record.
     pub(crate) fn fork_id(
         &self,
         store: &dyn Store,
@@ -90,7 +91,8 @@ impl NameConflicts {
             .unwrap_or_else(|| Label::of_fork(id, 26))
     }
 
-    /// Returns the label for the first session of a rewritten file.
+    /// Returns the label for the first session of a rewritten file: `revision-N` with N =
+    /// `revision`. If the store refused it, returns a label derived from `id`.
     pub(crate) fn revision_label(&self, revision: u64, id: &SessionId) -> Label {
         let label = format!("revision-{revision}").parse().ok();
         label.filter(|label| !self.labels.contains(label)).unwrap_or_else(|| self.label(id))

@@ -20,12 +20,13 @@ pub(crate) struct Child {
     pub(crate) title: Option<String>,
     pub(crate) workspace: Workspace,
     pub(crate) created: Timestamp,
-    /// The number of the file's revision, if this is the first session of a rewritten file.
+    /// How often the file has been rewritten, if this is the first session of a rewritten file;
+    /// otherwise `None`.
     pub(crate) revision: Option<u64>,
 }
 
 impl Child {
-    /// Converts the description into a session for the store. The session's log begins with a
+    /// Converts this description into a new session for the store. The session's log begins with a
     /// `session_fork` event that names the parent session.
     pub(crate) fn into_session(self, file: &AgentFile<'_>, label: Label) -> Result<NewSession> {
         let first = self.record().event(&self.id, self.created)?;
@@ -47,12 +48,13 @@ impl Child {
         })
     }
 
-    /// Returns the number of events that the session inherits.
+    /// Returns how many events the new session inherits from its parent; 0 for the session of a
+    /// sub-agent.
     fn inherited(&self) -> u64 {
         if self.kind == SessionKind::Branch { self.cut.inheritable } else { 0 }
     }
 
-    /// Returns the payload of the session's `session_fork` event.
+    /// Returns the payload of the `session_fork` event with which the new session begins.
     fn record(&self) -> ForkRecord<'_> {
         ForkRecord {
             kind: self.kind,
@@ -73,7 +75,7 @@ impl Child {
     }
 }
 
-/// Builds a root session.
+/// Describes a new root session for a file. It has no parent, title or events.
 pub(crate) fn root(
     file: &AgentFile<'_>,
     id: SessionId,

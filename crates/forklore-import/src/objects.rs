@@ -3,19 +3,20 @@
 
 use serde::de::IgnoredAny;
 
-/// A part of a line.
+/// A part of a line that is not simply one JSON object.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Part<'a> {
     /// White space, zero bytes, or a byte order mark.
     Blank(&'a [u8]),
     /// One complete JSON object.
     Object(&'a [u8]),
-    /// The rest of the line, from the first byte that begins neither a blank nor a complete object.
+    /// The rest of the line, from the first byte that begins neither blank bytes nor a complete
+    /// JSON object.
     Rest(&'a [u8]),
 }
 
-/// Splits a line into its parts. No part depends on the bytes after it. A truncated line therefore
-/// has the same first parts as the whole line.
+/// Splits a line into blank bytes, complete JSON objects and a rest. No part depends on the bytes
+/// after it. A truncated line therefore has the same first parts as the whole line.
 pub(crate) fn parts(line: &[u8]) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = line;

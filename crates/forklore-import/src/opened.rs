@@ -17,18 +17,19 @@ use crate::compressed::{Trouble, Unpacked, is_packed};
 use crate::record_keys::record_key;
 use crate::report::ProblemKind;
 
-/// Maximum number of bytes at the beginning of a file from which dialects detect its format.
+/// Maximum number of bytes at a file's beginning from which its agent format is detected.
 const HEAD: u64 = 64 << 10;
-/// Maximum number of bytes of a first line that are read for its facts, if the line is longer than
-/// `HEAD`.
+/// Maximum number of bytes of a file's first line that are read to find facts about its session.
+/// Applies if the line is longer than `HEAD` bytes.
 const LONG_HEAD: u64 = 4 << 20;
-/// Maximum number of bytes of the first line whose hash identifies a moved file.
+/// Maximum number of bytes of a file's first line that are hashed. An import finds a moved file by
+/// this hash.
 const FIRST_LINE: usize = 4 << 10;
 const BLOCK: usize = 1 << 20;
-/// Characters that may surround JSON in a line.
+/// Characters that may precede or follow a JSON value in a line.
 const BLANK: [char; 6] = ['\u{feff}', '\0', ' ', '\t', '\r', '\n'];
 
-/// An open regular file, with its metadata and its first bytes at the time when it was opened.
+/// An open regular file, with the metadata and the first bytes that it had when it was opened.
 pub(crate) struct Opened {
     file: File,
     /// Whether the file is compressed. `head` then contains decompressed bytes; `seen` describes
@@ -40,7 +41,8 @@ pub(crate) struct Opened {
     pub(crate) head: Vec<u8>,
     /// Whether the file is one JSON document and not JSON lines.
     pub(crate) document: bool,
-    /// The time for records without a time, if it is not [`SeenFile::modified`].
+    /// The time for records without a time. `None` means the file's modification time,
+    /// [`SeenFile::modified`].
     changed: Option<Timestamp>,
 }
 
@@ -54,7 +56,7 @@ impl Opened {
         Ok(opened)
     }
 
-    /// Opens a file without decompressing it.
+    /// Opens a file. Its bytes are read as they are, even if the file is compressed.
     pub(crate) fn literal(path: &Path) -> io::Result<Self> {
         let irregular = || io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
         // Opening a named pipe would block until the pipe has a writer, so the path is checked
@@ -77,7 +79,8 @@ impl Opened {
         Ok(Self { file, packed, trouble, path, seen, head, document, changed })
     }
 
-    /// Wraps a temporary file with generated lines as if it were the file at `path`.
+    /// Wraps a temporary file with generated lines. An import reads it as if it were the file at
+    /// `path`.
     pub(crate) fn over(
         mut file: File,
         path: &Path,
@@ -108,8 +111,8 @@ impl Opened {
         }
     }
 
-    /// Takes the reason why the last read of the compressed content stopped before its end. Returns
-    /// `None` if the read did not stop early.
+    /// Returns the reason why the last read of a compressed file stopped before its end, and clears
+    /// it. Returns `None` if the read did not stop early.
     pub(crate) fn trouble(&self) -> Option<(ProblemKind, String)> {
         self.trouble.take()
     }
@@ -139,8 +142,9 @@ impl Opened {
         record_key(line.get(..FIRST_LINE).unwrap_or(line))
     }
 
-    /// Hashes the first `len` bytes of the content. Returns the state of the hash, so that hashing
-    /// can continue, or `None` if those bytes do not have this `sha256`.
+    /// Hashes the first `len` bytes of the file's content. Returns the state of the hash, so that
+    /// hashing can continue. Returns `None` if the content is shorter or those bytes have another
+    /// hash than `sha256`.
     pub(crate) fn prefix(&self, len: u64, sha256: &[u8; 32]) -> io::Result<Option<Sha256>> {
         if !self.may_be_long(len) {
             return Ok(None);
@@ -164,7 +168,7 @@ impl Opened {
         Ok(same.then_some(hash))
     }
 
-    /// Returns the length of the content in bytes, after decompression.
+    /// Returns the length in bytes of the file's content, after decompression.
     pub(crate) fn len(&self) -> io::Result<u64> {
         if !self.packed {
             return Ok(self.seen.size);
@@ -172,8 +176,8 @@ impl Opened {
         io::copy(&mut self.rest(0)?, &mut io::sink())
     }
 
-    /// Returns a reader of the content from byte `offset` up to the size that the file had when it
-    /// was opened.
+    /// Returns a reader of the file's content from byte `offset` on. The reader ends at the size
+    /// that the file had when it was opened.
     pub(crate) fn rest(&self, offset: u64) -> io::Result<Box<dyn Read + '_>> {
         let mut file = self.file.try_clone()?;
         if !self.packed {
@@ -187,8 +191,8 @@ impl Opened {
     }
 
     /// Returns the first time in the file's first records, and all facts in the records up to
-    /// there. The time determines the order of the import. If no record has a time, it is the
-    /// file's modification time.
+    /// there. An import reads files in the order of these times. If no record has a time, returns
+    /// the file's modification time.
     pub(crate) fn begun(&self, dialect: &dyn AgentFormat) -> (Timestamp, FileFacts) {
         let mut reader = dialect.reader(&self.path, None);
         let mut facts = FileFacts::default();
@@ -212,8 +216,8 @@ impl Opened {
         (self.time(), facts)
     }
 
-    /// Returns the beginning of the content: the head, or a first line that is longer than the
-    /// head, up to [`LONG_HEAD`] bytes.
+    /// Returns the file's first bytes, from which facts are read. If the first line is longer than
+    /// the stored head, returns that line up to [`LONG_HEAD`] bytes.
     fn first_lines(&self) -> Cow<'_, [u8]> {
         if memchr::memchr(b'\n', &self.head).is_some() || (self.head.len() as u64) < HEAD {
             return Cow::Borrowed(&self.head);
@@ -226,7 +230,7 @@ impl Opened {
     }
 }
 
-/// Returns the first time in a line, and adds the line's facts to `facts`.
+/// Returns the first time in a line that was read, and adds the line's facts to `facts`.
 fn begun(line: Line, facts: &mut FileFacts) -> Option<Timestamp> {
     let (ts, further) = match line {
         Line::Record(record) => (record.ts, record.facts),

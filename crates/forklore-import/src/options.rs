@@ -10,38 +10,40 @@ use forklore_core::workspace::Workspace;
 /// make attempts fail.
 pub(crate) const ATTEMPTS: usize = 20;
 
-/// Options of an import: those of the request [`Import`], and those that only this process has.
+/// Options of an import: the fields of the request [`Import`], and options that a request cannot
+/// contain.
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
-    /// The name of the dialect whose files are imported; `None` imports files of every dialect.
+    /// The name of the agent format whose files are imported; `None` imports files of every format.
     pub from: Option<String>,
     /// The workspace of sessions whose file names no directory.
     pub workspace: Workspace,
-    /// Whether to import deleted sessions again, under new ids.
+    /// Whether to import sessions again after they were deleted from the store. They get new ids.
     pub again: bool,
-    /// Whether a search, and not a person, found the paths. A file without sessions is then not
-    /// reported as a problem.
+    /// Whether a search found the given paths, instead of a person who named them. A file without
+    /// sessions is then not reported as a problem.
     pub found: bool,
-    /// Stops the import when it becomes `true`. The store retains what was written until then, and
+    /// Stops the import when it becomes `true`. The store retains everything written before, and
     /// the next import continues from there.
     pub stop: Arc<AtomicBool>,
 }
 
 impl ImportOptions {
-    /// Returns options that import files of every dialect and do not import deleted sessions again.
+    /// Creates options that import files of every agent format, and do not import deleted sessions
+    /// again.
     #[must_use]
     pub fn in_workspace(workspace: Workspace) -> Self {
         Self { from: None, workspace, again: false, found: false, stop: Arc::default() }
     }
 
-    /// Returns the options of a request.
+    /// Creates the options from the fields of an import request.
     #[must_use]
     pub fn of(request: &Import) -> Self {
         let (from, again) = (request.dialect.clone(), request.again);
         Self { from, again, ..Self::in_workspace(request.workspace.clone()) }
     }
 
-    /// Checks whether the import must stop.
+    /// Checks whether the caller has stopped the import.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }

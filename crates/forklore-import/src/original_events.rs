@@ -12,25 +12,26 @@ use forklore_store::sources::{RecordKey, Source};
 use crate::lookup::Lookup;
 use crate::record_patch::RecordPatch;
 
-/// Maximum number of events between two inheritable ones among which a record without an id is
-/// searched.
+/// Maximum number of events stored between two inheritable events of the original. A copied record
+/// without an id is searched among them.
 const PASSED: usize = 256;
 
-/// The events of the original session that the next records of a copy may repeat.
+/// The events of a copied session's original that the next records of the copy may repeat.
 pub(crate) struct OriginalEvents {
-    /// The files that may contain the original session or a branch of it, oldest first.
+    /// The imported files that may contain the original session or a branch of it, oldest first.
     sources: Vec<Source>,
     session: SessionId,
     events: Events,
-    /// The next inheritable event of the session.
+    /// The event of the original session that the next inheritable record of the copy may repeat;
+    /// `None` at the end.
     next: Option<LogEntry>,
-    /// The events directly before `next` that forks do not inherit.
+    /// The events of the original session directly before `next` that forks do not inherit.
     passed: VecDeque<LogEntry>,
 }
 
 impl OriginalEvents {
-    /// Opens the events of `session` after its first `copied` inheritable events. `sources` are the
-    /// files that may contain a branch of the session.
+    /// Opens the events of the original `session` after its first `copied` inheritable events.
+    /// `sources` are the imported files that may contain a branch of the session.
     pub(crate) fn open(
         lookup: Lookup<'_>,
         sources: Vec<Source>,
@@ -47,12 +48,12 @@ impl OriginalEvents {
         &self.session
     }
 
-    /// Returns the next inheritable event.
+    /// Returns the next inheritable event of the original session, or `None` at the end.
     pub(crate) fn next(&self) -> Option<&LogEntry> {
         self.next.as_ref()
     }
 
-    /// Advances to the next inheritable event.
+    /// Advances to the next inheritable event of the original session.
     pub(crate) fn advance(&mut self) -> Result<()> {
         self.next = None;
         self.passed.clear();
@@ -69,8 +70,8 @@ impl OriginalEvents {
         Ok(())
     }
 
-    /// Checks whether the record may repeat the next event: their types, and the record's id if it
-    /// has one, must be equal.
+    /// Checks whether a copied record may repeat the next event of the original session. Their
+    /// types must be equal, and also their ids if the record has one.
     pub(crate) fn is_next(&self, record: &Record) -> bool {
         self.next.as_ref().is_some_and(|LogEntry { event, .. }| {
             let native = record.native_id.as_deref();
@@ -78,9 +79,9 @@ impl OriginalEvents {
         })
     }
 
-    /// Checks whether the original has a record without an id, which forks do not inherit, before
-    /// its next inheritable event. Drops the events up to that record. At most `most` bytes may
-    /// differ.
+    /// Checks whether a copied record repeats an event that forks do not inherit, before the
+    /// original's next inheritable event. Compares types and content, because the record has no id;
+    /// at most `most` bytes may differ. If it finds the event, drops the events up to it.
     pub(crate) fn passed(&mut self, record: &Record, text: &ByteString, most: usize) -> bool {
         let same = |stored: &LogEntry| {
             stored.event.kind == record.kind
@@ -90,7 +91,7 @@ impl OriginalEvents {
         at.map(|at| self.passed.drain(..=at)).is_some()
     }
 
-    /// Checks whether one of `sources` contains a record with this key.
+    /// Checks whether an imported file in `sources` contains a record with this key.
     pub(crate) fn contains(&self, lookup: Lookup<'_>, key: RecordKey) -> Result<bool> {
         for source in &self.sources {
             if lookup.sources.locate_record(source.id, key)?.is_some() {
@@ -100,8 +101,9 @@ impl OriginalEvents {
         Ok(false)
     }
 
-    /// Returns the branch of the session that begins after its first `copied` inheritable events
-    /// and contains the record with this key.
+    /// Returns the events of a branch of the original session. The branch must begin after the
+    /// session's first `copied` inheritable events and contain the record with this key. Returns
+    /// `None` if there is no such branch.
     pub(crate) fn branch(
         &self,
         lookup: Lookup<'_>,

@@ -13,18 +13,19 @@ use crate::agent_file::AgentFile;
 use crate::batch::Batch;
 use crate::writer::Writer;
 
-/// The source of a file in the store, and the next step, which is being collected.
+/// Writes an imported file to the store in steps, and collects the next step.
 pub(crate) struct Output<'a> {
     engine: &'a Engine,
     sources: &'a dyn Store,
     target: Target,
-    /// The id of the source; `None` until the first step of a new source was written.
+    /// The id under which the store has the file; `None` until the first step of a new file was
+    /// written.
     source: Option<SourceId>,
     batch: Batch,
-    /// The separate thread that writes the steps of a long file.
+    /// The separate thread that writes the steps of a long file; `None` if the file is short.
     writer: Option<Writer>,
-    /// The key and location of the last record. It is a cache: the next record almost always
-    /// continues the last one.
+    /// A cache of the last record's key and location. The next record almost always continues the
+    /// last one.
     tip: Option<(RecordKey, RecordLocation)>,
 }
 
@@ -41,12 +42,12 @@ impl<'a> Output<'a> {
         self.source
     }
 
-    /// Returns the step that is being collected.
+    /// Returns the import step that is being collected and was not written yet.
     pub(crate) fn batch(&mut self) -> &mut Batch {
         &mut self.batch
     }
 
-    /// Records the key and the location of the last record.
+    /// Records the key and the location of the record that was imported last.
     pub(crate) fn remember(&mut self, key: Option<RecordKey>, location: RecordLocation) {
         self.tip = key.map(|key| (key, location));
         if let Some(key) = key {
@@ -54,7 +55,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Returns the location of the latest record with this key.
+    /// Returns the location of the file's latest record with this key, or `None` if there is none.
     pub(crate) fn locate(&mut self, key: RecordKey) -> Result<Option<RecordLocation>> {
         if let Some((tip, location)) = self.tip
             && tip == key
@@ -71,8 +72,8 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Writes the collected step. `read` is how far the file is read. `whole` means that the file
-    /// was read to its end.
+    /// Writes the collected import step to the store. `read` is how far the file was read. `whole`
+    /// means that it was read to its end.
     pub(crate) fn write(
         &mut self,
         file: &AgentFile<'_>,
@@ -104,8 +105,9 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Starts a separate thread that writes all following steps except the first step of a new
-    /// source.
+    /// Starts a separate thread that writes all following steps to the store. Only the first step
+    /// of a new file is not written by this thread, because the store's id for the file is needed
+    /// at once.
     pub(crate) fn start_writer<'scope>(&mut self, scope: &'scope Scope<'scope, '_>)
     where
         'a: 'scope,
@@ -113,14 +115,15 @@ impl<'a> Output<'a> {
         self.writer = Some(Writer::start(scope, self.sources));
     }
 
-    /// Waits until the store contains everything that was written, and ends the separate thread.
+    /// Waits until the store contains every step written so far, and ends the separate writer
+    /// thread.
     pub(crate) fn end_writer(&mut self) -> Result<()> {
         let settled = self.settle();
         self.writer = None;
         settled
     }
 
-    /// Waits until the store contains everything that was written.
+    /// Waits until the store contains every step written so far.
     pub(crate) fn settle(&mut self) -> Result<()> {
         match &mut self.writer {
             Some(writer) => Ok(writer.settle()?),
@@ -129,7 +132,7 @@ impl<'a> Output<'a> {
     }
 }
 
-/// Returns the payloads of the events in the writes.
+/// Returns the payloads of all events in these writes.
 fn payloads(writes: &[Write]) -> impl Iterator<Item = &Data> {
     let events = writes.iter().flat_map(|write| match write {
         Write::Create(new) => new.events.as_slice(),

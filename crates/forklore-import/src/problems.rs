@@ -4,7 +4,7 @@ use crate::report::{Problem, ProblemKind};
 
 const MOST: usize = 100;
 
-/// The first 100 problems of one file, and the number of the others.
+/// The problems found in one imported file: the first 100, and the number of further ones.
 #[derive(Debug)]
 pub(crate) struct Problems {
     path: String,

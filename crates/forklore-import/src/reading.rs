@@ -20,7 +20,7 @@ use crate::report::ProblemKind;
 use crate::writer::LONG;
 use crate::{document, import_object};
 
-/// Reads one file.
+/// Reads one session file and imports its records.
 pub(crate) struct Reading<'a> {
     input: Input,
     records: Records<'a>,
@@ -31,17 +31,17 @@ impl<'a> Reading<'a> {
         Self { input, records }
     }
 
-    /// Returns the number of bytes read, from the beginning of the file.
+    /// Returns the number of bytes of the file that were imported, counted from its beginning.
     pub(crate) fn offset(&self) -> u64 {
         self.input.offset()
     }
 
-    /// Returns the reading position with the problems, and the imported records.
+    /// Returns the two parts: the input with its position and problems, and the imported records.
     pub(crate) fn into_parts(self) -> (Input, Records<'a>) {
         (self.input, self.records)
     }
 
-    /// Reads the file to its end, or until the caller stops the import.
+    /// Reads the file from the reading position to its end, or until the caller stops the import.
     pub(crate) fn run(
         &mut self,
         file: &Opened,
@@ -105,8 +105,8 @@ impl<'a> Reading<'a> {
         Progressed::of(path, offset, self.records.file().seen().size.max(offset))
     }
 
-    /// Reads a line. Nearly every line is one object and a line end. Any other line is split into
-    /// its objects.
+    /// Imports one line of the file. Nearly every line is one JSON object and a line end. Any other
+    /// line is split into its objects.
     fn line(&mut self, line: &Bytes) -> Result<()> {
         let (blank, content) = line.split_at(blank_len(line));
         let object = content.trim_ascii_end();
@@ -129,8 +129,9 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Reads the objects in a line that is not simply one object. `whole` is false for a last line
-    /// without a line end: its complete objects are read, and the next import reads the rest.
+    /// Imports the JSON objects in a line that is not simply one object. `whole` is false for a
+    /// last line without a line end: its complete objects are imported, and the next import reads
+    /// the rest.
     fn apart(&mut self, line: &Bytes, whole: bool) -> Result<()> {
         let Self { input, records } = self;
         let mut objects = 0;

@@ -2,14 +2,14 @@
 
 use forklore_store::sources::{LineEnd, SourceSpan};
 
-/// Maximum number of differing bytes between a copied record and its original. It leaves enough for
-/// different ids and times.
+/// Maximum number of bytes in which a copied record with an id may differ from its original. It is
+/// large enough for different ids and times.
 pub(crate) const DIFFERENCE: usize = 512;
-/// Maximum number of differing bytes between a copied record without an id and its original.
+/// Maximum number of bytes in which a copied record without an id may differ from its original.
 pub(crate) const NAMELESS: usize = 64;
 
-/// The difference between an event and the record that repeats it: `removed` bytes at byte `at` of
-/// the event are replaced by `inserted`.
+/// The difference between an event and the copied record that repeats it. To get the record,
+/// replace `removed` bytes at byte `at` of the event by `inserted`.
 #[derive(Debug, PartialEq)]
 pub(crate) struct RecordPatch<'t> {
     at: usize,
@@ -18,7 +18,8 @@ pub(crate) struct RecordPatch<'t> {
 }
 
 impl<'t> RecordPatch<'t> {
-    /// Returns the difference, or `None` if more than `most` bytes are removed or inserted.
+    /// Returns the difference between an event and a record's `text`. Returns `None` if more than
+    /// `most` bytes are removed or inserted.
     pub(crate) fn of(event: &str, text: &'t str, most: usize) -> Option<Self> {
         Self::between(event, text).filter(|it| it.removed.max(it.inserted.len()) <= most)
     }

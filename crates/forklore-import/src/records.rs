@@ -30,10 +30,10 @@ use crate::route::{Route, Router};
 use crate::route_state::RouteState;
 use crate::session_start::{Inside, SessionStart};
 
-/// Imports the records of one file into sessions.
+/// Imports the records of one file as events of one or more sessions.
 pub(crate) struct Records<'a> {
     lookup: Lookup<'a>,
-    /// The workspace of sessions whose file names no directory.
+    /// The workspace of the sessions if their file names no directory.
     workspace: &'a Workspace,
     file: AgentFile<'a>,
     sessions: FileSessions<'a>,
@@ -45,7 +45,8 @@ pub(crate) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Continues the import of a file. `state` is what the earlier records left.
+    /// Creates the importer of a file's records. It continues from `state`, which the file's last
+    /// import stored.
     pub(crate) fn new(
         lookup: Lookup<'a>,
         workspace: &'a Workspace,
@@ -68,7 +69,7 @@ impl<'a> Records<'a> {
         self.sessions.list()
     }
 
-    /// Returns the session that the agent would resume from this file.
+    /// Returns the session that the agent would resume if it continued this file.
     pub(crate) fn leaf(&self) -> Option<&FileSession> {
         self.sessions.get(self.route.leaf?)
     }
@@ -77,18 +78,19 @@ impl<'a> Records<'a> {
         &mut self.output
     }
 
-    /// Returns the step that is being collected.
+    /// Returns the import step that is being collected and was not written yet.
     pub(crate) fn batch(&mut self) -> &mut Batch {
         self.output.batch()
     }
 
-    /// Checks whether the file has no session yet and its last record is not shared with an earlier
-    /// revision.
+    /// Checks whether the file's records have given no session so far. Also checks that the last
+    /// record does not repeat the file's earlier revision (the content before a rewrite).
     pub(crate) fn is_empty(&self) -> bool {
         self.sessions.is_empty() && self.revision.last_shared().is_none()
     }
 
-    /// Adds the facts in a line about the file's session.
+    /// Adds facts about the file's session that a line contains, and reports what is irregular in
+    /// the line.
     pub(crate) fn learn(&mut self, input: &mut Input, mut facts: FileFacts) {
         if let Some(what) = facts.irregular.take() {
             input.problem(ProblemKind::Irregular, &what);
@@ -96,8 +98,8 @@ impl<'a> Records<'a> {
         self.file.learn(facts);
     }
 
-    /// Returns the event of an earlier revision that a record repeats. Such a record gets no event
-    /// of its own.
+    /// Returns the event that a record repeats from the file's earlier revision (the content before
+    /// a rewrite). Such a record gets no event of its own.
     pub(crate) fn shared(
         &mut self,
         record: &Record,
@@ -107,7 +109,8 @@ impl<'a> Records<'a> {
         self.revision.unchanged(*lookup, file, output, record, text)
     }
 
-    /// Accounts for a record that repeats the event `spot` of an earlier revision.
+    /// Records that a record repeats the event `spot` of the file's earlier revision (the content
+    /// before a rewrite).
     pub(crate) fn add_shared(&mut self, record: &Record, spot: EventLocation) {
         let key = key_of(record);
         self.output.remember(key, SHARED);
@@ -117,8 +120,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Checks whether a record repeats the next event of another file's session. Such a record gets
-    /// no event of its own, and its bytes are added to the step.
+    /// Checks whether a record repeats the next event of the session from which the file may be
+    /// copied. Such a record gets no event of its own, and its bytes are added to the import step.
     pub(crate) fn repeats(&mut self, line: RecordLine<'_>) -> Result<bool> {
         if !self.sessions.is_empty() || self.revision.comparison().is_some() {
             return Ok(false);
@@ -130,8 +133,8 @@ impl<'a> Records<'a> {
         Ok(repeated)
     }
 
-    /// Imports a record as an event and returns its location. Returns `None` if the record is
-    /// skipped, because its session was deleted.
+    /// Imports a record as a new event of a session, and returns its location. Returns `None` if
+    /// the record is skipped because its session was deleted.
     pub(crate) fn add(
         &mut self,
         input: &mut Input,
@@ -165,8 +168,8 @@ impl<'a> Records<'a> {
         Ok(Some(location))
     }
 
-    /// Decides to which session a record belongs. `shared` is the event of the shared record that
-    /// this record continues.
+    /// Decides to which session a record belongs. `shared` is the event that this record continues,
+    /// if the earlier revision (the file's content before a rewrite) has that event.
     fn route(
         &mut self,
         input: &mut Input,
@@ -230,8 +233,8 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Creates a branch or a delegate that begins at `begin` with this record, and returns its
-    /// number in the file.
+    /// Creates a session that begins at `begin` with this record. It is a branch, or a delegate
+    /// (the session of a sub-agent). Returns the session's number in the file.
     fn fork(
         &mut self,
         input: &Input,
@@ -274,7 +277,8 @@ impl<'a> Records<'a> {
         self.add_child(Child { id, kind, parent, cut, title, workspace, created, revision })
     }
 
-    /// Creates a session that begins inside another session, and returns its number in the file.
+    /// Creates a session that begins inside another session. Returns the new session's number in
+    /// the file.
     fn add_child(&mut self, child: Child) -> Result<u32> {
         let number = self.sessions.next_number();
         if child.kind == SessionKind::Branch {
@@ -287,7 +291,8 @@ impl<'a> Records<'a> {
         Ok(number)
     }
 
-    /// Appends a record to a session as an event, and returns its location.
+    /// Appends a record as an event to the session with this number in the file. Returns the
+    /// event's location.
     fn append(
         &mut self,
         input: &Input,
@@ -318,7 +323,8 @@ impl<'a> Records<'a> {
         location
     }
 
-    /// Writes the collected step. `whole` means that the file was read to its end.
+    /// Writes the collected import step to the store. `whole` means that the file was read to its
+    /// end.
     pub(crate) fn flush(&mut self, input: &Input, whole: bool) -> Result<()> {
         if let Some(title) = self.header.title_change(&self.file)
             && let Some(first) = self.sessions.living_first()
@@ -335,7 +341,8 @@ impl<'a> Records<'a> {
         self.output.write(&self.file, input.progress(state.text()), whole)
     }
 
-    /// Writes the last step: the remaining records, and the changes of the first session's header.
+    /// Writes the last import step of the file: the remaining records, and changes of the first
+    /// session's header. Also links copies of this file that were imported earlier.
     pub(crate) fn finish(&mut self, input: &mut Input) -> Result<()> {
         self.begin_without_records(input)?;
         if !self.sessions.is_empty() && !self.copies()?.is_empty() {
@@ -361,8 +368,8 @@ impl<'a> Records<'a> {
         self.flush(input, true)
     }
 
-    /// Creates the session of a file that contains only copied records, or of a revision without
-    /// new records. The store needs the session to restore the file.
+    /// Creates the session of a file whose records are all copied or unchanged. Without a session,
+    /// the store could not restore the file.
     fn begin_without_records(&mut self, input: &mut Input) -> Result<()> {
         if self.sessions.is_empty() && self.copied.progress().is_some() {
             self.begin(input, None)?;
@@ -378,7 +385,7 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Returns the files that name this file as their original.
+    /// Returns the imported files that name this file as the one from which they were copied.
     fn copies(&self) -> Result<Vec<Source>> {
         copy_links::recorded_copies(self.lookup, &self.file, self.output.source())
     }

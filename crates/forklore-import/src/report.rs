@@ -13,63 +13,66 @@ use forklore_sanitize::terminal;
 
 use crate::file_session::FileSession;
 
-/// The result of an import: the fields of [`Imported`], and the imported files and sidecar files.
+/// The result of an import: the fields of [`Imported`], and lists of the imported files and sidecar
+/// files (files without a session that belong to session files).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportReport {
     /// Number of files from which sessions were imported now or before.
     pub files: u64,
-    /// The sessions of these files, grouped by file.
+    /// The sessions of the imported files that were not deleted, grouped by file.
     pub sessions: Vec<ImportedSession>,
-    /// Number of files in `files` that have not changed since the last import.
+    /// Number of imported files that have not changed since their last import.
     pub unchanged: u64,
-    /// Number of files from which no session was imported.
+    /// Number of files that were not imported, including sidecar files that were not stored.
     pub skipped: u64,
-    /// Counts of the sidecar files: files without a session that agents store next to session
-    /// files.
+    /// Counts of the sidecar files. Agents store these files, which contain no session, next to
+    /// session files.
     pub sidecars: SidecarTotals,
-    /// Problems of files and lines. No problem means that data was lost.
+    /// The problems found in files and lines. None of them means that data was lost.
     pub problems: Vec<Problem>,
-    /// The imported files, with the ids of their sessions.
+    /// The imported files, each with the ids of its sessions.
     pub sources: Vec<ImportedFile>,
-    /// The sidecar files that the store contains.
+    /// The sidecar files in the store, which belong to session files but contain no session.
     pub stored: Vec<StoredSidecar>,
 }
 
-/// A sidecar file that was stored now or before.
+/// A sidecar file that this or an earlier import stored. Sidecar files contain no session and
+/// belong to a session file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSidecar {
     /// The file's path, with symbolic links resolved.
     pub path: String,
-    /// The dialect of the agent that wrote the file.
+    /// The name of the record format of the agent that wrote the file.
     pub dialect: String,
-    /// The first session of the session file to which the sidecar file belongs.
+    /// The first session in the session file to which this sidecar file belongs.
     pub session: SessionId,
-    /// Number of bytes read by this import.
+    /// Number of bytes of the file that this import read.
     pub bytes: u64,
-    /// Whether the file has not changed since the last import.
+    /// Whether the file is the same as at the last import.
     pub unchanged: bool,
 }
 
-/// A file that was imported now or before.
+/// A session file that this or an earlier import imported.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedFile {
     /// The file's path, with symbolic links resolved.
     pub path: String,
-    /// The file's first session, even if it was deleted; `None` if all sessions of the file were
-    /// deleted.
+    /// The first session in the file, even if it was deleted. `None` if all sessions of the file
+    /// were deleted.
     pub first: Option<SessionId>,
-    /// The session that the agent would resume from this file.
+    /// The session that the agent would resume if it continued this file.
     pub leaf: Option<SessionId>,
     /// The file's sessions that were not deleted, in the order in which they begin.
     pub sessions: Vec<SessionId>,
-    /// Number of bytes read by this import.
+    /// Number of bytes of the file that this import read.
     pub bytes: u64,
-    /// Whether the file was imported only because another file continues it.
+    /// Whether the import read the file only because another file continues it, and not because a
+    /// search found it.
     pub brought: bool,
 }
 
 impl ImportReport {
-    /// Returns the public result of an import, which lacks the lists of files and sidecar files.
+    /// Returns the fields of [`Imported`], without the lists of files and sidecar files.
     #[must_use]
     pub fn answer(&self) -> Imported {
         Imported {
@@ -82,8 +85,7 @@ impl ImportReport {
         }
     }
 
-    /// Returns the first file that the caller named, or that was found in a folder that the caller
-    /// named.
+    /// Returns the first file that the caller named, or that is in a folder which the caller named.
     #[must_use]
     pub fn first_named(&self) -> Option<&ImportedFile> {
         self.sources.iter().find(|file| !file.brought)
@@ -91,8 +93,8 @@ impl ImportReport {
 }
 
 impl ImportedFile {
-    /// Returns the session to which a reference to the file resolves, and the file's other
-    /// sessions. A reference resolves to the leaf, or else to the first session that was not
+    /// Returns the session that a reference to this file means, and the file's other sessions. A
+    /// reference means the session that the agent would resume, or else the first one that was not
     /// deleted. Returns `None` if all sessions were deleted.
     #[must_use]
     pub fn meant(&self) -> Option<(&SessionId, Vec<&SessionId>)> {
@@ -102,9 +104,9 @@ impl ImportedFile {
     }
 }
 
-/// Converts a session of an imported file for the report.
+/// Converts a session of an imported file to its entry in the import report.
 pub(crate) trait OfSession {
-    /// Converts a session whose records have this dialect.
+    /// Converts a session whose records have the format with the name `dialect`.
     fn of(dialect: &str, session: &FileSession, header: Header) -> Self;
 }
 
@@ -123,7 +125,7 @@ impl OfSession for ImportedSession {
 }
 
 impl ImportReport {
-    /// Adds a sidecar file and counts it.
+    /// Adds a stored sidecar file to the report, and counts it.
     pub(crate) fn add_sidecar(&mut self, file: StoredSidecar) {
         self.sidecars.files += 1;
         self.sidecars.unchanged += u64::from(file.unchanged);
@@ -131,7 +133,7 @@ impl ImportReport {
         self.stored.push(file);
     }
 
-    /// Adds a skipped file and the error because of which it was skipped.
+    /// Adds a skipped file to the report, with the error because of which the import skipped it.
     pub(crate) fn refused(&mut self, path: &Path, error: &Error) {
         self.skipped += 1;
         let problem = Problem::of_file(path, ProblemKind::Refused, error.to_string());
@@ -141,9 +143,9 @@ impl ImportReport {
     }
 }
 
-/// Creates problems of whole files, without a line number.
+/// Creates an import problem of a whole file, without a line number.
 pub(crate) trait OfFile {
-    /// Creates a problem of the file at `path`.
+    /// Creates an import problem of the file at `path`, without a line number.
     fn of_file(path: &Path, kind: ProblemKind, message: String) -> Self;
 }
 

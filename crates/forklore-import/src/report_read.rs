@@ -8,8 +8,8 @@ use crate::input::Input;
 use crate::records::Records;
 use crate::report::{ImportReport, ImportedFile, ImportedSession, OfSession as _, ProblemKind};
 
-/// Adds a file and its sessions to the report. `before` is the byte offset at which this import
-/// began to read.
+/// Adds a file that was read, and its sessions, to the import report. `before` is the byte offset
+/// at which this import began to read the file.
 pub(crate) fn report(
     engine: &Engine,
     mut input: Input,

@@ -12,7 +12,8 @@ use crate::report::{
 };
 use crate::resume_state::ResumeState;
 
-/// Adds the file and its sessions to the report, without reading the file.
+/// Adds a file that has not changed since its last import, and its sessions, to the import report.
+/// Does not read the file.
 pub(crate) fn report(
     engine: &Engine,
     path: &Path,

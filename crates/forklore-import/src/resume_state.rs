@@ -9,16 +9,15 @@ use crate::copy_progress::CopyProgress;
 use crate::header_state::HeaderState;
 use crate::route_state::RouteState;
 
-/// The state with which the next import of a file continues. It is stored with the file's source as
-/// JSON.
+/// The state from which the next import of the same file continues. The store has it as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct ResumeState {
-    /// The facts that the file contains about its session.
+    /// Facts that the file contains about its session, such as title and directory.
     pub(crate) facts: FileFacts,
-    /// Number of line feeds read.
+    /// Number of line feeds that imports have read in the file.
     pub(crate) lines: u64,
-    /// Whether the last import ended inside a line that is too long.
+    /// Whether the last import ended inside a line that is too long to be a record.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) in_long_line: bool,
     // The fields of `RouteState`. They are not flattened, because numbers in flattened fields
@@ -31,29 +30,32 @@ pub(crate) struct ResumeState {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sidechains: Vec<u32>,
     last_main: Option<u32>,
-    /// How far the beginning of the file repeats another file.
+    /// How far the beginning of the file repeats another file from which it was copied; `None` if
+    /// it is no copy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) copying: Option<CopyProgress>,
-    /// How far the file repeats its earlier revision.
+    /// How far the file repeats its earlier revision (the content before it was rewritten); `None`
+    /// if it was not rewritten.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) comparison: Option<Comparison>,
-    /// The values that imports wrote to the header of the first session.
+    /// The values that imports last wrote to the header of the file's first session.
     #[serde(rename = "told")]
     pub(crate) header: HeaderState,
-    /// The state of the dialect's reader.
+    /// The state of the reader of the file's format; `None` if the reader has no state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reader: Option<String>,
 }
 
 impl ResumeState {
-    /// Returns a state that contains only the route state.
+    /// Creates a state that contains only `route`: to which sessions the records were appended so
+    /// far.
     pub(crate) fn of(route: RouteState) -> Self {
         let RouteState { last_ts, last, last_main, leaf, open, sidechains } = route;
         Self { last_ts, last, last_main, leaf, open, sidechains, ..Self::default() }
     }
 
-    /// Returns the state of a file of which nothing was read yet. `comparison` compares it with its
-    /// earlier revision.
+    /// Creates the state of a file of which nothing was read yet. `comparison` compares a rewritten
+    /// file with its earlier revision (the content before the rewrite).
     pub(crate) fn compared(comparison: Option<Comparison>) -> Self {
         Self { comparison, ..Self::default() }
     }
@@ -66,7 +68,8 @@ impl ResumeState {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Returns the route state: the sessions to which the earlier records belong.
+    /// Returns to which sessions the records were appended so far. The next import needs it to
+    /// choose the session of each record.
     pub(crate) fn route(&self) -> RouteState {
         RouteState {
             last_ts: self.last_ts,
@@ -78,7 +81,8 @@ impl ResumeState {
         }
     }
 
-    /// Returns the number in the file of the session that the agent would resume.
+    /// Returns the number in the file of the session that the agent would resume, if a record
+    /// states it.
     pub(crate) fn leaf(&self) -> Option<u32> {
         self.leaf
     }

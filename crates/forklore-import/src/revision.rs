@@ -20,11 +20,12 @@ use crate::lookup::Lookup;
 use crate::output::Output;
 use crate::record_keys::record_key;
 
-/// Compares a file with its earlier revision. Without a comparison the file is not a rewritten one,
-/// and shares no records.
+/// Compares a file with its earlier revision (the content before it was rewritten). Without a
+/// comparison, the file was not rewritten and shares no records.
 pub(crate) struct Revision {
     comparison: Option<Comparison>,
-    /// The earlier revision, which is opened when it is first needed.
+    /// The reader of the earlier revision (the file's content before it was rewritten). It is
+    /// opened when it is first needed.
     earlier: Option<EarlierRevision>,
 }
 
@@ -33,7 +34,8 @@ impl Revision {
         Self { comparison, earlier: None }
     }
 
-    /// Returns how far the file repeats the earlier revision.
+    /// Returns how far the file repeats its earlier revision (the content before it was rewritten);
+    /// `None` if it was not rewritten.
     pub(crate) fn comparison(&self) -> Option<&Comparison> {
         self.comparison.as_ref()
     }
@@ -42,19 +44,22 @@ impl Revision {
         self.comparison.as_mut()
     }
 
-    /// Returns the number of the new revision; `None` if the file was not rewritten.
+    /// Returns how often the file has been rewritten, as far as imports noticed; `None` if it was
+    /// not.
     pub(crate) fn number(&self) -> Option<u64> {
         self.comparison.as_ref().map(Comparison::revision)
     }
 
-    /// Returns the event of the file's last record so far, if the earlier revision has that record.
+    /// Returns the event of the record that was read last, if the earlier revision also has that
+    /// record. The earlier revision is the file's content before the rewrite.
     pub(crate) fn last_shared(&self) -> Option<&EventLocation> {
         self.comparison.as_ref()?.last_shared()
     }
 
-    /// Returns the event of the earlier revision that this record repeats. Until the first
-    /// difference, the record must repeat the next record in order. Later, it must be found by its
-    /// id and continue a shared record.
+    /// Returns the event that this record repeats from the file's earlier revision (the content
+    /// before the rewrite). Until the first difference, the record must repeat the next record in
+    /// order. Later, it must have the id of a record there, and be a root record or continue a
+    /// shared one.
     pub(crate) fn unchanged(
         &mut self,
         lookup: Lookup<'_>,
@@ -90,7 +95,8 @@ impl Revision {
         Ok(earlier.has(lookup, &spot, record, text)?.then_some(spot))
     }
 
-    /// Returns the event of the shared record that this record continues, if it continues one.
+    /// Returns the event that this record continues, if the file's earlier revision (the content
+    /// before the rewrite) has that event.
     pub(crate) fn shared_parent(
         &mut self,
         lookup: Lookup<'_>,
@@ -107,10 +113,11 @@ impl Revision {
         shared(comparison, earlier, lookup, output, record_key(id.as_bytes()))
     }
 
-    /// Returns where the first session of a rewritten file begins: after the last shared record
-    /// before its own first record, or at the start of the earlier revision's first session.
-    /// Returns `None` if the file was not rewritten, if it continues another file and shares no
-    /// record, or if the earlier revision's first session was deleted.
+    /// Returns the parent and the cut at which a rewritten file's first session begins. The cut is
+    /// after the last record shared with the earlier revision (the content before the rewrite), or
+    /// at the start of that revision's first session. Returns `None` if the file was not rewritten,
+    /// if it continues another file and shares no record, or if the earlier revision's first
+    /// session was deleted.
     pub(crate) fn beginning(
         &mut self,
         lookup: Lookup<'_>,
@@ -130,7 +137,9 @@ impl Revision {
         Ok((parent.deleted.is_none()).then(|| (parent, Cut::default())))
     }
 
-    /// Returns the comparison and the earlier revision, which is opened when it is first needed.
+    /// Returns the comparison and the reader of the earlier revision (the content before the
+    /// rewrite). Opens the reader when it is first needed. Returns `None` if the file was not
+    /// rewritten.
     fn opened(
         &mut self,
         lookup: Lookup<'_>,
@@ -148,8 +157,8 @@ impl Revision {
     }
 }
 
-/// Returns the event of the latest record with this key, if that record is shared with the earlier
-/// revision.
+/// Returns the event of the file's latest record with this key, if that record is shared. A shared
+/// record is one that the earlier revision (the content before the rewrite) also has.
 fn shared(
     comparison: &Comparison,
     earlier: &EarlierRevision,

@@ -11,19 +11,20 @@ use crate::event_location::{EventLocation, SHARED};
 use crate::file_session::{FileSession, Following};
 use crate::route_state::RouteState;
 
-/// The session to which a record is appended.
+/// The session to which the import appends a record.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Route {
-    /// The session with this number in the file, after its last event.
+    /// The session with this number in the file. The record follows its last event.
     Into(u32),
-    /// A new session that begins here.
+    /// A new session, which begins at this position with the record.
     Fork(BranchStart),
-    /// No session, because the record continues a deleted session. This location is recorded for
-    /// the record.
+    /// No session, because the record continues a deleted one. The import remembers this location
+    /// for the record, so that it also skips the records that continue it.
     Nowhere(RecordLocation),
 }
 
-/// Decides to which session a record is appended. It uses the state that the earlier records left.
+/// Decides to which session of the file a record is appended. `state` describes the records before
+/// it.
 #[derive(Clone, Copy)]
 pub(crate) struct Router<'r> {
     state: &'r RouteState,
@@ -35,15 +36,15 @@ impl<'r> Router<'r> {
         Self { state, sessions }
     }
 
-    /// Checks whether the record names a parent record that does not precede it in the file. A
-    /// record with only results does not need its parent if a session waits for one of the results.
+    /// Checks whether the record names a parent record that is not before it in the file. A record
+    /// with only tool results does not need its parent if a session waits for one of the results.
     pub(crate) fn lacks_parent(self, record: &Record, parent: Option<RecordLocation>) -> bool {
         let joins = || record.only_results && self.holder(record, None).is_some();
         matches!(record.parent, Parent::Id(_)) && parent.is_none() && !joins()
     }
 
-    /// Returns the route of a record. `parent` is the location of its parent record, if the record
-    /// names one that was found.
+    /// Decides to which session a record is appended. `parent` is the location of its parent
+    /// record, if the record names one and it was found.
     pub(crate) fn route(self, record: &Record, parent: Option<RecordLocation>) -> Route {
         if record.parent == Parent::Previous {
             let last = if record.sidechain { self.state.last } else { self.state.last_main };
@@ -70,8 +71,9 @@ impl<'r> Router<'r> {
         Route::Fork(BranchStart { parent: BranchParent::Own(number), after, kind })
     }
 
-    /// Returns the route of a record that continues the shared event `spot`. `header` is that of
-    /// the shared event's session. `begun` is the shared event after which the file's first session
+    /// Decides to which session a record is appended that continues the shared event `spot`. A
+    /// shared event also belongs to the file's content before it was rewritten. `header` is that of
+    /// the event's session. `begun` is the shared event after which the file's first session
     /// begins.
     pub(crate) fn after_shared(
         self,
@@ -96,8 +98,8 @@ impl<'r> Router<'r> {
         Route::Fork(BranchStart { parent, after: Follows::Seq(spot.seq), kind })
     }
 
-    /// Returns the route of a record without a parent record: the first record of the file, another
-    /// root record, or the first record of a sub-agent.
+    /// Decides to which session a record without a parent record is appended. It is the first
+    /// record of the file, another root record, or the first record of a sub-agent.
     fn root(self, record: &Record) -> Route {
         if record.sidechain {
             let number = self.state.last_main.unwrap_or(0);
@@ -112,8 +114,9 @@ impl<'r> Router<'r> {
         Route::Fork(BranchStart { parent, after: Follows::Nothing, kind })
     }
 
-    /// Continues a session. If somebody has continued the session in forklore, begins a branch
-    /// after the session's last event from the file instead.
+    /// Appends to the session with this number. If somebody continued that session in forklore,
+    /// begins a branch after its last event from the file instead. If it was deleted, skips the
+    /// record.
     fn go_on(self, number: u32) -> Route {
         let session = self.session(number);
         match self.following(number) {
@@ -137,8 +140,8 @@ impl<'r> Router<'r> {
         self.session(number).map_or(Following::Deleted, |session| session.following)
     }
 
-    /// Returns the session that waits for one of the record's results. The session of the parent
-    /// record takes precedence over the session that made the call last.
+    /// Returns the session that waits for one of the record's tool results. Prefers the session of
+    /// the parent record; otherwise returns the one that made the call last.
     fn holder(self, record: &Record, parent: Option<RecordLocation>) -> Option<u32> {
         let results = || {
             record.effect.calls.iter().filter_map(|step| match step {

@@ -4,29 +4,32 @@ use forklore_core::agent_format::Record;
 use forklore_core::call::{CallStep, Effect};
 use jiff::Timestamp;
 
-/// Maximum number of open calls stored. If there are more, the oldest calls count as abandoned.
+/// Maximum number of stored tool calls without a result. If there are more, the import forgets the
+/// oldest calls.
 const OPEN_CALLS: usize = 1_000;
 
-/// The sessions to which the earlier records were appended. Sessions are given by their numbers in
-/// the file.
+/// The sessions to which a file's records were appended so far, by their numbers in the file. The
+/// import needs them to choose the session of the next record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RouteState {
-    /// The time of the last event.
+    /// The time of the file's last event so far.
     pub(crate) last_ts: Option<Timestamp>,
-    /// The session to which the last record was appended.
+    /// The session to which the last record was appended, by its number in the file.
     pub(crate) last: Option<u32>,
-    /// The session to which the last record was appended that no sub-agent wrote.
+    /// The session to which the last record that is not a sub-agent's was appended, by its number
+    /// in the file.
     pub(crate) last_main: Option<u32>,
-    /// The session that the agent would resume.
+    /// The session that the agent would resume, by its number in the file.
     pub(crate) leaf: Option<u32>,
-    /// The ids of calls without a result, each with its session, oldest first.
+    /// The ids of tool calls without a result, oldest first. Each comes with its session's number
+    /// in the file.
     pub(crate) open: Vec<(u32, String)>,
-    /// The sessions that contain the records of sub-agents.
+    /// The sessions that contain records of sub-agents, by their numbers in the file.
     pub(crate) sidechains: Vec<u32>,
 }
 
 impl RouteState {
-    /// Records that a record is appended to a session.
+    /// Records that `record` was appended to the session with this number in the file.
     pub(crate) fn enter(&mut self, session: u32, record: &Record) {
         self.last = Some(session);
         if !record.sidechain {
@@ -37,17 +40,18 @@ impl RouteState {
         }
     }
 
-    /// Records the time of a record that gets no event of its own.
+    /// Records the time of a record that gets no event of its own. The next record may need it.
     pub(crate) fn pass(&mut self, record: &Record) {
         self.last_ts = record.ts.or(self.last_ts);
     }
 
-    /// Checks whether the call is open in the session.
+    /// Checks whether the tool call with the id `call` has no result yet in this session.
     pub(crate) fn is_open(&self, session: u32, call: &str) -> bool {
         self.open.iter().any(|(holder, id)| *holder == session && id == call)
     }
 
-    /// Returns the session in which the call was opened last and is still open.
+    /// Returns the session that made the tool call with the id `call` and still waits for its
+    /// result. If there are several, returns the last one.
     pub(crate) fn holder_of(&self, call: &str) -> Option<u32> {
         self.open.iter().rev().find(|(_, id)| id == call).map(|(holder, _)| *holder)
     }
@@ -62,8 +66,8 @@ impl RouteState {
         self.open.push((session, call.to_owned()));
     }
 
-    /// Opens and closes the calls of an event. An event that starts a turn first closes all calls
-    /// of its session.
+    /// Updates which tool calls of the session have no result, after an event with this effect. An
+    /// event that starts a turn first closes all earlier calls of the session.
     pub(crate) fn follow_calls(&mut self, session: u32, effect: &Effect) {
         if effect.starts_turn {
             self.open.retain(|(holder, _)| *holder != session);

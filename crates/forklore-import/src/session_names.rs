@@ -8,16 +8,18 @@ use forklore_core::agent_format::{AgentFormat, FileFacts};
 
 use crate::opened::Opened;
 
-/// Maximum size of a list or document, in bytes. A larger file is ignored.
+/// Maximum size in bytes of a list of session names or a document about a session. A larger file is
+/// ignored.
 const LIST_BYTES: u64 = 64 << 20;
 
-/// The lists of names that were read: session names by native id, for each path of a list.
+/// The lists of session names read so far, by the path of the list. Each list has the names by
+/// native id (the agent's own session id).
 #[derive(Default)]
 pub(crate) struct SessionNames(HashMap<PathBuf, HashMap<String, String>>);
 
 impl SessionNames {
-    /// Returns the agent's name for the session of the file, from a list or a document next to the
-    /// file. The last name in a list counts.
+    /// Returns the name that the agent gave to the session of a file. The agent stores it in a list
+    /// or a document next to the file. The last name in a list counts.
     pub(crate) fn of(&mut self, dialect: &dyn AgentFormat, path: &Path) -> Option<String> {
         let Some((list, id)) = dialect.names(path) else {
             return document_facts(dialect, path).title;
@@ -27,8 +29,8 @@ impl SessionNames {
     }
 }
 
-/// Returns the facts about the file's session in the document that the agent stores next to the
-/// file. Without a readable document the facts are empty.
+/// Returns the facts about a file's session from the document that the agent stores next to the
+/// file. Without a readable document, returns no facts.
 pub(crate) fn document_facts(dialect: &dyn AgentFormat, path: &Path) -> FileFacts {
     let text = dialect.metadata_file(path).and_then(|document| text_of(&document));
     text.map(|text| dialect.read_metadata(&text)).unwrap_or_default()

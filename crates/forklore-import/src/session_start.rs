@@ -10,30 +10,32 @@ use crate::copied_prefix::CopiedPrefix;
 use crate::lookup::Lookup;
 use crate::revision::Revision;
 
-/// Where the first session of a file begins.
+/// Where the first session of an imported file begins.
 pub(crate) enum SessionStart {
-    /// At the start of a log of its own, as a root.
+    /// At the start of its own log: the session is a root.
     Root,
-    /// The session is a root although another session called it, because that session was not
-    /// imported.
+    /// At the start of its own log: the session is a root, because the session that called it as a
+    /// sub-agent was not imported or was deleted.
     WithoutCaller,
-    /// Inside another session, as a branch or a delegate of that session.
+    /// Inside another session: the session is a branch, or a delegate (the session of a sub-agent).
     Inside(Box<Inside>),
 }
 
-/// The parent and the cut of a session that begins inside another session.
+/// The parent of a session that begins inside another session, and the cut in the parent.
 pub(crate) struct Inside {
     pub(crate) kind: SessionKind,
     pub(crate) parent: Header,
     pub(crate) cut: Cut,
-    /// The number of the file's revision, if this session is the first one of a rewritten file.
+    /// How often the file has been rewritten, if the session is the first one of a rewritten file;
+    /// otherwise `None`.
     pub(crate) revision: Option<u64>,
-    /// Whether the agent would resume at a record that the session inherits.
+    /// Whether the agent would resume the session at a record that it inherits.
     pub(crate) leaf: bool,
 }
 
 impl SessionStart {
-    /// Finds where the first session of a file begins. `own` is the source of this file.
+    /// Finds where the first session of a file begins. `own` is this file's own id in the store, if
+    /// it has one.
     pub(crate) fn of(
         lookup: Lookup<'_>,
         file: &AgentFile<'_>,

@@ -13,18 +13,18 @@ use crate::input::Input;
 use crate::records::Records;
 use crate::report::ProblemKind;
 
-/// How the store contains a record.
+/// In which form the store contains a record of a file.
 enum Written {
     /// As an event of one of the file's own sessions.
     Own(RecordLocation),
-    /// As an event of an earlier revision.
+    /// As an event of an earlier revision (the file's content before it was rewritten).
     Shared(EventLocation),
-    /// Not at all, because the record's session was deleted.
+    /// The store does not contain the record, because its session was deleted.
     Nowhere,
 }
 
-/// Imports the records in `text`. `bytes` are the corresponding bytes of the file, which differ
-/// from `text` if they are not UTF-8.
+/// Imports several records that one piece of a file contains. `text` is that piece; `bytes` are its
+/// bytes in the file, which differ from `text` if they are not UTF-8.
 pub(crate) fn import(
     input: &mut Input,
     records: &mut Records<'_>,
@@ -80,8 +80,8 @@ pub(crate) fn import(
     Ok(())
 }
 
-/// Adds to the batch how to restore a record's bytes in the file, `own`, from its payload.
-/// `verbatim` means that the two are equal.
+/// Adds to the step how to restore a record's bytes in the file, `own`, from the stored payload.
+/// `verbatim` means that these bytes and the payload are equal.
 fn add_span(batch: &mut Batch, how: &Written, own: &[u8], payload: &ByteString, verbatim: bool) {
     match how {
         Written::Nowhere => batch.gone(own.len()),
@@ -97,8 +97,8 @@ fn add_span(batch: &mut Batch, how: &Written, own: &[u8], payload: &ByteString, 
     }
 }
 
-/// Removes the white space between the tokens of a JSON value that has several lines. A payload has
-/// one line, and such white space has no meaning.
+/// Converts a JSON value to one line, if it has several: removes the white space between its
+/// tokens. Such white space has no meaning.
 fn on_one_line(text: ByteString) -> ByteString {
     if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
         return text;

@@ -12,18 +12,18 @@ use forklore_store::sources::FindSource;
 use crate::file_metadata;
 use crate::walk::{self, Wanted};
 
-/// A sidecar file, and the session file to which it belongs.
+/// A sidecar file (a file without a session), and the session file `of` to which it belongs.
 pub(crate) struct Sidecar {
     pub(crate) path: PathBuf,
     pub(crate) format: &'static dyn AgentFormat,
     pub(crate) of: PathBuf,
     /// The sidecar file's size in bytes.
     pub(crate) size: u64,
-    /// Whether a person named the sidecar file itself.
+    /// Whether a person named this sidecar file, instead of its folder or its session file.
     pub(crate) named: bool,
 }
 
-/// Collects the sidecar files of an import.
+/// Collects the sidecar files of an import: files without a session that belong to session files.
 pub(crate) struct Sidecars<'a> {
     sources: &'a dyn Store,
     formats: Vec<&'static dyn AgentFormat>,
@@ -32,7 +32,8 @@ pub(crate) struct Sidecars<'a> {
 }
 
 impl<'a> Sidecars<'a> {
-    /// Creates a collector for the sidecar files of the agent `only`, or of all agents.
+    /// Creates a collector of sidecar files (files without a session that belong to session files).
+    /// Collects those of the agent format `only`, or of all formats.
     pub(crate) fn new(
         engine: &Engine,
         sources: &'a dyn Store,
@@ -42,14 +43,15 @@ impl<'a> Sidecars<'a> {
         Self { sources, formats, seen: HashSet::new(), found: Vec::new() }
     }
 
-    /// Checks by the path whether a file may be a sidecar file.
+    /// Checks by its path whether a file may be a sidecar file: a file without a session that
+    /// belongs to a session file.
     pub(crate) fn may_be(&self, path: &Path) -> bool {
         self.formats.iter().any(|format| format.belongs_to(path).is_some())
     }
 
-    /// Adds a file if it is a sidecar file of a session file that exists or was imported before,
-    /// and returns whether it is one. If the file is not one and a person named it, adds the
-    /// sidecar files that belong to it.
+    /// Adds a sidecar file whose session file exists or was imported before, and returns whether
+    /// `path` is one. If it is not, and a person named it, adds the sidecar files that belong to
+    /// it.
     pub(crate) fn add_if_sidecar(&mut self, path: &Path, named: bool) -> Result<bool> {
         for at in 0..self.formats.len() {
             let Some(format) = self.formats.get(at).copied() else { break };

@@ -22,23 +22,26 @@ use crate::record_keys::record_key;
 use crate::report::{ImportReport, OfFile as _, Problem, ProblemKind, StoredSidecar};
 use crate::sidecar::Sidecar;
 
-/// Maximum number of bytes written in one step.
+/// Maximum number of bytes of a sidecar file that are written to the store in one step.
 const STEP: u64 = 8 << 20;
 const NOT_THERE: &str = "the session that the file belongs to was not imported";
 
-/// Stores all sidecar files of one import.
+/// Stores the sidecar files of one import: files without a session that belong to session files.
 pub(crate) struct SidecarStore<'a> {
     engine: &'a Engine,
     sources: &'a dyn Store,
     options: &'a ImportOptions,
-    /// The owners found so far, by the path of the session file. It is a cache.
+    /// The states of session files in the store, by path. It is a cache for the sidecar files that
+    /// belong to them.
     owners: HashMap<PathBuf, Owner>,
 }
 
-/// The state in the store of the session file to which sidecar files belong.
+/// The state of a session file in the store. Sidecar files (files without a session) belong to the
+/// session file.
 #[derive(Clone)]
 enum Owner {
-    /// The session file was imported. `session` is its first session.
+    /// The session file was imported, and none of its sessions was deleted. `session` is its first
+    /// session.
     Living { session: SessionId, dialect: String },
     /// At least one session of the session file was deleted.
     Deleted,
@@ -46,10 +49,11 @@ enum Owner {
     Absent,
 }
 
-/// The state of a sidecar file in the store.
+/// How a sidecar file differs from what the store has of it. Sidecar files have no session and
+/// belong to a session file.
 enum SidecarState {
     Unchanged,
-    /// The bytes of the sidecar file were erased because a session was deleted.
+    /// The store has erased the sidecar file's bytes, because a session was deleted.
     Erased,
     Grown {
         id: SourceId,
@@ -71,8 +75,8 @@ impl<'a> SidecarStore<'a> {
         Self { engine, sources, options, owners: HashMap::new() }
     }
 
-    /// Stores the new bytes of a sidecar file. If a concurrent import was faster, tries again, with
-    /// up to [`ATTEMPTS`] attempts in total.
+    /// Stores the bytes of a sidecar file that the store does not have yet. Tries again if a
+    /// concurrent import was faster, with up to [`ATTEMPTS`] attempts in total.
     pub(crate) fn store(
         &mut self,
         sidecar: &Sidecar,
@@ -189,15 +193,15 @@ impl<'a> SidecarStore<'a> {
     }
 }
 
-/// Checks whether the bytes of a sidecar file were erased because a session was deleted. Checks
-/// only the first step, because all bytes are erased together.
+/// Checks whether the store has erased the bytes of a sidecar file because a session was deleted.
+/// Checks only the first step, because all bytes are erased together.
 pub(crate) fn is_erased(sources: &dyn Store, source: &Source) -> Result<bool> {
     let first = sources.source_spans(source.id, 0)?.unwrap_or_default();
     Ok(first.iter().any(|range| matches!(range, SourceSpan::Gone(_))))
 }
 
-/// Returns the source to write to, the hash state of the bytes already stored, and their number.
-/// Returns `None` if there is nothing to write.
+/// Returns where a sidecar file's new bytes are written, the hash state of its stored bytes, and
+/// their number. Returns `None` if there is nothing to write.
 fn start(state: &SidecarState, sidecar: &Sidecar) -> Option<(Target, Sha256, u64)> {
     match state {
         SidecarState::Unchanged | SidecarState::Erased => None,
@@ -217,8 +221,8 @@ fn start(state: &SidecarState, sidecar: &Sidecar) -> Option<(Target, Sha256, u64
     }
 }
 
-/// Returns a first-line key that no session file has. Otherwise an import could mistake a session
-/// file for a moved sidecar file.
+/// Returns a key for a sidecar file that is not the first-line key of any session file. Otherwise
+/// an import could mistake a session file for a moved sidecar file.
 fn no_first_line(path: &Path) -> RecordKey {
     record_key(format!("\nbeside\0{}", path_text(path)).as_bytes())
 }
@@ -238,8 +242,8 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Writes the rest of the file, up to the size that it had when it was opened, or until the
-    /// import is stopped. Returns the number of bytes written.
+    /// Writes the sidecar file's bytes from `offset` on, up to the size that the file had when it
+    /// was opened. Ends earlier if the import is stopped. Returns the number of bytes written.
     fn run(
         mut self,
         store: &SidecarStore<'_>,

@@ -15,27 +15,29 @@ use crate::opened::Opened;
 use crate::record_keys::record_key;
 use crate::resume_state::ResumeState;
 
-/// The state of a file, compared with the sources in the store.
+/// How a file differs from what the store has of it.
 pub(crate) enum SourceState {
-    /// Size and modification time are the same as at the last import.
+    /// The file's size and modification time are the same as at its last import.
     Unchanged(Source),
-    /// The file begins with the bytes that earlier imports read. The hash is the state of their
-    /// sha256.
+    /// The file begins with the bytes that earlier imports read; it may have more. The hash is the
+    /// sha256 state of those bytes.
     Grown(Source, Sha256),
-    /// The file was never imported, or was rewritten since.
+    /// The file was never imported, or was rewritten after its last import.
     New {
-        /// How often the file at this path was rewritten, as far as imports noticed; 0 for a new
-        /// file.
+        /// How often the file at this path was rewritten, as far as imports noticed. It is 0 for a
+        /// new file.
         revision: u64,
-        /// The id of the latest source at this path.
+        /// The id under which the store has the last imported content of this path; `None` for a
+        /// new file.
         latest: Option<SourceId>,
-        /// The source of the earlier revision whose records the file may repeat.
+        /// The file's content before it was rewritten, as the store has it. The file may repeat its
+        /// records.
         earlier: Option<Box<Source>>,
     },
 }
 
-/// Returns the source of a file if the file's size and modification time have not changed since the
-/// last import. Does not open the file.
+/// Returns what the store has of the file at `path`, unless the file has changed since its last
+/// import. Compares size and modification time, and does not open the file.
 pub(crate) fn unchanged(sources: &dyn Store, path: &Path) -> Result<Option<Source>> {
     let Ok(seen) = file_metadata::look(path) else {
         return Ok(None);
@@ -44,13 +46,13 @@ pub(crate) fn unchanged(sources: &dyn Store, path: &Path) -> Result<Option<Sourc
     Ok(latest.filter(|source| source.paths.contains(&seen)))
 }
 
-/// Returns the latest source at the path in `seen`.
+/// Returns the content of the path in `seen` that the store recorded last, if there is any.
 pub(crate) fn latest(sources: &dyn Store, seen: &SeenFile) -> Result<Option<Source>> {
     Ok(sources.sources(&FindSource::Latest(seen.path.clone()))?.into_iter().next())
 }
 
-/// Compares a file with the sources in the store. Finds the source by the file's path, or as a copy
-/// or a moved file by the first line.
+/// Compares a file with what the store has of it. Finds the stored file by its path. If the path is
+/// new, the file may be a copy or a moved file, which is found by its first line.
 pub(crate) fn look_up(sources: &dyn Store, file: &Opened) -> Result<SourceState> {
     if let Some(source) = latest(sources, &file.seen)? {
         if source.paths.contains(&file.seen) {
@@ -78,15 +80,15 @@ pub(crate) fn look_up(sources: &dyn Store, file: &Opened) -> Result<SourceState>
     Ok(SourceState::New { revision: 0, latest: None, earlier: None })
 }
 
-/// Returns the latest source at this path that has sessions.
+/// Returns the last content of this path in the store that has sessions.
 fn with_sessions(sources: &dyn Store, path: &str) -> Result<Option<Box<Source>>> {
     let mut all = sources.sources(&FindSource::Path(path.to_owned()))?;
     all.sort_by_key(|source| source.id);
     Ok(all.into_iter().rfind(|source| !source.sessions.is_empty()).map(Box::new))
 }
 
-/// Changes `Unchanged` to `Grown` if the agent's name for the file's session has changed, so that
-/// the import stores the new title.
+/// Makes the import write a session's new title although its file has not changed. For this, it
+/// changes `Unchanged` to `Grown` if the title differs.
 pub(crate) fn called(
     state: SourceState,
     file: &Opened,
@@ -104,14 +106,14 @@ pub(crate) fn called(
     }
 }
 
-/// Checks whether the import last wrote this title to the source's session. Returns `true` if the
-/// agent stores no title.
+/// Checks whether the session has the title that the agent stores, `title`. Compares the title that
+/// an import wrote last. Returns `true` if the agent stores no title.
 pub(crate) fn is_called(source: &Source, title: Option<&str>) -> bool {
     let Some(title) = title else { return true };
     ResumeState::read(&source.read.state).header.title_key() == Some(record_key(title.as_bytes()))
 }
 
-/// Checks whether the source's first session is a root although its file continues another file.
+/// Checks whether a file's first session is a root although the file continues another file.
 /// Earlier versions of forklore created such a root if the other file was missing.
 pub(crate) fn lacks_base(engine: &Engine, source: &Source) -> Result<bool> {
     let Some(first) = source.sessions.first() else { return Ok(false) };

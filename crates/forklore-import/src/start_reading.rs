@@ -25,17 +25,17 @@ use crate::report::ProblemKind;
 use crate::resume_state::ResumeState;
 use crate::source_state::SourceState;
 
-/// The context of the import of one file.
+/// Everything that is needed to begin or continue the import of one file.
 pub(crate) struct StartReading<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) sources: &'a dyn Store,
     pub(crate) options: &'a ImportOptions,
     pub(crate) conflicts: &'a mut NameConflicts,
-    /// The facts that the agent stores about the file's session outside of the file.
+    /// Facts about the file's session that the agent stores outside of the file.
     pub(crate) facts: FileFacts,
 }
 
-/// The position and the state from which a file is read.
+/// Where the import of a file begins to read, and with which state.
 struct StartPoint {
     target: Target,
     position: Position,
@@ -44,7 +44,8 @@ struct StartPoint {
 }
 
 impl<'a> StartReading<'a> {
-    /// Creates a [`Reading`] of the file, which continues from the state `found`.
+    /// Creates a [`Reading`] of the file. It continues from the state `found` that the store has of
+    /// the file.
     pub(crate) fn reading(
         self,
         file: &Opened,
@@ -90,8 +91,8 @@ impl<'a> StartReading<'a> {
         Ok(Reading::new(input, records))
     }
 
-    /// Returns the position and the state after the last import of a file, and the file's format.
-    /// `hash` is the sha256 state of the bytes read before.
+    /// Returns the position and the state at which the last import of a file stopped, and the
+    /// file's format. `hash` is the sha256 state of the bytes before that position.
     fn after(
         &self,
         source: Source,
@@ -110,8 +111,8 @@ impl<'a> StartReading<'a> {
         Ok((StartPoint { target, position, state, sessions }, format))
     }
 
-    /// Changes the state of a file that was compared with a session which has since been deleted.
-    /// Such a file is read again from its beginning.
+    /// Makes an import read a copied file again from its beginning if the original session was
+    /// deleted. Changes the state `found` to `New` for this, and otherwise returns it unchanged.
     fn unless_original_is_gone(&self, found: SourceState) -> Result<SourceState> {
         let SourceState::Grown(source, _) = &found else { return Ok(found) };
         let Some(copying) = ResumeState::read(&source.read.state).copying else { return Ok(found) };

@@ -12,9 +12,10 @@ use crate::lookup::Lookup;
 const PAGE: usize = 512;
 
 impl Lookup<'_> {
-    /// Returns the session that called the file's session, and the cut of the call. Returns `None`
-    /// if the calling session was not imported or was deleted. `caller` is its native id, `begun`
-    /// the start time of the sub-agent, and `own` the source of this file.
+    /// Returns the session that called the file's session as a sub-agent, and the cut at the call.
+    /// `caller` is its native id (the agent's own id), `begun` the start time of the sub-agent, and
+    /// `own` this file's own id in the store. Returns `None` if the calling session was not
+    /// imported or was deleted.
     pub(crate) fn subagent_parent(
         &self,
         caller: &str,
@@ -33,8 +34,8 @@ impl Lookup<'_> {
         Ok(None)
     }
 
-    /// Returns the cut after the caller's last event that is not later than `begun`, the start time
-    /// of the sub-agent.
+    /// Returns the cut in the calling session at which a sub-agent was called. It is before the
+    /// first event that is later than `begun`, the start time of the sub-agent.
     fn called(&self, caller: &Header, begun: Option<Timestamp>) -> Result<Cut> {
         let Some(begun) = begun else { return Ok(Cut::default()) };
         match self.last_until(caller, begun)? {

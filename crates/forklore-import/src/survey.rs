@@ -16,14 +16,15 @@ use crate::sidecar::Sidecars;
 use crate::walk::{self, Wanted};
 
 impl Importer<'_> {
-    /// Counts the files at these paths and in these folders that belong to a dialect by their
-    /// names, and how many of them are in the store. Unless the store is empty, container files are
-    /// opened to determine the state of each session in them. No other file is opened. A path that
-    /// does not exist or cannot be examined does not count.
+    /// Counts the files at these paths and in these folders that belong to an agent format by their
+    /// names. Also counts how many of them are in the store. If the store has sessions, opens
+    /// container files (files with several sessions) that have no entry of their own, to compare
+    /// each session with the store. Opens no other file. A path that does not exist or cannot be
+    /// examined does not count.
     ///
     /// # Errors
-    /// `unsupported` if the store does not support sources, `invalid_args` for an unknown dialect,
-    /// and failures of the store.
+    /// `unsupported` if the store does not support sources, `invalid_args` for an unknown format
+    /// name `dialect`, and failures of the store.
     pub fn survey(&self, dialect: &str, paths: &[PathBuf]) -> Result<Survey> {
         let sources = self.engine.sources()?;
         let unknown = || Error::invalid("dialect", format!("there is no dialect {dialect}"));
@@ -63,15 +64,16 @@ impl Importer<'_> {
         Ok(survey)
     }
 
-    /// Checks whether the store has no sessions, not even deleted ones. Nothing was imported then.
+    /// Checks whether the store has no sessions, not even deleted ones. In that case nothing was
+    /// imported yet.
     fn is_empty(&self) -> Result<bool> {
         let filter = Filter { deleted: true, ..Filter::default() };
         let first = self.engine.store().sessions(&filter, None, 1)?;
         Ok(first.sound.is_empty() && first.damaged.is_empty())
     }
 
-    /// Returns the sessions that were imported from any revision of the file at this path and were
-    /// not deleted. The file itself need not exist.
+    /// Returns the sessions that were imported from the file at this path and were not deleted.
+    /// Includes those of the file's contents before rewrites. The file itself need not exist.
     ///
     /// # Errors
     /// `unsupported` if the store does not support sources, and failures of the store.

@@ -9,17 +9,18 @@ use forklore_sanitize::path::contained;
 
 use crate::report::{OfFile as _, Problem, ProblemKind};
 
-/// Decides by the path which files in a folder are selected.
+/// Decides by its path whether a file in a searched folder is selected for an import.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
-    /// Whether a file may contain a session.
+    /// Checks by its path whether a file may contain a session.
     pub(crate) may_own: &'a dyn Fn(&Path) -> bool,
-    /// Whether a file may be a sidecar file.
+    /// Checks by its path whether a file may be a sidecar file. Such a file has no session and
+    /// belongs to a session file.
     pub(crate) belongs: &'a dyn Fn(&Path) -> bool,
 }
 
-/// Returns the files at `paths`, and the wanted files in the folders at `paths`, with symbolic
-/// links resolved. Adds unreadable paths to `problems`.
+/// Returns the files at `paths`, and the files in the folders at `paths` that `wanted` selects.
+/// Resolves symbolic links. Adds unreadable paths to `problems`.
 pub(crate) fn files(
     paths: &[PathBuf],
     wanted: Wanted<'_>,
@@ -105,7 +106,7 @@ impl Walk<'_> {
     }
 }
 
-/// Checks by the name whether a file contains JSON lines, compressed or not.
+/// Checks by its name whether a file contains JSON lines. It may be compressed.
 pub(crate) fn is_lines(path: &Path) -> bool {
     let is = |path: &Path, ending| {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
@@ -115,8 +116,8 @@ pub(crate) fn is_lines(path: &Path) -> bool {
         || (is(path, "zst") && is(&path.with_extension(""), "jsonl"))
 }
 
-/// Checks whether the path is that of a compressed file whose uncompressed version exists in the
-/// same folder. The agent continues the uncompressed version.
+/// Checks whether the path is that of a compressed file next to its uncompressed version. In that
+/// case the agent continues the uncompressed version.
 fn next_to_plain(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "zst")
         && path.with_extension("").is_file()

@@ -8,12 +8,12 @@ use forklore_store::Store;
 use forklore_store::attachments::Pin;
 use forklore_store::port::{Committed, Transaction};
 
-/// The separate thread is used if at least this many bytes of the file are left to read.
+/// Minimum number of unread bytes of a file for which a separate thread writes to the store.
 pub(crate) const LONG: u64 = 8 << 20;
 
 type Written = Result<Committed, StoreError>;
 
-/// A thread that writes import steps in order. At most one step is pending.
+/// A thread that writes import steps to the store in order. At most one step is pending.
 pub(crate) struct Writer {
     steps: SyncSender<(Transaction, Vec<Pin>)>,
     written: Receiver<Written>,
@@ -21,8 +21,8 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread. The thread ends when the `Writer` is dropped, or after a step that
-    /// failed.
+    /// Starts the thread that writes import steps. It ends when the `Writer` is dropped, or after a
+    /// step that failed.
     pub(crate) fn start<'scope>(
         scope: &'scope Scope<'scope, '_>,
         sources: &'scope dyn Store,
@@ -42,8 +42,8 @@ impl Writer {
         Self { steps, written, waiting: false }
     }
 
-    /// Waits until the previous step is written. Then passes a step and the pins of its attachments
-    /// to the thread.
+    /// Waits until the previous import step is written. Then passes the next step to the thread,
+    /// with the pins that protect its attachments from cleanup.
     pub(crate) fn write(&mut self, step: Transaction, pins: Vec<Pin>) -> Result<(), StoreError> {
         self.settle()?;
         self.steps.send((step, pins)).map_err(|_| stopped())?;
@@ -51,7 +51,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Waits until every step passed to the thread is written.
+    /// Waits until the store contains every import step that was passed to the thread.
     pub(crate) fn settle(&mut self) -> Result<(), StoreError> {
         if !std::mem::take(&mut self.waiting) {
             return Ok(());

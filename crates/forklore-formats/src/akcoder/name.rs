@@ -5,14 +5,15 @@ use std::path::Path;
 use forklore_core::agent_format::FileFacts;
 use jiff::Timestamp;
 
-/// Number of hexadecimal digits after the last `-` in a workspace's directory name.
+/// Number of hexadecimal digits in the hash that ends a workspace's directory name, after the last
+/// `-`.
 const HASH: usize = 12;
-/// Number of digits of a time in milliseconds since 1970. All times from 2001 to 2286 have this
-/// number of digits.
+/// Number of digits of a time in a file name, in milliseconds since 1970. All times from 2001 to
+/// 2286 have this number of digits.
 const MILLIS: usize = 13;
 
-/// Checks whether the file is in a history directory of ak-coder. Each workspace has its own
-/// directory; versions before 0.1.8 have a single directory for all workspaces.
+/// Checks by its path whether the file is in a history directory of ak-coder. Each workspace has
+/// its own directory; versions before 0.1.8 have a single directory for all workspaces.
 pub(super) fn is_history(path: &Path) -> bool {
     let named = |path: &Path| path.file_name().and_then(std::ffi::OsStr::to_str).map(str::to_owned);
     let names: Vec<_> = path.ancestors().skip(1).take(3).filter_map(named).collect();
@@ -29,9 +30,9 @@ pub(super) fn is_history(path: &Path) -> bool {
     }
 }
 
-/// Parses a file name: `session-<time>`, or `fork-<original>-<time>` for a fork. `<time>` is the
-/// start time of the session, and `<original>` the file name of the forked session without its
-/// extension.
+/// Reads facts from a session file's name: `session-<time>`, or `fork-<original>-<time>` for a
+/// fork. `<time>` is the start time of the session, and `<original>` is the file name of the forked
+/// session without its extension.
 pub(super) fn facts(path: &Path) -> FileFacts {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let Some((before, time)) = stem.rsplit_once('-') else { return FileFacts::default() };

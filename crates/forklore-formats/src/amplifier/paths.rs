@@ -8,7 +8,8 @@ use serde::Deserialize;
 use crate::lenient::{Text, Whole, fields};
 use crate::time;
 
-/// Number of hexadecimal digits of a span id in a directory name.
+/// Number of hexadecimal digits of a span id. The name of a sub-agent's directory contains such an
+/// id.
 const SPAN: usize = 16;
 
 pub(super) fn is_transcript(path: &Path) -> bool {
@@ -21,9 +22,9 @@ pub(super) fn is_in_sessions(path: &Path) -> bool {
     path.parent().and_then(Path::parent).is_some_and(|folder| folder.ends_with("sessions"))
 }
 
-/// Returns the transcript to which another file in the same directory belongs. Outside a `sessions`
-/// directory, only `metadata.json` and `events.jsonl`, which Amplifier always writes, belong to a
-/// transcript.
+/// Returns the transcript in the same directory to which the file at `path` belongs. Outside a
+/// `sessions` directory, only `metadata.json` and `events.jsonl`, which Amplifier always writes,
+/// belong to a transcript.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
     let is_amplifier =
         path.file_name().is_some_and(|it| it == "metadata.json" || it == "events.jsonl");
@@ -31,7 +32,7 @@ pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
     one_of_its.then(|| path.with_file_name("transcript.jsonl"))
 }
 
-/// Reads facts from the name of the transcript's directory. The name is the native id of the
+/// Reads facts from the name of a transcript's directory. The name is Amplifier's id of the
 /// session, and may contain the id of the calling session.
 pub(super) fn facts(path: &Path) -> FileFacts {
     let folder = path.parent().filter(|_| is_transcript(path)).and_then(Path::file_name);
@@ -43,8 +44,9 @@ pub(super) fn facts(path: &Path) -> FileFacts {
     }
 }
 
-/// Returns `<caller>`, the id of the calling session, from `<caller>-<span>_<agent>`. Returns
-/// `None` for `<span>-<span>_<agent>`, because a span does not identify a session.
+/// Returns the id of the calling session from a sub-agent's directory name,
+/// `<caller>-<span>_<agent>`. Returns `None` for `<span>-<span>_<agent>`, because a span id does
+/// not identify a session.
 fn caller(name: &str) -> Option<&str> {
     let is_span = |text: &str| text.len() == SPAN && text.bytes().all(|b| b.is_ascii_hexdigit());
     let (at, _) = name.rmatch_indices('_').find(|(at, _)| {
@@ -55,9 +57,9 @@ fn caller(name: &str) -> Option<&str> {
     (!caller.is_empty() && !is_span(caller)).then_some(caller)
 }
 
-/// Parses `metadata.json`. If the document contains the turn or the time of a fork, the parent is
-/// the session from which the messages were copied. Otherwise the parent called this session as a
-/// sub-agent.
+/// Reads facts about a session from its `metadata.json`. If the document contains the turn or the
+/// time of a fork, its `parent_id` is the session from which the messages were copied. Otherwise it
+/// is the session that called this one as a sub-agent.
 pub(super) fn metadata_facts(document: &str) -> FileFacts {
     #[derive(Debug, Default, Deserialize)]
     #[serde(default)]

@@ -13,7 +13,7 @@ use crate::lenient::{MessageContent, Object, Text, fields};
 use crate::roles::{kind_of, opened};
 use crate::time;
 
-/// The beginning of messages with the role `user` that hooks write.
+/// How a message with the role `user` begins if a hook (a program that the agent runs) wrote it.
 const REMINDER: &str = "<system-reminder>";
 
 #[derive(Debug, Default, Deserialize)]
@@ -68,10 +68,10 @@ struct Function<'a> {
     name: Text<'a>,
 }
 
-/// Reads the lines of one transcript.
+/// Reads the lines of one Amplifier transcript.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// The facts from the file's path. The first line that is read takes them.
+    /// Facts about the session from the file's path. The first line that is read returns them.
     facts: FileFacts,
 }
 
@@ -114,7 +114,7 @@ fn record(kind: EventType, fields: &Fields<'_>, facts: FileFacts) -> Record {
     }
 }
 
-/// Checks whether a hook wrote the message.
+/// Checks whether a hook (a program that the agent runs), and not the user, wrote the message.
 fn is_reminder(fields: &Fields<'_>, content: &MessageContent<CallBlock<'_>>) -> bool {
     let reminds =
         |text: &Text<'_>| text.get().is_some_and(|text| text.trim_start().starts_with(REMINDER));
@@ -123,8 +123,8 @@ fn is_reminder(fields: &Fields<'_>, content: &MessageContent<CallBlock<'_>>) -> 
     reminds(&whole) || content.blocks().iter().any(|block| reminds(&block.text))
 }
 
-/// Returns the opened and closed calls of a message. A call may be a block of the content, an
-/// element of a separate field, or both; it is then returned once.
+/// Returns the tool calls that a message opens, and those that it closes with a result. A call may
+/// be a block of the content, an element of a separate field, or both; it is then returned once.
 fn calls(fields: &Fields<'_>, content: &MessageContent<CallBlock<'_>>) -> Vec<CallStep> {
     let mut steps: Vec<CallStep> = Vec::new();
     let mut step = |next: Option<CallStep>| {

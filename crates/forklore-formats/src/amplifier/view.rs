@@ -16,8 +16,8 @@ struct RecordFields<'a> {
     tool_calls: Option<Vec<Called<'a>>>,
 }
 
-/// An element of the field `tool_calls`, in the form of Amplifier's orchestrators (`tool`) or of
-/// OpenAI's API (`function`).
+/// A tool call in the field `tool_calls` of a message. Amplifier's orchestrators write its name as
+/// `tool`, and OpenAI's API writes it in `function`.
 #[derive(Deserialize)]
 struct Called<'a> {
     id: String,

@@ -18,13 +18,13 @@ use unicode_normalization::UnicodeNormalization;
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::{Field, Splice, plainer, quoted};
 
-/// Maximum length of a project directory's name, in UTF-16 code units. A longer name is truncated
-/// to this length and gets a hash appended.
+/// Maximum length of the directory name for a project's sessions, in UTF-16 code units. A longer
+/// name is truncated to this length and gets a hash appended.
 const FOLDER: usize = 200;
-/// The version of Claude Code that the records of messages name. The export follows the rules of
+/// The version of Claude Code that an export writes into messages. The export follows the rules of
 /// this version.
 const VERSION: &str = "2.1.211";
-/// Types of records that describe a session and remain true for a copy of the session.
+/// Types of records that describe a session and are also true for an exported copy of it.
 const CARRIED: [&str; 3] = ["content-replacement", "mode", "permission-mode"];
 
 impl Export for super::Claude {
@@ -50,8 +50,8 @@ impl Export for super::Claude {
     }
 }
 
-/// Returns the name of the directory that contains the sessions of a working directory. Each UTF-16
-/// code unit becomes one character of the name, as in JavaScript.
+/// Returns the name of the directory in which Claude Code stores the sessions of the working
+/// directory `cwd`. Each UTF-16 code unit becomes one character of the name, as in JavaScript.
 fn folder_of(cwd: &str) -> String {
     let composed: String = cwd.nfc().collect();
     let plain = |unit: u16| match u8::try_from(unit) {
@@ -65,7 +65,8 @@ fn folder_of(cwd: &str) -> String {
     }
 }
 
-/// Returns a 32-bit hash of a path in base 36. It distinguishes long paths with the same beginning.
+/// Returns a 32-bit hash of a path, written in base 36. It distinguishes long paths with the same
+/// beginning.
 fn base36(text: &str) -> String {
     let step = |hash: i32, unit: u16| {
         hash.wrapping_shl(5).wrapping_sub(hash).wrapping_add(i32::from(unit))
@@ -84,14 +85,14 @@ fn base36(text: &str) -> String {
 struct Writer {
     file: NewFile,
     session_id: String,
-    /// The id of the last record written.
+    /// The id of the record that the export wrote last; `None` before the first record.
     tip: Option<String>,
-    /// Hashes of the ids that were written since the last compaction ended the chain. Messages that
-    /// the compaction retained occur again after the compaction, with their old ids. With new ids,
-    /// the SDK would mistake them for the rest of the response that they repeat.
+    /// Hashes of the record ids written since the last compaction, which ended the chain of
+    /// records. Messages that the compaction retained occur again after it with their old ids. With
+    /// new ids, the SDK would mistake them for the rest of the response that they repeat.
     used_ids: HashSet<u64>,
     hasher: RandomState,
-    /// The id of the model's response to which the next blocks belong; `None` before a new
+    /// The id of the model's response to which the next blocks belong. `None` before a new
     /// response.
     answer: Option<String>,
     count: u64,
@@ -168,8 +169,8 @@ impl Writer {
         Some(splice.write(line, out))
     }
 
-    /// Returns the id for a record: the record's own id if no earlier record has it, otherwise a
-    /// new id.
+    /// Returns the id under which a record is exported: its own id if no earlier record has it,
+    /// otherwise a new id.
     fn id_of(&mut self, own: Field<'_>) -> String {
         match own.text() {
             Some(own) if self.used_ids.insert(self.hasher.hash_one(&*own)) => own.into_owned(),
@@ -199,7 +200,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes a message of the model as Claude Code does, with one record per block.
+    /// Writes a message of the model. Like Claude Code, writes one record for each block of the
+    /// message.
     fn write_blocks(
         &mut self,
         timed: &TimedMessage<'_>,

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use crate::paths;
 
-/// Maximum depth of a file below `tool-results/` or `subagents/`, in directory levels.
+/// Maximum number of directory levels that are searched above a file for `tool-results/` or
+/// `subagents/`.
 const DEPTH: usize = 6;
 
-/// Returns the session file to which another file belongs. The `.meta.json` file of a sub-agent
-/// belongs to the sub-agent's session file. A JSONL file in `subagents/` belongs to no session
-/// file, because it may be one itself.
+/// Returns the session file to which the file at `path` belongs. The `.meta.json` file of a
+/// sub-agent belongs to the sub-agent's session file. A JSONL file in `subagents/` belongs to no
+/// session file, because it may be one itself.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
     if let Some(results) = paths::above(path, "tool-results", DEPTH) {
         return paths::with_ending(results.parent()?, "jsonl");

@@ -45,7 +45,7 @@ struct Fields<'a> {
     ai_title: Text<'a>,
     #[serde(borrow)]
     message: Object<MessageFields<'a>>,
-    /// The origin of a record that the SDK copied into a forked session.
+    /// The original of this record, if the SDK copied the record into a forked session.
     #[serde(borrow, rename = "forkedFrom")]
     forked_from: Object<ForkedFrom<'a>>,
 }
@@ -77,7 +77,7 @@ struct CallBlock<'a> {
     tool_use_id: Text<'a>,
 }
 
-/// The value of `parentUuid`: absent, or present as `null` or an id.
+/// The value of the field `parentUuid`: absent, or present as `null` or as a record's id.
 #[derive(Debug, Default)]
 enum Link<'a> {
     #[default]
@@ -91,15 +91,17 @@ impl<'de: 'a, 'a> Deserialize<'de> for Link<'a> {
     }
 }
 
-/// Reads the lines of one Claude Code file.
+/// Reads the lines of one Claude Code session file.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// Whether the file contains only the records of one sub-agent. They are then the main chain of
-    /// the file.
+    /// Whether the file contains only the records of one sub-agent. In such a file they are the
+    /// main chain of records.
     of_subagent: bool,
-    /// The id of the session whose directory contains this file, if the file is in `subagents/`.
+    /// The id of the session that called this file's sub-agent, from the directory above
+    /// `subagents/`. `None` if the file is not in `subagents/`.
     folder_of: Option<String>,
-    /// Whether the user set the title. Titles that the program generates later do not replace it.
+    /// Whether the user set the session's title. Titles that the program generates later do not
+    /// replace the user's title.
     titled: bool,
     cwd: Option<String>,
 }
@@ -199,7 +201,8 @@ fn parent(fields: &Fields<'_>) -> Parent {
     given.or(logical).map_or(Parent::None, Parent::Id)
 }
 
-/// Returns the event type and class of a record, and whether the record begins a turn.
+/// Returns the event type of a record, its class (what forks do with it), and whether it begins a
+/// turn.
 fn sort(fields: &Fields<'_>) -> (EventType, Class, bool) {
     let own = |kind: EventType, turn: bool| (kind.clone(), kind.class(), turn);
     match fields.kind.get() {

@@ -34,8 +34,8 @@ struct Tokens {
     output_tokens: Number,
 }
 
-/// Returns the usage in a stored record. Several records contain parts of one message of the API.
-/// Each of them contains the usage of the whole message up to that record.
+/// Returns the usage of a model call from a stored record. One response of the API is stored as
+/// several records. Each contains the usage of the whole response up to that record.
 pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let message = &fields.message.0;

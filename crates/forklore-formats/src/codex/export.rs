@@ -18,7 +18,8 @@ use super::view;
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::{Field, plainer, quoted};
 
-/// The version of Codex that the header names. The export follows the rules of this version.
+/// The version of Codex that an export writes into the file's header. The export follows the rules
+/// of this version.
 const VERSION: &str = "0.169.0";
 
 impl Export for super::Codex {
@@ -57,12 +58,13 @@ impl Export for super::Codex {
 
 struct Writer {
     file: NewFile,
-    /// The ordinal of the next record, in a file that continues another file.
+    /// The ordinal of the next record, if the exported file continues another file. Otherwise
+    /// records have no ordinals.
     next: Option<u64>,
-    /// The id of the open turn.
+    /// The id of the turn that was written and not ended yet.
     turn: Option<String>,
     turns: u64,
-    /// The model's last text in the open turn.
+    /// The model's last text in the turn that is being written.
     answer: Option<String>,
     losses: Losses,
 }
@@ -98,8 +100,8 @@ impl Writer {
         )
     }
 
-    /// Writes the `event_msg` that makes Codex show a message. In a file with ordinals, this is an
-    /// `item_completed` of the turn.
+    /// Writes the `event_msg` record with which Codex's interface shows a message. In a file with
+    /// ordinals, the record's type is `item_completed`.
     fn write_mark(
         &mut self,
         ts: Timestamp,
@@ -259,8 +261,8 @@ impl FileWriter for Writer {
     }
 }
 
-/// Converts a message to Codex's items. Adjacent texts and images become one item. Each call and
-/// each result becomes a separate item.
+/// Converts a message to items, the records of Codex's conversation. Adjacent texts and images
+/// become one item. Each call and each result becomes a separate item.
 fn items(role: Role, pieces: &[Piece]) -> Vec<Value> {
     let (author, text_kind) = match role {
         Role::Assistant => ("assistant", "output_text"),

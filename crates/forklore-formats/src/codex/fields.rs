@@ -6,7 +6,8 @@ use serde_json::value::RawValue;
 use super::usage::{Info, Tokens};
 use crate::lenient::{Many, Number, Object, Text, Whole};
 
-/// The envelope of a line. In files of early 2025, a line has no envelope and is an [`Item`].
+/// A line of a Codex file: the envelope (such as time and type) with its payload. In files of early
+/// 2025, a line has no envelope and is an [`Item`].
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Fields<'a> {
@@ -21,7 +22,7 @@ pub(super) struct Fields<'a> {
     pub(super) payload: Object<Item<'a>>,
 }
 
-/// The payload of a line of any type.
+/// The payload of a line of a Codex file. It has the fields of all types of lines.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Item<'a> {
@@ -59,7 +60,7 @@ pub(super) struct Item<'a> {
     pub(super) thread_token_usage: Option<Object<Tokens>>,
 }
 
-/// The metadata that Codex adds to a message.
+/// Metadata that Codex adds to a message, such as who wrote its parts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct About<'a> {
@@ -67,7 +68,7 @@ pub(super) struct About<'a> {
     pub(super) content_item_kinds: Many<Text<'a>>,
 }
 
-/// The creator of a session that was not started by a user.
+/// Who created a session that the user did not start, such as a sub-agent.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Source<'a> {
@@ -75,7 +76,7 @@ pub(super) struct Source<'a> {
     pub(super) subagent: Object<Subagent<'a>>,
 }
 
-/// The origin of the session of a sub-agent.
+/// How a sub-agent's session was started.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Subagent<'a> {
@@ -83,7 +84,7 @@ pub(super) struct Subagent<'a> {
     pub(super) thread_spawn: Object<Spawn<'a>>,
 }
 
-/// Names the conversation that started the sub-agent.
+/// The conversation that started a sub-agent.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Spawn<'a> {
@@ -91,8 +92,8 @@ pub(super) struct Spawn<'a> {
     pub(super) parent_thread_id: Text<'a>,
 }
 
-/// The position in another file after which this file's session begins. `end_byte_offset` is in
-/// bytes.
+/// The end of the part of another file that this file continues. `end_byte_offset` is in bytes, and
+/// `end_ordinal_exclusive` is the number of the last record plus 1.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct HistoryBase<'a> {

@@ -6,23 +6,24 @@ use serde::Deserialize;
 
 use crate::lenient::Text;
 
-/// The length in bytes of the time in a file name and the hyphen after the time.
+/// Length in bytes of the time in a session file's name, with the hyphen after it.
 const TIME: usize = "2026-01-01T00-00-00-".len();
 
-/// Codex's directories of session files.
+/// The names of the directories in which Codex stores session files.
 pub(super) const FOLDERS: [&str; 2] = ["sessions", "archived_sessions"];
 
-/// The ids in the name of a session file.
+/// The ids in the name of a Codex session file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rollout<'a> {
     /// The id of the conversation.
     pub(super) thread: &'a str,
-    /// The id of the file. It differs from the id of the conversation if a revert started a new
-    /// file.
+    /// The id of the file. It differs from the conversation's id if the user reverted the
+    /// conversation, which starts a new file.
     pub(super) file: &'a str,
 }
 
-/// Parses the ids in `rollout-<time>-<thread>.jsonl` or `rollout-<time>-<thread>_<file>.jsonl`.
+/// Parses the name of a session file: `rollout-<time>-<thread>.jsonl` or
+/// `rollout-<time>-<thread>_<file>.jsonl`. Returns `None` for a name of another form.
 pub(super) fn rollout(path: &Path) -> Option<Rollout<'_>> {
     let name = path.file_name()?.to_str()?;
     let name = name.strip_suffix(".zst").unwrap_or(name).strip_suffix(".jsonl")?;
@@ -39,7 +40,7 @@ fn is_uuid(text: &str) -> bool {
     text.len() == 36 && text.bytes().enumerate().all(fits)
 }
 
-/// Returns the Codex home directory that contains the file.
+/// Returns the Codex home directory (such as `~/.codex`) that contains the session file at `path`.
 pub(super) fn home(path: &Path) -> Option<&Path> {
     let holds = |folder: &&Path| {
         let name = folder.file_name().and_then(std::ffi::OsStr::to_str);
@@ -48,7 +49,8 @@ pub(super) fn home(path: &Path) -> Option<&Path> {
     path.ancestors().skip(1).take(4).find(holds)?.parent()
 }
 
-/// Parses a line of `session_index.jsonl`. Returns the id and the name of a session.
+/// Parses a line of `session_index.jsonl`, Codex's list of session names. Returns a session's id
+/// and name.
 pub(super) fn given(line: &str) -> Option<(String, String)> {
     #[derive(Default, Deserialize)]
     #[serde(default)]

@@ -17,13 +17,13 @@ use super::usage::{self, Total};
 use crate::lenient::{Text, fields};
 use crate::time;
 
-/// Maximum number of turns whose start is stored. A rollback goes back at most to the oldest of
-/// them.
+/// Maximum number of turns whose starts are stored. A rollback can go back at most to the oldest of
+/// these turns.
 const TURNS: usize = 4_096;
-/// Maximum length of an unexpected value in a problem message, in characters.
+/// Maximum number of characters of an unexpected value that a problem message shows.
 const SHOWN: usize = 40;
 
-/// Reads the lines of one Codex file.
+/// Reads the lines of one Codex session file.
 #[derive(Debug)]
 pub(super) struct Reader {
     ids: Option<Ids>,
@@ -32,40 +32,41 @@ pub(super) struct Reader {
     undo: Undo,
 }
 
-/// The ids in the name of a Codex file.
+/// The ids in the name of a Codex session file: of the conversation and of the file.
 #[derive(Debug)]
 struct Ids {
     thread: String,
     file: String,
 }
 
-/// The state after the lines read so far. Records are numbered: by their ordinals, or from 0 in the
-/// order of the file if they have no ordinals.
+/// What the reader remembers of the lines read so far. Records are numbered by their ordinals, or
+/// from 0 in file order if they have no ordinals.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Counts {
-    /// Whether the header was read, or a record before any header.
+    /// Whether a header was read, or a record before any header.
     #[serde(rename = "told")]
     header_read: bool,
-    /// The session's start time from the header. It is the time of lines without an envelope.
+    /// The session's start time, which the header contains. Lines without an envelope have no time
+    /// of their own and get this one.
     begun: Option<Timestamp>,
-    /// Whether the records have ordinals.
+    /// Whether the file's records have ordinals, which number them.
     ordinals: bool,
-    /// The last record's number plus 1; 0 before the first record.
+    /// One more than the number of the last record; 0 before the first record.
     next: u64,
-    /// The number that the first record of the running task has. `None` after a turn began in the
-    /// task.
+    /// The number of the first record of the running task. `None` if no task runs or a turn has
+    /// begun in it.
     before_task: Option<u64>,
-    /// For the last rollback: the number of the first record after it, and the number after the
-    /// record to which it went back.
+    /// The last rollback: the number of the first record after it, and the number after the record
+    /// to which it went back.
     resumed: Option<(u64, u64)>,
-    /// The total usage that the last usage record states.
+    /// The session's total usage, as the last usage record states it.
     #[serde(rename = "spent")]
     usage: Option<Total>,
 }
 
-/// The reader's state as it is stored between imports. `turns` contains, for each turn that was not
-/// rolled back, the number after the last record before the turn.
+/// The reader's state as it is stored between imports. `turns` has one number for each turn that
+/// was not rolled back: that of the last record before the turn, plus 1.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Memory<'a> {
@@ -74,8 +75,8 @@ struct Memory<'a> {
     turns: Cow<'a, [u64]>,
 }
 
-/// Restores the state before the last line: `counts` as they were, and if `turns` changed, how many
-/// turns are unchanged and which turns followed them.
+/// What is needed to restore the reader's state from before the last line. If the line changed
+/// `turns`, has the number of unchanged turns, and the turns that followed them.
 #[derive(Debug, Default)]
 struct Undo {
     counts: Counts,
@@ -133,8 +134,8 @@ impl Reader {
         }
     }
 
-    /// Reads a header. The first header describes the session of this file. A later header was
-    /// copied with the records of another session, and names that session.
+    /// Reads the facts in a header line. The first header describes the session of this file. A
+    /// later header was copied with the records of another session, and names that session.
     fn meta(&mut self, item: &Item<'_>, created: &Text<'_>) -> FileFacts {
         if std::mem::replace(&mut self.counts.header_read, true) {
             return FileFacts { copied_from: item.id.to_owned(), ..FileFacts::default() };
@@ -159,7 +160,7 @@ impl Reader {
         }
     }
 
-    /// Converts a line that is an item without an envelope.
+    /// Converts a line without an envelope to a record. Codex wrote such lines in early 2025.
     fn bare(&mut self, item: &Item<'_>) -> Record {
         let ts = self.counts.begun;
         let record = self.record(sort::item(item), Usage::default(), &Fields::default(), item);
@@ -197,9 +198,9 @@ impl Reader {
         }
     }
 
-    /// Returns the number of a record, by which other records refer to it, and a problem message if
-    /// the ordinal is irregular. A record with a repeated ordinal gets no number, because
-    /// references mean the earlier record with that ordinal.
+    /// Returns the number by which other records refer to this record, and a problem message if its
+    /// ordinal is irregular. A record with a repeated ordinal gets no number, because references
+    /// mean the earlier record with that ordinal.
     fn number(&mut self, ordinal: Option<u64>) -> (Option<String>, Option<String>) {
         let counts = &mut self.counts;
         let number = match ordinal {
@@ -218,9 +219,9 @@ impl Reader {
         (Some(number.to_string()), None)
     }
 
-    /// Starts a turn. A turn begins with the first record of its task, which precedes the user
-    /// message. The first turn is an exception and begins with the user message: the records before
-    /// it remain when the turn is rolled back.
+    /// Records the start of a turn. A turn begins with the first record of its task, which precedes
+    /// the user message. The first turn is an exception and begins with the user message: the
+    /// records before it remain when the turn is rolled back.
     fn begin_turn(&mut self) {
         let task = self.counts.before_task.take().filter(|_| !self.turns.is_empty());
         if self.turns.len() >= TURNS {
@@ -236,7 +237,8 @@ impl Reader {
         self.turns.push(resumed.map_or(before, |(_, before)| before));
     }
 
-    /// Removes the last `turns` turns, and returns a reference to the last record before them.
+    /// Forgets the last `turns` turns, because the agent rolled them back. Returns a reference to
+    /// the last record before them.
     fn rolled_back(&mut self, turns: u64) -> Parent {
         let turns = usize::try_from(turns).unwrap_or(usize::MAX);
         let remaining = self.turns.len().saturating_sub(turns);
@@ -250,8 +252,8 @@ impl Reader {
         }
     }
 
-    /// Returns the facts for a record. If it is the first record and no header came before, they
-    /// include the native id from the file name.
+    /// Returns the facts for a record. If this is the file's first record and no header precedes
+    /// it, they include the native id (the agent's own session id) from the file name.
     fn facts_once(&mut self, irregular: Option<String>) -> FileFacts {
         if std::mem::replace(&mut self.counts.header_read, true) {
             return FileFacts { irregular, ..FileFacts::default() };
@@ -293,13 +295,14 @@ impl LineReader for Reader {
     }
 }
 
-/// Returns the id of the conversation that started this session as a sub-agent.
+/// Returns the id of the conversation that started this session, if it is a sub-agent's session.
 fn caller(item: &Item<'_>) -> Option<String> {
     let spawned = &item.source.0.subagent.0.thread_spawn.0.parent_thread_id;
     spawned.to_owned().or_else(|| item.parent_thread_id.to_owned())
 }
 
-/// Returns a problem message if the header is irregular.
+/// Returns a problem message if a header is irregular: an unknown history mode, or another id than
+/// the file name.
 fn irregular(item: &Item<'_>, ids: Option<&Ids>) -> Option<String> {
     let shown = |text: &str| text.chars().take(SHOWN).collect::<String>();
     if let Some(mode) = item.history_mode.get()

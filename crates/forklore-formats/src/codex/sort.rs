@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::fields::Item;
 use crate::lenient::{Object, Text};
 
-/// The beginnings of messages with the role `user` that Codex itself writes.
+/// How messages with the role `user` begin that Codex wrote instead of the user.
 const INJECTED: [&str; 12] = [
     "<environment_context>",
     "<user_instructions>",
@@ -26,17 +26,19 @@ const INJECTED: [&str; 12] = [
     "<codex_internal_context",
 ];
 
-/// The event type and class of a record, and its effect on calls and turns.
+/// The event type of a record, its class (what forks do with it), and its effect on calls and
+/// turns.
 pub(super) type Sorted = (EventType, Class, Effect);
 
-/// Checks whether an item without an envelope may have this type.
+/// Checks whether a line without an envelope may have this type. Codex wrote such lines in early
+/// 2025.
 pub(super) fn is_item(kind: &str) -> bool {
     matches!(kind, "message" | "reasoning" | "local_shell_call")
         || kind.starts_with("function_call")
         || kind.starts_with("custom_tool_call")
 }
 
-/// Classifies an item of the model's input or output.
+/// Returns the event type, class and effect of a record with input or output of the model.
 pub(super) fn item(item: &Item<'_>) -> Sorted {
     let kind = item.kind.get().or_else(|| item.role.get().map(|_| "message"));
     match kind.unwrap_or("response_item") {
@@ -54,7 +56,8 @@ pub(super) fn item(item: &Item<'_>) -> Sorted {
     }
 }
 
-/// Classifies an `event_msg`, which informs the user interface.
+/// Returns the event type, class and effect of an `event_msg` record, which informs the user
+/// interface. `kind` is its type.
 pub(super) fn event(kind: Option<&str>) -> Sorted {
     let kind = kind.unwrap_or("event_msg");
     let is_evidence = matches!(
@@ -78,7 +81,8 @@ pub(super) fn event(kind: Option<&str>) -> Sorted {
     extension(kind, if is_evidence { Class::Evidence } else { Class::Audit })
 }
 
-/// Classifies a line that is neither a `response_item` nor an `event_msg`.
+/// Returns the event type, class and effect of a record that is neither a `response_item` nor an
+/// `event_msg`. `kind` is its type.
 pub(super) fn other(kind: &str) -> Sorted {
     let is_evidence = matches!(kind, "turn_context" | "world_state" | "retained_context")
         || kind.starts_with("inter_agent_communication");
@@ -106,8 +110,8 @@ fn message(item: &Item<'_>) -> Sorted {
     }
 }
 
-/// Checks whether the user wrote the message. Uses the kinds of its parts if Codex recorded them,
-/// otherwise its beginning.
+/// Checks whether the user, and not Codex itself, wrote the message. Uses the kinds of the
+/// message's parts if Codex recorded them, otherwise the beginning of its text.
 fn is_real(item: &Item<'_>) -> bool {
     let kinds = &item.about.0.content_item_kinds.0;
     if !kinds.is_empty() {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::lenient::{Number, Object};
 
-/// Token counts as Codex writes them.
+/// The token counts in Codex's usage records.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Tokens {
@@ -16,7 +16,8 @@ pub(super) struct Tokens {
     output_tokens: Number,
 }
 
-/// The `info` of a `token_count`: the total of the session, and the usage of its last call.
+/// The field `info` of a `token_count` record: the session's total usage, and the usage of its last
+/// model call.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Info {
@@ -24,7 +25,7 @@ pub(super) struct Info {
     last_token_usage: Option<Object<Tokens>>,
 }
 
-/// A running total of token counts.
+/// A session's total token counts so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Total {
     input: u64,
@@ -43,8 +44,8 @@ impl From<Tokens> for Total {
 }
 
 impl Total {
-    /// Returns the increase since the total `before`. Returns `None` if a count decreased, because
-    /// the total was reset.
+    /// Returns how much the total token counts have increased since `before`. Returns `None` if a
+    /// count decreased, because Codex reset the total.
     fn since(self, before: Self) -> Option<Self> {
         Some(Self {
             input: self.input.checked_sub(before.input)?,
@@ -60,8 +61,8 @@ impl Total {
     }
 }
 
-/// Returns the usage of the call in a `token_usage_record`. Sets `last_total` to the session's
-/// total `thread`, or else adds the usage to it.
+/// Returns the usage of the model call in a `token_usage_record`. Sets `last_total` to `thread`,
+/// the session's total in the record. Without `thread`, adds the call's usage to `last_total`.
 pub(super) fn by_call(
     last_total: &mut Option<Total>,
     usage: Tokens,
@@ -77,9 +78,9 @@ pub(super) fn by_call(
     usage.usage()
 }
 
-/// Returns the usage in a `token_count` that was not counted yet: the usage of the last call, if
-/// the total changed. The increase of the total is only a fallback, because it may include the
-/// usage of the history before the file.
+/// Returns the usage in a `token_count` record that was not counted yet. It is the usage of the
+/// last model call, if the session's total changed. If the record has no such usage, it is the
+/// increase of the total, which may include the usage of the history before the file.
 pub(super) fn by_total(last_total: &mut Option<Total>, info: &Info) -> Option<Usage> {
     let total_of = |tokens: &Option<Object<Tokens>>| tokens.as_ref().map(|it| Total::from(it.0));
     let last = total_of(&info.last_token_usage).and_then(Total::usage);

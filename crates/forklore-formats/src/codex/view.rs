@@ -67,7 +67,7 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     }
 }
 
-/// Returns the name of the model in a `turn_context` record.
+/// Returns the name of the model that a `turn_context` record selects.
 pub(super) fn model(kind: &EventType, data: &Data) -> Option<String> {
     #[derive(Deserialize)]
     struct Turn {
@@ -81,8 +81,8 @@ pub(super) fn model(kind: &EventType, data: &Data) -> Option<String> {
     turn.map(|turn| turn.payload.model)
 }
 
-/// Returns the messages with which a compaction replaces the earlier history. If the record
-/// contains no messages, returns its summary as one message.
+/// Returns the messages that replace the earlier history at a compaction. If the record contains no
+/// messages, returns its summary as one message.
 pub(super) fn instead(data: &Data) -> Vec<Message> {
     let read = || -> Option<Vec<Message>> {
         let shown: RecordFields<'_> = data.read().ok()?;
@@ -140,8 +140,8 @@ fn block(raw: &RawValue) -> Part {
     }
 }
 
-/// Converts reasoning. The text is the summary, followed by the full text if the record contains
-/// it.
+/// Converts a reasoning record of Codex to a message part. Its text is the summary, followed by the
+/// full text if the record contains it.
 fn reasoning(item: &Item<'_>, payload: &str) -> Part {
     let texts = [item.summary, item.content]
         .into_iter()
@@ -155,8 +155,8 @@ fn reasoning(item: &Item<'_>, payload: &str) -> Part {
     }
 }
 
-/// Converts a call. `arguments` is a string that contains JSON, `input` of a custom tool is a
-/// string, and `action` of a shell call is an object.
+/// Converts a tool call of Codex to a message part. Its arguments are a string with JSON in
+/// `arguments`, a plain string in `input`, or an object in `action`.
 fn call(item: &Item<'_>, payload: &str) -> Part {
     let kind = item.kind.as_deref().unwrap_or_default();
     let shell = item.id.as_ref().filter(|_| kind == "local_shell_call");
@@ -171,7 +171,8 @@ fn call(item: &Item<'_>, payload: &str) -> Part {
     }
 }
 
-/// Converts a tool result. Some versions record in the output whether the tool succeeded.
+/// Converts a tool result of Codex to a message part. Some versions record in the output whether
+/// the tool succeeded.
 fn result(item: &Item<'_>) -> Option<Part> {
     #[derive(Deserialize)]
     struct ToolOutput {

@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::quoted;
 
-/// The name of the file in which Gemini CLI records the working directory that owns a project
-/// directory.
+/// The name of a file in a project's directory. In it, Gemini CLI records the working directory to
+/// which the project's directory belongs.
 const OWNER: &str = ".project_root";
-/// Number of candidates for a project directory's name: the plain name, then names with a numeric
-/// suffix. Gemini CLI tries this number of names and then fails; it never uses the directory of
-/// another project.
+/// Number of names that are tried for a project's directory: the plain name, then names with a
+/// numeric suffix. Gemini CLI tries this number of names and then fails; it never uses the
+/// directory of another project.
 const ATTEMPTS: usize = 1000;
 
 impl Export for super::Gemini {
@@ -33,8 +33,9 @@ impl Export for super::Gemini {
         Some(Home { variable: "GEMINI_CLI_HOME", holds: true, folder: ".gemini" })
     }
 
-    /// Returns a path whose file name contains the current minute. With an earlier time, the next
-    /// start of Gemini CLI would delete the file if a newer file has the same session id.
+    /// Returns the path of the exported file; its name contains the current minute. With an earlier
+    /// time, Gemini CLI would delete the file at its next start if a newer file has the same
+    /// session id.
     fn destination(
         &self,
         file: &NewFile,
@@ -54,14 +55,16 @@ impl Export for super::Gemini {
     }
 }
 
-/// Returns the session's id. The first 8 characters must be unique, because file names contain only
-/// them. The UUIDv7 of [`NewFile::id`] begins with the time, so it is not used.
+/// Returns the id of the exported session. Its first 8 characters must be unique, because file
+/// names contain only these. [`NewFile::id`] is a UUIDv7, which begins with the time, so it is not
+/// used.
 fn session_id(file: &NewFile) -> String {
     file.fresh_id(0)
 }
 
-/// Returns the name of the directory that belongs to the project in `cwd`, or that Gemini CLI will
-/// claim for the project. Fails if all candidates belong to other projects.
+/// Returns the name of the directory for the project in the working directory `cwd`. It belongs to
+/// the project already, or Gemini CLI will claim it for the project. Fails if all possible names
+/// belong to other projects.
 fn project(cwd: &str, read: &dyn Fn(&Path) -> Option<String>) -> Result<String, NoDestination> {
     #[derive(Default, Deserialize)]
     struct Registry {
@@ -95,8 +98,8 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Returns the last component of a path in lowercase, with a hyphen for every run of other
-/// characters than ASCII letters and digits.
+/// Returns the last component of the path `cwd` in lowercase. Replaces each run of characters other
+/// than ASCII letters and digits by one hyphen. Returns `project` if no letter or digit is left.
 fn name_of(cwd: &str) -> String {
     let last = cwd.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
     let plain = |c: char| if c.is_ascii_lowercase() || c.is_ascii_digit() { c } else { '-' };
@@ -107,9 +110,9 @@ fn name_of(cwd: &str) -> String {
 
 struct Writer {
     file: NewFile,
-    /// The last message of the model. Results are added to its calls.
+    /// The last message, if the model wrote it. The export adds tool results to its calls.
     last: Option<Value>,
-    /// Whether the file contains `last` in its current state.
+    /// Whether the exported file contains the message `last` with all its present results.
     is_written: bool,
     count: u64,
     losses: Losses,
@@ -136,7 +139,8 @@ impl Writer {
         self.file.fresh_id(self.count)
     }
 
-    /// Adds a result to its call in the last message. Returns whether the call exists.
+    /// Adds a tool result to its call in the last message. Returns whether that message contains
+    /// the call.
     fn answer(&mut self, timed: &TimedMessage<'_>, piece: &Piece) -> bool {
         let Piece::Result { call_id, content, is_error, .. } = piece else { return false };
         let calls = self.last.as_mut().and_then(|last| last.get_mut("toolCalls")?.as_array_mut());

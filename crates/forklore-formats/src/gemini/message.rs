@@ -7,7 +7,8 @@ use serde_json::value::RawValue;
 use crate::document::elements;
 use crate::lenient::{Flag, MessageContent, Object, Text};
 
-/// A message of a session, or a content in the form of Google's API, which has `role` and `parts`.
+/// A message of a Gemini CLI session. In a saved conversation, it has the form of Google's API,
+/// with `role` and `parts`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Message<'a> {
@@ -62,24 +63,25 @@ struct Function<'a> {
 }
 
 impl Function<'_> {
-    /// Returns the id of the call, or else its name, because older versions wrote no ids.
+    /// Returns the id of the tool call, or else the tool's name, because older versions wrote no
+    /// ids.
     fn id(&self) -> Option<String> {
         self.id.to_owned().or_else(|| self.name.to_owned())
     }
 }
 
-/// The properties of a message that determine its event.
+/// The properties of a message that determine which event it becomes.
 #[derive(Debug, Default)]
 pub(super) struct MessageSummary {
-    /// The text of the content, without thoughts.
+    /// The text of the message, without the model's thoughts.
     pub(super) text: String,
-    /// The calls and results in the content.
+    /// The tool calls and results in the message's content.
     pub(super) calls: Vec<CallStep>,
-    /// The calls and results in the field `toolCalls`.
+    /// The tool calls and results in the message's field `toolCalls`.
     pub(super) tool_calls: Vec<CallStep>,
-    /// Whether the content contains results of calls and no text or file.
+    /// Whether the message contains results of tool calls, and no text or file.
     pub(super) only_results: bool,
-    /// Whether the content contains anything that the user may have entered: text or a file.
+    /// Whether the message contains anything that the user may have entered: text or a file.
     pub(super) says: bool,
 }
 
@@ -118,7 +120,8 @@ impl MessageSummary {
         self.says |= !text.is_empty();
     }
 
-    /// Returns a hash of the message's kind and text, by which versions of a message are compared.
+    /// Returns a hash of the message's text and type `kind`. It shows whether two versions of a
+    /// message differ.
     pub(super) fn fingerprint(&self, kind: &str) -> u32 {
         let mut hash = crc32fast::Hasher::new();
         hash.update(kind.as_bytes());
@@ -129,8 +132,8 @@ impl MessageSummary {
         hash.finalize()
     }
 
-    /// Returns a hash of the calls and results in `toolCalls`, by which versions of a message are
-    /// compared. Returns `None` if there are no calls.
+    /// Returns a hash of the tool calls and results in `toolCalls`. It shows whether two versions
+    /// of a message differ in them. Returns `None` if the message has none.
     pub(super) fn calls_fingerprint(&self) -> Option<u32> {
         if self.tool_calls.is_empty() {
             return None;
@@ -150,20 +153,20 @@ impl MessageSummary {
 
 const CONTEXT: &str = "<session_context>";
 
-/// Checks whether a message's text is the description of the working directory that the program
-/// adds at each start.
+/// Checks whether a message describes the working directory. Gemini CLI adds such a message at each
+/// start.
 pub(super) fn is_session_context(text: &str) -> bool {
     text.starts_with(CONTEXT)
 }
 
-/// Returns the first working directory that the program's description names.
+/// Returns the first directory in Gemini CLI's description of the working directories.
 pub(super) fn folder(context: &str) -> Option<String> {
     let (_, behind) = context.split_once("Workspace Directories:**\n")?;
     let first = behind.lines().next()?.trim_start().strip_prefix("- ")?;
     Some(first.trim_end().to_owned())
 }
 
-/// Returns the parts of a content. A content is a string, one part, or a list of parts.
+/// Returns the parts of a message's content, which is a string, one part, or a list of parts.
 pub(super) fn parts(content: &RawValue) -> Vec<&RawValue> {
     if content.get().starts_with('[') { elements(content) } else { vec![content] }
 }

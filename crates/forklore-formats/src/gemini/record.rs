@@ -34,7 +34,7 @@ struct Fields<'a> {
     rewind_to: Text<'a>,
 }
 
-/// The fields of a session's header. A line with `$set` changes them.
+/// The fields of a session's header. A line with the field `$set` changes them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Header<'a> {
@@ -59,14 +59,16 @@ impl Header<'_> {
     }
 }
 
-/// Reads the lines of one file of Gemini CLI, or the document in it.
+/// Reads the lines of a Gemini CLI file, or the file as one JSON document.
 #[derive(Debug)]
 pub(super) struct Reader {
     history: History,
     is_document: bool,
-    /// The tag in the file name of a saved conversation.
+    /// The tag that the user gave to a saved conversation, from the file name. `None` for other
+    /// files.
     tag: Option<String>,
-    /// The name of the file's directory. For a sub-agent, it is the id of the calling session.
+    /// The name of the directory that contains the file. For a sub-agent's file, it is the id of
+    /// the calling session.
     folder: Option<String>,
 }
 
@@ -110,7 +112,7 @@ impl Reader {
         Ok(self.message(&fields(line, &mut plainer)?))
     }
 
-    /// Reads a line with one message: a new message, a changed message, or a repeated message with
+    /// Reads a line that contains one message. The message is new, changed, or repeated with
     /// additions.
     fn message(&mut self, message: &Message<'_>) -> Line {
         let (Some(id), Some(kind)) = (message.id.get(), message.kind.get()) else {
@@ -138,8 +140,8 @@ impl Reader {
         Line::Record(Box::new(record))
     }
 
-    /// Reads a complete list of messages, which becomes the current list. Returns a record, with
-    /// its byte range in `text`, for each message that is new or changed.
+    /// Reads a complete list of messages, which becomes the current conversation. Returns a record
+    /// for each message that is new or changed, with its byte range in `text`.
     fn list(&mut self, text: &str, listed: &[&RawValue]) -> Vec<(Range<usize>, Record)> {
         let mut records = Vec::new();
         let mut at = START;
@@ -169,8 +171,8 @@ impl Reader {
         records
     }
 
-    /// Adds a message after `parent`, and returns its record. The message becomes the last message
-    /// of the current list.
+    /// Adds a message after the message `parent`, and returns its record. The new message becomes
+    /// the last one of the current conversation.
     fn add(&mut self, parent: At, message: &Message<'_>, summary: &MessageSummary) -> Record {
         let kind = message.kind.get().unwrap_or_default();
         let answered = self.history.calls(parent).is_some();
@@ -191,8 +193,9 @@ impl Reader {
         record
     }
 
-    /// Returns a record for the additions of a repeated message: its calls, or their results. The
-    /// record follows the last message of the current list. Returns `None` for other additions.
+    /// Returns a record for what a repeated message adds to its first version: tool calls, or their
+    /// results. The record follows the last message of the current conversation. Returns `None` if
+    /// neither was added.
     fn growth(
         &mut self,
         at: At,
@@ -218,9 +221,9 @@ impl Reader {
         })
     }
 
-    /// Goes back to the position before the message with this id, or to the start if the message
-    /// does not exist. Returns a record for this, so that the log contains the abandoned messages
-    /// and also the position at which the agent would resume.
+    /// Makes the conversation return to the position before the message `id`, or to the start
+    /// without such a message. Returns a record of the return. With it, the log contains both the
+    /// abandoned messages and the position at which the agent would resume.
     fn rewind(&mut self, id: &str) -> Line {
         let to = self.history.in_list(id).map_or(START, |at| self.history.parent(at));
         if to == self.history.tip() {
@@ -250,7 +253,8 @@ impl Reader {
         Line::Several(Several { records, facts: header.facts(), damage: found.damage.take() })
     }
 
-    /// Reads a saved conversation, a list of contents in the form of Google's API.
+    /// Reads a conversation that the user saved. It is a list of messages in the form of Google's
+    /// API.
     fn checkpoint(&self, text: &str) -> Line {
         let found = Document::read(text, "history");
         let mut records = Vec::new();
@@ -291,8 +295,8 @@ fn has_type(raw: &RawValue) -> bool {
     serde_json::from_str::<Message<'_>>(raw.get()).is_ok_and(|message| message.kind.get().is_some())
 }
 
-/// Returns the record of a message. `answered` means that the preceding message already contains
-/// its calls, with their results.
+/// Returns the record of a message of type `kind`. `answered` means that the message before it
+/// already contains the tool results in this message.
 fn record(message: &Message<'_>, summary: &MessageSummary, kind: &str, answered: bool) -> Record {
     let evidence = |name: &str| (EventType::extension(super::NAME, name), Class::Evidence);
     let (kind, class) = match kind {

@@ -25,8 +25,8 @@ struct Tokens {
     thoughts: Number,
 }
 
-/// Returns the usage of a message. A repeated message, for example with the results of its calls,
-/// has the same id and counts as the same model call.
+/// Returns the usage of the model call that wrote a message. A repeated message, for example with
+/// the results of its tool calls, has the same id and counts as the same model call.
 pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let tokens = &fields.tokens.0;

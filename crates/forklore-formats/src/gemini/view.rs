@@ -66,7 +66,7 @@ struct Function<'a> {
     response: Option<&'a RawValue>,
 }
 
-/// Converts a stored message to the common form. A `tool_call` event is a repeated message of which
+/// Converts a stored message to a [`Message`]. A `tool_call` event is a repeated message of which
 /// only the calls are new. A `tool_result` event is a message that contains only results, or a
 /// repeated message of which only the results are new.
 pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
@@ -156,7 +156,7 @@ impl ToolCall<'_> {
         self.id.clone().unwrap_or_else(|| self.name.clone())
     }
 
-    /// Returns the result of the call, or `None` if the call has no result yet. If the result is a
+    /// Returns the result of the tool call, or `None` if it has no result yet. If the result is a
     /// single `functionResponse`, the content is the `response` in it.
     fn result_part(&self) -> Option<Part> {
         let over = matches!(self.status.as_deref(), Some("success" | "error" | "cancelled"));

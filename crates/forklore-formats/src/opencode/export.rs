@@ -17,10 +17,11 @@ use serde_json::{Value, json};
 use crate::pieces::{self, Losses, Piece};
 use crate::splice::{Field, Splice, plainer, quoted};
 
-/// The version of opencode that the document names. The export follows the rules of this version.
+/// The version of opencode that an export writes into the document. The export follows the rules of
+/// this version.
 const VERSION: &str = "1.18.33";
 const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// A mask for the 48 bits of an id that contain the time.
+/// A mask for the 48 bits of a time that are written into an id.
 const TIME: u64 = (1 << 48) - 1;
 
 impl Export for super::Opencode {
@@ -48,8 +49,8 @@ impl Export for super::Opencode {
     }
 }
 
-/// Returns the session's id. Session ids decrease over time, so that the newest session sorts
-/// first.
+/// Returns the id of the exported session. In opencode, ids of later sessions are smaller, so that
+/// the newest session sorts first.
 fn session_id(file: &NewFile) -> String {
     id("ses", !stamp(file.now, 0), &file.fresh_id(0))
 }
@@ -58,8 +59,8 @@ fn stamp(now: Timestamp, count: u64) -> u64 {
     u64::try_from(now.as_millisecond()).unwrap_or(0).wrapping_mul(4096).wrapping_add(count)
 }
 
-/// Returns an id: a prefix, the low 48 bits of `stamp` in hexadecimal, and 14 letters or digits
-/// that are derived from `seed`.
+/// Builds an id in opencode's form: a prefix, the low 48 bits of `stamp` in hexadecimal, and 14
+/// letters or digits derived from `seed`.
 fn id(prefix: &str, stamp: u64, seed: &str) -> String {
     let mut left = u128::from_str_radix(&seed.replace('-', ""), 16).unwrap_or_default();
     let mut letters = String::new();
@@ -74,16 +75,18 @@ fn id(prefix: &str, stamp: u64, seed: &str) -> String {
 struct Writer {
     file: NewFile,
     session_id: String,
-    /// Number of ids generated so far. Later ids sort after earlier ones.
+    /// Number of ids that the export has generated so far. It makes later ids sort after earlier
+    /// ones.
     count: u64,
-    /// The id of the last user message, which is the parent of the following responses.
+    /// The id of the user message that was exported last. The model's responses after it name it as
+    /// their parent.
     last_user_message: String,
-    /// The last message, if it is not written yet. A message of the model waits for the results of
-    /// its calls.
+    /// The last message, if it was not written yet. A message of the model is written after the
+    /// results of its tool calls were added.
     waiting: Option<Value>,
-    /// The record of a request for a summary, with its changes. It is written only together with
-    /// the following record, the summary, because opencode would otherwise send the request to the
-    /// model.
+    /// A message that requests a summary, with the changes for the export. It is written together
+    /// with the record after it, the summary; without a summary, opencode would send the request to
+    /// the model.
     question: Option<(Splice, String)>,
     is_first: bool,
     losses: Losses,
@@ -125,9 +128,9 @@ struct PartIds<'a> {
 }
 
 impl PartIds<'_> {
-    /// Returns the `time` of a part with `start` instead of `created`. Parts in the database have a
-    /// creation time, but parts in a document need a start time. Returns `None` if the part has a
-    /// start time already.
+    /// Returns the field `time` of a part with `start` instead of `created`. Parts in opencode's
+    /// database have a creation time, but parts in an exported document need a start time. Returns
+    /// `None` if the part has a start time or no creation time.
     fn began(&self) -> Option<String> {
         let time: Value = serde_json::from_str(self.time.0?.get()).ok()?;
         let created = time.get("start").is_none().then(|| time.get("created"))??;
@@ -199,7 +202,8 @@ impl Writer {
         writeln!(out, "{message}")
     }
 
-    /// Adds ids to the fields of a part: its own id, its session's id, and the id of its message.
+    /// Adds the ids to a part of an exported message: its own id, its session's id, and the id of
+    /// its message.
     fn part(&mut self, message: &str, mut fields: Value) -> Value {
         let id = self.fresh_id("prt");
         if let Some(fields) = fields.as_object_mut() {
@@ -243,7 +247,8 @@ impl Writer {
         json!({"info": info, "parts": parts})
     }
 
-    /// Adds a result to its call in the waiting message. Returns whether the call exists.
+    /// Adds a tool result to its call in the message that was not written yet. Returns whether that
+    /// message contains the call.
     fn answer(&mut self, timed: &TimedMessage<'_>, piece: &Piece) -> bool {
         let Piece::Result { call_id, content, is_error, .. } = piece else { return false };
         let parts = self.waiting.as_mut().and_then(|m| m.get_mut("parts")?.as_array_mut());
@@ -340,8 +345,8 @@ impl FileWriter for Writer {
 }
 
 impl Writer {
-    /// Checks whether a record is a message, which has a role. Records about hidden or deleted
-    /// messages have no role.
+    /// Checks whether a record is a message: only messages have a role. Records about hidden or
+    /// deleted messages have none.
     fn has_role(&self, line: &str) -> bool {
         serde_json::from_str::<MessageIds<'_>>(line).is_ok_and(|ids| ids.info.role.text().is_some())
     }

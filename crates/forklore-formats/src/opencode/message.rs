@@ -6,7 +6,8 @@ use serde_json::value::RawValue;
 
 use crate::lenient::{Flag, MessageContent, Number, Object, Text};
 
-/// A message with its parts, the record of a session, or a list of deleted messages.
+/// A record of opencode: a message with its parts, a description of a session, or a list of deleted
+/// messages.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct OwnMessage<'a> {
@@ -14,7 +15,8 @@ pub(super) struct OwnMessage<'a> {
     pub(super) info: Object<Info<'a>>,
     #[serde(borrow)]
     pub(super) parts: MessageContent<Part<'a>>,
-    /// The ids of deleted messages.
+    /// The ids of the messages that the user deleted. Absent in messages and descriptions of
+    /// sessions.
     #[serde(borrow)]
     pub(super) deleted: Option<&'a RawValue>,
 }
@@ -30,11 +32,12 @@ pub(super) struct Info<'a> {
     pub(super) directory: Text<'a>,
     #[serde(borrow)]
     pub(super) title: Text<'a>,
-    /// The id of the calling session, in the record of a session.
+    /// The id of the session that called this one as a sub-agent. Only in a record that describes a
+    /// session.
     #[serde(borrow, rename = "parentID")]
     pub(super) parent_id: Text<'a>,
     pub(super) time: Object<Times>,
-    /// Whether a message of the assistant is the summary of a compaction.
+    /// Whether this message of the model is the summary of a compaction.
     summary: Flag,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
@@ -81,31 +84,32 @@ struct State<'a> {
 }
 
 impl<'a> OwnMessage<'a> {
-    /// Parses an `info` object without parts.
+    /// Parses the field `info` of a message or a document. The parts remain empty.
     pub(super) fn of_info(info: &'a RawValue) -> Self {
         Self { info: serde_json::from_str(info.get()).unwrap_or_default(), ..Self::default() }
     }
 
-    /// Checks whether this is the record of a session.
+    /// Checks whether this record describes a session, and is no message.
     pub(super) fn is_session(&self) -> bool {
         let Info { id, role, directory, title, time, .. } = &self.info.0;
         let about = directory.get().is_some() || title.get().is_some() || time.0.created.0 > 0.0;
         id.get().is_some() && role.get().is_none() && about
     }
 
-    /// Checks whether this is the complete summary of a compaction.
+    /// Checks whether this message is the summary of a compaction, and is complete and without an
+    /// error.
     pub(super) fn is_summary(&self) -> bool {
         let info = &self.info.0;
         let finished = info.time.0.completed.0 > 0.0 && info.error.is_none();
         info.role.is("assistant") && info.summary.0 && finished
     }
 
-    /// Checks whether the message requests a compaction.
+    /// Checks whether this message asks the model for a summary, with which a compaction begins.
     pub(super) fn asks_for_summary(&self) -> bool {
         self.parts.blocks().iter().any(|part| part.kind.is("compaction"))
     }
 
-    /// Checks whether the user wrote the message.
+    /// Checks whether the user wrote at least a part of this message.
     pub(super) fn is_of_person(&self) -> bool {
         self.parts.blocks().iter().any(|part| match part.kind.get() {
             Some("text") => !part.synthetic.0 && !part.ignored.0,
@@ -114,7 +118,7 @@ impl<'a> OwnMessage<'a> {
         })
     }
 
-    /// Returns the steps of the message's calls: each call is opened, and closed if it has a
+    /// Returns the tool calls that this message opens, and those that it closes because they have a
     /// result.
     pub(super) fn calls(&self) -> Vec<CallStep> {
         let tools = self.parts.blocks().iter().filter(|part| part.kind.is("tool"));
@@ -128,8 +132,8 @@ impl<'a> OwnMessage<'a> {
         steps.collect()
     }
 
-    /// Returns a hash of the role, the texts, and the calls with their states, by which versions of
-    /// a message are compared.
+    /// Returns a hash of the message's role, its texts, and its tool calls with their states. It
+    /// shows whether two versions of the message differ.
     pub(super) fn fingerprint(&self) -> u32 {
         let mut hash = crc32fast::Hasher::new();
         hash.update(self.info.0.role.get().unwrap_or_default().as_bytes());

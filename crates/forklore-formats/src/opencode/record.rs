@@ -16,7 +16,8 @@ use crate::history::{At, History, key};
 use crate::lenient::{Object, fields};
 use crate::time;
 
-/// Reads the lines or the document of one session of opencode.
+/// Reads one opencode session: the lines that forklore generates from the database, or an exported
+/// document.
 #[derive(Debug)]
 pub(super) struct Reader {
     history: History,
@@ -124,9 +125,9 @@ impl Reader {
         })
     }
 
-    /// Hides the message `from` and all later messages, or restores them if `from` is `None`. The
-    /// returned record follows the last visible message, because the agent would continue there.
-    /// Returns `None` if nothing changes.
+    /// Hides the message `from` and all later messages, or restores them if `from` is `None`.
+    /// Returns a record that follows the last visible message, because the agent would continue
+    /// there. Returns `None` if nothing changes.
     fn revert(&mut self, from: Option<&str>) -> Option<Record> {
         if self.history.hidden() == from {
             return None;
@@ -139,8 +140,9 @@ impl Reader {
         Some(self.mark(name, to))
     }
 
-    /// Removes deleted messages from the end of the current list. The agent then continues after
-    /// the last remaining message.
+    /// Removes the messages with these ids from the end of the current conversation. Returns a
+    /// record that follows the last remaining message, where the agent continues. Returns no record
+    /// if nothing is removed or an earlier record already shows this position.
     fn deleted(&mut self, ids: &RawValue) -> Line {
         let ids: Vec<String> = serde_json::from_str(ids.get()).unwrap_or_default();
         let hidden = self.history.hidden().filter(|id| ids.iter().any(|gone| gone == id));

@@ -42,7 +42,8 @@ impl Export for super::Pi {
     }
 }
 
-/// Returns the name of the directory that contains the sessions of a working directory.
+/// Returns the name of the directory in which Pi stores the sessions of the working directory
+/// `cwd`.
 fn folder_of(cwd: &str) -> String {
     let inside = cwd.strip_prefix(['/', '\\']).unwrap_or(cwd);
     format!("--{}--", inside.replace(['/', '\\', ':'], "-"))
@@ -50,14 +51,14 @@ fn folder_of(cwd: &str) -> String {
 
 struct Writer {
     file: NewFile,
-    /// The id of the last record written.
+    /// The id of the record that the export wrote last; `None` before the first record.
     tip: Option<String>,
-    /// Hashes of the ids in the file. They need less memory than the ids.
+    /// Hashes of the record ids in the exported file. The hashes need less memory than the ids.
     used_ids: HashSet<u64>,
     hasher: RandomState,
-    /// For records whose own id another record of the file had: the new id by the own id.
+    /// The new ids of exported records whose own id was in use, by their own id.
     renamed: HashMap<String, String>,
-    /// Number of records written so far, without the header.
+    /// Number of records that the export has written so far, not counting the header.
     count: u64,
     losses: Losses,
 }
@@ -104,8 +105,8 @@ impl Writer {
         }
     }
 
-    /// Returns an id that no record of the file has, for a record whose own id is missing or in
-    /// use.
+    /// Returns an id that no record of the exported file has. It is for a record whose own id is
+    /// missing or in use.
     fn fresh_id(&mut self) -> String {
         let mut number = self.count;
         loop {
@@ -123,8 +124,8 @@ impl Writer {
         id.get(id.len().saturating_sub(8)..).unwrap_or_default().to_owned()
     }
 
-    /// Returns the id for a record: the record's own id if no earlier record has it, otherwise a
-    /// new id.
+    /// Returns the id under which a record is exported: its own id if no earlier record has it,
+    /// otherwise a new id.
     fn id_of(&mut self, own: Option<&str>) -> String {
         match own.filter(|own| !own.is_empty()) {
             Some(own) if self.used_ids.insert(self.hasher.hash_one(own)) => own.to_owned(),
@@ -200,8 +201,8 @@ impl Writer {
     }
 }
 
-/// Replaces the role `hookMessage`, which version 2 of the format uses for messages of extensions,
-/// by `custom`.
+/// Changes the role `hookMessage` of a message to `custom`. Version 2 of Pi's format uses the old
+/// role for messages of extensions.
 fn custom_role(line: &str, splice: &mut Splice) {
     let renamed: Result<MessageWithRole<'_>, _> = serde_json::from_str(line);
     if let Ok(MessageWithRole { message: MessageRole { role } }) = renamed
@@ -260,7 +261,7 @@ impl FileWriter for Writer {
     }
 }
 
-/// Converts a message to Pi's form. Each tool result becomes a separate message.
+/// Converts a message to messages in Pi's form. Each tool result becomes a separate message.
 fn messages(timed: &TimedMessage<'_>, losses: &mut Losses) -> Vec<Value> {
     let Message { role, .. } = timed.message;
     let timestamp = timed.ts.as_millisecond();

@@ -70,7 +70,7 @@ struct Cost {
     total: Number,
 }
 
-/// Reads the lines of one Pi file.
+/// Reads the lines of one Pi session file.
 #[derive(Debug)]
 pub(super) struct Reader;
 
@@ -129,8 +129,8 @@ fn record(native: &str, fields: &Fields<'_>, facts: FileFacts) -> Record {
     }
 }
 
-/// Returns the parent of a record. In files of the first version, records have no ids, so each
-/// record follows the previous one.
+/// Returns the parent of a record. Without an id and a parent, the record follows the previous one:
+/// in files of the first version, records have no ids.
 fn parent(fields: &Fields<'_>) -> Parent {
     match (fields.id.get(), fields.parent.to_owned()) {
         (None, None) => Parent::Previous,

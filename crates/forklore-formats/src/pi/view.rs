@@ -72,7 +72,8 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     }
 }
 
-/// Parses a record that replaces the content of an earlier record, or removes the earlier record.
+/// Parses a record that changes an earlier record. It replaces the content of the earlier record,
+/// or removes it.
 pub(super) fn edit(data: &Data) -> Option<Edit> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -134,8 +135,8 @@ fn message_of(message: &MessageFields<'_>) -> Option<Message> {
     }
 }
 
-/// Returns the text of a system message: its content, then its sections in the order of their
-/// names.
+/// Returns the text of a system message: its content, then its sections in alphabetical order of
+/// their names.
 fn system_text(message: &MessageFields<'_>) -> String {
     let content: Option<String> =
         message.content.and_then(|content| serde_json::from_str(content.get()).ok());

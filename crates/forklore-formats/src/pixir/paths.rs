@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use crate::paths;
 
-/// Maximum depth of a resource below the directory `resources`, in levels. A file directly in
-/// `resources` has depth 1.
+/// Maximum depth of a resource file (an attachment) below the directory `resources`, in levels. A
+/// file directly in `resources` has depth 1.
 const DEPTH: usize = 3;
 
-/// Returns the log to which a resource file belongs: `<session>.ndjson` for a file in
-/// `<session>/resources`.
+/// Returns the session log to which a resource file (an attachment) belongs: `<session>.ndjson` for
+/// a file in `<session>/resources`.
 pub(super) fn belongs_to(path: &Path) -> Option<PathBuf> {
     let session = paths::above(path, "resources", DEPTH)?.parent()?;
     paths::with_ending(session, "ndjson")

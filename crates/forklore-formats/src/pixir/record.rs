@@ -14,7 +14,7 @@ use crate::lenient::{Object, Text, Whole, fields};
 use crate::roles::opened;
 use crate::time;
 
-/// The event types that Pixir writes.
+/// The types of the events in Pixir's logs.
 const TYPES: [&str; 14] = [
     "user_message",
     "assistant_message",
@@ -32,7 +32,7 @@ const TYPES: [&str; 14] = [
     "permission_decision",
 ];
 
-/// The fields by which an event of Pixir is recognized.
+/// The fields that show whether a line is an event of Pixir.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Probe<'a> {
@@ -81,16 +81,16 @@ struct About<'a> {
     usage_summary: Object<Summary>,
 }
 
-/// Reads the lines of one log.
+/// Reads the lines of one Pixir session log.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// The facts from the file's path. The first line that is read takes them.
+    /// Facts about the session from the file's path. The first line that is read returns them.
     facts: FileFacts,
 }
 
 impl Reader {
-    /// Creates a reader of the log at `path`. The working directory of the session is the directory
-    /// that contains `.pixir`.
+    /// Creates a reader of the Pixir log at `path`. The session's working directory is the
+    /// directory that contains `.pixir`.
     pub(super) fn new(path: &Path) -> Self {
         let folder = path.parent().filter(|folder| folder.ends_with(".pixir/sessions"));
         let workspace = folder.and_then(Path::parent).and_then(Path::parent);
@@ -160,8 +160,8 @@ fn call(kind: &EventType, about: &About<'_>) -> Option<CallStep> {
     }
 }
 
-/// Checks whether two events have the same time and content. A copied event differs from its
-/// original only in id, number and session.
+/// Checks whether two events have the same time and content. If so, one may be a copy of the other,
+/// which differs in id, number and session.
 pub(super) fn says_the_same(a: &Data, b: &Data) -> bool {
     #[derive(Deserialize)]
     struct EventData<'a> {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::lenient::{Number, Object, Text};
 
-/// The token counts of a model call as Pixir writes them.
+/// The token counts of a model call in Pixir's logs.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Summary {
@@ -43,8 +43,8 @@ struct UsageFields<'a> {
     usage_summary: Object<Summary>,
 }
 
-/// Returns the usage in a `provider_usage` event. The event's id identifies the call, because forks
-/// do not repeat these events.
+/// Returns the usage in a `provider_usage` event. The event's id also identifies the model call,
+/// because forks do not repeat these events.
 pub(super) fn call_usage(data: &Data) -> Option<CallUsage> {
     let fields: Fields<'_> = data.read().ok()?;
     let event = &fields.data.0;

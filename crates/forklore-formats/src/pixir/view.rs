@@ -66,8 +66,8 @@ pub(super) fn message(kind: &EventType, data: &Data) -> Option<Message> {
     }
 }
 
-/// Converts a message of the user. The field `resources` contains the attachments, each with a
-/// description and the hash of its bytes.
+/// Converts a message of the user in Pixir's form. The field `resources` contains its attachments,
+/// each with a description and the hash of its bytes.
 fn user(event: EventData<'_>) -> Message {
     let text = event.text.unwrap_or_default();
     if event.resources.is_empty() {
@@ -78,8 +78,8 @@ fn user(event: EventData<'_>) -> Message {
     Message::parts(Role::User, std::iter::once(Part::Text { text }).chain(attached).collect())
 }
 
-/// Converts reasoning. The text is the readable text or summary, if there is one. `opaque` is the
-/// data that the provider requires in later requests.
+/// Converts a reasoning event of Pixir to a message part. Its text is the readable text or the
+/// summary, if there is one. Its `opaque` is the data that the provider requires in later requests.
 fn reasoning(event: EventData<'_>) -> Option<Part> {
     #[derive(Deserialize)]
     struct Item {
@@ -111,7 +111,8 @@ fn summary(what: &str, event: EventData<'_>) -> Message {
     Message::text(Role::User, format!("[{what}]\n{summary}"))
 }
 
-/// Returns the number (`seq` in the log) of the last event that a compaction summarises.
+/// Returns the number of the last event that a compaction summarises. An event's number is its
+/// field `seq` in Pixir's log.
 pub(super) fn range_end(data: &Data) -> Option<u64> {
     #[derive(Deserialize)]
     struct Compaction {
@@ -128,7 +129,7 @@ pub(super) fn range_end(data: &Data) -> Option<u64> {
     data.read::<Compaction>().ok().map(|compaction| compaction.data.range.to_seq)
 }
 
-/// Returns the number of an event in its log, the field `seq`.
+/// Returns the number of an event in its Pixir log, the field `seq`.
 pub(super) fn number(data: &Data) -> Option<u64> {
     #[derive(Deserialize)]
     struct Numbered {

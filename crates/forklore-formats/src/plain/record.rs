@@ -64,10 +64,10 @@ struct Function<'a> {
     name: Text<'a>,
 }
 
-/// Reads the lines of one file of messages, or the document in it.
+/// Reads a file of plain messages: its lines, or the file as one JSON document.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// Whether each line of the file is one message.
+    /// Whether the file contains one message per line, and is not one JSON document.
     pub(super) lines: bool,
 }
 
@@ -88,8 +88,8 @@ impl LineReader for Reader {
     }
 }
 
-/// Returns the messages of a document. The field `system`, which Anthropic's API uses, becomes the
-/// first message, even if it follows `messages` in the document.
+/// Returns the messages in a JSON document. The field `system`, which Anthropic's API uses, becomes
+/// the first message, even if it follows `messages` in the document.
 fn document(text: &str, found: Document<'_>) -> Several {
     let mut records = Vec::with_capacity(found.items.len() + 1);
     if let Some(system) = found.field("system").filter(|raw| raw.get().starts_with(['"', '['])) {

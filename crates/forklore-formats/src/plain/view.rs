@@ -30,7 +30,7 @@ struct ShownFunction<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-/// A content block in Anthropic's form.
+/// A block of a message's content in the form of Anthropic's API.
 #[derive(Deserialize)]
 struct ContentBlock<'a> {
     #[serde(rename = "type")]
@@ -126,8 +126,8 @@ fn block(value: &Data) -> Option<Part> {
     }
 }
 
-/// Returns the arguments of a call. In OpenAI's form, the arguments are a string that contains
-/// JSON; the result is the JSON in that string.
+/// Returns the arguments of a tool call. OpenAI's API writes them as a string that contains JSON;
+/// the result is then the JSON in that string.
 fn arguments(raw: Option<&RawValue>) -> Data {
     let raw = raw.map_or("{}", RawValue::get);
     let inside = serde_json::from_str::<String>(raw).ok();
