@@ -96,8 +96,7 @@ fn a_call_of_the_model_is_paid_for_once() {
         let usage = header(&scene, session).usage;
         (usage.input, usage.output)
     };
-    // The expected values are the last totals that Codex wrote. For forks, the total of the history
-    // before the fork is subtracted.
+    // The last totals that Codex wrote; of forks, without the total before the fork.
     assert_eq!(usage(MAIN), (71_495, 140));
     assert_eq!(usage(CHILD), (71_573 - 40_218, 140 - 80));
     assert_eq!(usage(GRANDCHILD), (82_220 - 71_573, 160 - 140));
@@ -457,8 +456,7 @@ fn renamed(scene: &Scene) {
     assert_eq!(title(), None);
     let bytes = std::fs::read(folder.join(a)).unwrap();
     assert_eq!(scene.restore(&id(MAIN)), bytes);
-    // Imports that write only a title do not change how far the file is read, so the next import
-    // reads only new lines.
+    // An import that writes only a title does not change how far the file is read.
     std::fs::write(folder.join(a), [bytes, user(Some(2), "more").into_bytes()].concat()).unwrap();
     assert_eq!(scene.import(&home).sessions[0].appended, 1);
 }
@@ -484,14 +482,12 @@ fn what_codex_refuses_is_read_and_reported() {
     };
     assert_eq!(of("2025"), [(1, vec![])]);
     let expected = [
-        // Four files: without the first line, with an incomplete last line, with zero bytes, and
-        // with a repeated ordinal.
+        // Without the first line, with a torn last line, with zero bytes, with a repeated ordinal.
         (1, vec![Irregular]),
         (4, vec![Incomplete]),
         (4, vec![Damage]),
         (3, vec![Irregular]),
-        // Four files: two that begin in each other, one that begins after the end of its base, and
-        // one whose base is missing.
+        // Two that begin in each other, one after the end of its base, one without its base.
         (0, vec![MissingBase]),
         (0, vec![MissingBase]),
         (0, vec![MissingBase]),

@@ -8,7 +8,8 @@ use forklore_core::Data;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{PendingCall, ResponseError, append_bounded, check_call_count};
+use super::error::ResponseError;
+use super::pending_call::{PendingCall, append_bounded, check_call_count};
 
 /// The state of a response from Anthropic that is being read.
 #[derive(Default)]

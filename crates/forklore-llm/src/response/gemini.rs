@@ -7,7 +7,8 @@ use forklore_core::Data;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{ResponseError, append_bounded};
+use super::error::ResponseError;
+use super::pending_call::append_bounded;
 use crate::request::gemini::Signature;
 
 /// The state of a response from Gemini that is being read.

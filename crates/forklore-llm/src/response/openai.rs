@@ -6,7 +6,8 @@ use forklore_core::Data;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{PendingCall, ResponseError, append_bounded, check_call_count};
+use super::error::ResponseError;
+use super::pending_call::{PendingCall, append_bounded, check_call_count};
 use crate::request::openai::{ReasoningField, ReasoningName};
 
 /// The state of a response from an OpenAI-compatible server that is being read.

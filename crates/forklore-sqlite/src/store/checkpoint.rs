@@ -6,7 +6,7 @@
 //! back the few pages that were added meanwhile. The next writer overwrites the WAL from its
 //! beginning, in a file that is already long enough.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
 use std::thread::JoinHandle;
@@ -18,10 +18,9 @@ use rusqlite::Connection;
 
 use super::failed_sync::FailedSync;
 use super::lock::lock;
-use super::{Options, SqliteStore};
+use super::options::Options;
 use crate::connect::{self, Access};
 use crate::fault::Fault;
-use crate::pack;
 
 /// Maximum number of passes of a checkpoint that run while other processes can write. For the final
 /// pass, the checkpoint takes the store's exclusive lock.
@@ -32,6 +31,9 @@ const FEW: u32 = 32;
 /// How long a checkpoint waits for the store's exclusive lock. After that, it waits up to the same
 /// time for readers of the WAL.
 const PATIENCE: Duration = Duration::from_millis(20);
+
+/// Packs some idle sessions of the store at a path, and stops early when the flag is set.
+pub(super) type PackIdle = fn(&Path, Options, &Arc<FailedSync>, &AtomicBool) -> Result<()>;
 
 /// Runs the checkpoints of a store handle, one at a time. A checkpoint writes the WAL back into the
 /// database file.
@@ -54,6 +56,7 @@ struct Work {
     ending: AtomicBool,
     /// When this handle last packed idle sessions, or when it was opened if it has not packed yet.
     packed: Mutex<Instant>,
+    pack: PackIdle,
 }
 
 impl Checkpoints {
@@ -63,6 +66,7 @@ impl Checkpoints {
         gate: Gate,
         failed: &Arc<FailedSync>,
         pages: &Arc<AtomicU32>,
+        pack: PackIdle,
     ) -> Self {
         let (failed, ending) = (Arc::clone(failed), AtomicBool::new(false));
         Self {
@@ -73,6 +77,7 @@ impl Checkpoints {
                 failed,
                 ending,
                 packed: Mutex::new(Instant::now()),
+                pack,
             }),
             pages: Arc::clone(pages),
             due: AtomicU32::new(options.checkpoints.every_pages),
@@ -160,13 +165,11 @@ impl Work {
         is_time
     }
 
-    /// Packs idle sessions through a second handle on the store. The two handles share the record
-    /// of a failed sync.
+    /// Packs idle sessions, in a handle that runs its own checkpoints at once.
     fn pack(&self) -> Result<()> {
         let checkpoints = super::options::Checkpoints { in_step: true, ..self.options.checkpoints };
         let options = Options { checkpoints, ..self.options };
-        let store = SqliteStore::open_for(&self.path, options, Arc::clone(&self.failed))?;
-        pack::some(&store, &self.ending)
+        (self.pack)(&self.path, options, &self.failed, &self.ending)
     }
 
     fn write_back(&self, conn: &Connection) -> Result<(), Fault> {

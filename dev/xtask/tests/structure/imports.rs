@@ -1,6 +1,7 @@
 //! Determines from the source text which modules of a crate import which. Imports are `use` items,
-//! and paths that begin with `crate`, `super` or `self`. Using a re-exported name (`pub use`)
-//! counts as an import of the module that defines the name. Imports by the crate root do not count.
+//! and paths that begin with `crate`, `super`, `self` or the name of a child module. Using a
+//! re-exported name (`pub use`) counts as an import of the module that defines the name. Imports by
+//! the crate root do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,8 +34,14 @@ pub(crate) fn modules(files: &[File]) -> BTreeMap<String, BTreeMap<Module, BTree
     crates.into_iter().map(|(name, code)| (name, graph(&code))).collect()
 }
 
+/// Removes comments, and the unit tests at the end of a file.
 fn code(text: &str) -> String {
-    let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let attribute = "#[cfg(test)]\nmod ";
+    let mut tests = text.match_indices(attribute).map(|(at, _)| at).filter(|at| {
+        let item = text[at + attribute.len()..].lines().next().unwrap_or_default();
+        item.ends_with('{')
+    });
+    let text = tests.next().map_or(text, |at| &text[..at]);
     let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -51,7 +58,7 @@ fn graph(code: &Code) -> BTreeMap<Module, BTreeSet<Module>> {
         }
     }
     let edges = code.iter().filter(|(module, _)| !module.is_empty()).map(|(module, text)| {
-        let paths = uses(text, false).into_iter().chain(inline(text));
+        let paths = uses(text, false).into_iter().chain(inline(module, text, code));
         let to = paths.filter_map(|path| {
             let found = defining(&absolute(module, &path, code)?, code, &handed, 0)?;
             (!found.is_empty() && found != *module).then_some(found)
@@ -105,16 +112,45 @@ fn expand(before: &[String], tree: &str, paths: &mut Vec<Module>) {
     }
 }
 
-/// Returns the paths in the code that begin with `crate::` or `super::`.
-fn inline(text: &str) -> Vec<Module> {
+/// Returns the paths outside of `use` items that begin with `crate::`, `super::` or a child of the
+/// module.
+fn inline(module: &Module, text: &str, code: &Code) -> Vec<Module> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
-    let begins = text.match_indices("crate::").chain(text.match_indices("super::"));
-    let whole = begins.filter(|(at, _)| !text[..*at].ends_with(is_word));
-    let paths = whole.map(|(at, _)| {
-        let path = text[at..].split(|c| !is_word(c)).next().unwrap_or_default();
-        path.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    let children = code.keys().filter_map(|path| match path.split_last() {
+        Some((name, parent)) if parent == module => Some(format!("{name}::")),
+        _ => None,
     });
-    paths.collect()
+    let firsts = ["crate::", "super::"].map(str::to_owned).into_iter().chain(children);
+    let text = without_uses(text);
+    let mut paths = Vec::new();
+    for first in firsts {
+        for (at, _) in text.match_indices(&first) {
+            if text[..at].ends_with(|c: char| is_word(c) || c == '.') {
+                continue;
+            }
+            let path = text[at..].split(|c| !is_word(c)).next().unwrap_or_default();
+            let parts = path.split("::").filter(|part| !part.is_empty()).map(str::to_owned);
+            paths.push(parts.collect());
+        }
+    }
+    paths
+}
+
+fn without_uses(text: &str) -> String {
+    let mut rest = String::new();
+    let mut inside = false;
+    for line in text.lines() {
+        let item = line.trim_start();
+        inside |= item.starts_with("use ")
+            || item.starts_with("pub")
+                && item.split_once(' ').is_some_and(|it| it.1.starts_with("use "));
+        if !inside {
+            rest.push_str(line);
+            rest.push('\n');
+        }
+        inside &= !line.contains(';');
+    }
+    rest
 }
 
 /// Converts a path into one from the root of its crate. Returns `None` if the path leads to another
@@ -161,6 +197,13 @@ fn imports_lead_to_where_a_name_is_defined() {
         File::new("crates/x/src/a.rs", "mod deep;\npub(crate) use deep::Thing;"),
         File::new("crates/x/src/a/deep.rs", "use super::super::b;\nfn f() { crate::b::g() }"),
         File::new("crates/x/src/b.rs", "use crate::{Thing, a::{self}};\n// use crate::c;"),
+        File::new(
+            "crates/x/src/c.rs",
+            "#[cfg(test)]\nmod plans;\nmod d;\npub use d::{\n    Other,\n};\nfn f() { d::g() }\n\
+             #[cfg(test)]\nmod tests {\n    use crate::b;\n}",
+        ),
+        File::new("crates/x/src/c/d.rs", "fn g() {}"),
+        File::new("crates/x/src/c/plans.rs", "use super::f;"),
     ];
     let module = |path: &str| path.split("::").map(str::to_owned).collect::<Module>();
     let graph = &modules(&files)["crates/x"];
@@ -168,4 +211,6 @@ fn imports_lead_to_where_a_name_is_defined() {
     assert_eq!(to("a::deep"), [module("b")].into());
     assert_eq!(to("b"), [module("a"), module("a::deep")].into());
     assert_eq!(to("a"), [].into());
+    assert_eq!(to("c"), [module("c::d")].into());
+    assert_eq!(to("c::plans"), [module("c")].into());
 }
