@@ -28,11 +28,11 @@ pub struct Span {
 /// decreases along the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
-    /// Positions are counts of inheritable events.
+    /// The search looks for a number of inheritable events.
     Inheritable,
-    /// Positions are counts of conversation events.
+    /// The search looks for a number of conversation events.
     Index,
-    /// Positions are counts of turns.
+    /// The search looks for a number of turns.
     Turns,
 }
 

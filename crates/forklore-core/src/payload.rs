@@ -41,8 +41,8 @@ pub enum PayloadError {
     LineageClass,
 }
 
-/// The payload fields of all of forklore's own types in one struct, not yet decoded. Each type
-/// decodes only its own fields; all other fields may have any value.
+/// The payload fields of all of forklore's own event types in one struct, not yet decoded. For each
+/// event type, only its own fields are decoded; all other fields may have any value.
 #[derive(Deserialize)]
 struct Fields<'a> {
     #[serde(borrow, default)]
