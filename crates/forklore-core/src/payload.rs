@@ -36,7 +36,8 @@ pub enum PayloadError {
         /// The event's type.
         kind: EventType,
     },
-    /// The writer gave the class lineage to an event that is not a `session_fork`.
+    /// The writer gave the class `Lineage`, which is reserved for records of forks, to an event
+    /// that is not a `session_fork`.
     #[error("no event but session_fork is of class lineage")]
     LineageClass,
 }
