@@ -323,8 +323,8 @@ impl FileFacts {
 pub struct Record {
     /// The id that the agent gave the record.
     pub native_id: Option<String>,
-    /// The key by which other records refer to this record, if it differs from the id that the
-    /// agent gave the record.
+    /// The key by which other records refer to this record. `None` if it is `native_id`, the id
+    /// that the agent gave the record.
     pub key: Option<String>,
     /// The parent: the record of the same file that this record continues.
     pub parent: Parent,

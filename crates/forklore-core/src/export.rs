@@ -94,8 +94,8 @@ pub struct NewFile {
     pub shared: Option<Shared>,
 }
 
-/// The beginning of a session, if a new file does not copy it but refers to another file that
-/// contains it.
+/// The beginning of a session, which a new file does not copy. The new file refers to another file
+/// that contains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shared {
     /// The id by which the agent refers to the file that contains the beginning.

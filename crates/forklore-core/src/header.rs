@@ -25,8 +25,8 @@ pub struct Header {
     pub root_id: SessionId,
     /// The id of the parent session; `None` for a root.
     pub parent_id: Option<SessionId>,
-    /// Whether the session is a root (without a parent), a branch (inherits its parent's history)
-    /// or a delegate (a child that inherits nothing).
+    /// Whether the session is a root, a branch or a delegate. A root has no parent. A branch
+    /// inherits its parent's history; a delegate is a child that inherits nothing.
     pub kind: SessionKind,
     /// The session's label, which is unique among the sessions with the same root.
     pub label: Label,

@@ -19,8 +19,8 @@ pub struct Span {
     /// The end of the range (exclusive): the position in the segment after the last event of the
     /// range.
     pub to: u64,
-    /// The counts of the whole history before this span (a range of stored events), for the session
-    /// whose history contains it.
+    /// The counts of the session's whole history before this span. A span is a range of stored
+    /// events; the session is the one whose history contains it.
     pub base: Counts,
 }
 

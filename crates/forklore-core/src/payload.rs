@@ -36,8 +36,8 @@ pub enum PayloadError {
         /// The event's type.
         kind: EventType,
     },
-    /// The writer gave the class `Lineage`, which is reserved for records of forks, to an event
-    /// that is not a `session_fork`.
+    /// The writer gave the class `Lineage` to an event that is not a `session_fork`. The class is
+    /// reserved for records of forks.
     #[error("no event but session_fork is of class lineage")]
     LineageClass,
 }

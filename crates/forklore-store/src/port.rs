@@ -33,8 +33,8 @@ use crate::sources::{
 /// The optional features of the `Store` interface that a store supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Whether committed data is still present when the store is opened again, and two handles of
-    /// the store may be open at once.
+    /// Whether committed data is still present when the store is opened again. If true, two handles
+    /// of the store may also be open at once.
     pub durable: bool,
     /// Whether several processes may use the store at once.
     pub processes: bool,

@@ -54,8 +54,8 @@ pub struct Source {
     pub revision: u64,
     /// The key (a hash) of the file's first line.
     pub first_line: RecordKey,
-    /// The keys (hashes) of the names by which other files may refer to this source (the imported
-    /// file), in ascending order.
+    /// The keys (hashes) of the names by which other files may refer to this imported file, in
+    /// ascending order.
     pub names: Vec<RecordKey>,
     /// The paths at which the file was found, oldest first.
     pub paths: Vec<SeenFile>,
@@ -143,9 +143,10 @@ pub struct SourceStep {
     /// The keys (hashes) of additional names by which other files may refer to the source (the
     /// imported file).
     pub names: Vec<RecordKey>,
-    /// The path of the session file that the source belongs to, if it is a sidecar (an extra file
-    /// without a session). [`FindSource::SidecarsOf`] finds the sidecar by that path. The bytes of
-    /// the sidecar are deleted when any session of that file is deleted.
+    /// The path of the session file that the imported file belongs to as a sidecar. A sidecar is an
+    /// extra file without a session; `None` for any other file. [`FindSource::SidecarsOf`] finds
+    /// the sidecar by that path. The bytes of the sidecar are deleted when any session of that file
+    /// is deleted.
     pub sidecar_of: Option<String>,
     /// How far the file is read after this step.
     pub read: Progress,

@@ -10,9 +10,8 @@ use crate::Data;
 pub struct Mention {
     /// The attachment that the string names.
     pub id: AttachmentId,
-    /// The file name and media type of the attachment, if the string is the `ref` field of an
-    /// attachment part of a message. `None` for a string anywhere else, which may have another
-    /// meaning.
+    /// The file name and media type of the attachment, if an attachment part of a message contains
+    /// the string as its `ref`. `None` for a string anywhere else, which may have another meaning.
     pub part: Option<Named>,
 }
 

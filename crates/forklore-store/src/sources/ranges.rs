@@ -47,9 +47,9 @@ pub enum SourceSpan {
         /// The line end between the lines of the payload.
         end: LineEnd,
     },
-    /// The bytes are the payloads of consecutive events that a session of the source (the file)
-    /// inherits, each followed by the same line end. Such bytes occur in a file that begins with a
-    /// copy of another file's records.
+    /// The bytes are the payloads of consecutive events that a session of the file inherits. Each
+    /// payload is followed by the same line end. Such bytes occur in a file that begins with a copy
+    /// of another file's records.
     Inherited {
         /// The index of the session among the sessions that were imported from the file.
         session: u32,
@@ -60,8 +60,8 @@ pub enum SourceSpan {
         /// The line end after each payload.
         end: LineEnd,
     },
-    /// The bytes are the payload of an event that a session of the source (the file) inherits, with
-    /// a few bytes replaced.
+    /// The bytes are the payload of an event that a session of the file inherits. A few bytes of
+    /// the payload are replaced.
     Patched {
         /// The index of the session among the sessions that were imported from the file.
         session: u32,

@@ -14,8 +14,8 @@ pub fn sidecar_key(path: &str) -> RecordKey {
     digest.iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))
 }
 
-/// Rejects a sidecar (an extra file of an agent) if its session file has no session in the store,
-/// or if a session of that file was deleted.
+/// Rejects a sidecar (an extra file of an agent) whose session file has no session in the store.
+/// Also rejects it if a session of that file was deleted.
 ///
 /// `latest` is the latest source (imported version) of the session file, and `is_deleted` checks
 /// whether a session was deleted.
