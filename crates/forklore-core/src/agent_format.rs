@@ -28,15 +28,16 @@ pub trait AgentFormat: Send + Sync {
     /// session files. `head` is those first bytes.
     fn detect(&self, path: &Path, head: &[u8]) -> bool;
 
-    /// Returns the name of another agent if a file with this path and these first bytes belongs to
-    /// it. Some agents write files that look like this agent's but that forklore cannot read.
+    /// Returns the name of another agent, if that agent wrote the file with this path and these
+    /// first bytes. Some agents write files that look like this agent's but that forklore cannot
+    /// read.
     fn lookalike(&self, path: &Path, head: &[u8]) -> Option<&'static str> {
         let _ = (path, head);
         None
     }
 
     /// Checks by the path alone whether a file in a folder may be one of the agent's session files.
-    /// The default accepts the extension `jsonl`, in any case.
+    /// The default accepts files with the extension `jsonl`, in upper or lower case.
     fn may_own(&self, path: &Path) -> bool {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl"))
     }
@@ -57,8 +58,8 @@ pub trait AgentFormat: Send + Sync {
     /// A compaction or a branch summary renders as the message that the model sees at its position.
     fn view(&self, kind: &EventType, data: &Data) -> Option<Message>;
 
-    /// Returns the usage of a model call that a stored record reports; `None` if the record reports
-    /// none, or if [`Record::usage`] already gave the usage at import.
+    /// Returns the usage (tokens and cost) of a model call that a stored record reports. `None` if
+    /// the record reports none, or if [`Record::usage`] already gave the usage at import.
     fn call_usage(&self, kind: &EventType, data: &Data) -> Option<CallUsage> {
         let _ = (kind, data);
         None
@@ -71,22 +72,23 @@ pub trait AgentFormat: Send + Sync {
         None
     }
 
-    /// Returns the range that a stored `history_compaction` replaces.
-    /// [`AgentFormat::instead`] returns the replacement.
+    /// Returns the part of the conversation that a stored compaction (a `history_compaction`
+    /// record) replaces. [`AgentFormat::instead`] returns the replacement.
     fn compaction(&self, data: &Data) -> Option<Covers> {
         let _ = data;
         None
     }
 
-    /// Returns the number of a stored record in its file, as [`Covers::Through`] uses it; `None` if
-    /// the agent's compactions do not refer to records by number.
+    /// Returns the number of a stored record in its file. A compaction with [`Covers::Through`]
+    /// refers to a record by this number. `None` if the agent's compactions do not use such
+    /// numbers.
     fn number(&self, data: &Data) -> Option<u64> {
         let _ = data;
         None
     }
 
-    /// Returns the messages that the model sees in place of the range that a stored
-    /// `history_compaction` covers.
+    /// Returns the messages that the model sees instead of the part that a compaction covers.
+    /// `data` is the stored compaction, a `history_compaction` record.
     fn instead(&self, data: &Data) -> Vec<Message> {
         self.view(&EventType::HISTORY_COMPACTION, data).into_iter().collect()
     }
@@ -98,8 +100,9 @@ pub trait AgentFormat: Send + Sync {
         None
     }
 
-    /// Returns the file that lists session titles, and the id under which the list names the
-    /// session of the file at `path`; `None` if the agent stores titles in its session files.
+    /// Returns the file in which the agent lists session titles, and the session's id in that list.
+    /// The session is that of the file at `path`. `None` if the agent stores titles in its session
+    /// files.
     fn names(&self, path: &Path) -> Option<(PathBuf, String)> {
         let _ = path;
         None
@@ -124,15 +127,15 @@ pub trait AgentFormat: Send + Sync {
         self.view(kind, a) == self.view(kind, b)
     }
 
-    /// Returns other folders with session files that the file at `path` may continue
+    /// Returns other folders to search for the session file that the file at `path` continues
     /// ([`FileFacts::base`]). The file's own folder is not among them.
     fn base_folders(&self, path: &Path) -> Vec<PathBuf> {
         let _ = path;
         Vec::new()
     }
 
-    /// Returns the native session id in the file name of `path`, a session file in one of the
-    /// [`AgentFormat::base_folders`].
+    /// Returns the agent's own session id, as the file name of `path` contains it. `path` is a
+    /// session file in one of the [`AgentFormat::base_folders`].
     fn id_in_name<'p>(&self, path: &'p Path) -> Option<&'p str> {
         let _ = path;
         None
@@ -158,7 +161,8 @@ pub trait AgentFormat: Send + Sync {
         None
     }
 
-    /// Returns the folder with the sidecars of the session file at `path`.
+    /// Returns the folder with the sidecars (extra files, such as tool outputs) of the session file
+    /// at `path`.
     fn belongings(&self, path: &Path) -> Option<PathBuf> {
         let _ = path;
         None
@@ -170,16 +174,19 @@ pub trait AgentFormat: Send + Sync {
     }
 }
 
-/// The part of a conversation that a compaction of another agent replaces.
+/// The part of a conversation that a compaction of another agent replaces. A compaction is a record
+/// whose summary replaces earlier messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Covers {
-    /// Everything before the compaction.
+    /// The compaction replaces everything before itself.
     AllBefore,
-    /// Everything before the record with this native id.
+    /// The compaction replaces everything before the record with this native id (the id that the
+    /// agent gave it).
     Before(String),
-    /// Everything before the record with this 0-based position in its file.
+    /// The compaction replaces everything before the record with this 0-based position in its file.
     BeforeIndex(u64),
-    /// Everything up to and including the record with this [number](AgentFormat::number).
+    /// The compaction replaces everything up to and including the record with this
+    /// [number](AgentFormat::number).
     Through(u64),
 }
 
@@ -187,7 +194,7 @@ pub enum Covers {
 /// record that makes the change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
-    /// The native id of the earlier record.
+    /// The id that the agent gave the earlier record.
     pub target: String,
     /// The new content, under the same role; `None` if the earlier record is no longer sent.
     pub instead: Option<Content>,
@@ -202,7 +209,7 @@ pub trait LineReader: Send {
     fn read(&mut self, line: &str) -> Line;
 
     /// Returns the state that a reader of the remaining lines needs. The state is stored with the
-    /// source.
+    /// source (the imported file).
     fn memory(&self) -> Option<String> {
         None
     }
@@ -221,21 +228,22 @@ pub enum Line {
     Record(Box<Record>),
     /// Several events that the line contains, such as those of a document.
     Several(Several),
-    /// A record about the file or about other records. It is stored with the source and is not an
-    /// event.
+    /// A record that describes the file or other records. It is not an event, and is stored with
+    /// the source (the imported file).
     Side(FileFacts),
-    /// Text that is not one JSON object. The text is stored with the source and reported; the
-    /// string is the reason.
+    /// Text that is not one JSON object. The text is stored with the source (the imported file) and
+    /// reported as damage. The string is the reason.
     Damage(String),
 }
 
-/// The records in one line or document. The bytes between the records are stored with the source.
+/// The records in one line or document. The bytes between the records are stored with the source
+/// (the imported file).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Several {
     /// The records and their byte ranges in the line. The order is the import order, which may
     /// differ from the order in the line. The ranges must not overlap.
     pub records: Vec<(Range<usize>, Record)>,
-    /// Facts about the session in the text outside the records.
+    /// The facts about the session that the text outside the records contains.
     pub facts: FileFacts,
     /// The byte offset in the line from which the line cannot be read, and the reason; `None` if
     /// the whole line was read.
@@ -245,8 +253,8 @@ pub struct Several {
 /// Facts about a session as a whole, from one line or merged from several lines of its file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileFacts {
-    /// The session's native id, if the file name does not contain it. If several lines give one,
-    /// the first counts.
+    /// The id that the agent gave the session, if the file name does not contain it. If several
+    /// lines give one, the first counts.
     pub native_id: Option<String>,
     /// The working directory of the agent. If several lines give one, the first counts.
     pub cwd: Option<String>,
@@ -257,33 +265,35 @@ pub struct FileFacts {
     pub title: Option<String>,
     /// When the session was created. If several lines give a time, the first counts.
     pub created: Option<Timestamp>,
-    /// The path or native id of another session, whose first records this file repeats. If several
-    /// lines name one, the first counts.
+    /// The path of another session's file, or the id that the agent gave that session. This file
+    /// repeats the other session's first records. If several lines name one, the first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copied_from: Option<String>,
-    /// The native id of the session that called this session as a sub-agent. If several lines name
-    /// one, the first counts.
+    /// The id that the agent gave the session that called this session as a sub-agent. If several
+    /// lines name one, the first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
-    /// The beginning that this file omits and another file contains. If several lines give one, the
-    /// first counts.
+    /// The beginning of the session, if this file omits it and another file contains it. If several
+    /// lines give one, the first counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
-    /// A description of an irregularity: the agent normally writes it differently, or this version
-    /// does not know its kind. The import reports it and still imports the readable rest.
+    /// A description of what is irregular about the line. The agent normally writes such a line
+    /// differently, or this version does not support its kind. The import reports the description
+    /// and still imports the readable rest.
     #[serde(skip)]
     pub irregular: Option<String>,
 }
 
-/// The beginning of a session that is stored in another file.
+/// The beginning of a session, if another file contains it than the rest of the session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
-    /// The native id of the session in that file.
+    /// The id that the agent gave the session whose file contains the beginning.
     pub native_id: String,
-    /// The end of the beginning (exclusive): one more than the number of its last record. Records
-    /// of such files have their number as [`Record::key`].
+    /// The end of the beginning (exclusive): one more than the number of its last record. Each
+    /// record of the file that contains the beginning has its number as [`Record::key`].
     pub end: u64,
-    /// The length of the beginning in the other file, in bytes, if the line states it.
+    /// The length of the beginning, in bytes of the file that contains it. `None` if the session
+    /// file does not state the length.
     pub bytes: Option<u64>,
 }
 
@@ -311,11 +321,12 @@ impl FileFacts {
 /// One event of a session file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The record's native id.
+    /// The id that the agent gave the record.
     pub native_id: Option<String>,
-    /// The key by which other records refer to this record, if it differs from the native id.
+    /// The key by which other records refer to this record. `None` if it is `native_id`, the id
+    /// that the agent gave the record.
     pub key: Option<String>,
-    /// The record that this record continues.
+    /// The parent: the record of the same file that this record continues.
     pub parent: Parent,
     /// When the record was written, if the record contains a time.
     pub ts: Option<Timestamp>,
@@ -323,17 +334,17 @@ pub struct Record {
     pub kind: EventType,
     /// The class, which decides what forks do with the event.
     pub class: Class,
-    /// How the event changes open calls and turns.
+    /// How the event changes the open tool calls and the turns.
     pub effect: Effect,
     /// Whether the record contains only results of tool calls. Such a record joins the session that
     /// made the calls, whatever the record's parent is. Parallel calls need this.
     pub only_results: bool,
     /// Whether the record belongs to a sub-agent whose records are in the same file.
     pub sidechain: bool,
-    /// Whether the agent would resume at this record. If several records are leaves, the agent
-    /// resumes at the last one.
+    /// Whether the agent would resume at this record. If this is true of several records, the agent
+    /// resumes at the last of them.
     pub leaf: bool,
-    /// The usage that the record reports, if reporting usage is its only purpose
+    /// The usage (tokens and cost) that the record reports, if reporting usage is its only purpose
     /// (docs/semantics.md, Types, classes, inheritance).
     pub usage: Usage,
     /// Facts in the record about its session as a whole.
@@ -365,33 +376,35 @@ impl Record {
 /// The parent of a record in the tree of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parent {
-    /// The previous record of the file. Files without a tree use this.
+    /// The parent is the previous record of the file. Files whose records form no tree use this.
     Previous,
-    /// No parent: the record is a root of the file's tree.
+    /// The record has no parent: it is a root of the file's tree.
     None,
-    /// The latest record with this native id or this [key](Record::key).
+    /// The parent is the latest record with this native id (the id that the agent gave it) or this
+    /// [key](Record::key).
     Id(String),
 }
 
-/// The formats that a program supports, in the order in which they are tried.
+/// The agent formats that a program supports, in the order in which they are tried on a file.
 #[derive(Clone, Copy)]
 pub struct AgentFormats<'a>(pub &'a [&'a dyn AgentFormat]);
 
 impl<'a> AgentFormats<'a> {
-    /// Returns the format of this name.
+    /// Returns the agent format with this name, such as `claude`.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&'a dyn AgentFormat> {
         self.0.iter().copied().find(|dialect| dialect.name() == name)
     }
 
-    /// Returns the first format that recognises the file.
+    /// Returns the first agent format that recognises the file with this path and these first
+    /// bytes.
     #[must_use]
     pub fn detect(&self, path: &Path, head: &[u8]) -> Option<&'a dyn AgentFormat> {
         self.0.iter().copied().find(|dialect| dialect.detect(path, head))
     }
 
-    /// Returns the name of the agent that wrote the file, if the file is recognised as that agent's
-    /// but forklore cannot read it.
+    /// Returns the name of the agent that wrote the file, if forklore recognises that agent but
+    /// cannot read its files.
     #[must_use]
     pub fn unsupported(&self, path: &Path, head: &[u8]) -> Option<&'static str> {
         self.0.iter().find_map(|dialect| dialect.lookalike(path, head))
@@ -399,8 +412,9 @@ impl<'a> AgentFormats<'a> {
 }
 
 /// Returns a candidate for the id of an imported session, without checking whether the id is free.
-/// Attempt 0 gives the native id, or `None` if the native id is not a valid session id. Each
-/// further attempt gives another id derived from the format, the native id and `attempt`.
+/// Attempt 0 gives the native id (the id that the agent gave the session), or `None` if that is not
+/// a valid session id. Each further attempt gives another id derived from the format, the native id
+/// and `attempt`.
 #[must_use]
 pub fn session_id(dialect: &str, native_id: &str, attempt: usize) -> Option<SessionId> {
     if attempt == 0 {

@@ -23,7 +23,7 @@ pub struct AttachmentId([u8; 32]);
 pub struct NoAttachmentId;
 
 impl AttachmentId {
-    /// Returns the name of the bytes with this SHA-256.
+    /// Returns the attachment name for bytes whose SHA-256 is `digest`.
     #[must_use]
     pub fn of(digest: [u8; 32]) -> Self {
         Self(digest)
@@ -35,8 +35,8 @@ impl AttachmentId {
         crate::id::hex(&self.0)
     }
 
-    /// Checks whether a `ref` begins with `sha256:`, and so is meant to name an attachment of a
-    /// store. The rest of the `ref` may be malformed.
+    /// Checks whether a `ref` field is meant to name an attachment of a store: whether it begins
+    /// with `sha256:`. The rest of the `ref` may be malformed.
     #[must_use]
     pub fn is_meant_by(reference: &str) -> bool {
         reference.starts_with(SCHEME)

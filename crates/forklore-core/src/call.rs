@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 /// event is written, and is stored with the event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Effect {
-    /// Whether the event is a real user message. Such a message starts a turn, and calls that still
-    /// have no result stop being open (docs/semantics.md, Fork).
+    /// Whether the event is a message from the user, not one that a program injected in the user's
+    /// name. Such a message starts a turn, and calls that still have no result stop being open
+    /// (docs/semantics.md, Fork).
     pub starts_turn: bool,
-    /// The calls that the event opens and closes, in order.
+    /// The tool calls that the event opens and closes, in order.
     pub calls: Vec<CallStep>,
 }
 

@@ -41,8 +41,8 @@ impl Counts {
         }
     }
 
-    /// Converts counts that start at a span into counts of the whole history. `base` are the counts
-    /// before the span.
+    /// Converts counts that start at a span (a range of a history) into counts of the whole
+    /// history. `base` are the counts before the span.
     #[must_use]
     pub fn based_on(self, base: Self) -> Self {
         Self {

@@ -13,22 +13,23 @@ use crate::id::EventId;
 /// events that the selector includes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Selector {
-    /// `start`: before the first event. A fork there inherits nothing.
+    /// The position before the first event, written `start`. A fork there inherits nothing.
     Start,
-    /// `end`: after the last event. A fork there inherits every inheritable event.
+    /// The position after the last event, written `end`. A fork there inherits every inheritable
+    /// event.
     End,
-    /// `seq:N`: after the event at log position N, counted from 0. A negative N counts from the
-    /// end: -1 is the last event.
+    /// The position after the event at log position N, written `seq:N`. N counts from 0. A negative
+    /// N counts from the end: -1 is the last event.
     Seq(i64),
-    /// `message:N`: after conversation event N, counted from 0. A negative N counts from the end:
-    /// -1 is the last one.
+    /// The position after conversation event N, written `message:N`. N counts from 0. A negative N
+    /// counts from the end: -1 is the last conversation event.
     Message(i64),
-    /// `index:N`: after the first N conversation events.
+    /// The position after the first N conversation events, written `index:N`.
     Index(u64),
-    /// `turn:N`: after the whole turn N, counted from 1. A negative N counts from the end: -1 is
-    /// the last turn.
+    /// The position after the whole turn N, written `turn:N`. N counts from 1. A negative N counts
+    /// from the end: -1 is the last turn.
     Turn(i64),
-    /// `event:ID`: after the event with this id.
+    /// The position after the event with this id, written `event:ID`.
     Event(EventId),
 }
 
@@ -36,13 +37,13 @@ pub enum Selector {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CutError {
-    /// The string is not a selector.
+    /// The string is not a selector (a position in a log, such as `seq:3` or `end`).
     #[error(
         "a cut is start, end, seq:N, message:N, index:N, turn:N or event:ID; this is none of them"
     )]
     Syntax,
-    /// The number of an `index:N` is negative. N is a count of conversation events and cannot be
-    /// negative.
+    /// The N of the selector `index:N` is negative. N is a count of conversation events and cannot
+    /// be negative.
     #[error(
         "an index counts the messages kept, from 0 on; for a place from the end say message:-N"
     )]
@@ -50,26 +51,26 @@ pub enum CutError {
     /// The number of the selector is outside the session's valid range.
     #[error("{requested} is out of range: {valid}")]
     OutOfRange {
-        /// The selector as requested.
+        /// The selector (a position in a log) that the caller requested.
         requested: Selector,
-        /// The valid range, in words.
+        /// The valid range of the selector's number, as text for people.
         valid: String,
     },
-    /// The cut would inherit nothing, and the selector is not `start` or `index:0`.
+    /// A fork at the cut would inherit nothing, and the selector is not `start` or `index:0`.
     #[error("{requested} keeps nothing; to begin with an empty history say start")]
     NothingToFork {
-        /// The selector as requested.
+        /// The selector (a position in a log) that the caller requested.
         requested: Selector,
     },
-    /// No event of the session has the id.
+    /// No event of the session has the id that the selector `event:ID` names.
     #[error("no event of the session has the id asked for")]
     NoSuchEvent,
-    /// More than one event has the id.
+    /// More than one event of the session has the id that the selector `event:ID` names.
     #[error("{count} events have that id; name one by its seq")]
     ManyEvents {
-        /// The log positions of the first 20 of these events.
+        /// The log positions of the first 20 events that have the id.
         seqs: Vec<u64>,
-        /// The number of events with this id.
+        /// The number of events that have the id.
         count: usize,
     },
 }
@@ -79,7 +80,7 @@ pub enum CutError {
 pub struct Extent {
     /// The log position of the last event; -1 if the log is empty.
     pub head_seq: i64,
-    /// The counts after the last event.
+    /// The counts of the session up to and including its last event.
     pub counts: Counts,
 }
 
@@ -87,20 +88,21 @@ pub struct Extent {
 /// [`Extent`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CutPoint {
-    /// After this number of inheritable events; 0 is the start.
+    /// The position after this number of inheritable events; 0 is the start of the log.
     Inheritable(u64),
-    /// After the last inheritable event at or before this log position.
+    /// The position after the last inheritable event at or before this log position.
     Seq(u64),
-    /// After the conversation event with this index, counted from 0.
+    /// The position after the conversation event with this index, counted from 0.
     Index(u64),
-    /// Before the event that starts this turn. Turns count from 1.
+    /// The position before the event that starts this turn. Turns count from 1.
     BeforeTurn(u64),
-    /// After the event with this id.
+    /// The position after the event with this id.
     Event(EventId),
 }
 
 impl Selector {
-    /// Checks the selector's number against `extent` and returns the position to look up.
+    /// Checks the selector's number against `extent` (the length of the session) and returns the
+    /// position to look up.
     ///
     /// # Errors
     /// `OutOfRange`, with the valid range, if the number is outside it. A number is never clipped.
@@ -156,7 +158,7 @@ fn range(unit: &str, first: i64, last: i64) -> String {
     }
 }
 
-/// The position in a parent's log at which a child begins. Each coordinate gives the position in
+/// The position in a parent's log at which a child begins. Each field gives this position in
 /// another unit (docs/semantics.md, Where to cut).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -165,15 +167,16 @@ pub struct Cut {
     pub seq: Option<u64>,
     /// The number of inherited conversation events.
     pub index: u64,
-    /// The index of the last inherited conversation event, from 0. Null if the selector `message:N`
-    /// with that number would give another cut.
+    /// The index of the last inherited event among the conversation events, from 0. Null if that
+    /// event is not a conversation event or nothing is inherited: the selector `message:N` would
+    /// give another cut.
     pub message: Option<u64>,
     /// The number of the last inherited turn, from 1. Null if the cut is inside a turn or before
     /// the first turn.
     pub turn: Option<u64>,
     /// The id of the last inherited event; null if the cut is at the start.
     pub event_id: Option<EventId>,
-    /// The number of inherited events. It alone identifies the cut.
+    /// The number of inherited events. This number alone identifies the cut.
     #[serde(skip)]
     pub inheritable: u64,
 }

@@ -63,7 +63,7 @@ impl Data {
         &self.0
     }
 
-    /// Returns the JSON text with all its strings decodable: [`without_lone_surrogates`] replaces
+    /// Returns the JSON text, with all strings valid Unicode: [`without_lone_surrogates`] replaces
     /// what is not Unicode.
     #[must_use]
     pub fn readable(&self) -> Cow<'_, Self> {

@@ -36,8 +36,8 @@ mod tests {
     use super::*;
     use crate::event::Origin;
 
-    /// Generates the histories of one family. Each history inherits the beginning of an earlier
-    /// history and appends its own events.
+    /// Generates the histories of sessions that descend from one root. Each history inherits the
+    /// beginning of an earlier history and appends its own events.
     fn family() -> impl Strategy<Value = Vec<Vec<Origin>>> {
         let session = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..20_u64);
         prop::collection::vec(session, 2..12).prop_map(|sessions| {

@@ -29,8 +29,9 @@ struct Envelope<'a> {
 }
 
 /// Writes `event` to `out` as one JSON line, without a line break at the end. The fields of the
-/// envelope come first, then `data` exactly as stored. `header` is the header of the session in
-/// whose log the event has position `seq`. Pass `origin` for inherited events only.
+/// envelope (ids, position, time and type) come first, then `data` exactly as stored. `header` is
+/// the header of the session in whose log the event has position `seq`. Pass `origin` for inherited
+/// events only.
 ///
 /// # Errors
 /// If writing to `out` fails.

@@ -13,10 +13,11 @@ pub enum ErrorKind {
     NotFound,
     /// An argument is malformed or out of the valid range, or the arguments do not fit together.
     InvalidArgs,
-    /// A permission ceiling or the operating system forbids the operation.
+    /// The session's permission ceiling or the operating system forbids the operation. The ceiling
+    /// is the set of permissions that the session may use at most.
     PermissionDenied,
-    /// Another writer changed the session first, or its present state does not allow the operation.
-    /// The error's details give that state.
+    /// Another writer changed the session first, or the session's present state does not allow the
+    /// operation. The error's details give that state.
     Conflict,
     /// The id or label is already in use. The id of a deleted session also counts as in use.
     AlreadyExists,

@@ -35,8 +35,8 @@ pub trait Export: Send + Sync {
         read: &dyn Fn(&Path) -> Option<String>,
     ) -> Result<Placement, NoDestination>;
 
-    /// Returns the number of records in the agent's own file up to and including `last`. `None` if
-    /// a new file cannot refer to these records and must copy them.
+    /// Returns the number of records that the agent's original file contains up to and including
+    /// `last`. A new file can refer to these records. `None` if a new file must copy them instead.
     fn records_up_to(&self, last: &Event) -> Option<u64> {
         let _ = last;
         None
@@ -52,17 +52,18 @@ pub trait Export: Send + Sync {
 pub struct Home {
     /// The environment variable that overrides the folder.
     pub variable: &'static str,
-    /// Whether the variable names the parent of `folder`, as `HOME` does. If false, the variable
-    /// names the folder itself.
+    /// Whether the environment variable names the parent of the agent's folder, as `HOME` does. If
+    /// false, the variable names the folder itself.
     pub holds: bool,
-    /// The folder's default path, relative to the user's home directory. It uses `/` as separator.
+    /// The default path of the agent's folder, relative to the user's home directory. The path uses
+    /// `/` as separator.
     pub folder: &'static str,
 }
 
 /// The path at which to write a session file, and the files to create with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
-    /// The path of the file, relative to the agent's folder.
+    /// The path of the session file, relative to the agent's folder.
     pub path: PathBuf,
     /// Other small files that the agent needs: their paths relative to the agent's folder, and
     /// their contents. A file that is missing is created; an existing one is never changed.
@@ -88,19 +89,20 @@ pub struct NewFile {
     pub title: Option<String>,
     /// The file from which the session was imported; `None` if it was not imported.
     pub original: Option<Original>,
-    /// The beginning that the new file refers to instead of copying it; `None` if the new file
-    /// contains the whole session.
+    /// The beginning of the session, if the new file refers to another file for it. `None` if the
+    /// new file contains the whole session.
     pub shared: Option<Shared>,
 }
 
-/// The beginning of a session, if the new file only refers to another file for it.
+/// The beginning of a session, which a new file does not copy. The new file refers to another file
+/// that contains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shared {
-    /// The id by which the agent refers to the other file.
+    /// The id by which the agent refers to the file that contains the beginning.
     pub file_id: String,
-    /// The number of records of the other file that form the beginning.
+    /// The number of records that form the beginning, in the file that contains it.
     pub records: u64,
-    /// The byte offset at which the beginning ends in the other file (exclusive).
+    /// The byte offset at which the beginning ends (exclusive), in the file that contains it.
     pub bytes: u64,
 }
 
@@ -129,22 +131,22 @@ pub trait FileWriter {
     /// If writing to `out` fails.
     fn begin(&mut self, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Writes an event whose record this agent wrote itself. Returns whether the agent will see the
-    /// record.
+    /// Writes the record of an event that came from this same agent. Returns whether the agent will
+    /// see the record.
     ///
     /// # Errors
     /// If writing to `out` fails.
     fn record(&mut self, event: &Event, out: &mut dyn Write) -> io::Result<bool>;
 
-    /// Writes a message that this agent did not write itself. The caller passes an answer of the
-    /// model as one message. It then passes the results of the answer's calls, each as its own
+    /// Writes a message that did not come from this same agent. The caller passes an answer of the
+    /// model as one message. It then passes the results of the answer's tool calls, each as its own
     /// message, in the order of the calls and with the names of the tools.
     ///
     /// # Errors
     /// If writing to `out` fails.
     fn message(&mut self, timed: &TimedMessage<'_>, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Writes a line of the original file that is not an event. The caller passes these lines after
+    /// Writes a line of the imported file that is not an event. The caller passes these lines after
     /// all events. The default implementation drops the line.
     ///
     /// # Errors

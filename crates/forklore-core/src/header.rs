@@ -21,19 +21,20 @@ use crate::workspace::Workspace;
 pub struct Header {
     /// The session's id.
     pub id: SessionId,
-    /// The id of the root of the session's family.
+    /// The id of the session's root: the first ancestor, or the session itself if it has no parent.
     pub root_id: SessionId,
     /// The id of the parent session; `None` for a root.
     pub parent_id: Option<SessionId>,
-    /// Whether the session is a root, a branch or a delegate.
+    /// Whether the session is a root, a branch or a delegate. A root has no parent. A branch
+    /// inherits its parent's history; a delegate is a child that inherits nothing.
     pub kind: SessionKind,
-    /// The session's label, which is unique in its family.
+    /// The session's label, which is unique among the sessions with the same root.
     pub label: Label,
     /// The session's title, for display.
     pub title: Option<String>,
     /// The position in the parent's log at which the session begins; `None` for a root.
     pub cut: Option<Cut>,
-    /// How the session's prefix is stored; `None` for a root.
+    /// How the session's prefix (its inherited events) is stored; `None` for a root.
     pub strategy: Option<Strategy>,
     /// The requested policy for tool calls that the cut leaves open; `None` for a root.
     pub tool_calls: Option<ToolCallPolicy>,
@@ -42,7 +43,8 @@ pub struct Header {
     pub inherited: Counts,
     /// The counts after the session's last event, including the inherited events.
     pub counts: Counts,
-    /// The number of events that the session wrote itself, including `session_fork`.
+    /// The number of events that the session wrote itself, including `session_fork` (the record of
+    /// its fork).
     pub own_events: u64,
     /// The total size of `data` in the session's own events, in bytes.
     pub own_bytes: u64,
@@ -124,7 +126,8 @@ pub struct Lease {
     pub owner: String,
     /// When the lease expires, unless the runtime renews it.
     pub expires: Timestamp,
-    /// The head of the log when the turn began, which is the end of the last closed turn.
+    /// The log position of the last event before the turn began, which is the end of the last
+    /// closed turn.
     pub began_at: i64,
 }
 
@@ -158,13 +161,13 @@ pub struct CopyOf {
     pub index: u64,
 }
 
-/// How a child's prefix is stored. Except for storage sizes and counts, no answer depends on it
-/// (docs/semantics.md, Fork).
+/// How a child's prefix (its inherited events) is stored. The choice changes no results of reads,
+/// except for storage sizes and counts (docs/semantics.md, Fork).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
-    /// The child refers to the events of its ancestors.
+    /// The child refers to the events of its ancestors and stores no copy.
     #[default]
     ShareV1,
     /// The child gets a copy of its ancestors' events.
@@ -176,14 +179,15 @@ pub enum Strategy {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolCallPolicy {
-    /// The fork writes a synthetic result for each open call, first in the child's own events.
+    /// The fork writes a synthetic result for each open call, directly after the inherited events.
     #[default]
     Complete,
     /// The fork moves the cut back to a position where no call is open.
     Remove,
     /// The fork is refused if a call is open.
     Error,
-    /// The calls remain open in the log. Views of the child add the missing results.
+    /// The calls remain open in the log. Conversions of the child's log to messages add the missing
+    /// results.
     Verbatim,
 }
 

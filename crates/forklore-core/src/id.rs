@@ -137,7 +137,7 @@ name_type!(
 );
 
 name_type!(
-    /// A session's label, unique in its family (docs/semantics.md, Fork).
+    /// A session's label, unique among the sessions with the same root (docs/semantics.md, Fork).
     Label(Arc<str>),
     |text| check_name(text, LABEL_BYTES)
 );
@@ -174,8 +174,8 @@ impl SessionId {
     }
 
     /// Derives the id `<dialect>-<16 hex of sha256(dialect, parts)>`. It is the id of an imported
-    /// session whose native id is not usable, and of a branch inside an imported file
-    /// (docs/semantics.md, Sources).
+    /// session whose native id (given by its agent) is not usable, and of a branch inside an
+    /// imported file (docs/semantics.md, Sources).
     ///
     /// # Errors
     /// If `dialect` is not a valid name.
@@ -245,8 +245,8 @@ impl EventId {
         Self::named(session, &number.to_string())
     }
 
-    /// Derives a UUIDv8 for an event from its session and a description of the event. It is for
-    /// events whose number is not determined before they are written. The same arguments always
+    /// Derives a UUIDv8 for an event from its session and a description of the event. Writers use
+    /// this for events whose log position is not determined in advance. The same arguments always
     /// give the same id.
     #[must_use]
     pub fn named(session: &SessionId, what: &str) -> Self {

@@ -70,7 +70,7 @@ pub fn inline_bytes(message: &Message) -> (u64, u64) {
     sum
 }
 
-/// The fields of a part in any of the supported formats, not yet decoded.
+/// The fields of a part of a message, in any of the supported formats, not yet decoded.
 #[derive(Deserialize)]
 struct Fields<'a> {
     #[serde(borrow, default, rename = "type")]
@@ -113,7 +113,7 @@ impl<'a> Fields<'a> {
         names.into_iter().flatten().find_map(text).filter(|name| !name.is_empty())
     }
 
-    /// Returns the data if the fields of this object itself contain it. Nested objects are not
+    /// Returns the base64 data if the object's own fields contain it. Nested objects are not
     /// searched.
     fn itself(&self) -> Option<Inline<'a>> {
         if let Some(found) = self.file_data.and_then(text).and_then(data_url) {

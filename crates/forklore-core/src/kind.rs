@@ -72,7 +72,8 @@ pub struct NotAType;
 
 macro_rules! own_types {
     ($($constant:ident = $name:literal, $class:ident;)*) => {
-        /// Constants for forklore's own types. Any other type is stored under its original name.
+        /// Constants for forklore's own event types. An event of any other type is stored under its
+        /// original type name.
         impl EventType {
             $(#[doc = concat!("`", $name, "`")]
             pub const $constant: Self = Self(Cow::Borrowed($name));)*
@@ -193,7 +194,7 @@ impl<'de> Deserialize<'de> for EventType {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SessionKind {
-    /// A session without a parent. Its id identifies the family.
+    /// A session without a parent. Its id identifies the family (the root and all its descendants).
     Root,
     /// A child that inherits history from its parent and continues it.
     Branch,

@@ -9,26 +9,30 @@
 
 use crate::counts::Counts;
 
-/// A range of one segment, from the beginning of the segment up to a position.
+/// A range of a segment, from the beginning of the segment up to a position. A segment consists of
+/// the events that are stored with one session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// The number by which the store identifies the segment.
+    /// The number by which the store identifies the segment (the events that are stored with one
+    /// session).
     pub segment: u64,
     /// The end of the range (exclusive): the position in the segment after the last event of the
-    /// span.
+    /// range.
     pub to: u64,
-    /// The counts of the whole history before this span, for the session whose history contains it.
+    /// The counts of the session's whole history before this span. A span is a range of stored
+    /// events; the session is the one whose history contains it.
     pub base: Counts,
 }
 
-/// A count by which a search can find a position. It never decreases along a history.
+/// A unit in which a search looks for a position of a history. The count in this unit never
+/// decreases along the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
-    /// The count of inheritable events.
+    /// The search looks for a number of inheritable events.
     Inheritable,
-    /// The count of conversation events.
+    /// The search looks for a number of conversation events.
     Index,
-    /// The count of turns.
+    /// The search looks for a number of turns.
     Turns,
 }
 
@@ -44,7 +48,7 @@ impl Unit {
     }
 }
 
-/// The error for bytes that are not an encoded list of spans.
+/// The error for bytes that are not an encoded list of spans (ranges of stored events).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a list of spans: byte {at} ends or overflows a number")]
 pub struct NotSpans {
@@ -52,17 +56,18 @@ pub struct NotSpans {
     pub at: usize,
 }
 
-/// Returns the list index of the span in which the count of `unit` first reaches `want`. This is
-/// the last span before which the count is below `want`. `None` if the count reaches `want` before
-/// the first span, or the list is empty.
+/// Returns the list index of the span (a range of a history) in which the count of `unit` first
+/// reaches `want`. This is the last span before which the count is below `want`. `None` if the
+/// count reaches `want` before the first span, or the list is empty.
 #[must_use]
 pub fn holding(spans: &[Span], unit: Unit, want: u64) -> Option<usize> {
     spans.partition_point(|span| unit.of(&span.base) < want).checked_sub(1)
 }
 
-/// Returns the spans that a child inherits if its cut is after `inheritable` inheritable events.
-/// `to` is the position after the last of these events, in the segment of the last span returned.
-/// The result is empty if the child inherits no event of the list.
+/// Returns the spans (ranges of stored events) that a child inherits if its cut is after
+/// `inheritable` inheritable events. `to` is the position after the last of these events, in the
+/// segment (the events stored with one session) of the last span returned. The result is empty if
+/// the child inherits no event of `spans`.
 #[must_use]
 pub fn cut_back(spans: &[Span], inheritable: u64, to: u64) -> Vec<Span> {
     let mut spans: Vec<_> =
@@ -73,18 +78,18 @@ pub fn cut_back(spans: &[Span], inheritable: u64, to: u64) -> Vec<Span> {
     spans
 }
 
-/// Decides which page a new page jumps to, by the skew-binary rule. The page before the new page
-/// has depth `depth` and jumps to the page at depth `jump`, which jumps to the page at depth
-/// `jump_of_jump`. If the result is true, the new page jumps to depth `jump_of_jump`; otherwise, it
-/// jumps to depth `depth`. The length of the longest jumps thus doubles as the list grows. The
-/// first page has depth 0 and jumps to itself.
+/// Decides which earlier page of a span list a new page jumps to, by the skew-binary rule. The page
+/// before the new page has depth `depth` and jumps to the page at depth `jump`, which jumps to the
+/// page at depth `jump_of_jump`. If the result is true, the new page jumps to depth `jump_of_jump`;
+/// otherwise, it jumps to depth `depth`. The length of the longest jumps thus doubles as the list
+/// grows. The first page has depth 0 and jumps to itself.
 #[must_use]
 pub fn jumps_further(depth: u64, jump: u64, jump_of_jump: u64) -> bool {
     depth > 0 && depth - jump == jump - jump_of_jump
 }
 
-/// Encodes the spans compactly, as varints. Each count is encoded as its difference from the
-/// previous span, except `open`, which is encoded as it is.
+/// Encodes the spans (ranges of stored events) compactly, as varints. Each count is encoded as its
+/// difference from the previous span, except `open`, which is encoded as it is.
 #[must_use]
 pub fn encode(spans: &[Span]) -> Vec<u8> {
     let mut out = Vec::with_capacity(spans.len() * 12);
@@ -101,7 +106,7 @@ pub fn encode(spans: &[Span]) -> Vec<u8> {
     out
 }
 
-/// Decodes the spans that [`encode`] encoded.
+/// Decodes the spans (ranges of stored events) that [`encode`] encoded.
 ///
 /// # Errors
 /// If the bytes are not an encoded list of spans.

@@ -69,7 +69,7 @@ pub enum Part {
     /// Reasoning of the model. `opaque` contains the fields that the provider needs to continue the
     /// reasoning.
     Reasoning {
-        /// The readable text of the reasoning.
+        /// The readable text of the model's reasoning.
         text: String,
         /// The provider of the model, if recorded.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,7 +77,8 @@ pub enum Part {
         /// The model that wrote the reasoning, if recorded.
         #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<String>,
-        /// The whole stored part, verbatim.
+        /// The whole part of the message as stored, verbatim, with all fields that the provider
+        /// needs.
         #[serde(skip_serializing_if = "Option::is_none")]
         opaque: Option<Data>,
     },
@@ -120,9 +121,9 @@ pub enum Part {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         missing: bool,
     },
-    /// A part of any other kind.
+    /// A part of a kind that has no variant here, or a malformed part.
     Other {
-        /// The whole stored part, verbatim.
+        /// The whole part of the message as stored, verbatim.
         value: Data,
     },
 }

@@ -40,7 +40,8 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
-/// The fields of all part types in one struct. A field of another part type is `None`.
+/// The fields of all types of message parts in one struct. A field that belongs to another type
+/// than that of the part is `None`.
 #[derive(Deserialize)]
 struct Fields {
     #[serde(rename = "type")]
@@ -68,7 +69,7 @@ struct Fields {
     value: Option<Data>,
 }
 
-/// Deserializes a field that is present as `Some`, even if its value is `null`.
+/// Deserializes the value of a present field to `Some`, even if the value is `null`.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Data>, D::Error> {
     Data::deserialize(deserializer).map(Some)
 }

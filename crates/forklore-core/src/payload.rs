@@ -36,13 +36,14 @@ pub enum PayloadError {
         /// The event's type.
         kind: EventType,
     },
-    /// The writer gave the class lineage to an event that is not a `session_fork`.
+    /// The writer gave the class `Lineage` to an event that is not a `session_fork`. The class is
+    /// reserved for records of forks.
     #[error("no event but session_fork is of class lineage")]
     LineageClass,
 }
 
-/// The payload fields of all of forklore's own types in one struct, not yet decoded. Each type
-/// decodes only its own fields; all other fields may have any value.
+/// The payload fields of all of forklore's own event types in one struct, not yet decoded. For each
+/// event type, only its own fields are decoded; all other fields may have any value.
 #[derive(Deserialize)]
 struct Fields<'a> {
     #[serde(borrow, default)]

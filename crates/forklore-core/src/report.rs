@@ -42,15 +42,17 @@ pub struct Problem {
 pub struct Collected {
     /// The number of bytes returned to the file system.
     pub freed_bytes: u64,
-    /// The number of segments removed. No session needed them any more.
+    /// The number of segments removed. A segment is the events stored with one session; no session
+    /// needed the removed segments any more.
     pub segments: u64,
-    /// The number of events in the removed segments.
+    /// The number of events in the removed segments (each is the events stored with one session).
     pub events: u64,
     /// The number of attachments removed. No event names them any more.
     pub attachments: u64,
 }
 
-/// The result of `pack`, which compresses idle families.
+/// The result of `pack`, which compresses idle families. A family is a root session and its
+/// descendants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Packed {
@@ -58,21 +60,22 @@ pub struct Packed {
     pub freed_bytes: u64,
     /// The number of events that were compressed.
     pub events: u64,
-    /// The number of histories that consisted of many small pieces and were joined.
+    /// The number of session histories that were joined, because each consisted of many small
+    /// stored pieces.
     pub histories: u64,
 }
 
-/// The result of one check that `doctor` makes.
+/// The result of one health check of the command `doctor`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Check {
     /// The name of the check, in lower case with `_` between words.
     pub name: Cow<'static, str>,
-    /// The verdict.
+    /// The verdict of the check: ok, warning or problem.
     pub status: CheckStatus,
     /// What the check found, as text for people.
     pub message: String,
-    /// What to do about the finding: a command or a sentence.
+    /// What the user can do about the finding: a command or a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The kind of error, if the status is `problem`.

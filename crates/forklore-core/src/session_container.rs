@@ -6,7 +6,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-/// Finds the sessions in one agent's files that contain many sessions.
+/// Reads files of one agent that each contain many sessions, such as databases.
 pub trait SessionContainer: Send + Sync {
     /// Returns the name of the agent format that parses the lines of these sessions.
     fn dialect(&self) -> &'static str;
@@ -46,7 +46,7 @@ pub trait Inside {
     ) -> Result<Vec<Trouble>, ExpandError>;
 }
 
-/// A problem with a session.
+/// A problem in one session of a file with many sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// The agent has not finished writing a part of the session. The string describes that part.

@@ -15,7 +15,7 @@ use crate::message::{Message, Part};
 
 pub use prose::prose;
 
-/// The name of this summary strategy.
+/// The name of the summary strategy that needs no model and always gives the same result.
 pub const STRATEGY: &str = "deterministic_operational_summary_v2";
 
 const LAST_CALLS: usize = 50;
@@ -24,7 +24,8 @@ const LAST_FACTS: usize = 6;
 const FACT_BYTES: usize = 480;
 const FILE_KEYS: [&str; 6] = ["path", "file", "file_path", "filename", "paths", "files"];
 
-/// The summary of a history. Every `index` in it is a conversation index.
+/// The summary of a history. Every `index` in it is a position among the conversation events, from
+/// 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// The number of events of each type, by type name.
@@ -79,8 +80,8 @@ pub struct Summarizer {
 }
 
 impl Summarizer {
-    /// Adds the next event. For a conversation event, `index` is its conversation index and
-    /// `message` is its view as a message.
+    /// Adds the next event to the summary. For a conversation event, `index` is its index among the
+    /// conversation events, and `message` is the event converted to a message.
     pub fn add(&mut self, event: &Event, index: Option<u64>, message: Option<&Message>) {
         *self.counts.entry(event.kind.as_str().to_owned()).or_default() += 1;
         self.open.step(&event.effect);

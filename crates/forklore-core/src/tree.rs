@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::header::Header;
 use crate::id::SessionId;
 
-/// One node of a tree in pre-order.
+/// One node of a tree of sessions. The nodes are listed in pre-order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// The index of the session in the slice passed to [`arrange`]; `None` for a parent that is not
@@ -25,7 +25,8 @@ pub struct Placed {
 /// A problem with a node of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// The session is not among the sessions given, although they include children of it.
+    /// The session is the parent of a session in the list to arrange, but is not in that list
+    /// itself.
     Missing,
     /// The session's parent links lead into a cycle. Only the first such session found is marked;
     /// it becomes the root of its tree.

@@ -28,64 +28,71 @@ pub const BUFFER: usize = 256 << 10;
 /// Storage for attachments. Each attachment is stored once.
 pub trait Attachments: Send + Sync {
     /// Reads `bytes` to the end, in constant memory, and stores them as an attachment. The
-    /// attachment is durable when the method returns. Even after a crash, its name gives either all
-    /// its bytes or nothing.
+    /// attachment is durable when the method returns. Even after a crash, a read of the attachment
+    /// gives either all its bytes or nothing.
     ///
     /// # Errors
-    /// `Invalid` if there are more than `limit` bytes; `Io`, also if reading `bytes` fails. In both
-    /// cases, nothing is stored. `Denied`, `Poisoned`.
+    /// `Invalid` if there are more than `limit` bytes; `Io` if reading `bytes` or a write fails. In
+    /// both cases, nothing is stored. `Denied` if the storage is read-only or the operating system
+    /// forbids the write; `Poisoned` if a sync of the disk failed.
     fn put(&self, bytes: &mut dyn Read, limit: u64) -> Result<Pin>;
 
-    /// Pins an existing attachment, for an event that is about to name it. Returns `None` if the
-    /// attachment does not exist.
+    /// Pins an existing attachment, for an event that is about to name it. A pin prevents the
+    /// removal of the attachment. Returns `None` if the attachment does not exist.
     ///
     /// # Errors
-    /// `Corrupt` if the path of the attachment is not a regular file; `Denied`, `Io`.
+    /// `Corrupt` if the path of the attachment is not a regular file; `Denied` if the storage is
+    /// read-only or the operating system forbids the access; `Io` if the file cannot be accessed
+    /// for another reason.
     fn pin(&self, id: &AttachmentId) -> Result<Option<Pin>>;
 
     /// Opens an attachment for reading, without verifying its bytes; [`Checked`] verifies them.
     /// Returns `None` if the attachment does not exist.
     ///
     /// # Errors
-    /// `Corrupt` if the path of the attachment is not a regular file; `Io`.
+    /// `Corrupt` if the path of the attachment is not a regular file; `Io` if the file cannot be
+    /// opened.
     fn open(&self, id: &AttachmentId) -> Result<Option<Box<dyn Read + Send>>>;
 
     /// Returns the metadata of an attachment, without reading its bytes; `None` if the attachment
     /// does not exist.
     ///
     /// # Errors
-    /// `Corrupt` if the path of the attachment is not a regular file; `Io`.
+    /// `Corrupt` if the path of the attachment is not a regular file; `Io` if the file cannot be
+    /// accessed.
     fn find(&self, id: &AttachmentId) -> Result<Option<Attachment>>;
 
     /// Lists all attachments, ordered by name.
     ///
     /// # Errors
-    /// `Io`.
+    /// `Io` if the storage cannot be read.
     fn list(&self) -> Result<Vec<Attachment>>;
 
     /// Removes the attachments in `unneeded`, which come from an earlier
-    /// [`list`](Attachments::list). It skips each attachment that is pinned, or that was pinned or
-    /// put after that list. It also removes the remains of interrupted puts.
+    /// [`list`](Attachments::list). The method skips each attachment that is pinned, or that was
+    /// pinned or put after that list. It also removes the remains of interrupted puts.
     ///
     /// # Errors
-    /// `Denied`, `Io`.
+    /// `Denied` if the storage is read-only or the operating system forbids the removal; `Io` if
+    /// the removal fails for another reason.
     fn sweep(&self, unneeded: &[Attachment]) -> Result<Swept>;
 }
 
-/// A pinned attachment. No sweep removes the attachment before this value is dropped.
+/// A pin, which protects an attachment from removal until the pin is dropped.
 #[must_use]
 pub struct Pin {
     /// The attachment's name.
     pub id: AttachmentId,
     /// The attachment's length in bytes.
     pub bytes: u64,
-    /// Whether this call stored the attachment; false if it already existed.
+    /// Whether the call that returned this pin stored the attachment; false if it already existed.
     pub new: bool,
     _until: Box<dyn Any + Send + Sync>,
 }
 
 impl Pin {
-    /// Creates a pin that lasts until `until` is dropped.
+    /// Creates a pin of the attachment `id`. The pin owns `until`, such as a locked file, which
+    /// protects the attachment from removal until it is dropped.
     pub fn new(id: AttachmentId, bytes: u64, new: bool, until: impl Any + Send + Sync) -> Self {
         Self { id, bytes, new, _until: Box::new(until) }
     }
@@ -109,17 +116,17 @@ pub struct Attachment {
     pub id: AttachmentId,
     /// The attachment's length in bytes.
     pub bytes: u64,
-    /// A version that changes whenever the attachment is put or pinned.
+    /// A version that changes whenever the attachment is stored again or pinned.
     pub version: u128,
     /// Whether the attachment is pinned. Only [`list`](Attachments::list) sets this field.
     pub pinned: bool,
 }
 
-/// The result of a sweep.
+/// The result of a sweep, which removes attachments that no event needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
     /// The number of attachments removed.
     pub attachments: u64,
-    /// The number of bytes freed, including those of interrupted puts.
+    /// The number of bytes freed, including those of attachments whose write was interrupted.
     pub bytes: u64,
 }

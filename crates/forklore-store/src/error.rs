@@ -24,7 +24,7 @@ pub enum Error {
     /// case.
     #[error("session {0} already exists")]
     IdInUse(SessionId),
-    /// Another session of the family has this label.
+    /// Another session with the same root has this label.
     #[error("the label {label} is taken in this family by session {by}")]
     LabelInUse {
         /// The label that is in use.
@@ -32,14 +32,14 @@ pub enum Error {
         /// The session that has the label.
         by: SessionId,
     },
-    /// The session's head is not the expected one.
+    /// The session's head (the seq of its last event) is not the one that the caller expected.
     #[error("session {session} is at seq {head}, not {expected}: somebody wrote to it")]
     Conflict {
         /// The id of the session.
         session: SessionId,
         /// The head (seq of the last event) that the caller expected.
         expected: i64,
-        /// The actual head.
+        /// The actual head (seq of the last event) of the session.
         head: i64,
     },
     /// Something other than the head of a session changed since the caller read it.
@@ -50,11 +50,13 @@ pub enum Error {
         /// The current state, as text for people.
         message: String,
     },
-    /// The mark comes from the feed of another store, or is not a mark.
+    /// The mark comes from the feed of another store, or is not a mark. A mark is a reader's
+    /// position in a feed (the sequence of changed sessions).
     #[error("the mark {0} is not of this store's feed; read the feed from its beginning")]
     ForeignMark(Mark),
-    /// The feed does not cover the mark. It no longer has the changes after the mark, or the store
-    /// was restored to a state before the mark.
+    /// The feed (the sequence of changed sessions) does not cover the mark, which is a reader's
+    /// position. The feed no longer has the changes after the mark, or the store was restored to a
+    /// state before the mark.
     #[error("the mark {mark} has expired: {message}; read the feed from its beginning")]
     MarkExpired {
         /// The mark that the caller passed.
@@ -81,23 +83,24 @@ pub enum Error {
     LeaseLost {
         /// The id of the session.
         session: SessionId,
-        /// The runtime that called.
+        /// The name of the runtime that made the call.
         owner: String,
     },
     /// Another process locked the store for longer than this call waits.
     #[error("the store is busy: {0}")]
     Locked(String),
-    /// The session has branch children that the call does not delete.
+    /// A delete was refused, because it would leave branch children of the session.
     #[error("session {session} has {count} branch children that build on it")]
     HasChildren {
         /// The id of the session.
         session: SessionId,
-        /// The first 20 of these children.
+        /// The ids of the first 20 branch children that would remain.
         children: Vec<SessionId>,
-        /// The number of these children.
+        /// The number of branch children that would remain.
         count: usize,
     },
-    /// The call is invalid for every store. An example is a cut after the end of the parent's log.
+    /// The call would be invalid in every store. An example is a cut after the end of the parent's
+    /// log.
     #[error("{0}")]
     Invalid(String),
     /// The operating system forbids the operation, the store was opened for reading only, or its
@@ -120,7 +123,7 @@ pub enum Error {
         /// A description of the damage.
         message: String,
     },
-    /// The store no longer has events that the spans of a session's history refer to.
+    /// The store no longer has events that a session's history refers to.
     #[error("session {session} has lost a part of its history: {missing}")]
     MissingAncestor {
         /// The id of the session.
@@ -203,8 +206,8 @@ impl Error {
         }
     }
 
-    /// Converts the error to a [`Problem`]. The problem has the session and log position that the
-    /// error names; if the error names no session, it has `session`.
+    /// Converts the error to a [`Problem`]. The problem gets the session and log position that the
+    /// error names; if the error names no session, it gets `session`.
     #[must_use]
     pub fn problem(&self, session: Option<&SessionId>) -> Problem {
         let (named, seq) = match self {

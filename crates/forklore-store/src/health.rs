@@ -172,6 +172,6 @@ pub fn size(bytes: u64) -> String {
 pub enum Far {
     /// The store refuses to open on a network file system.
     Refused,
-    /// The store works on a network file system; the check gives a warning.
+    /// The store works on a network file system; the health check gives a warning.
     Warned,
 }

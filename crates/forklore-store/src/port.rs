@@ -30,26 +30,25 @@ use crate::sources::{
     FindSource, RecordKey, RecordLocation, Source, SourceId, SourceSpan, SourceStep,
 };
 
-/// The optional parts of the contract that a store supports.
+/// The optional features of the `Store` interface that a store supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Committed data is still present when the store is opened again, and two handles of the store
-    /// may be open at once.
+    /// Whether committed data is still present when the store is opened again. If true, two handles
+    /// of the store may also be open at once.
     pub durable: bool,
-    /// Several processes may use the store at once.
+    /// Whether several processes may use the store at once.
     pub processes: bool,
-    /// The store records the sources of imported sessions.
+    /// Whether the store records the sources (the imported files) of imported sessions.
     pub sources: bool,
-    /// The store can free the space of deleted data.
+    /// Whether the store can free the space of deleted data.
     pub maintenance: bool,
-    /// The store supports attachments.
+    /// Whether the store supports attachments.
     pub attachments: bool,
 }
 
 /// Storage for sessions and their events.
 pub trait Store: Send + Sync {
-    /// Returns the optional parts of the contract that the store supports. The result never
-    /// changes.
+    /// Returns the optional features that the store supports. The result never changes.
     fn capabilities(&self) -> Capabilities;
 
     /// Returns the time of the store's own clock. This clock decides whether a lease is valid,
@@ -64,29 +63,30 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// The error of the first rejected write (see [`Write`]); `Stale` if the transaction's source
-    /// is not in the expected state; `Invalid` if an attachment does not exist. After an error,
-    /// nothing was written.
+    /// (the imported file) is not in the expected state; `Invalid` if an attachment does not exist.
+    /// After an error, nothing was written.
     fn commit(&self, transaction: Transaction) -> Result<Committed>;
 
     /// Returns the header of a session. The header of a deleted session has `deleted` set. In this
     /// and all other methods, ids match exactly, including case.
     ///
     /// # Errors
-    /// `NotFound`, `Corrupt`.
+    /// `NotFound` if no session has this id; `Corrupt` if the stored header is damaged.
     fn header(&self, session: &SessionId) -> Result<Header>;
 
-    /// Reads a page of events from the assembled history of a session: its inherited events and its
-    /// own.
+    /// Reads a page of events from the history of a session: its inherited events and its own.
     ///
     /// # Errors
-    /// `NotFound`, `Deleted`, `Corrupt`, `MissingAncestor`.
+    /// `NotFound` if no session has this id; `Deleted` if the session was deleted; `Corrupt` if
+    /// stored bytes are damaged; `MissingAncestor` if the store no longer has events that the
+    /// history refers to.
     fn read(&self, session: &SessionId, query: &Query) -> Result<Page>;
 
     /// Returns the headers of several sessions in one call. Each result is that of
     /// [`header`](Self::header) for the session at the same index.
     ///
     /// # Errors
-    /// `Io`, `Corrupt` if the store cannot be read at all.
+    /// `Io` or `Corrupt` if the whole store cannot be read.
     fn headers(&self, sessions: &[SessionId]) -> Result<Vec<Result<Header>>> {
         Ok(sessions.iter().map(|session| self.header(session)).collect())
     }
@@ -95,18 +95,18 @@ pub trait Store: Send + Sync {
     /// [`read`](Self::read) for the session and query at the same index.
     ///
     /// # Errors
-    /// `Io`, `Corrupt` if the store cannot be read at all.
+    /// `Io` or `Corrupt` if the whole store cannot be read.
     fn pages(&self, reads: &[(SessionId, Query)]) -> Result<Vec<Result<Page>>> {
         Ok(reads.iter().map(|(session, query)| self.read(session, query)).collect())
     }
 
-    /// Lists the headers that match `filter`, the most recently updated first, and by id at the
-    /// same time. The list starts after the position `after`. It has at most `limit` headers; 0
-    /// means no limit. Headers that cannot be read are returned as errors and do not count towards
-    /// the limit (docs/semantics.md, Writing).
+    /// Lists the headers that match `filter`, the most recently updated first. Headers with the
+    /// same update time are sorted by id. The list starts after the position `after`. It has at
+    /// most `limit` headers; 0 means no limit. Headers that cannot be read are returned as errors
+    /// and do not count towards the limit (docs/semantics.md, Writing).
     ///
     /// # Errors
-    /// `Corrupt` if the list itself cannot be read, `Io`.
+    /// `Corrupt` if the list itself is damaged; `Io` if it cannot be read for another reason.
     fn sessions(&self, filter: &Filter, after: Option<&Cursor>, limit: usize) -> Result<Headers>;
 
     /// Returns the sessions that were written to after the position `since`, at most `limit` of
@@ -115,21 +115,22 @@ pub trait Store: Send + Sync {
     ///
     /// Each session comes once, with its current state. Sessions come in the order of their last
     /// commits, so a reader never finds a later commit before an earlier one of the same session. A
-    /// page shows only durable changes. No change between two marks is missing, whichever process
-    /// wrote it.
+    /// page shows only durable changes. Consecutive pages omit no change, whichever process wrote
+    /// it.
     ///
     /// # Errors
-    /// `ForeignMark` if the mark is from another store; `MarkExpired` if the store was restored to
-    /// a state before the mark, or no longer has the changes after the mark; `StoreGone` if the
-    /// store was deleted; `Corrupt`, `Io`.
+    /// `ForeignMark` if the mark (the reader's position) is from another store; `MarkExpired` if
+    /// the store was restored to a state before the mark, or no longer has the changes after the
+    /// mark; `StoreGone` if the store was deleted; `Corrupt` if stored bytes are damaged; `Io` if
+    /// the store cannot be read.
     fn changes(&self, since: &Since, limit: usize, wait: Duration) -> Result<Changes>;
 
     /// Reads all stored data of `session`, or of the whole store if `session` is `None`. Returns
     /// the problems found.
     ///
     /// # Errors
-    /// `NotFound`, or `Io` if the store cannot be read at all. Damage is not an error: it is
-    /// returned as a problem.
+    /// `NotFound` if no session has this id; `Io` if the whole store cannot be read. Damage is not
+    /// an error: it is returned as a problem.
     fn verify(&self, session: Option<&SessionId>) -> Result<Verification>;
 
     /// Returns the store's attachment storage; `None` if the store does not support attachments.
@@ -137,40 +138,45 @@ pub trait Store: Send + Sync {
         None
     }
 
-    /// Returns the sources that match `by`, the most recently created first.
+    /// Returns the sources (imported files) that match `by`, the most recently created first.
     ///
     /// # Errors
-    /// `Corrupt`, `Io`; `Unsupported` if the store lacks the capability `sources`.
+    /// `Corrupt` if stored bytes are damaged; `Io` if the store cannot be read; `Unsupported` if
+    /// the store lacks the capability `sources`.
     fn sources(&self, by: &FindSource) -> Result<Vec<Source>> {
         let _ = by;
         Err(no_sources())
     }
 
-    /// Returns the location of the latest record of a source with a given native id. `record` is
-    /// the [`RecordKey`] of that id. Returns `None` if the source has no such record.
+    /// Returns the location of the latest record with a given native id in a source (an imported
+    /// file). `record` is the [`RecordKey`] of that id. Returns `None` if the source has no such
+    /// record.
     ///
     /// # Errors
-    /// `Corrupt`, `Io`; `Unsupported` if the store lacks the capability `sources`.
+    /// `Corrupt` if stored bytes are damaged; `Io` if the store cannot be read; `Unsupported` if
+    /// the store lacks the capability `sources`.
     fn locate_record(&self, source: SourceId, record: RecordKey) -> Result<Option<RecordLocation>> {
         let _ = (source, record);
         Err(no_sources())
     }
 
-    /// Returns the spans that one step of the source's import wrote. Steps are numbered from 0; a
-    /// number after the last step gives `None`.
+    /// Returns the spans (ranges of the file's bytes) that one step of an import wrote. Steps of
+    /// the import of a source (the imported file) are numbered from 0; a number after the last step
+    /// gives `None`.
     ///
     /// # Errors
-    /// `Corrupt`, `Io`; `Unsupported` if the store lacks the capability `sources`.
+    /// `Corrupt` if stored bytes are damaged; `Io` if the store cannot be read; `Unsupported` if
+    /// the store lacks the capability `sources`.
     fn source_spans(&self, source: SourceId, step: u64) -> Result<Option<Vec<SourceSpan>>> {
         let _ = (source, step);
         Err(no_sources())
     }
 
-    /// Returns the locations of all records of a source, for a copy of the source into another
-    /// store. `None` if the store cannot list them or has no such source.
+    /// Returns the locations of all records of a source (an imported file). A copy of the source
+    /// into another store needs them. `None` if the store cannot list them or has no such source.
     ///
     /// # Errors
-    /// `Corrupt`, `Io`.
+    /// `Corrupt` if stored bytes are damaged; `Io` if the store cannot be read.
     fn record_locations(
         &self,
         source: SourceId,
@@ -183,18 +189,20 @@ pub trait Store: Send + Sync {
     /// that no session's history contains (docs/semantics.md, Delete, detach).
     ///
     /// # Errors
-    /// `Locked`, `Io`; `Unsupported` if the store lacks the capability `maintenance`.
+    /// `Locked` if another process locks the store for too long; `Io` if a read or a write fails;
+    /// `Unsupported` if the store lacks the capability `maintenance`.
     fn gc(&self) -> Result<Collected> {
         Err(no_maintenance())
     }
 
-    /// Compresses the data of idle families. A family is idle if none of its sessions was updated
-    /// since `cold`. Also joins the pieces of histories that consist of very many small pieces, so
-    /// that they are read as fast as short ones. Every read still returns the same result
-    /// afterwards. The default implementation does nothing.
+    /// Compresses the data of idle families. A family (a root session and its descendants) is idle
+    /// if none of its sessions was updated since `cold`. The method also joins the pieces of
+    /// histories that consist of very many small pieces, so that they are read as fast as short
+    /// ones. Every read still returns the same result afterwards. The default implementation does
+    /// nothing.
     ///
     /// # Errors
-    /// `Locked`, `Io`.
+    /// `Locked` if another process locks the store for too long; `Io` if a read or a write fails.
     fn pack(&self, cold: Timestamp) -> Result<Packed> {
         let _ = cold;
         Ok(Packed::default())
@@ -203,7 +211,8 @@ pub trait Store: Send + Sync {
     /// Returns the total size of the store's files, in bytes.
     ///
     /// # Errors
-    /// `Io`; `Unsupported` if the store lacks the capability `maintenance`.
+    /// `Io` if the files cannot be accessed; `Unsupported` if the store lacks the capability
+    /// `maintenance`.
     fn store_bytes(&self) -> Result<u64> {
         Err(no_maintenance())
     }
@@ -224,7 +233,7 @@ pub trait Store: Send + Sync {
         self.commit(Write::Append { session: session.clone(), append }.into())?.appended()
     }
 
-    /// Changes something of a session other than its log, in a transaction with a single
+    /// Changes a session's header or storage, but not its log. The transaction has a single
     /// [`Write::Change`].
     ///
     /// # Errors
@@ -259,7 +268,7 @@ pub trait Store: Send + Sync {
     }
 }
 
-/// Returns the error of a store that lacks the capability `sources`.
+/// Returns the error of a store that lacks the capability `sources` (records of imported files).
 #[must_use]
 pub fn no_sources() -> Error {
     Error::Unsupported("this store keeps no sources of imported sessions".into())

@@ -81,14 +81,14 @@ impl Filter {
 }
 
 impl Cursor {
-    /// Returns the position in the list directly after the session with this header.
+    /// Returns the position in a list of sessions directly after the session with this header.
     #[must_use]
     pub fn behind(header: &Header) -> Self {
         Self { updated: header.updated, id: header.id.clone() }
     }
 
-    /// Checks whether the session with this header comes after this position in the list. It does
-    /// if it was updated earlier, or at the same time and has a greater id.
+    /// Checks whether the session with this header comes after this position in a list of sessions.
+    /// It does if it was updated earlier, or at the same time and has a greater id.
     #[must_use]
     pub fn is_before(&self, header: &Header) -> bool {
         (header.updated, &self.id) < (self.updated, &header.id)
@@ -112,8 +112,8 @@ pub fn check_writer(header: &Header, owner: Option<&str>, now: Timestamp) -> Res
     }
 }
 
-/// Returns the lease that `owner` gets. A renewed lease retains the head that it recorded when it
-/// was acquired.
+/// Returns the lease that `owner` gets. A renewed lease retains the head (seq of the session's last
+/// event) that it recorded when it was acquired.
 ///
 /// # Errors
 /// `Leased` while another runtime has the lease (docs/semantics.md, Writing).
@@ -132,7 +132,8 @@ pub fn take_lease(
     Ok(Lease { owner: owner.into(), expires, began_at })
 }
 
-/// Checks that `owner` has the lease, and returns the lease after its release, which is `None`.
+/// Checks that `owner` has the lease and may release it. Returns `None`, which is the session's
+/// lease after the release.
 ///
 /// # Errors
 /// `LeaseLost` if `owner` does not have the lease (docs/semantics.md, Writing).
@@ -160,9 +161,10 @@ pub fn check_attachments(
     Ok(())
 }
 
-/// Applies a write of an import step to `sessions`, the sessions of the step's source. A created
-/// session becomes the next session of the source. Events appended to a session of the source count
-/// as read from the file. Returns the index of the session that changed; `None` if none did.
+/// Applies a write of an import step to `sessions`, the sessions of the step's source (the imported
+/// file). A created session becomes the next session of the source. Events appended to a session of
+/// the source count as read from the file. Returns the index of the session that changed; `None` if
+/// none did.
 pub fn note_source_write(sessions: &mut Vec<SourceSession>, write: &Write) -> Option<usize> {
     match write {
         Write::Create(new) => {
@@ -179,8 +181,9 @@ pub fn note_source_write(sessions: &mut Vec<SourceSession>, write: &Write) -> Op
     }
 }
 
-/// Turns the header of a session into a tombstone. The header retains the session's lineage and
-/// usage, and loses title, metadata, config, leaf and lease (docs/semantics.md, Delete, detach).
+/// Turns the header of a session into a tombstone (what remains of a deleted session). The header
+/// retains the session's lineage and usage, and loses title, metadata, config, leaf and lease
+/// (docs/semantics.md, Delete, detach).
 pub fn make_tombstone(header: &mut Header, now: Timestamp) {
     header.deleted = Some(Tombstone { deleted: now });
     header.title = None;

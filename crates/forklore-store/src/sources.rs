@@ -13,50 +13,53 @@ use forklore_core::SessionId;
 pub use ranges::{LineEnd, RangeError, SourceSpan, decode, encode};
 pub use sidecar::{check_sidecar, sidecar_key};
 
-/// The number by which the store identifies a source.
+/// The number by which the store identifies a source (an imported file).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceId(pub u64);
 
-/// A hash that identifies a native id, a name or the first line of a file: the first 8 bytes of its
-/// SHA-256.
+/// A hash that identifies a native id (given by another agent), a name or the first line of a file.
+/// It is the first 8 bytes of the SHA-256.
 pub type RecordKey = u64;
 
-/// Selects the sources to find.
+/// Selects the sources (imported files) to find.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FindSource {
-    /// The sources read from this path, including earlier revisions.
+    /// The sources (imported files) read from this path, including earlier revisions (versions of
+    /// the file before a rewrite).
     Path(String),
-    /// The latest source read from this path.
+    /// The latest source (imported file) read from this path.
     Latest(String),
     /// The sources of the sidecars of the session file at this path, including earlier revisions.
+    /// Sidecars are files without a session that an agent stores with a session file.
     SidecarsOf(String),
-    /// The sources whose first line has this key.
+    /// The sources (imported files) whose first line has this key.
     FirstLine(RecordKey),
-    /// The sources with this key among their [`names`](Source::names).
+    /// The sources (imported files) with this key among their [`names`](Source::names).
     Name(RecordKey),
-    /// The source from which this session was imported.
+    /// The source (imported file) from which this session was imported.
     Session(SessionId),
 }
 
 /// A source: what the store records about an imported file of another agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
-    /// The store's number for the source.
+    /// The number by which the store identifies the source (the imported file).
     pub id: SourceId,
     /// The agent format of the file.
     pub dialect: String,
     /// The id by which the agent refers to the session of the file.
     pub native_id: String,
-    /// How often the file had been rewritten in place before this source was read; 0 for the first
-    /// revision.
+    /// How often the file had been overwritten before this version of it was read; 0 for the first
+    /// version.
     pub revision: u64,
-    /// The key of the file's first line.
+    /// The key (a hash) of the file's first line.
     pub first_line: RecordKey,
-    /// The keys of the names by which other files may refer to this source, in ascending order.
+    /// The keys (hashes) of the names by which other files may refer to this imported file, in
+    /// ascending order.
     pub names: Vec<RecordKey>,
     /// The paths at which the file was found, oldest first.
     pub paths: Vec<SeenFile>,
-    /// The sessions of the source, in the order in which they were created.
+    /// The sessions of the source (the imported file), in the order in which they were created.
     /// [`RecordLocation::session`] is an index into this list.
     pub sessions: Vec<SourceSession>,
     /// How far the file was read.
@@ -74,7 +77,7 @@ pub struct SeenFile {
     pub modified: i64,
 }
 
-/// A session that was imported from a source.
+/// A session that was imported from a source (a file of another agent).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceSession {
     /// The id of the session.
@@ -95,8 +98,8 @@ pub struct Progress {
     pub state: String,
 }
 
-/// The location of a record in the store: a session of its source, and the position of an event of
-/// that session.
+/// The location of a record in the store: a session of its source (the imported file), and the
+/// position of an event of that session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RecordLocation {
     /// The session's index in [`Source::sessions`], at most [`RecordLocation::LAST_SESSION`].
@@ -109,10 +112,11 @@ pub struct RecordLocation {
 }
 
 impl RecordLocation {
-    /// The highest index that a session of a source may have.
+    /// The highest index that a session of a source (an imported file) may have.
     pub const LAST_SESSION: u32 = u32::MAX >> 1;
 
-    /// Returns the location of the own event at `position` of the session with index `session`.
+    /// Returns the location of a record that is an own event of a session. `session` is the
+    /// session's index, and `position` the event's position among the own events.
     #[must_use]
     pub fn own(session: u32, position: u64) -> Self {
         Self { session, position, inherited: false }
@@ -124,50 +128,56 @@ impl RecordLocation {
 /// sessions and events that the bytes contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceStep {
-    /// The source to which the step adds the bytes.
+    /// The source (the imported file) to which the step adds the bytes.
     pub target: Target,
     /// The id by which the agent refers to the session of the file, as far as the bytes read so far
     /// determine it.
     pub native_id: String,
     /// The path from which the step read.
     pub seen: SeenFile,
-    /// The spans that the bytes of this step consist of, in order.
+    /// The spans that the bytes of this step consist of, in order. A span is a range of the bytes.
     pub ranges: Vec<SourceSpan>,
-    /// The locations of the records in these bytes. If a key occurs twice, the later location
-    /// counts.
+    /// The locations of the records in the bytes that the step reads. If a key occurs twice, the
+    /// later location counts.
     pub locations: Vec<(RecordKey, RecordLocation)>,
-    /// The keys of additional names by which other files may refer to the source.
+    /// The keys (hashes) of additional names by which other files may refer to the source (the
+    /// imported file).
     pub names: Vec<RecordKey>,
-    /// If the source is a sidecar, the path of the session file that it belongs to.
-    /// [`FindSource::SidecarsOf`] finds the sidecar by that path. The bytes of the sidecar are
-    /// deleted when any session of that file is deleted.
+    /// The path of the session file that the imported file belongs to as a sidecar. A sidecar is an
+    /// extra file without a session; `None` for any other file. [`FindSource::SidecarsOf`] finds
+    /// the sidecar by that path. The bytes of the sidecar are deleted when any session of that file
+    /// is deleted.
     pub sidecar_of: Option<String>,
     /// How far the file is read after this step.
     pub read: Progress,
-    /// Whether this step reads to the end of the file. The steps before the last one may become
-    /// durable only together with it. This is safe: only the whole import is acknowledged, and data
+    /// Whether this step reads to the end of the file. Earlier steps may become durable only
+    /// together with the last step. This is safe: only the whole import is acknowledged, and data
     /// lost in a crash is read again.
     pub last: bool,
 }
 
-/// The source that an import step writes to, with the state that the caller expects.
+/// The source (the imported file) that an import step writes to, with the state that the caller
+/// expects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A new source. If `latest` is given, the new source is a new revision of it.
+    /// The step creates a new source (an imported file). If `latest` is given, the new source is a
+    /// new revision of it (the file after a rewrite).
     New {
         /// The agent format of the file.
         dialect: String,
-        /// How often the file had been rewritten in place before.
+        /// How often the file had been overwritten before this version of it; 0 for the first
+        /// version.
         revision: u64,
-        /// The key of the file's first line.
+        /// The key (a hash) of the file's first line.
         first_line: RecordKey,
-        /// The latest source of the path that the caller found; `None` if it found none. The step
-        /// is refused as `Stale` if this is no longer the latest.
+        /// The latest source (imported version of the file) that the caller found for the path;
+        /// `None` if it found none. The step is refused as `Stale` if this is no longer the latest.
         latest: Option<SourceId>,
     },
-    /// An existing source, of which the first `offset` bytes were read.
+    /// The step continues an existing source (an imported file), of which the first `offset` bytes
+    /// were read.
     State {
-        /// The id of the source.
+        /// The id of the source (the imported file).
         id: SourceId,
         /// The number of bytes that the caller expects to have been read before this step.
         offset: u64,

@@ -8,10 +8,10 @@ use crate::Data;
 /// A string in a payload that names an attachment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mention {
-    /// The attachment named.
+    /// The attachment that the string names.
     pub id: AttachmentId,
-    /// The name and media type, if the string is the `ref` of an attachment part. `None` for a
-    /// string anywhere else, which may have another meaning.
+    /// The file name and media type of the attachment, if an attachment part of a message contains
+    /// the string as its `ref`. `None` for a string anywhere else, which may have another meaning.
     pub part: Option<Named>,
 }
 

@@ -8,11 +8,11 @@ use serde::Deserialize;
 use super::excerpt;
 use crate::Data;
 
-/// The maximum number of tool calls that the text lists, counted from the last.
+/// The maximum number of tool calls that the plain text of a summary lists. It lists the last ones.
 const CALLS: usize = 10;
 
-/// The fields of a recorded summary that the text uses. A field that an older version did not write
-/// is empty.
+/// The fields of a recorded summary that its plain text uses. A field that an older version did not
+/// write is empty.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Recorded {

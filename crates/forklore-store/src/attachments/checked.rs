@@ -40,7 +40,7 @@ impl<R: Read> Read for Checked<R> {
     }
 }
 
-/// Returns the name that an attachment with the bytes hashed so far has.
+/// Returns the attachment name for the bytes that `hash` has hashed so far.
 pub(super) fn digest(hash: &Sha256) -> AttachmentId {
     AttachmentId::of(hash.clone().finalize().into())
 }
@@ -49,7 +49,7 @@ pub(super) fn digest(hash: &Sha256) -> AttachmentId {
 /// attachment does not exist.
 ///
 /// # Errors
-/// `Corrupt` if the bytes do not match the name `id`; `Io`.
+/// `Corrupt` if the bytes do not match the name `id`; `Io` if the attachment cannot be read.
 pub fn check(store: &dyn Attachments, id: &AttachmentId) -> Result<Option<u64>> {
     let Some(bytes) = store.open(id)? else { return Ok(None) };
     let (mut checked, mut buffer, mut read) = (Checked::new(*id, bytes), vec![0; BUFFER], 0);

@@ -21,7 +21,7 @@ use crate::disk::fs::{Disk, FromStart, Fs};
 use crate::disk::{folder_of, os};
 use crate::error::{Error, Result};
 
-/// The prefix of the names of files that are still being written.
+/// The prefix of the names of attachment files that are still being written.
 const UNFINISHED: &str = "new-";
 
 /// Storage for attachments in a folder.
@@ -34,14 +34,14 @@ pub struct AttachmentFolder {
 }
 
 impl AttachmentFolder {
-    /// Returns the storage in the folder at `root`, without accessing the disk. The first put
-    /// creates the folder.
+    /// Returns the attachment storage in the folder at `root`, without accessing the disk. The
+    /// first `put` creates the folder.
     #[must_use]
     pub fn at(root: PathBuf, read_only: bool) -> Self {
         Self::on(Arc::new(Disk), root, read_only)
     }
 
-    /// Returns the storage in the folder at `root` of the file system `fs`, for tests.
+    /// Returns the attachment storage in the folder at `root` of the file system `fs`, for tests.
     #[must_use]
     pub fn on(fs: Arc<dyn Fs>, root: PathBuf, read_only: bool) -> Self {
         Self { fs, root, read_only, poisoned: OnceLock::new() }

@@ -27,21 +27,21 @@ pub trait Fs: Debug + Send + Sync {
     /// Opens a regular file without following links.
     ///
     /// # Errors
-    /// The errors of the operating system, for this and the other methods.
+    /// If the operating system reports an error.
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>>;
 
     /// Renames the file `from` to `to` atomically. An existing file at `to` is replaced.
     ///
     /// # Errors
-    /// See [`Fs::open`].
+    /// If the operating system reports an error.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Creates the hard link `to` to the file `from`, atomically. An existing file at `to` is not
     /// replaced.
     ///
     /// # Errors
-    /// `AlreadyExists` if `to` exists, `Unsupported` if the file system has no hard links; see
-    /// [`Fs::open`].
+    /// `AlreadyExists` if `to` exists; `Unsupported` if the file system has no hard links; any
+    /// other error that the operating system reports.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
         let (_, _) = (from, to);
         Err(io::ErrorKind::Unsupported.into())
@@ -50,26 +50,26 @@ pub trait Fs: Debug + Send + Sync {
     /// Removes the file.
     ///
     /// # Errors
-    /// See [`Fs::open`].
+    /// If the operating system reports an error.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
     /// Creates a folder that only its owner can access. An existing folder is not an error.
     ///
     /// # Errors
-    /// See [`Fs::open`].
+    /// If the operating system reports an error.
     fn make_dir(&self, path: &Path) -> io::Result<()>;
 
     /// Syncs the folder, which makes the names of the files in it durable.
     ///
     /// # Errors
-    /// See [`Fs::open`].
+    /// If the operating system reports an error.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
 
     /// Returns the names of the files in the folder, sorted. Names that are not UTF-8 are omitted,
     /// because no store creates them.
     ///
     /// # Errors
-    /// See [`Fs::open`].
+    /// If the operating system reports an error.
     fn names(&self, path: &Path) -> io::Result<Vec<String>>;
 }
 
@@ -78,56 +78,57 @@ pub trait File: Debug + Send + Sync {
     /// Returns the length of the file in bytes.
     ///
     /// # Errors
-    /// See [`Fs::open`].
+    /// If the operating system reports an error.
     fn len(&self) -> io::Result<u64>;
 
     /// Checks whether the file has no bytes.
     ///
     /// # Errors
-    /// See [`Fs::open`].
+    /// If the operating system reports an error.
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
 
-    /// Reads bytes at a byte offset until `into` is full or the file ends. Returns the number of
-    /// bytes read.
+    /// Reads bytes at the byte offset `offset` until `into` is full or the file ends. Returns the
+    /// number of bytes read.
     ///
     /// # Errors
-    /// See [`Fs::open`].
+    /// If the operating system reports an error.
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// Writes `bytes` at a byte offset, with a single write. Returns the number of bytes written,
-    /// which may be less than the length of `bytes`.
+    /// Writes `bytes` at the byte offset `offset`, with a single write. Returns the number of bytes
+    /// written, which may be less than the length of `bytes`.
     ///
     /// # Errors
-    /// See [`Fs::open`].
+    /// If the operating system reports an error.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
 
     /// Truncates the file to `len` bytes, or extends it with zeros.
     ///
     /// # Errors
-    /// See [`Fs::open`].
+    /// If the operating system reports an error.
     fn set_len(&self, len: u64) -> io::Result<()>;
 
     /// Syncs the file, which makes its written bytes durable.
     ///
     /// # Errors
-    /// See [`Fs::open`].
+    /// If the operating system reports an error.
     fn sync(&self) -> io::Result<()>;
 
     /// Returns the operating system's metadata of the file.
     ///
     /// # Errors
-    /// `Unsupported` if this is not a file of the operating system; see [`Fs::open`]. The same
-    /// holds for the methods below.
+    /// `Unsupported` if this is not a file of the operating system; any error that the operating
+    /// system reports.
     fn metadata(&self) -> io::Result<Metadata> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Sets the modification time.
+    /// Sets the modification time of the file.
     ///
     /// # Errors
-    /// See [`File::metadata`].
+    /// `Unsupported` if this is not a file of the operating system; any error that the operating
+    /// system reports.
     fn set_modified(&self, time: SystemTime) -> io::Result<()> {
         let _ = time;
         Err(io::ErrorKind::Unsupported.into())
@@ -136,7 +137,8 @@ pub trait File: Debug + Send + Sync {
     /// Takes a shared lock on the file. Waits while another handle has an exclusive lock.
     ///
     /// # Errors
-    /// See [`File::metadata`].
+    /// `Unsupported` if this is not a file of the operating system; any error that the operating
+    /// system reports.
     fn lock_shared(&self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -144,7 +146,8 @@ pub trait File: Debug + Send + Sync {
     /// Takes an exclusive lock on the file, if no other handle has a lock. Does not wait.
     ///
     /// # Errors
-    /// `WouldBlock` if another handle has a lock; see [`File::metadata`].
+    /// `WouldBlock` if another handle has a lock; `Unsupported` if this is not a file of the
+    /// operating system; any error that the operating system reports.
     fn try_lock(&self) -> Result<(), TryLockError> {
         Err(TryLockError::Error(io::ErrorKind::Unsupported.into()))
     }
@@ -152,7 +155,8 @@ pub trait File: Debug + Send + Sync {
     /// Releases the lock that this handle has on the file.
     ///
     /// # Errors
-    /// See [`File::metadata`].
+    /// `Unsupported` if this is not a file of the operating system; any error that the operating
+    /// system reports.
     fn unlock(&self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -162,7 +166,7 @@ pub trait File: Debug + Send + Sync {
 /// writes only a part.
 ///
 /// # Errors
-/// The errors of [`File::write_at`].
+/// If a write fails, or the system writes no bytes.
 pub fn write_all_at(file: &dyn File, bytes: &[u8], at: u64) -> io::Result<()> {
     let (mut rest, mut at) = (bytes, at);
     while !rest.is_empty() {
@@ -187,7 +191,7 @@ pub struct FromStart<F> {
 }
 
 impl<F: std::ops::Deref<Target: File>> FromStart<F> {
-    /// Creates a reader for this file.
+    /// Creates a reader that begins at the start of `file`.
     pub fn of(file: F) -> Self {
         Self { file, at: 0 }
     }

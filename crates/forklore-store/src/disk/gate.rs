@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 use super::os;
 use crate::{Error, Result};
 
-/// The number of pairs of open files that a gate caches. One pair is for passes, and one for a
-/// checkpoint that runs at the same time.
+/// The number of pairs of open files that a gate (a lock between processes) caches. One pair is for
+/// ordinary locking, and one for a checkpoint that runs at the same time.
 const MAX_IDLE: usize = 2;
 
-/// The time for which to retry without blocking.
+/// The time for which to retry taking a lock before the thread waits for it.
 const SOON: Duration = Duration::from_micros(500);
 
 /// A fair lock between processes, implemented with locks on two files: the queue file and the gate
@@ -33,21 +33,22 @@ pub struct Gate {
     idle: IdlePairs,
 }
 
-/// A cache of a gate's open files that are not in use. Threads that pass at the same time need
-/// separate open files, because a lock belongs to an open file and not to a thread.
+/// A cache of the open files of a gate (a lock between processes) that are not in use. Threads that
+/// lock the gate at the same time need separate open files, because a file lock belongs to an open
+/// file and not to a thread.
 #[derive(Clone, Debug, Default)]
 struct IdlePairs(Arc<Mutex<Vec<Pair>>>);
 
-/// The way to pass a gate: exclusive or shared.
+/// How to lock a gate (a lock between processes): exclusive or shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// No other process or thread has passed the gate at the same time.
+    /// While the gate is locked this way, no other process or thread has locked it.
     Exclusive,
-    /// Others that pass as [`Pass::Shared`] may have passed at the same time.
+    /// While the gate is locked this way, others may also have locked it with [`Pass::Shared`].
     Shared,
 }
 
-/// A passed gate. Dropping this value releases the lock.
+/// A lock on a gate (a lock between processes). Dropping this value releases the lock.
 #[derive(Debug)]
 #[must_use]
 pub struct Passed {
@@ -55,7 +56,7 @@ pub struct Passed {
     locked: Option<Pair>,
 }
 
-/// The two open files of a gate.
+/// The two open files of a gate (a lock between processes): the queue file and the gate file.
 #[derive(Debug)]
 struct Pair {
     queue: Open,
@@ -70,14 +71,15 @@ struct Open {
 }
 
 impl Gate {
-    /// Creates a gate with two files of its own next to `path`, with the suffixes `-queue` and
-    /// `-lock`. The first pass creates missing files.
+    /// Creates a gate (a lock between processes) with two files of its own. Their paths are `path`
+    /// with the suffixes `-queue` and `-lock`. The first lock of the gate creates missing files.
     #[must_use]
     pub fn new(path: &Path) -> Self {
         Self::over(with_suffix(path, "-queue"), with_suffix(path, "-lock"), true)
     }
 
-    /// Creates a gate with two existing files, which may also have another purpose.
+    /// Creates a gate (a lock between processes) from two existing files, which may also have
+    /// another purpose.
     #[must_use]
     pub fn of(queue: PathBuf, gate: PathBuf) -> Self {
         Self::over(queue, gate, false)
@@ -87,10 +89,13 @@ impl Gate {
         Self { queue, gate, make, idle: IdlePairs::default() }
     }
 
-    /// Passes the gate. Waits for it at most for `wait`.
+    /// Locks the gate (a lock between processes), as `pass` requests: exclusive or shared. Waits
+    /// for the lock at most for `wait`.
     ///
     /// # Errors
-    /// `Locked` if the gate did not become free within `wait`; `Denied`, `Io`.
+    /// `Locked` if the gate did not become free within `wait`; `Denied` if the operating system
+    /// forbids access to the gate's files; `Io` if opening or locking them fails for another
+    /// reason.
     pub fn pass(&self, pass: Pass, wait: Duration) -> Result<Passed> {
         let failed = |error| os("locking", &self.gate)(error);
         if let Some(passed) = self.pass_soon(pass).map_err(failed)? {
@@ -111,8 +116,8 @@ impl Gate {
         }
     }
 
-    /// Passes if the gate is free or becomes free within [`SOON`]. Most critical sections take less
-    /// time than suspending and waking a thread.
+    /// Locks the gate if it is free or becomes free within [`SOON`]. The thread does not sleep,
+    /// because most critical sections take less time than suspending and waking a thread.
     fn pass_soon(&self, pass: Pass) -> io::Result<Option<Passed>> {
         let start = Instant::now();
         loop {
@@ -126,8 +131,9 @@ impl Gate {
         }
     }
 
-    /// Passes if the gate is free. Returns `None` if the gate is not free. Also returns `None` if
-    /// one of the two files was replaced, because other processes then lock the replacement.
+    /// Locks the gate if it is free, without waiting. Returns `None` if the gate is not free. Also
+    /// returns `None` if one of its two files was replaced, because other processes then lock the
+    /// replacement.
     fn try_pass(&self, pass: Pass) -> io::Result<Option<Passed>> {
         let pair = self.pair()?;
         if !tried(pair.queue.file.try_lock())? {
@@ -166,7 +172,7 @@ impl Gate {
         }
     }
 
-    /// Returns the passed gate if the two locked files are still at their paths, where other
+    /// Returns the lock on the gate if its two locked files are still at their paths, where other
     /// processes lock them. Otherwise returns `None`.
     fn passed(&self, pair: Pair) -> Option<Passed> {
         self.stands(&pair).then(|| Passed { idle: self.idle.clone(), locked: Some(pair) })
@@ -176,7 +182,8 @@ impl Gate {
         pair.queue.is_at(&self.queue) && pair.gate.is_at(&self.gate)
     }
 
-    /// Returns a pair of open files that no other thread of this process uses.
+    /// Returns a pair of open files (queue file and gate file) that no other thread of this process
+    /// uses.
     fn pair(&self) -> io::Result<Pair> {
         if let Some(pair) = self.idle.take() {
             return Ok(pair);
@@ -201,7 +208,7 @@ impl IdlePairs {
         self.all().pop()
     }
 
-    /// Puts a pair of unlocked files into the cache, or closes it if the cache is full.
+    /// Puts a pair of unlocked files into the cache, or closes both files if the cache is full.
     fn put(&self, pair: Pair) {
         let mut all = self.all();
         if all.len() < MAX_IDLE {

@@ -20,7 +20,7 @@ pub fn folder_of(path: &Path) -> &Path {
 /// Creates the folder of a new store and its missing parents. Only their owner can access them.
 ///
 /// # Errors
-/// `Denied`, `Io`.
+/// `Denied` if the operating system forbids it; `Io` if it fails for another reason.
 pub fn make_folder(folder: &Path) -> Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(os("making the folder", folder))
@@ -30,7 +30,7 @@ pub fn make_folder(folder: &Path) -> Result<()> {
 /// folder in which every user may replace files.
 ///
 /// # Errors
-/// `Denied`, `Io`.
+/// `Denied` if the folder is rejected or may not be accessed; `Io` if its metadata cannot be read.
 pub fn check_folder(folder: &Path) -> Result<()> {
     let found = std::fs::metadata(folder).map_err(os("opening the folder", folder))?;
     let me = rustix::process::geteuid().as_raw();
@@ -44,7 +44,7 @@ pub fn check_folder(folder: &Path) -> Result<()> {
 /// to. `found` is its metadata.
 ///
 /// # Errors
-/// `Denied`.
+/// `Denied` if the file or folder is rejected.
 pub fn refuse_others(path: &Path, found: &Metadata) -> Result<()> {
     if found.uid() != rustix::process::geteuid().as_raw() {
         return Err(Error::Denied(format!("{} belongs to another user", path.display())));

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use crate::error::Result;
 use crate::port::Changes;
 
-/// How long a reader waits for a ring before it checks for commits again. A commit may come without
-/// a ring: a writer in another process may be killed before it rings, and some file systems report
-/// no writes.
+/// How long a reader of changes waits before it checks for commits again without a ring. A ring is
+/// a wake-up after a commit. A commit may come without one: a writer in another process may be
+/// killed before it rings, and some file systems report no writes.
 const UNRUNG: Duration = Duration::from_millis(400);
-/// How long a reader waits after a ring without a change before it checks again. A ring may come
-/// before its commit is visible.
+/// How long a reader waits before it checks again after a ring (a wake-up) without a change. A ring
+/// may come before its commit is visible.
 const SOON: Duration = Duration::from_millis(1);
 
 /// A condition variable with a counter. Each ring, after a commit, wakes the waiting readers.
@@ -55,7 +55,7 @@ impl Bell {
 }
 
 /// Calls `look` until it returns changes or `wait` is over. The first call is immediate; later
-/// calls follow a ring, or a pause without a ring.
+/// calls follow a ring of `bell`, or a pause without a ring.
 ///
 /// # Errors
 /// The first error of `look`.

@@ -3,19 +3,20 @@
 use crate::error::{Error, Result};
 use crate::port::Mark;
 
-/// The version of the mark format, which is the first field of a mark.
+/// The version of the format of marks, and the first field of a mark. A mark is a reader's position
+/// in a feed, encoded as a string.
 const FORM: &str = "f1";
 
-/// A position in the feed of one store.
+/// A position in the feed of one store. The feed is the sequence of changed sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The identity of the store's feed, in hexadecimal digits.
     pub store: String,
-    /// The generation of commit numbers that `base` and `at` belong to. A store may start a new
-    /// generation.
+    /// The generation of commit numbers that the fields `base` and `at` belong to. A store may
+    /// start a new generation of numbers.
     pub generation: u64,
-    /// The commit number that changes are relative to. The flags of a change report commits after
-    /// this number.
+    /// The number of the commit after which commits count as changes. The flags of a reported
+    /// session cover the commits after this number.
     pub base: u64,
     /// How far the reader has read.
     pub at: At,
@@ -24,11 +25,12 @@ pub struct Position {
 /// How far a reader of the feed has read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum At {
-    /// The reader is in the list of all sessions, which comes first. It has read up to and
-    /// including the session with this key.
+    /// The reader is in the initial list of all sessions. It has read up to and including the
+    /// session with this key.
     Listed(String),
-    /// The reader is past that list. The first number is a commit; the second is the last session
-    /// of this commit that it has read, or `u64::MAX` if it has read all of them.
+    /// The reader has read the initial list of all sessions. The first number is a commit; the
+    /// second is the last session of this commit that the reader has read, or `u64::MAX` if it has
+    /// read all of them.
     Commit(u64, u64),
 }
 
@@ -40,7 +42,7 @@ impl Position {
         Self { store: store.to_owned(), generation, base: number, at }
     }
 
-    /// Encodes the position as a mark.
+    /// Encodes the position as a mark, a string that a reader can store.
     #[must_use]
     pub fn mark(&self) -> Mark {
         let Self { store, generation, base, at } = self;
@@ -52,7 +54,7 @@ impl Position {
         Mark::new(format!("{FORM}:{store}:{generation}:{base}:{at}"))
     }
 
-    /// Decodes a mark of the feed whose identity is `store`.
+    /// Decodes a mark (an encoded position) of the feed whose identity is `store`.
     ///
     /// # Errors
     /// `ForeignMark` if the mark belongs to another feed or is not a valid mark.

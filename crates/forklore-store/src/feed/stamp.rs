@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::{At, Position};
 use crate::port::{Changes, SessionChange};
 
-/// For each kind of change, the number of the last commit that changed a session this way; 0 if
-/// none did.
+/// The numbers of the last commits that changed a session, one for each kind of change. A number is
+/// 0 if no commit made that kind of change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     /// The number of the commit that created the session.
@@ -48,8 +48,8 @@ impl Stamp {
         self.created.max(self.appended).max(self.changed)
     }
 
-    /// Returns the changes that commits after the number `base` made to the session. The other
-    /// arguments describe the session's current state.
+    /// Returns the changes that commits with numbers greater than `base` made to the session. The
+    /// other arguments describe the session's current state.
     #[must_use]
     pub fn behind(
         &self,
@@ -69,7 +69,7 @@ impl Stamp {
     }
 }
 
-/// Returns the change by which the feed's initial list of all sessions reports this session.
+/// Returns the entry for this session in the list of all sessions with which a feed begins.
 #[must_use]
 pub fn listed(header: &Header) -> SessionChange {
     SessionChange {
@@ -82,10 +82,10 @@ pub fn listed(header: &Header) -> SessionChange {
     }
 }
 
-/// Returns the next page of the initial list of all sessions. `list` contains the sessions after
-/// the position `from`, in order, with their keys. If more than `limit` sessions remain, `list` has
-/// at least `limit` + 1. After the list, the reader continues with the commits after `from.base`.
-/// `last` is the number of the store's last commit.
+/// Returns the next page of the list of all sessions, with which a feed begins. `list` contains the
+/// sessions after the position `from`, in order, with their keys. If more than `limit` sessions
+/// remain, `list` has at least `limit` + 1. After the list, the reader continues with the commits
+/// after `from.base`. `last` is the number of the store's last commit.
 #[must_use]
 pub fn list_page(
     from: &Position,
@@ -106,10 +106,10 @@ pub fn list_page(
     Changes { sessions, mark: position.mark(), more: more || last > from.base }
 }
 
-/// Returns the next page of commits. `found` contains the changes after the position `from`,
-/// without gaps, each with the numbers of its commit and of its session. If more than `limit`
-/// changes remain, `found` has at least `limit` + 1. `last` is the number of the store's last
-/// commit.
+/// Returns the next page of the sessions that commits changed. `found` contains the changes after
+/// the position `from`, without gaps, each with the numbers of its commit and of its session. If
+/// more than `limit` changes remain, `found` has at least `limit` + 1. `last` is the number of the
+/// store's last commit.
 #[must_use]
 pub fn commit_page(
     from: &Position,

@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 use crate::feed::{At, Bell, Position, Stamp, What, commit_page, list_page, listed};
 use crate::port::{Changes, Since};
 
-/// The commit counter, and the stamp of each session by its case-folded id.
+/// The state of the feed: the number of the last commit, and a stamp for each session by its
+/// case-folded id. A stamp contains the numbers of the last commits that changed the session.
 #[derive(Debug)]
 pub(super) struct Feed {
     store: String,

@@ -10,7 +10,8 @@ use crate::port::{At, Direction, LogEntry, Query};
 #[derive(Clone, Debug)]
 pub(super) struct Session {
     pub(super) header: Header,
-    /// The assembled history; the index is the seq.
+    /// The session's whole history, including the inherited events. The index in this list is the
+    /// seq.
     pub(super) log: Vec<Entry>,
     pub(super) open: OpenCalls,
 }
@@ -20,8 +21,8 @@ pub(super) struct Entry {
     pub(super) origin: Origin,
     pub(super) event: Arc<Event>,
     pub(super) counts: Counts,
-    /// The session whose segment contains the event. In a store that shares prefixes, this can be
-    /// an ancestor.
+    /// The session with which the event is stored. In a store that shares inherited events, this
+    /// can be an ancestor.
     pub(super) holder: SessionId,
 }
 
@@ -60,7 +61,7 @@ impl Session {
     }
 
     /// Returns the first `inheritable` inheritable events, and the tool calls that they leave open.
-    /// If `holder` is given, it becomes the holder of these events.
+    /// If `holder` is given, it becomes the session with which these events are stored.
     pub(super) fn prefix(
         &self,
         inheritable: u64,
@@ -76,8 +77,8 @@ impl Session {
         (entries.collect(), open)
     }
 
-    /// Returns the seqs of all events that the query matches, in the order of reading, without the
-    /// limit.
+    /// Returns the seqs of all events that the query matches, in the order of reading. The query's
+    /// limit is ignored.
     pub(super) fn seqs(&self, query: &Query) -> Vec<usize> {
         let first = |reached: &dyn Fn(&Counts) -> bool| {
             self.log.partition_point(|entry| !reached(&entry.counts))

@@ -11,7 +11,8 @@ use crate::sources::{
     SourceStep, Target, check_sidecar, sidecar_key,
 };
 
-/// A source with the spans of its bytes and the locations of its records.
+/// A source (an imported file), with the spans that its bytes consist of and the locations of its
+/// records.
 #[derive(Clone, Debug)]
 pub(super) struct StoredSource {
     source: Source,
@@ -52,8 +53,8 @@ impl State {
         stored.filter(|source| fits(source, by)).take(most).cloned().collect()
     }
 
-    /// Checks the expectations of an import step. Returns the id of the step's source, and the
-    /// sessions that this source has before the step.
+    /// Checks that the source (the imported file) is in the state that an import step expects.
+    /// Returns the id of the step's source, and the sessions that this source has before the step.
     pub(super) fn begin_step(&self, step: &SourceStep) -> Result<(SourceId, Vec<SourceSession>)> {
         let id = self.check_target(step)?;
         self.check_sidecar(step)?;
@@ -95,8 +96,9 @@ impl State {
         check_sidecar(latest, |id| Ok(self.any(id)?.header.deleted.is_some()))
     }
 
-    /// Erases the stored bytes of each imported file of which a session was deleted, and of that
-    /// file's sidecars (docs/semantics.md, Delete, detach).
+    /// Erases the stored bytes of each imported file of which a session was deleted. Also erases
+    /// those of the file's sidecars, which are extra files without a session (docs/semantics.md,
+    /// Delete, detach).
     pub(super) fn forget_files_of(&mut self, deleted: &[SessionId]) {
         let is_gone = |source: &Source| source.sessions.iter().any(|it| deleted.contains(&it.id));
         let gone = self.sources.iter().map(|leased| &leased.source).filter(|it| is_gone(it));
@@ -115,8 +117,8 @@ impl State {
         }
     }
 
-    /// Applies an import step to its source. `sessions` are the sessions of the source after the
-    /// step.
+    /// Applies an import step to its source (the imported file). `sessions` are the sessions of the
+    /// source after the step.
     pub(super) fn record(&mut self, id: SourceId, step: SourceStep, sessions: Vec<SourceSession>) {
         if let Target::New { dialect, revision, first_line, .. } = step.target {
             let source = Source {

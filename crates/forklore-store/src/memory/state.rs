@@ -143,8 +143,8 @@ impl State {
         Ok(())
     }
 
-    /// Returns the events that sessions need, each once, as (holder, origin). Deleted sessions need
-    /// no events.
+    /// Returns the events that sessions need, each once, as the session that stores the event and
+    /// the event's origin. Deleted sessions need no events.
     pub(super) fn needed(&self) -> HashSet<(&SessionId, &Origin)> {
         let entries = self.living().flat_map(|session| &session.log);
         entries.map(|entry| (&entry.holder, &entry.origin)).collect()

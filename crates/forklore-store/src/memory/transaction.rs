@@ -124,7 +124,7 @@ impl State {
         removed
     }
 
-    /// Reports a completed write to the feed.
+    /// Records a completed write in the feed, the sequence of changed sessions.
     fn report(&mut self, written: &Written, session: Option<&SessionId>) {
         match (written, session) {
             (Written::Created(header), _) => self.feed.record(&header.id, What::Created),

@@ -10,21 +10,21 @@ use std::str::FromStr;
 use forklore_core::SessionId;
 use serde::{Deserialize, Serialize};
 
-/// The position at which a reader of the feed begins.
+/// The position at which a reader of the feed (the sequence of changed sessions) begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Since {
-    /// At the beginning. The reader first gets each session that is not deleted once, and then the
-    /// changes committed since the read began.
+    /// The reader begins at the beginning. It first gets each session that is not deleted once, and
+    /// then the changes committed since the read began.
     Beginning,
-    /// After all changes that are already committed.
+    /// The reader begins after all changes that are already committed.
     Now,
-    /// After the position of this mark, which comes from a [`Changes::mark`].
+    /// The reader begins after the position of this mark, which comes from a [`Changes::mark`].
     Mark(Mark),
 }
 
-/// A position in the feed of one store, as a string without spaces. A reader may store a mark and
-/// later pass it to any handle of the same store, in any process. The content of a mark is opaque
-/// to readers.
+/// A position in the feed (the sequence of changed sessions) of one store, as a string without
+/// spaces. A reader may store a mark and later pass it to any handle of the same store, in any
+/// process. The content of a mark is opaque to readers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Mark(String);
@@ -57,7 +57,7 @@ impl FromStr for Mark {
     }
 }
 
-/// A page of the feed.
+/// A page of the feed, which is the sequence of changed sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changes {
     /// The sessions that were written to. Each session occurs once, and the order is that of the
@@ -70,15 +70,16 @@ pub struct Changes {
     pub more: bool,
 }
 
-/// The changes to one session since the reader's mark. The flags may repeat a change from before
-/// the mark, but never omit a change after it.
+/// The changes to one session since the reader's mark (its last position). The flags may repeat a
+/// change from before the mark, but never omit a change after it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SessionChange {
     /// The id of the session.
     pub session: SessionId,
     /// The seq of the session's last event; -1 if its log is empty.
     pub head_seq: i64,
-    /// Whether the session was created. Its log has the events up to `head_seq`.
+    /// Whether the session was created after the reader's last position. Its log has the events up
+    /// to `head_seq`.
     pub created: bool,
     /// Whether events were appended to the session, up to `head_seq`.
     pub appended: bool,

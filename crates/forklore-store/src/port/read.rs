@@ -24,7 +24,8 @@ pub struct Query {
 /// The position of an event in the assembled history of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum At {
-    /// The event at this log position (seq), or the next event in the direction of reading.
+    /// The event at this log position (seq). If no event has this position, the next event in the
+    /// direction of reading.
     Seq(u64),
     /// The inheritable event with this number, counted from 1.
     Inheritable(u64),
@@ -48,8 +49,8 @@ pub enum Direction {
 /// A page of events.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
-    /// The events, in the order of reading; empty if no event is at the requested position or after
-    /// it in that direction.
+    /// The events, in the order of reading. Empty if no event is at the requested position or
+    /// follows it in that order.
     pub events: Vec<LogEntry>,
     /// Whether more events follow in the direction of reading.
     pub more: bool,
@@ -71,7 +72,7 @@ pub struct LogEntry {
 /// Selects the sessions to list. A session must match all conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Only sessions of this family.
+    /// Only sessions of this family, which the id of its root identifies.
     pub family: Option<SessionId>,
     /// Only sessions of this workspace.
     pub workspace: Option<Workspace>,
@@ -100,7 +101,7 @@ pub struct Headers {
 }
 
 impl Headers {
-    /// Returns the headers if every header could be read, for a caller that needs all of them.
+    /// Returns the headers if every header could be read. Callers that need all headers use this.
     ///
     /// # Errors
     /// The error of the first header that could not be read.

@@ -7,14 +7,15 @@ use super::write::{Append, Appended, Change, Changed, Children, NewSession, Remo
 use crate::error::{Error, Result};
 use crate::sources::{SourceId, SourceStep};
 
-/// Writes to sessions of one or more families. A store executes all of them or none.
+/// Writes to one or more sessions, which may have different roots. A store executes all of them or
+/// none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transaction {
     /// The writes, in order. Each write sees the effects of the writes before it.
     pub writes: Vec<Write>,
-    /// The import step that the writes belong to, if any: the file that they were read from.
-    /// Sessions that the writes create become the next sessions of this source. Events that the
-    /// writes append to sessions of this source count as read from the file.
+    /// The import step that the writes belong to, if they come from an imported file. Sessions that
+    /// the writes create become the next sessions of the step's source (the imported file). Events
+    /// that the writes append to sessions of this source count as read from the file.
     pub source: Option<Box<SourceStep>>,
     /// The attachments that the writes name. They must exist in the store.
     pub attachments: Vec<AttachmentId>,
@@ -26,25 +27,31 @@ pub enum Write {
     /// Creates a session with its first events. The session becomes visible only when all of these
     /// events are written (docs/semantics.md, Fork).
     ///
-    /// Rejected with `IdInUse`; `LabelInUse`; `NotFound` or `Deleted`, for the parent; `Invalid`,
-    /// for a cut after the parent's end, a child without its `session_fork`, or a kind that does
-    /// not match `from`; `MissingAncestor`.
+    /// Rejected with `IdInUse` if a session, even a deleted one, has the id; `LabelInUse` if
+    /// another session with the same root has the label; `NotFound` or `Deleted` if the parent does
+    /// not exist or was deleted; `Invalid` for a cut after the parent's end, a child without its
+    /// `session_fork`, or a kind that does not match `from`; `MissingAncestor` if the store no
+    /// longer has events that the child would inherit.
     Create(Box<NewSession>),
     /// Appends all the events after the session's head, or none. A repetition of an earlier append
     /// writes nothing, so it needs no lease (docs/semantics.md, Writing).
     ///
-    /// Rejected with `NotFound`, `Deleted`, `Invalid` (if there are no events), `Leased`,
-    /// `LeaseLost`, or `Conflict` with the actual head.
+    /// Rejected with `NotFound` if no session has the id; `Deleted` if the session was deleted;
+    /// `Invalid` if there are no events; `Leased` if a runtime has the lease and the writer names
+    /// no owner; `LeaseLost` if the writer names an owner that does not have the lease; `Conflict`,
+    /// with the actual head, if the head is not the expected one.
     Append {
         /// The id of the session.
         session: SessionId,
         /// The events, and the state that their writer expects.
         append: Append,
     },
-    /// Changes something of a session other than its log.
+    /// Changes a session's header or storage, but not its log.
     ///
-    /// Rejected with `NotFound`, `Deleted`, `LabelInUse`, `Leased`, `LeaseLost` or
-    /// `MissingAncestor`.
+    /// Rejected with `NotFound` if no session has the id; `Deleted` if the session was deleted;
+    /// `LabelInUse` if another session with the same root has the new label; `Leased` if another
+    /// runtime has the lease to acquire; `LeaseLost` if the caller does not have the lease to
+    /// release; `MissingAncestor` if the store no longer has events that a detach must copy.
     Change {
         /// The id of the session.
         session: SessionId,
@@ -52,11 +59,12 @@ pub enum Write {
         change: Change,
     },
     /// Deletes sessions. Each deleted session leaves a tombstone. Events that other sessions still
-    /// need remain in a nameless segment (docs/semantics.md, Delete, detach). Sessions that are
+    /// need remain stored, without a session (docs/semantics.md, Delete, detach). Sessions that are
     /// already deleted are skipped.
     ///
     /// Rejected with `HasChildren` if branch children remain and `children` is
-    /// [`Children::Refuse`]; `Leased` if one of the sessions is leased; `NotFound`.
+    /// [`Children::Refuse`]; `Leased` if one of the sessions is leased; `NotFound` if one of the
+    /// ids has no session.
     Remove(Removal),
 }
 
@@ -77,7 +85,7 @@ pub struct Removal {
 pub struct Committed {
     /// The result of each write, in the order of the writes.
     pub written: Vec<Written>,
-    /// The id of the source, if the transaction was a step of an import.
+    /// The id of the source (the imported file), if the transaction was a step of an import.
     pub source: Option<SourceId>,
 }
 
@@ -90,7 +98,7 @@ pub enum Written {
     Appended(Appended),
     /// The header after the change.
     Changed(Box<Changed>),
-    /// The deleted sessions, and the number of their segments that remain.
+    /// The deleted sessions, and the number of them whose stored events remain.
     Removed(Removed),
 }
 
@@ -157,7 +165,8 @@ impl Committed {
         }
     }
 
-    /// Returns the id of the source that the transaction, a step of an import, wrote to.
+    /// Returns the id of the source (the imported file) that the transaction, a step of an import,
+    /// wrote to.
     ///
     /// # Errors
     /// `Io` if the transaction was not a step of an import.

@@ -15,8 +15,8 @@ use jiff::{SignedDuration, Timestamp};
 pub struct NewSession {
     /// The session's id.
     pub id: SessionId,
-    /// Whether the session is a root, a branch or a delegate. Branches and delegates have a `from`;
-    /// a root has none.
+    /// Whether the session is a root, a branch (inherits history) or a delegate (inherits nothing).
+    /// Branches and delegates have a `from`; a root has none.
     pub kind: SessionKind,
     /// The session's label; the label of a root is `main`.
     pub label: Label,
@@ -40,9 +40,11 @@ pub struct NewSession {
     pub copy_of: Option<CopyOf>,
     /// The creation time by the caller's clock. The store records its own time if that is earlier.
     pub created: Timestamp,
-    /// The parent, and where the session begins in it; `None` for a root.
+    /// The parent, and the position in the parent's log where the session begins; `None` for a
+    /// root.
     pub from: Option<Beginning>,
-    /// The session's first own events. The first event of a child is its `session_fork`.
+    /// The session's first own events. The first event of a child is its `session_fork` (the record
+    /// of its fork).
     pub events: Vec<Event>,
     /// The sum of the usage that `events` report.
     pub usage: Usage,
@@ -53,10 +55,11 @@ pub struct NewSession {
 pub struct Beginning {
     /// The id of the parent session.
     pub parent: SessionId,
-    /// The position in the parent's log. A branch inherits the parent's first `cut.inheritable`
-    /// inheritable events; a delegate inherits none.
+    /// The position in the parent's log where the child begins. A branch inherits the parent's
+    /// first `cut.inheritable` inheritable events; a delegate (a sub-agent with a fresh context)
+    /// inherits none.
     pub cut: Cut,
-    /// How the child's prefix is stored: shared or copied.
+    /// How the child's prefix (its inherited events) is stored: shared or copied.
     pub strategy: Strategy,
     /// The requested policy for tool calls that the cut leaves open.
     pub tool_calls: ToolCallPolicy,
@@ -86,8 +89,8 @@ pub struct Appended {
     pub from_seq: u64,
     /// The seq of the last appended event.
     pub to_seq: u64,
-    /// The session's current head. If the append was a repetition, the head can be greater than
-    /// `to_seq`.
+    /// The session's current head (seq of its last event). If the append was a repetition of an
+    /// earlier one, the head can be greater than `to_seq`.
     pub head_seq: i64,
     /// Whether an earlier append had already written these events, with the same ids
     /// (docs/semantics.md, Writing).
@@ -118,11 +121,12 @@ pub enum Change {
     },
     /// Releases the lease of the session.
     Release {
-        /// The name of the runtime that has or gets the lease.
+        /// The name of the runtime that has the lease and releases it.
         owner: String,
     },
-    /// Detaches the session: copies its assembled prefix into its own segment (docs/semantics.md,
-    /// Delete, detach). This is permanent. A second detach has no effect.
+    /// Detaches the session: copies its inherited events into its own segment, so that it needs no
+    /// ancestor (docs/semantics.md, Delete, detach). This is permanent. A second detach has no
+    /// effect.
     Detach,
 }
 
@@ -138,7 +142,8 @@ pub struct Changed {
 /// How a delete treats branch children that are not deleted together with their parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Children {
-    /// Reject the delete if such a child exists that was not detached.
+    /// Reject the delete if a branch child would remain that was not detached. A detached child has
+    /// its own copy of its history.
     Refuse,
     /// Delete the parent. The children retain the history that they need.
     Retain,
@@ -149,9 +154,9 @@ pub enum Children {
 pub struct Removed {
     /// The ids of the sessions that this call deleted, in the order of the request.
     pub deleted: Vec<SessionId>,
-    /// The number of deleted sessions whose segment remains, because the history of another session
-    /// refers to it. The segment contains events that the deleted session wrote, or its own copy of
-    /// a prefix. A child's history refers to the same segments as its parent's history at the fork.
-    /// Once the child is detached, its history refers to its own copy.
+    /// The number of deleted sessions whose segment (stored events) remains, because the history of
+    /// another session refers to it. The segment contains events that the deleted session wrote, or
+    /// its own copy of a prefix. A child's history refers to the same segments as its parent's
+    /// history at the fork. Once the child is detached, its history refers to its own copy.
     pub retained_segments: u64,
 }

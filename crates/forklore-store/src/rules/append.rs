@@ -9,9 +9,10 @@ use super::check_writer;
 use crate::error::{Error, Result};
 use crate::port::{Append, Appended};
 
-/// Returns the seqs directly after the expected head, one for each event of the append, if the
-/// append may repeat an earlier one. This is so if all these seqs exist and belong to the session's
-/// own events, excluding its `session_fork` (docs/semantics.md, Writing). Otherwise returns `None`.
+/// Returns the log positions (seqs) to which an earlier append would have written these events, if
+/// `append` may repeat it. They are the seqs directly after the expected head, one for each event.
+/// All of them must exist and belong to the session's own events, excluding its `session_fork`
+/// (docs/semantics.md, Writing). Otherwise returns `None`.
 ///
 /// # Errors
 /// `Invalid` if the append has no events.
@@ -28,7 +29,7 @@ pub fn repeated_seqs(header: &Header, append: &Append) -> Result<Option<RangeInc
 }
 
 /// Returns the result of the earlier append that `append` repeats. `there` are the ids of the
-/// stored events at `seqs`. Returns `None` if they differ from the ids of the append's events.
+/// stored events at `seqs`. Returns `None` if these ids differ from those of the append's events.
 pub fn repetition<'e>(
     header: &Header,
     append: &Append,
@@ -45,8 +46,9 @@ pub fn repetition<'e>(
 /// for a repetition of an earlier append.
 ///
 /// # Errors
-/// `Leased` if another runtime has the lease; `LeaseLost` if the writer no longer has the lease;
-/// `Conflict`, with the actual head, if the head is not the expected one.
+/// `Leased` if a runtime has the lease and the append names no owner; `LeaseLost` if the append
+/// names an owner that does not have the lease; `Conflict`, with the actual head, if the head is
+/// not the expected one.
 pub fn check_append(header: &Header, append: &Append, now: Timestamp) -> Result<()> {
     check_writer(header, append.owner.as_deref(), now)?;
     let head = header.head_seq();

@@ -5,11 +5,11 @@ use forklore_core::{Header, SessionId, SessionKind};
 use crate::error::{Error, Result};
 use crate::port::{Beginning, Children, NewSession};
 
-/// The maximum number of children that an error lists.
+/// The maximum number of children whose ids an error lists.
 const NAMED: usize = 20;
 
-/// Checks that the kind of a new session matches its `from`. Returns `from`, which is `None` for a
-/// root.
+/// Checks that the kind of a new session matches its `from` (its parent and cut). Returns `from`,
+/// which is `None` for a root.
 ///
 /// # Errors
 /// `Invalid` if the kind and `from` do not match, or if a child has no events and so lacks its

@@ -5,62 +5,65 @@
 
 use forklore_core::SessionId;
 
-/// A range of the bytes of a source, described by the stored data that gives these bytes.
+/// A range of the bytes of a source (an imported file). It is described by the stored data from
+/// which these bytes can be restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceSpan {
-    /// The payloads of consecutive own events of one session, each followed by the same line end.
+    /// The bytes are the payloads of consecutive own events of one session, each followed by the
+    /// same line end.
     Events {
-        /// The index of the session in the source's list of sessions.
+        /// The index of the session among the sessions that were imported from the file.
         session: u32,
         /// The position of the first event among the session's own events.
         from: u64,
-        /// The number of events.
+        /// The number of consecutive events.
         count: u64,
         /// The line end after each payload.
         end: LineEnd,
     },
-    /// Bytes that are not an event, such as side records, damage and separators.
+    /// Bytes that are not an event, such as damage, separators and records about the file.
     Other(Vec<u8>),
     /// An event whose bytes in the file are not UTF-8. The event's payload therefore differs from
-    /// these bytes, which are stored here.
+    /// these bytes, so the original bytes are stored here.
     Raw {
-        /// The index of the session in the source's list of sessions.
+        /// The index of the session among the sessions that were imported from the file.
         session: u32,
         /// The event's position among the session's own events.
         position: u64,
         /// The original bytes of the event in the file.
         bytes: Vec<u8>,
     },
-    /// The payload of an event, formatted as indented JSON on several lines: one line for each
-    /// field and each list value.
+    /// The bytes are the payload of an event, formatted as indented JSON on several lines. Each
+    /// field and each list value has a line of its own.
     Spread {
-        /// The index of the session in the source's list of sessions.
+        /// The index of the session among the sessions that were imported from the file.
         session: u32,
         /// The event's position among the session's own events.
         position: u64,
-        /// The ASCII prefix of each line except the first.
+        /// The ASCII prefix of each line of the payload, except the first line.
         margin: Vec<u8>,
         /// The ASCII indentation for each level of nesting.
         indent: Vec<u8>,
         /// The line end between the lines of the payload.
         end: LineEnd,
     },
-    /// The payloads of consecutive events that a session of the source inherits, each followed by
-    /// the same line end. Such a span occurs in a file that begins with a copy of another file's
-    /// records.
+    /// The bytes are the payloads of consecutive events that a session of the file inherits. Each
+    /// payload is followed by the same line end. Such bytes occur in a file that begins with a copy
+    /// of another file's records.
     Inherited {
-        /// The index of the session in the source's list of sessions.
+        /// The index of the session among the sessions that were imported from the file.
         session: u32,
-        /// The seq of the first event in the session's history.
+        /// The position (seq) of the range's first event in the history of the session.
         seq: u64,
-        /// The number of events.
+        /// The number of consecutive events.
         count: u64,
         /// The line end after each payload.
         end: LineEnd,
     },
-    /// The payload of an event that a session of the source inherits, with a few bytes replaced.
+    /// The bytes are the payload of an event that a session of the file inherits. A few bytes of
+    /// the payload are replaced.
     Patched {
-        /// The index of the session in the source's list of sessions.
+        /// The index of the session among the sessions that were imported from the file.
         session: u32,
         /// The event's seq in the session's history.
         seq: u64,
@@ -73,40 +76,43 @@ pub enum SourceSpan {
         /// The line end after the payload.
         end: LineEnd,
     },
-    /// The payloads of consecutive events of a session of an earlier revision of the file, each
+    /// The bytes are the payloads of consecutive events that an earlier revision (version) of the
+    /// file already contained. The events belong to a session of that revision, and each payload is
     /// followed by the same line end.
     Shared {
-        /// The id of the session, which belongs to another source.
+        /// The id of the session, which was imported from an earlier revision (version) of the
+        /// file.
         session: SessionId,
-        /// The seq of the first event in the session's history.
+        /// The position (seq) of the range's first event in the history of the session.
         seq: u64,
-        /// The number of events.
+        /// The number of consecutive events.
         count: u64,
         /// The line end after each payload.
         end: LineEnd,
     },
-    /// The payload of an event of an earlier revision, as in [`SourceSpan::Shared`], formatted on
-    /// several lines as in [`SourceSpan::Spread`].
+    /// The bytes are the payload of an event of an earlier revision (version) of the file, as in
+    /// [`SourceSpan::Shared`]. It is formatted on several lines, as in [`SourceSpan::Spread`].
     SharedSpread {
-        /// The id of the session, which belongs to another source.
+        /// The id of the session, which was imported from an earlier revision (version) of the
+        /// file.
         session: SessionId,
         /// The event's seq in the session's history.
         seq: u64,
-        /// The ASCII prefix of each line except the first.
+        /// The ASCII prefix of each line of the payload, except the first line.
         margin: Vec<u8>,
         /// The ASCII indentation for each level of nesting.
         indent: Vec<u8>,
         /// The line end between the lines of the payload.
         end: LineEnd,
     },
-    /// Bytes that are not stored, with their number. They are records that would have been added to
-    /// a deleted session, or stored bytes that were erased.
+    /// A number of bytes that are not stored. They are records that would have been added to a
+    /// deleted session, or stored bytes that were erased.
     Gone(u64),
 }
 
 impl SourceSpan {
-    /// Returns the span that replaces this span when the stored bytes of the source are erased.
-    /// `None` if this span contains no bytes of its own and remains unchanged.
+    /// Returns the span that replaces this span when the stored bytes of an imported file are
+    /// erased. `None` if this span contains no bytes of its own and remains unchanged.
     #[must_use]
     pub fn forgotten(&self) -> Option<Self> {
         match self {
@@ -126,7 +132,7 @@ impl SourceSpan {
 /// The line end after a payload or a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineEnd {
-    /// No line end, or one that is stored in another span.
+    /// No line end, or a line end whose bytes are stored elsewhere.
     None,
     /// A line feed.
     Lf,
@@ -146,7 +152,8 @@ impl LineEnd {
     }
 }
 
-/// The error for stored spans that cannot be decoded. It contains the byte offset of the failure.
+/// The error for stored spans (ranges of an imported file) that cannot be decoded. It contains the
+/// byte offset of the failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the list of ranges ends or goes wrong at byte {0}")]
 pub struct RangeError(usize);
@@ -163,7 +170,7 @@ const SPREAD: u64 = 8;
 const SHARED: u64 = 9;
 const SHARED_SPREAD: u64 = 10;
 
-/// Encodes the spans compactly, with numbers as varints.
+/// Encodes the spans (ranges of an imported file) compactly, with numbers as varints.
 #[must_use]
 pub fn encode(ranges: &[SourceSpan]) -> Vec<u8> {
     let mut out = Vec::new();
@@ -246,7 +253,7 @@ fn put(out: &mut Vec<u8>, numbers: &[u64]) {
     }
 }
 
-/// Decodes the spans that [`encode`] encoded.
+/// Decodes the spans (ranges of an imported file) that [`encode`] encoded.
 ///
 /// # Errors
 /// If the bytes are not an encoded list of spans.

@@ -6,18 +6,19 @@ use sha2::{Digest, Sha256};
 use super::{RecordKey, Source};
 use crate::error::Error;
 
-/// Returns the key that all sidecars of the session file at `path` have among their names.
+/// Returns the key (a hash) by which the sidecars of the session file at `path` can be found. All
+/// these sidecars have it among their names. A sidecar is an extra file without a session.
 #[must_use]
 pub fn sidecar_key(path: &str) -> RecordKey {
     let digest = Sha256::new().chain_update(b"beside\0").chain_update(path).finalize();
     digest.iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))
 }
 
-/// Rejects a sidecar if its session file has no session in the store, or if a session of that file
-/// was deleted.
+/// Rejects a sidecar (an extra file of an agent) whose session file has no session in the store.
+/// Also rejects it if a session of that file was deleted.
 ///
-/// `latest` is the latest source of the session file, and `is_deleted` checks whether a session was
-/// deleted.
+/// `latest` is the latest source (imported version) of the session file, and `is_deleted` checks
+/// whether a session was deleted.
 ///
 /// # Errors
 /// `Stale` if the sidecar is rejected, and the errors of `is_deleted`.

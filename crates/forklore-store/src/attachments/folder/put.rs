@@ -21,8 +21,8 @@ use crate::error::{Error, Result};
 /// The number in the temporary name of the next file that this process writes.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// The longest time to wait for an exclusive lock on a damaged file. The next constant is the
-/// interval between attempts.
+/// The longest time to wait for an exclusive lock on a damaged file. `AGAIN` is the interval
+/// between attempts.
 const PATIENCE: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(5);
 

@@ -46,7 +46,8 @@ impl AttachmentFolder {
         Ok(swept)
     }
 
-    /// Removes the files of interrupted puts. Returns the number of bytes freed.
+    /// Removes the temporary files of attachments whose write was interrupted. Returns the number
+    /// of bytes freed.
     fn remove_unfinished(&self) -> Result<u64> {
         let mut bytes = 0;
         for name in self.names(&self.root)?.iter().filter(|name| name.starts_with(UNFINISHED)) {
