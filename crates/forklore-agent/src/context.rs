@@ -1,7 +1,7 @@
 //! The environment of a session's turns: the kernel's handle, the configuration, the listeners and
 //! the cancellation token.
 
-mod judge;
+mod ask_hooks;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

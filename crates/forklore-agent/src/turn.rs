@@ -6,9 +6,9 @@
 mod answer;
 mod attach_result;
 mod authorize;
-mod call_log;
 mod call_model;
 mod call_usage;
+mod carry_out;
 mod compact;
 mod create_subagents;
 mod execute_calls;
@@ -16,12 +16,12 @@ mod lease;
 mod log;
 mod new_event;
 mod outcome;
-mod plain;
+mod readable_json;
 mod run;
 mod stuck_loop;
 mod subagent;
 mod summarize;
-mod tools;
+mod trace_model_call;
 mod truncate;
 mod view;
 

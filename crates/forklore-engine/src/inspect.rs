@@ -6,7 +6,7 @@
 pub(crate) mod messages;
 mod model_view;
 mod outline;
-mod repair;
+mod pair_calls;
 mod sent;
 
 use forklore_api::Inspection;
@@ -74,7 +74,7 @@ impl Engine {
         if let Some(model) = model {
             outline.model = Some(model.to_owned());
         }
-        let (open_results, synthetic_results) = repair::settle(&mut outline);
+        let (open_results, synthetic_results) = pair_calls::settle(&mut outline);
         Ok(Inspection {
             balanced: open_results == 0,
             open_results,

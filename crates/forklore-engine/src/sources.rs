@@ -1,18 +1,18 @@
 //! Lists, restores and checks the imported files that a store retains.
 
+mod json_layout;
 mod path_text;
 mod restore;
 mod session_files;
 mod sidecar_check;
-mod spread;
 
 use forklore_store::Store;
 use forklore_store::sources::{Source, SourceSpan};
 
+pub use json_layout::{Spread, string_len};
 pub use path_text::{path_of, path_text};
 pub use restore::Restored;
 pub use session_files::StoredFile;
-pub use spread::{Spread, string_len};
 
 use crate::{Engine, Error, Result};
 

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use forklore_core::SessionId;
-use forklore_engine::sources::path_text;
+use forklore_engine::sources::{is_erased, path_text};
 use forklore_engine::{Engine, Error, Result};
 use forklore_store::Error as StoreError;
 use forklore_store::Store;
@@ -191,13 +191,6 @@ impl<'a> SidecarStore<'a> {
             None => anew,
         })
     }
-}
-
-/// Checks whether the store has erased the bytes of a sidecar file because a session was deleted.
-/// Checks only the first step, because all bytes are erased together.
-pub(crate) fn is_erased(sources: &dyn Store, source: &Source) -> Result<bool> {
-    let first = sources.source_spans(source.id, 0)?.unwrap_or_default();
-    Ok(first.iter().any(|range| matches!(range, SourceSpan::Gone(_))))
 }
 
 /// Returns where a sidecar file's new bytes are written, the hash state of its stored bytes, and

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
-use crate::number::{signed, unsigned};
+use crate::integer::{signed, unsigned};
 use crate::segment::Segment;
 use crate::session::Session;
 use crate::write_tx::WriteTx;

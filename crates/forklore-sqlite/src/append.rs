@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::fault::Result;
 use crate::feed;
 use crate::history::History;
-use crate::number::signed;
+use crate::integer::signed;
 use crate::read::open_calls;
 use crate::row::stored_counts;
 use crate::segment;

@@ -9,7 +9,7 @@ use forklore_store::rules::take_lease;
 use crate::create::check_label;
 use crate::fault::Result;
 use crate::feed;
-use crate::number::signed;
+use crate::integer::signed;
 use crate::session::{self, Session};
 use crate::write_tx::WriteTx;
 

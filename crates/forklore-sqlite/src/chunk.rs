@@ -5,7 +5,7 @@
 //! only when events are erased.
 
 mod body;
-mod heads;
+mod envelopes;
 mod outline;
 mod run;
 mod table;
@@ -21,7 +21,7 @@ pub(crate) use self::table::{
 };
 
 use self::body::Body;
-use self::heads::Placed;
+use self::envelopes::Placed;
 use crate::fault::{Fault, Result};
 use crate::row::{self, Row};
 

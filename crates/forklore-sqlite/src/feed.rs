@@ -13,7 +13,7 @@ use forklore_store::feed::{Stamp, What};
 use rusqlite::ToSql;
 
 use crate::fault::Result;
-use crate::number::signed;
+use crate::integer::signed;
 use crate::session::{self, Session};
 use crate::write_tx::WriteTx;
 

@@ -5,8 +5,8 @@
 //! the few events that have rows of their own are compressed inside that transaction.
 
 mod budget;
-mod compact;
 mod compress;
+mod join;
 
 use std::sync::atomic::AtomicBool;
 
@@ -34,7 +34,7 @@ const SOME: u64 = 1 << 14;
 pub(crate) fn pack(store: &SqliteStore, cold: Timestamp) -> Result<Packed> {
     let before = store_bytes(store.path())?;
     let mut budget = Budget::all();
-    let histories = compact::join(store, &mut budget)?;
+    let histories = join::join(store, &mut budget)?;
     let events = compress::compress(store, cold, &mut budget)?;
     if events > 0 || histories > 0 {
         store.exclusive("giving back the space of", |conn| {
@@ -51,7 +51,7 @@ pub(crate) fn pack(store: &SqliteStore, cold: Timestamp) -> Result<Packed> {
 /// not shrink, but later writes use the space that became free.
 pub(crate) fn some(store: &SqliteStore, ending: &AtomicBool) -> Result<()> {
     let mut budget = Budget::of(SOME, ending);
-    compact::join(store, &mut budget)?;
+    join::join(store, &mut budget)?;
     // This is the system time and not the store's clock, because the question is whether a user is
     // likely to return to the family.
     compress::compress(store, Timestamp::now() - IDLE, &mut budget)?;

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, ToSql};
 
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
-use crate::number::{signed, unsigned};
+use crate::integer::{signed, unsigned};
 use crate::segment::Segment;
 use crate::write_tx::WriteTx;
 

@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use crate::ancestry;
 use crate::fault::{Fault, Result};
 use crate::feed;
-use crate::number::signed;
+use crate::integer::signed;
 use crate::private_segment;
 use crate::segment::Segment;
 use crate::session::{self, Session};

@@ -7,7 +7,7 @@ use rusqlite::{CachedStatement, Connection};
 
 use crate::crc;
 use crate::fault::{Fault, Result};
-use crate::number::{signed, timestamp, unsigned};
+use crate::integer::{signed, timestamp, unsigned};
 use crate::write_tx::WriteTx;
 
 /// The columns of an event's row that [`read`] expects, in this order. If the payload is requested,

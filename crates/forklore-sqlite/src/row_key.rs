@@ -1,7 +1,7 @@
 //! Keys of event rows: one 64-bit integer contains the number of the segment and the position in
 //! it.
 
-use crate::number::signed;
+use crate::integer::signed;
 
 /// The number of a segment, i.e. of events stored together. A session's own events are in the
 /// segment that has the session's number, its `sid`.

@@ -11,7 +11,7 @@ use rusqlite::{Connection, Rows, params};
 
 use crate::chunk::{self, Outline};
 use crate::fault::Result;
-use crate::number::unsigned;
+use crate::integer::unsigned;
 use crate::row::{self, Row};
 pub(crate) use crate::row_key::{LAST_POSITION, Range, Segment, key, of, position};
 use crate::write_tx::WriteTx;

@@ -24,7 +24,7 @@ use self::stored::{
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
 use crate::feed::Written;
-use crate::number::{timestamp, unsigned};
+use crate::integer::{timestamp, unsigned};
 use crate::row::counts;
 use crate::segment::Segment;
 use crate::write_tx::WriteTx;

@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension, ToSql};
 
 use crate::crc::Fields;
 use crate::fault::{self, Fault};
-use crate::number::signed;
+use crate::integer::signed;
 use crate::segment::Segment;
 use crate::write_tx::WriteTx;
 

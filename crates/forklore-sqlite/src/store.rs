@@ -5,7 +5,7 @@ mod checkpoint;
 mod commit_queue;
 mod failed_sync;
 mod listen;
-mod lock;
+mod mutex;
 mod open;
 mod options;
 #[cfg(test)]
@@ -28,7 +28,7 @@ use forklore_store::disk::{Gate, Pass};
 use forklore_store::feed::{Bell, Watch};
 use rusqlite::{Connection, TransactionBehavior};
 
-use self::lock::lock;
+use self::mutex::lock;
 use crate::connect::Access;
 use crate::fault::Fault;
 use crate::feed::Numbers;

@@ -1,3 +1,5 @@
+//! Syncs a file of an open database, through the file handle that SQLite itself uses.
+
 #![allow(unsafe_code, reason = "SQLite's files are an interface of C")]
 
 use std::ffi::{c_int, c_void};

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use crate::ancestry::{self, Ancestry};
 use crate::fault::Result;
-use crate::number::signed;
+use crate::integer::signed;
 use crate::private_segment::{self, Private};
 use crate::segment::{self, Segment};
 use crate::session::{self, Session};

@@ -13,7 +13,7 @@ use crate::ancestry;
 use crate::fault::Fault;
 use crate::feed;
 use crate::history::{History, Stretch};
-use crate::number::signed;
+use crate::integer::signed;
 use crate::private_segment;
 use crate::row::Row;
 use crate::segment::{self, Next, Range, Segment, Wanted};

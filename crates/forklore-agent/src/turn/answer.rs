@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::new_event::{event, verbatim};
-use super::plain::plain;
+use super::readable_json::plain;
 use super::truncate::boundary;
 use crate::Result;
 use crate::context::Context;

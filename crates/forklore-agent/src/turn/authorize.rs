@@ -9,7 +9,7 @@ use forklore_engine::NewEvent;
 use serde_json::json;
 
 use super::new_event::event;
-use super::plain::plain;
+use super::readable_json::plain;
 use crate::Result;
 use crate::approve::Rule;
 use crate::config::SessionConfig;
@@ -89,7 +89,7 @@ pub(super) async fn authorize(
     call: ToolCall,
 ) -> Authorized {
     let identity = context.identity();
-    let judged = context.judge(&identity, HookInput::Call { call: call.clone() }).await;
+    let judged = context.ask_hooks(&identity, HookInput::Call { call: call.clone() }).await;
     let (call, changed) = match judged.input {
         HookInput::Call { call: mut judged } => {
             judged.arguments = plain(judged.arguments);

@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
-use super::call_log;
+use super::trace_model_call;
 use crate::Error;
 use crate::config::Settings;
 use crate::context::Context;
@@ -104,7 +104,7 @@ async fn call_with_retries(
         let tried = try_once(context, model, request, cancel, &mut answer).await;
         let error = match tried {
             Ok(()) if answer.end.is_some() => {
-                call_log::answered(context, name, attempts, &answer);
+                trace_model_call::answered(context, name, attempts, &answer);
                 return so_far.whole(answer, began.elapsed());
             }
             Ok(()) => return so_far.with(answer, began.elapsed()).broken_off(None),
@@ -114,7 +114,7 @@ async fn call_with_retries(
         let too_late = matches!(error.kind,
             ModelErrorKind::Later(Some(wanted)) if wanted > settings.longest_backoff);
         if !error.kind.is_passing() || too_late || attempts >= settings.attempts {
-            call_log::failed(context, name, attempts, &error);
+            trace_model_call::failed(context, name, attempts, &error);
             return so_far.broken_off(Some(Failed { attempts, source: error }));
         }
         let pause = pauses.next().unwrap_or(settings.longest_backoff);
@@ -122,7 +122,7 @@ async fn call_with_retries(
             ModelErrorKind::Later(Some(wanted)) => wanted.max(pause),
             _ => pause,
         };
-        call_log::retried(context, name, attempts, &error, pause);
+        trace_model_call::retried(context, name, attempts, &error, pause);
         context.announce(KernelEvent::ProviderRetry(ProviderRetry {
             provider: name.provider.clone(),
             model: name.model.clone(),

@@ -49,7 +49,7 @@ pub(crate) async fn compact(
     let session = log.session().clone();
     let plan = context.kernel.run(move |engine| engine.plan_compaction(&session)).await?;
     let Some(plan) = plan else { return Ok(None) };
-    if context.judge(&identity, HookInput::Compact { plan: &plan }).await.denied.is_some() {
+    if context.ask_hooks(&identity, HookInput::Compact { plan: &plan }).await.denied.is_some() {
         return Ok(None);
     }
     let model = &*config.model;

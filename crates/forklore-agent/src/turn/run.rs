@@ -10,13 +10,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::call_model::{ModelCall, call_model};
 use super::call_usage::Call;
+use super::carry_out::carry_out;
 use super::compact::compact;
 use super::log::Log;
 use super::new_event::user_message;
 use super::outcome::Status;
 use super::stuck_loop::StuckLoop;
 use super::subagent::SubagentFactory;
-use super::tools::carry_out;
 use crate::Result;
 use crate::cache_key::cache_key;
 use crate::config::SessionConfig;

@@ -3,7 +3,7 @@
 use forklore_core::Data;
 use serde_json::{Value, json};
 
-use super::plain::text_data;
+use super::readable_json::text_data;
 
 /// Truncates the content of a tool result to about `most` bytes. Retains the beginning and the end,
 /// with a note between them that states how many bytes are left out.

@@ -9,7 +9,7 @@ use forklore_store::port::{At, Direction, LogEntry, Query};
 use forklore_store::sources::{FindSource, LineEnd, Source, SourceSpan};
 use sha2::{Digest, Sha256};
 
-use super::spread::Spread;
+use super::json_layout::Spread;
 use crate::{Engine, Error, Result};
 
 const PAGE_EVENTS: u64 = 512;

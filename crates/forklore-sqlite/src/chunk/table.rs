@@ -6,11 +6,11 @@ use rusqlite::{CachedStatement, Connection, Row as SqlRow, params};
 
 use super::Chunk;
 use super::body::{self, Body, Codec};
-use super::heads::{self, Extent};
+use super::envelopes::{self, Extent};
 use super::outline::{Bits, Outline};
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
-use crate::number::{signed, unsigned};
+use crate::integer::{signed, unsigned};
 use crate::row::Row;
 use crate::row_key::{self, POSITIONS, Range, Segment, key};
 use crate::write_tx::WriteTx;
@@ -104,7 +104,7 @@ pub(crate) fn read(row: &SqlRow<'_>, requested: impl FnOnce(&Outline) -> u64) ->
         Codec::Zstd => Extent::Whole,
     };
     let (events, len) =
-        heads::read(&outline, heads, requested(&outline), extent).map_err(damaged)?;
+        envelopes::read(&outline, heads, requested(&outline), extent).map_err(damaged)?;
     Ok(Chunk { outline, codec, sum, events, len, body: None })
 }
 
@@ -166,7 +166,7 @@ impl Sealed {
     /// Encodes a chunk with this outline. `rows` are the events that are not erased. `sums` are the
     /// first payload checksums to store; the missing ones are computed.
     fn with(outline: Outline, rows: &[&Row], sums: &[u32], codec: Codec) -> Option<Self> {
-        let (heads, body) = (heads::write(rows, sums)?, body::write(codec, rows).ok()?);
+        let (heads, body) = (envelopes::write(rows, sums)?, body::write(codec, rows).ok()?);
         Some(Self { outline, codec, heads, body })
     }
 

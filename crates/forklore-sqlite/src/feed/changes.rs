@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::{RESERVED, numbers};
 use crate::fault::{self, Fault};
-use crate::number::{signed, unsigned};
+use crate::integer::{signed, unsigned};
 use crate::segment::Segment;
 use crate::session;
 use crate::store::SqliteStore;

@@ -5,8 +5,8 @@ use rusqlite::Connection;
 
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
+use crate::integer::{signed, unsigned};
 use crate::migrate;
-use crate::number::{signed, unsigned};
 
 /// The first version of the store's format that has a feed.
 const FIRST_VERSION: i64 = 4;

@@ -13,7 +13,7 @@ use rusqlite::{Row, ToSql};
 use super::{Session, choice_codes, kind_code};
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
-use crate::number::signed;
+use crate::integer::signed;
 use crate::row::stored_counts;
 use crate::write_tx::WriteTx;
 

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
-use crate::number::signed;
+use crate::integer::signed;
 use crate::write_tx::WriteTx;
 
 const ENTRY: usize = 16;

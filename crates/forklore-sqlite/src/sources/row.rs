@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::crc::Fields;
 use crate::fault::{Fault, Result};
-use crate::number::{signed, unsigned};
+use crate::integer::{signed, unsigned};
 use crate::segment::Segment;
 use crate::write_tx::WriteTx;
 

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use super::{range_sum, record_locations, row, step_key};
 use crate::fault::{Fault, Result};
-use crate::number::signed;
+use crate::integer::signed;
 use crate::session;
 use crate::write_tx::WriteTx;
 

@@ -17,7 +17,7 @@ use forklore_store::disk::{Gate, Pass};
 use rusqlite::Connection;
 
 use super::failed_sync::FailedSync;
-use super::lock::lock;
+use super::mutex::lock;
 use super::options::Options;
 use crate::connect::{self, Access};
 use crate::fault::Fault;

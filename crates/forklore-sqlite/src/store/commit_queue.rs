@@ -13,7 +13,7 @@ use forklore_store::Result;
 use forklore_store::port::{Append, Appended};
 
 use super::SqliteStore;
-use super::lock::lock;
+use super::mutex::lock;
 use super::shared_sync::Ticket;
 use crate::append;
 use crate::fault::Fault;

@@ -9,7 +9,7 @@ use forklore_store::port::{Cursor, Filter, Store};
 use rusqlite::StatementStatus;
 use rusqlite::trace::{StmtRef, TraceEvent, TraceEventCodes};
 
-use super::lock::lock;
+use super::mutex::lock;
 use super::{Options, SqliteStore};
 
 /// An SQL statement that ran, with three of SQLite's counters: steps of full scans, sorts, and rows

@@ -8,7 +8,7 @@ use forklore_conformance::scene::id;
 use forklore_conformance::{Handle, Scene};
 use forklore_core::ErrorKind;
 
-use super::lock::lock;
+use super::mutex::lock;
 use super::{Options, SqliteStore};
 use crate::fault::Fault;
 

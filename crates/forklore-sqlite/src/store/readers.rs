@@ -7,7 +7,7 @@ use forklore_store::Result;
 use rusqlite::Connection;
 
 use super::Options;
-use super::lock::lock;
+use super::mutex::lock;
 use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::migrate;

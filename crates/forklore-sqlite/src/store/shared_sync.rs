@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex};
 
 use forklore_store::Result;
 
-use super::lock::lock;
+use super::mutex::lock;
 
 /// A number for each commit of this store handle, in the order of the commits, from 1. With it, a
 /// thread waits until its commit is durable.

@@ -10,7 +10,7 @@ use rusqlite::hooks::Wal;
 
 use super::Options;
 use super::failed_sync::FailedSync;
-use super::lock::lock;
+use super::mutex::lock;
 use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::feed::Numbers;

@@ -15,7 +15,7 @@ use super::create_subagents::create_subagents;
 use super::execute_calls::{CANCELLED, Done, RunningCalls};
 use super::log::Log;
 use super::new_event::{user_message, verbatim};
-use super::plain::plain;
+use super::readable_json::plain;
 use super::stuck_loop::Round;
 use super::subagent::SubagentFactory;
 use crate::config::SessionConfig;
@@ -131,7 +131,7 @@ async fn changed_by_hooks(
 ) -> (ToolOutcome, Vec<String>) {
     let identity = log.context.identity();
     let input = HookInput::Outcome { call, outcome: outcome.clone() };
-    let judged = log.context.judge(&identity, input).await;
+    let judged = log.context.ask_hooks(&identity, input).await;
     let outcome = match (judged.denied, judged.input) {
         (Some((by, reason)), _) => ToolOutcome::failed(&format!("Held back by {by}: {reason}")),
         (None, HookInput::Outcome { outcome, .. }) => outcome,

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 impl Context {
     /// Asks the hooks whether the operation `input` may happen. Asks a person too if a hook
     /// requires it.
-    pub(crate) async fn judge<'a>(
+    pub(crate) async fn ask_hooks<'a>(
         &self,
         identity: &'a Identity,
         input: HookInput<'a>,
@@ -72,7 +72,7 @@ impl Context {
         input: HookInput<'a>,
     ) -> Result<(HookInput<'a>, Vec<String>)> {
         let what = input.gate().what();
-        let judged = self.judge(identity, input).await;
+        let judged = self.ask_hooks(identity, input).await;
         match judged.denied {
             Some((by, reason)) => Err(Error::Denied { what, by, reason }),
             None => Ok((judged.input, judged.injected)),

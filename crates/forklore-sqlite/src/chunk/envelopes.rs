@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::outline::Outline;
 use crate::crc;
-use crate::number::timestamp;
+use crate::integer::timestamp;
 use crate::row::Row;
 use crate::row_key::CHUNK_BYTES;
 
