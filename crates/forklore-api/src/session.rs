@@ -19,7 +19,7 @@ pub struct Session {
     pub root_id: SessionId,
     /// The id of the parent session. `null` for a root.
     pub parent_id: Option<SessionId>,
-    /// The session's kind: root, branch or delegate.
+    /// The session's kind: root, branch, or delegate (the session of a sub-agent).
     pub kind: SessionKind,
     /// The session's label, unique in its family.
     pub label: Label,

@@ -73,7 +73,7 @@ pub struct NodeHeader {
     pub label: Label,
     /// The session's title.
     pub title: Option<String>,
-    /// The session's kind: root, branch or delegate.
+    /// The session's kind: root, branch, or delegate (the session of a sub-agent).
     pub kind: SessionKind,
     /// The agent from whose records the session was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
