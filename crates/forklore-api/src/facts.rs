@@ -173,11 +173,11 @@ pub enum Facts {
         /// The ids of the first 20 deleted sessions that were imported from the file.
         deleted: Vec<SessionId>,
     },
-    /// Details of the error that a reference by the caller matches several sessions or attachments.
+    /// Details of the error that a reference by the caller matches several sessions.
     Ambiguous {
-        /// The first 10 matches of the reference.
+        /// The ids of the first 10 sessions that match the reference.
         candidates: Vec<String>,
-        /// The number of matches of the reference.
+        /// The number of sessions that match the reference.
         count: usize,
     },
     /// Details of the error that a reference by the caller matches only sessions of workspaces that

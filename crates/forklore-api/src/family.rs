@@ -69,11 +69,11 @@ pub struct Branches {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Branch {
-    /// The branch's label.
+    /// The label of the branch.
     pub label: Label,
     /// The id of the branch's session.
     pub session_id: SessionId,
-    /// The session that the branch was forked from. `null` for the root.
+    /// The session from which the branch was forked. `null` for the root.
     pub parent_session_id: Option<SessionId>,
     /// The position in the parent's log at which the branch begins. `null` for the root.
     pub cut: Option<Cut>,
