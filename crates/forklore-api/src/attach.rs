@@ -50,8 +50,9 @@ impl Default for Attach {
 pub struct ReadAttachment {
     /// The session whose messages reference the attachment.
     pub session_id: SessionId,
-    /// Identifies the attachment: its reference (`sha256:` and digits), the first digits of it (at
-    /// least 4), or its name in a message. Exactly one attachment of the session must match.
+    /// Identifies the attachment, by its reference (`sha256:` and digits), the reference's first
+    /// digits (at least 4), or its name. The name is the one in a message. Exactly one attachment
+    /// of the session must match.
     #[serde(rename = "ref")]
     pub reference: String,
     /// The new file to write the attachment to, on the machine that runs the verb. `null` returns

@@ -80,9 +80,9 @@ pub struct Bring {
     /// How the summary is made. Default: from the log, without a model.
     #[serde(default = "deterministic")]
     pub summarize: Summarize,
-    /// The range of conversation indexes to summarize. A conversation index numbers the
-    /// conversation events of a session from 0. Set the range that a dry run returned if the branch
-    /// may have grown since. `null` summarizes everything new since the two sessions parted, or
+    /// The range of events to summarize, in conversation indexes: numbers that count the
+    /// conversation events from 0. If the branch may have grown since a dry run, set the range that
+    /// the dry run returned. `null` summarizes everything new since the two sessions parted, or
     /// since the last summary.
     pub part: Option<Range<u64>>,
     /// The name under which the caller has leased the session that records the summary. `null` if
@@ -130,8 +130,8 @@ pub struct Brought {
     /// The conversation index of the first summarized event. A conversation index numbers the
     /// conversation events of a session from 0.
     pub from_index: u64,
-    /// The end of the summarized range (exclusive), as a conversation index: a number that counts
-    /// the conversation events of the branch from 0.
+    /// The end (exclusive) of the summarized range, as a conversation index. A conversation index
+    /// numbers the conversation events of a session from 0.
     pub to_index: u64,
     /// The last answer of the model in the summarized branch. `null` if the branch has no answer.
     pub answer: Option<String>,

@@ -93,8 +93,8 @@ pub struct ExportedFile {
     pub lossy: Vec<LeftOut>,
 }
 
-/// The answer of `resume-in`: the session file that was written for an agent, and the commands that
-/// start the agent with it.
+/// The answer of `resume-in`: the session file that was written for an agent. It includes the
+/// commands that start the agent with this file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResumeIn {

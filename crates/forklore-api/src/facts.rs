@@ -76,8 +76,8 @@ pub enum Facts {
         /// The id of the session to fork.
         session_id: SessionId,
     },
-    /// Details of the error that a session cannot be deleted because branches still depend on it:
-    /// they were forked from it and not detached.
+    /// Details of the error that a session cannot be deleted because branches depend on it. Such a
+    /// branch was forked from the session and not detached.
     HasChildren {
         /// The ids of the first 20 branches that depend on the session.
         children: Vec<SessionId>,
@@ -97,7 +97,7 @@ pub enum Facts {
         session_id: SessionId,
     },
     /// Details of the error that another runtime (a process that runs turns) has leased the
-    /// session, with the remaining time of the lease.
+    /// session. They include the remaining time of the lease.
     Running {
         /// The number of seconds until the other runtime's lease expires, rounded up. The other
         /// runtime may renew the lease.

@@ -3,8 +3,8 @@
 use forklore_core::SessionId;
 use serde::{Deserialize, Serialize};
 
-/// Counts of what a recovery copied from a damaged store into a new store, and the list of what it
-/// could not read.
+/// Counts of what a recovery copied from a damaged store into a new store. It also lists what the
+/// recovery could not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recovery {

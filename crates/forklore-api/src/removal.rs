@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 /// How `delete` treats sessions that were forked from the deleted session.
 ///
-/// A delegate (the session of a sub-agent) is always deleted with its parent, unless it has
-/// branches of its own that were not detached.
+/// In every mode, delegates (sessions of sub-agents) on which no branch depends are deleted with
+/// their parent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -55,7 +55,8 @@ pub enum Request {
         /// The id of the session.
         session_id: SessionId,
     },
-    /// Changes the label of a session. The answer is [`SessionAnswer`](crate::SessionAnswer).
+    /// Changes the label of a branch or a delegate. The answer is
+    /// [`SessionAnswer`](crate::SessionAnswer).
     Label {
         /// The id of the session.
         session_id: SessionId,

@@ -46,8 +46,8 @@ pub struct RestoredFile {
     pub bytes: u64,
     /// The path from which the file was imported.
     pub source: String,
-    /// The revision (number of the version) of the file: how often the file had been rewritten in
-    /// place before. The first is 0.
+    /// The revision of the file: how often its earlier content had been replaced before. The first
+    /// revision is 0.
     pub revision: u64,
 }
 
@@ -81,8 +81,8 @@ pub struct WrittenFile {
     pub path: PathBuf,
     /// The size of the written file in bytes.
     pub bytes: u64,
-    /// The revision (number of the version) of the file: how often the file had been rewritten in
-    /// place before. The first is 0.
+    /// The revision of the file: how often its earlier content had been replaced before. The first
+    /// revision is 0.
     pub revision: u64,
 }
 
@@ -120,8 +120,8 @@ pub struct SessionFile {
     pub bytes: u64,
     /// The sha256 of the file's bytes, in hexadecimal digits.
     pub sha256: String,
-    /// The revision (number of the version) of the file: how often the file had been rewritten in
-    /// place before. The first is 0.
+    /// The revision of the file: how often its earlier content had been replaced before. The first
+    /// revision is 0.
     pub revision: u64,
     /// Whether this is the latest revision (version) of the file. `restore` writes this one if it
     /// gets only the file's name.

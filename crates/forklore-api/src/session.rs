@@ -38,7 +38,8 @@ pub struct Session {
     pub permissions: Option<BTreeSet<String>>,
     /// Metadata of the session, set by the application. forklore does not interpret it.
     pub metadata: Option<Data>,
-    /// The agent from whose records the session was imported. Absent if it was not imported.
+    /// The dialect (name of an agent's record format) of imported events in the session's history.
+    /// `null` if it has none.
     pub dialect: Option<String>,
     /// When the session was created.
     pub created: Timestamp,
@@ -62,7 +63,7 @@ pub struct Session {
     /// file has several branches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leaf: Option<SessionId>,
-    /// The path of the file from which the session was imported.
+    /// The path of the file from which the session was imported. Absent if it was not imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The session whose beginning this imported session repeats. Absent if none was found.

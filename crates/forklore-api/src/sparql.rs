@@ -63,9 +63,9 @@ impl Sparql {
 pub struct QueryParameter {
     /// The name of the variable, without `?`.
     pub name: String,
-    /// The value of the variable: `<IRI>`, `"a literal"` with or without a language or a type, a
-    /// number, `true`, `false`, or `session:` and the id of a session. Anything else is a plain
-    /// text.
+    /// The value of the variable, written as an RDF term or as plain text. A term is `<IRI>`, `"a
+    /// literal"` with or without a language or a type, a number, `true`, `false`, or `session:` and
+    /// the id of a session. Anything else is plain text.
     pub value: String,
 }
 

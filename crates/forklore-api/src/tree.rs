@@ -79,7 +79,8 @@ pub struct NodeHeader {
     pub title: Option<String>,
     /// The session's kind: root, branch, or delegate (the session of a sub-agent).
     pub kind: SessionKind,
-    /// The agent from whose records the session was imported. Absent if it was not imported.
+    /// The dialect (name of an agent's record format) of imported events in the session's history.
+    /// Absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
     /// The position in the parent's log at which the session begins. `null` for a root.

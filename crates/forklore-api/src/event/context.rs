@@ -23,11 +23,11 @@ pub struct ContextGauge {
 pub struct HistoryCompaction {
     /// Why the session's history is compacted.
     pub reason: CompactionReason,
-    /// The first event that the summary will replace, as a conversation index: its number among the
-    /// session's conversation events, from 0.
+    /// The conversation index of the first event that the summary will replace. A conversation
+    /// index numbers the conversation events of a session from 0.
     pub from_index: u64,
-    /// The end (exclusive) of the events that the summary will replace, as a conversation index: a
-    /// number among the session's conversation events, from 0.
+    /// The end (exclusive) of the events that the summary will replace, as a conversation index. A
+    /// conversation index numbers the conversation events of a session from 0.
     pub to_index: u64,
     /// The size of the next model request without the compaction, in tokens.
     pub tokens: u64,
@@ -40,11 +40,11 @@ pub struct HistoryCompaction {
 pub struct HistoryCompacted {
     /// Why the session's history was compacted.
     pub reason: CompactionReason,
-    /// The first event that the summary replaces, as a conversation index: its number among the
-    /// session's conversation events, from 0.
+    /// The conversation index of the first event that the summary replaces. A conversation index
+    /// numbers the conversation events of a session from 0.
     pub from_index: u64,
-    /// The end (exclusive) of the events that the summary replaces, as a conversation index: a
-    /// number among the session's conversation events, from 0.
+    /// The end (exclusive) of the events that the summary replaces, as a conversation index. A
+    /// conversation index numbers the conversation events of a session from 0.
     pub to_index: u64,
     /// The name of the strategy that made the summary.
     pub strategy: String,

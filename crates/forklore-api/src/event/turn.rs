@@ -101,7 +101,7 @@ pub struct TurnUsage {
     /// The number of input tokens that the provider read from its cache.
     pub cached: u64,
     /// The cost of the turn's model calls, in the currency of the configured prices. `null` if no
-    /// price is known.
+    /// price is configured.
     pub cost: Option<f64>,
 }
 
