@@ -70,7 +70,8 @@ pub struct Record {
     /// Whether the message was interrupted, so that `content` is incomplete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
-    /// The current label of the session that wrote the event. `null` if unknown.
+    /// The current label of the session that wrote the event. `null` if the store no longer has
+    /// that session.
     pub branch: Option<Label>,
     /// The session and log position where the event was first written, and its id.
     pub origin: RecordOrigin,
