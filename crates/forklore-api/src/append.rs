@@ -15,24 +15,25 @@ pub struct NewEvent {
     pub kind: EventType,
     /// The payload of the event. Its required fields depend on the type.
     pub data: Data,
-    /// The event id. `null` generates an id. If the events have explicit ids and the request has
-    /// `expect`, repeating the append is harmless.
+    /// The event id. `null` generates an id. Repeating an append stores nothing twice if its events
+    /// have explicit ids and the request has `expect`.
     pub id: Option<EventId>,
     /// When the event happened. `null` means the time of the append.
     pub ts: Option<Timestamp>,
-    /// The event class; `null` uses the default class of the type. Types that begin with `x.` may
-    /// set any class but `lineage`; the class of every other type is fixed.
+    /// The event class, which decides whether forks inherit the event. `null` uses the default
+    /// class of the type. Types that begin with `x.` may set any class but `lineage`; the class of
+    /// every other type is fixed.
     pub class: Option<Class>,
 }
 
 impl NewEvent {
-    /// Creates an event of this type. The append assigns its id and timestamp.
+    /// Creates an event with this type and this payload. The append assigns its id and timestamp.
     #[must_use]
     pub fn new(kind: EventType, data: Data) -> Self {
         Self { kind, data, id: None, ts: None, class: None }
     }
 
-    /// Creates a user message.
+    /// Creates a user message event with this text.
     ///
     /// # Errors
     /// If the text cannot be written as JSON.
@@ -40,7 +41,7 @@ impl NewEvent {
         Self::text(EventType::USER_MESSAGE, text)
     }
 
-    /// Creates an assistant message.
+    /// Creates an assistant message event with this text.
     ///
     /// # Errors
     /// If the text cannot be written as JSON.
@@ -48,7 +49,7 @@ impl NewEvent {
         Self::text(EventType::ASSISTANT_MESSAGE, text)
     }
 
-    /// Creates an event of this type with `text` as its `content`.
+    /// Creates an event of type `kind`, whose payload has `text` as its `content` field.
     ///
     /// # Errors
     /// If the text cannot be written as JSON.
@@ -65,8 +66,8 @@ pub struct Batch {
     /// The events, in log order.
     pub events: Vec<NewEvent>,
     /// The head `seq` that the writer last read (-1 for an empty log). If the session has another
-    /// head, the append fails with `conflict`, unless exactly these events already follow `expect`.
-    /// `null` appends after the current head, whatever it is.
+    /// head, the append fails with `conflict`, unless the log already has exactly these events
+    /// directly after `expect`. `null` appends after the current head, whatever it is.
     pub expect: Option<i64>,
     /// The name under which the caller has leased the session; `null` if the caller has no lease.
     pub owner: Option<String>,
@@ -84,28 +85,28 @@ impl From<NewEvent> for Batch {
     }
 }
 
-/// The request of `append`: one batch for one session.
+/// The request of `append`: a batch of events, and the session to append it to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Append {
     /// The session to append to.
     pub session_id: SessionId,
-    /// The batch to append.
+    /// The events to append, with the session state that the writer expects.
     pub batch: Batch,
 }
 
-/// The answer of `append`: the log positions of the events.
+/// The answer of `append`: the log positions of the appended events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Appended {
-    /// The session that was appended to.
+    /// The session to which the events were appended.
     pub session_id: SessionId,
     /// The log position (`seq`) of the batch's first event.
     pub from_seq: u64,
     /// The log position (`seq`) of the batch's last event.
     pub to_seq: u64,
     /// The session's last log position. Greater than `to_seq` if the batch was already stored and
-    /// other events followed it.
+    /// other events followed the batch.
     pub head_seq: i64,
 }

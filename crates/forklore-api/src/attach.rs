@@ -7,21 +7,21 @@ use forklore_core::limits::ATTACHMENT_BYTES;
 use forklore_core::{AttachmentId, SessionId};
 use serde::{Deserialize, Serialize};
 
-/// The request of `attach`: metadata of the attachment and of the message that references it.
+/// The request of `attach`: metadata of the attachment, and of the message that references it.
 ///
-/// The bytes of the attachment travel apart from the JSON.
+/// The bytes of the attachment are sent separately, outside the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 #[serde(default)]
 pub struct Attach {
-    /// The file name or display name of the attachment.
+    /// The file name or display name of the attachment. `null` gives it no name.
     pub name: Option<String>,
     /// The media type, for example `image/png`. Default: `application/octet-stream`.
     pub media_type: String,
     /// The text of the message that references the attachment. `null` writes no text.
     pub text: Option<String>,
-    /// The largest accepted size in bytes. Default: 4 GiB.
+    /// The largest accepted size of the attachment in bytes. Default: 4 GiB.
     pub limit: u64,
     /// The head `seq` that the writer last read (-1 for an empty log). If the session has another
     /// head, the call fails with `conflict`. `null` appends after the current head, whatever it is.
@@ -43,19 +43,20 @@ impl Default for Attach {
     }
 }
 
-/// The request of `attach SESSION --get REF`: the attachment to read.
+/// The request of `attach SESSION --get REF`: reads one attachment of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReadAttachment {
-    /// The session.
+    /// The session whose messages reference the attachment.
     pub session_id: SessionId,
-    /// The attachment's reference, the first digits of it (at least 4), or its name in a message.
-    /// Exactly one attachment of the session must match.
+    /// Identifies the attachment, by its reference (`sha256:` and digits), the reference's first
+    /// digits (at least 4), or its name. The name is the one in a message. Exactly one attachment
+    /// of the session must match.
     #[serde(rename = "ref")]
     pub reference: String,
-    /// The new file to write, on the machine that runs the verb. `null` returns the bytes to the
-    /// caller; they travel apart from the JSON.
+    /// The new file to write the attachment to, on the machine that runs the verb. `null` returns
+    /// the bytes to the caller, separately from the JSON.
     pub path: Option<PathBuf>,
 }
 
@@ -65,7 +66,7 @@ pub struct ReadAttachment {
 pub struct Attached {
     /// The session that contains the message.
     pub session_id: SessionId,
-    /// The reference to use in messages: `sha256:` and the digest of the bytes.
+    /// The reference of the attachment to use in messages: `sha256:` and the digest of its bytes.
     #[serde(rename = "ref")]
     pub id: AttachmentId,
     /// The file name or display name of the attachment.
@@ -75,9 +76,9 @@ pub struct Attached {
     pub media_type: String,
     /// The size of the attachment in bytes.
     pub bytes: u64,
-    /// Whether this call stored the bytes. `false` if the store already had them.
+    /// Whether this call stored the attachment's bytes. `false` if the store already had them.
     pub new: bool,
-    /// The log position (`seq`) of the message.
+    /// The log position (`seq`) of the message that references the attachment.
     pub seq: u64,
     /// The session's last log position.
     pub head_seq: i64,
@@ -87,9 +88,9 @@ pub struct Attached {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NamedAttachment {
-    /// The log position (`seq`) of the message.
+    /// The log position (`seq`) of the message that references the attachment.
     pub seq: u64,
-    /// The reference: `sha256:` and the digest of the bytes.
+    /// The reference of the attachment: `sha256:` and the digest of its bytes.
     #[serde(rename = "ref")]
     pub id: AttachmentId,
     /// The name of the attachment, as the message states it.
@@ -97,7 +98,7 @@ pub struct NamedAttachment {
     pub name: Option<String>,
     /// The media type of the attachment, as the message states it.
     pub media_type: String,
-    /// The size of the attachment in bytes. Absent if its bytes are missing.
+    /// The size of the attachment in bytes. Absent if its bytes are missing from the store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// Whether the attachment's bytes are missing from the store or damaged.
@@ -105,17 +106,17 @@ pub struct NamedAttachment {
     pub missing: bool,
 }
 
-/// The answer of `attach SESSION`: the attachments that the session's messages reference.
+/// The answer of `attach SESSION`: all attachments that the session's messages reference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attachments {
     /// The id of the session.
     pub session_id: SessionId,
-    /// The attachments in log order, including those of inherited messages.
+    /// The attachments in log order, including those of messages that the session inherits.
     pub attachments: Vec<NamedAttachment>,
 }
 
-/// The answer of `attach SESSION --get REF -o PATH`: the file that was written.
+/// The answer of `attach SESSION --get REF -o PATH`: describes the file that was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttachmentFile {

@@ -6,21 +6,21 @@ use forklore_core::summary::STRATEGY;
 use forklore_core::{Data, EventId, Label, SessionId};
 use serde::{Deserialize, Serialize};
 
-/// How a summary is made.
+/// How the summary of a branch is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Summarize {
-    /// forklore makes the summary from the log, without a model.
+    /// forklore makes the summary from the branch's log, without a model.
     Deterministic,
     /// A model wrote the summary. The application called the model.
     ByModel {
-        /// The text of the summary.
+        /// The text of the summary that the model wrote.
         text: String,
-        /// The name of the model.
+        /// The name of the model that wrote the summary.
         model: String,
-        /// Usage of the model call, as `provider_usage` payloads. They are recorded after the
-        /// summary.
+        /// Usage of the model call that wrote the summary, as payloads of `provider_usage` events.
+        /// These events are recorded after the summary.
         #[serde(default)]
         usage: Vec<Data>,
     },
@@ -28,17 +28,18 @@ pub enum Summarize {
     Fallback {
         /// Why the model returned no summary. The reason is recorded in the summary.
         why: String,
-        /// Usage of the failed model call, as `provider_usage` payloads.
+        /// Usage of the failed model call, as payloads of `provider_usage` events. These events are
+        /// recorded after the summary.
         #[serde(default)]
         usage: Vec<Data>,
     },
 }
 
 impl Summarize {
-    /// The `strategy` name of summaries that a model wrote.
+    /// The strategy name that is recorded in summaries that a model wrote.
     pub const BY_MODEL: &str = "model_summary_v1";
 
-    /// Returns the summary's `strategy` name.
+    /// Returns the strategy name that is recorded in the summary.
     #[must_use]
     pub fn strategy(&self) -> &'static str {
         match self {
@@ -47,13 +48,15 @@ impl Summarize {
         }
     }
 
-    /// Creates a [`Summarize::Fallback`] without usage, for a requested model that was not called.
+    /// Creates a [`Summarize::Fallback`] without usage, for a model that was requested but never
+    /// called. `why` is the reason.
     #[must_use]
     pub fn fallback(why: impl Into<String>) -> Self {
         Self::Fallback { why: why.into(), usage: Vec::new() }
     }
 
-    /// Returns the usage of the model call, as `provider_usage` payloads.
+    /// Returns the usage of the model call for the summary, as payloads of `provider_usage` events.
+    /// Empty if no model was called.
     #[must_use]
     pub fn usage(&self) -> &[Data] {
         match self {
@@ -63,7 +66,7 @@ impl Summarize {
     }
 }
 
-/// The request of `bring`: the branch to summarize, and the session that records the summary.
+/// The request of `bring`, which summarizes a branch and records the summary in another session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -71,20 +74,21 @@ pub struct Bring {
     /// The branch to summarize.
     #[serde(rename = "from_session_id")]
     pub from: SessionId,
-    /// The session that records the summary.
+    /// The session in which the summary is recorded.
     #[serde(rename = "into_session_id")]
     pub into: SessionId,
-    /// How the summary is made.
+    /// How the summary is made. Default: from the log, without a model.
     #[serde(default = "deterministic")]
     pub summarize: Summarize,
-    /// The range of conversation indexes to summarize. Set it to the range that a dry run returned
-    /// if the branch may have grown since. `null` summarizes everything that is new since the two
-    /// sessions parted, or since the last summary.
+    /// The range of events to summarize, in conversation indexes: numbers that count the
+    /// conversation events from 0. If the branch may have grown since a dry run, set the range that
+    /// the dry run returned. `null` summarizes everything new since the two sessions parted, or
+    /// since the last summary.
     pub part: Option<Range<u64>>,
-    /// The name under which the caller has leased `into_session_id`; `null` if the caller has no
-    /// lease.
+    /// The name under which the caller has leased the session that records the summary. `null` if
+    /// the caller has no lease.
     pub owner: Option<String>,
-    /// Whether to return only the plan, and write nothing.
+    /// Whether to return only the plan for the summary, and write nothing.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -94,7 +98,7 @@ fn deterministic() -> Summarize {
 }
 
 impl Bring {
-    /// Creates a request to record a deterministic summary of `from` in `into`.
+    /// Creates a request to summarize `from` without a model, and to record the summary in `into`.
     #[must_use]
     pub fn new(from: SessionId, into: SessionId) -> Self {
         let summarize = Summarize::Deterministic;
@@ -102,36 +106,39 @@ impl Bring {
     }
 }
 
-/// The answer of `bring`.
+/// The answer of `bring`: the summary of a branch that was recorded in another session, or the plan
+/// for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Brought {
-    /// Whether this call recorded the summary. `false` for dry runs and repeated calls.
+    /// Whether this call recorded the summary. `false` for dry runs, and for calls whose summary
+    /// was already recorded.
     pub recorded: bool,
-    /// Whether the same summary was already recorded earlier.
+    /// Whether an earlier call already recorded the same summary.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub existing: bool,
-    /// Whether this answer is only a plan.
+    /// Whether this answer is only a plan: nothing was written.
     pub dry_run: bool,
-    /// The session that records the summary.
+    /// The session in which the summary is recorded.
     pub session_id: SessionId,
-    /// The summarized branch.
+    /// The branch that was summarized.
     pub from_session_id: SessionId,
     /// The label of the summarized branch.
     pub label: Label,
     /// The name of the strategy that made the summary.
     pub strategy: String,
-    /// The conversation index of the first summarized event.
+    /// The conversation index of the first summarized event. A conversation index numbers the
+    /// conversation events of a session from 0.
     pub from_index: u64,
-    /// The end of the summarized part (exclusive): the conversation index after the last summarized
-    /// event.
+    /// The end (exclusive) of the summarized range, as a conversation index. A conversation index
+    /// numbers the conversation events of a session from 0.
     pub to_index: u64,
-    /// The last answer of the model in the branch. `null` if the branch has no answer.
+    /// The last answer of the model in the summarized branch. `null` if the branch has no answer.
     pub answer: Option<String>,
     /// The id of the event that contains the summary.
     pub event_id: EventId,
     /// The log position (`seq`) of the event that contains the summary.
     pub seq: u64,
-    /// The last log position of the session that records the summary.
+    /// The last log position of the session in which the summary is recorded.
     pub head_seq: i64,
 }

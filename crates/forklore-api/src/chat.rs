@@ -8,37 +8,39 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{TurnStatus, TurnUsage};
 
-/// The request of `chat -p` and `resume -p`: one turn of a conversation.
+/// The request of `chat -p` and `resume -p`: runs one turn of a conversation.
 ///
-/// Calls of tools that need a person's approval are denied.
+/// Tool calls that need a person's approval are denied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TurnRequest {
-    /// The session to continue. `null` creates a new one.
+    /// The session to continue. `null` creates a new session.
     pub session_id: Option<SessionId>,
-    /// The title of a new session.
+    /// The title of the new session, if the turn creates one.
     pub title: Option<String>,
-    /// The workspace of a new session.
+    /// The workspace (folder) of the new session, if the turn creates one.
     pub workspace: Workspace,
-    /// The model that answers, by its name in the configuration. `null` is the default model.
+    /// The model that answers the prompt, by its name in the configuration. `null` is the default
+    /// model.
     pub model: Option<String>,
-    /// The prompt. `null` continues a turn that was interrupted or failed.
+    /// The user's prompt. `null` continues a turn that was interrupted or failed.
     pub prompt: Option<String>,
-    /// Files to send with the prompt, on the machine that runs the turn.
+    /// The paths of files to send with the prompt, on the machine that runs the turn.
     #[serde(default)]
     pub attach: Vec<PathBuf>,
-    /// Tools that need no approval in this turn: `server.tool`, where `*` stands for any text. What
-    /// the configuration or the session denies stays denied.
+    /// Tools that need no approval in this turn: `server.tool`, where `*` stands for any text.
+    /// Tools that the configuration or the session denies stay denied.
     #[serde(default)]
     pub allow: Vec<String>,
-    /// For how many seconds to wait for a session in which another program runs a turn.
+    /// How many seconds to wait if another program is running a turn in the session.
     #[serde(default)]
     pub wait_seconds: u64,
 }
 
 impl TurnRequest {
-    /// Creates a request for the first turn of a new session, with all defaults.
+    /// Creates a request that starts a new session in `workspace` with `prompt`. All other fields
+    /// have their defaults.
     #[must_use]
     pub fn in_workspace(workspace: Workspace, prompt: String) -> Self {
         Self {
@@ -54,11 +56,13 @@ impl TurnRequest {
     }
 }
 
-/// The answer of `chat -p` and `resume -p`. It is printed after the lines of the turn's events.
+/// The answer of `chat -p` and `resume -p`: the outcome of a turn. It is printed after one line for
+/// each event of the turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnAnswer {
-    /// The session in which the turn ended.
+    /// The session in which the turn ended. It differs from the first session if the turn had to
+    /// continue in a fork.
     pub session_id: SessionId,
     /// The session in which the turn began. Absent unless the turn had to continue in a fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,11 +75,11 @@ pub struct TurnAnswer {
     pub model_calls: u32,
     /// The number of tool calls that the model made.
     pub tool_calls: u32,
-    /// Usage of all model calls of the turn.
+    /// Total usage (tokens and cost) of all model calls of the turn.
     pub usage: TurnUsage,
-    /// The last log position of `session_id`.
+    /// The last log position of the session in which the turn ended.
     pub head_seq: i64,
-    /// The command that continues the conversation.
+    /// The shell command that continues the conversation.
     pub resume_command: String,
 }
 
@@ -86,14 +90,15 @@ pub struct TurnAnswer {
 pub enum TurnOutcome {
     /// The model finished its answer.
     Success,
-    /// The turn was interrupted.
+    /// The turn was interrupted, by the user or the application.
     Cancelled,
-    /// The turn ended early. The string is the reason.
+    /// The turn ended early. The string states why.
     Incomplete(String),
 }
 
 impl TurnOutcome {
-    /// Returns the status that events report for this outcome, which omits the reason.
+    /// Returns the turn status that corresponds to this outcome and that events contain. The status
+    /// has no reason.
     #[must_use]
     pub fn status(&self) -> TurnStatus {
         match self {
@@ -103,7 +108,7 @@ impl TurnOutcome {
         }
     }
 
-    /// Returns the name of the status that events report for this outcome.
+    /// Returns the outcome as the status text that events contain, without a reason.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         self.status().as_str()

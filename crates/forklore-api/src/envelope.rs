@@ -9,13 +9,13 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Envelope"))]
 pub struct Envelope<T> {
-    /// Always `true`.
+    /// Always `true`: the verb succeeded.
     pub ok: bool,
-    /// The answer of the verb.
+    /// The answer of the verb. In JSON, its fields are fields of this object.
     #[serde(flatten)]
     pub answer: T,
-    /// If the caller named a session file instead of a session: the other sessions of that file.
-    /// Absent otherwise.
+    /// The other sessions of a session file. Present only if the caller named the file instead of a
+    /// session and it has several sessions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<SessionId>,
 }

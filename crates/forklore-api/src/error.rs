@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::Facts;
 
-/// The answer of a verb that failed.
+/// The JSON object that a failed verb prints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refusal {
-    /// Always `false`.
+    /// Always `false`: the verb failed.
     pub ok: bool,
     /// Why the verb failed.
     pub error: ErrorObject,
@@ -19,13 +19,13 @@ pub struct Refusal {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorObject {
-    /// The error kind. It is stable, so scripts may rely on it.
+    /// The kind of the error, for scripts. The names of kinds do not change between versions.
     pub kind: ErrorKind,
     /// A description of the error, in one sentence.
     pub message: String,
-    /// Machine-readable facts about the error.
+    /// Machine-readable details of the error. Which fields they have depends on the error.
     pub details: Facts,
-    /// Suggestions for what to do next. Each is a command of the front end that reported the error,
-    /// or a sentence.
+    /// Suggestions for what to do next. Each is a sentence, or a command of the program that
+    /// reported the error.
     pub next_actions: Vec<String>,
 }

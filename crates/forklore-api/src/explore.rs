@@ -7,41 +7,44 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::TurnUsage;
 
-/// The request of `explore`: the session to continue, and how.
+/// The request of `explore`: continues a session in several ways, each in a fork.
 ///
-/// Each prompt is tried with each model. Calls of tools that need a person's approval are denied.
+/// Each prompt is tried with each model. Tool calls that need a person's approval are denied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Explore {
     /// The session to continue.
     pub session_id: SessionId,
-    /// The cut at which the continuations begin. `null` is the end.
+    /// The position in the session's log at which the continuations begin. `null` is the end of the
+    /// log.
     pub at: Option<Selector>,
-    /// The prompts.
+    /// The prompts to try. Each is answered by each model.
     pub prompts: Vec<String>,
-    /// The models that answer, by their names in the configuration. An empty list is the default
-    /// model.
+    /// The models that answer each prompt, by their names in the configuration. An empty list is
+    /// the default model.
     #[serde(default)]
     pub models: Vec<String>,
-    /// The number of continuations, from 1 to 64: the pairs of prompt and model are repeated in
-    /// order. `null` is one continuation of each pair, or four of a single pair.
+    /// The number of continuations, from 1 to 64. The pairs of prompt and model are used in order,
+    /// and again from the first if `n` is larger. `null` is one continuation of each pair, or four
+    /// if there is only one pair.
     pub n: Option<usize>,
-    /// The command that scores an answer: it reads the answer from its standard input and prints a
-    /// number, higher for a better answer. No shell interprets it. It runs on the machine that runs
-    /// the verb, so a server must refuse it from callers who may not run programs there. `null`
-    /// scores nothing.
+    /// The command that scores an answer. It reads the answer from its standard input and prints a
+    /// number, higher for a better answer. No shell interprets the command. It runs on the machine
+    /// that runs the verb: a server must reject it from callers who may not run programs there.
+    /// `null` scores nothing.
     pub judge: Option<String>,
-    /// For how many seconds the judge may run for one answer.
+    /// How many seconds the `judge` command may run to score one answer.
     #[serde(default = "judge_timeout")]
     pub judge_timeout_seconds: u64,
-    /// The prefix of the forks' labels, before a number. `null` derives it from the session: `try-1`
-    /// from a root, `plan-b.1` from the fork `plan-b`.
+    /// The first part of the forks' labels; a number follows. `null` derives it from the session's
+    /// label: `try-1` from a root, `plan-b.1` from the fork `plan-b`.
     pub label: Option<String>,
-    /// The largest number of continuations that run at the same time. `null` runs all.
+    /// The largest number of continuations that run at the same time. `null` runs all of them at
+    /// the same time.
     pub jobs: Option<NonZeroU16>,
     /// Tools that need no approval in these continuations: `server.tool`, where `*` stands for any
-    /// text. What the configuration or the session denies stays denied.
+    /// text. Tools that the configuration or the session denies stay denied.
     #[serde(default)]
     pub allow: Vec<String>,
 }
@@ -51,10 +54,11 @@ fn judge_timeout() -> u64 {
 }
 
 impl Explore {
-    /// The default time limit of the judge for one answer, in seconds.
+    /// The default time limit of the `judge` command for one answer, in seconds.
     pub const JUDGE_TIMEOUT_SECONDS: u64 = 120;
 
-    /// Creates a request that continues the session at its end, with all defaults.
+    /// Creates a request that tries these prompts at the end of the session. All other fields have
+    /// their defaults.
     #[must_use]
     pub fn of(session_id: SessionId, prompts: Vec<String>) -> Self {
         Self {
@@ -72,15 +76,15 @@ impl Explore {
     }
 }
 
-/// The answer of `explore`: the continuations.
+/// The answer of `explore`: the continuations of a session, and which of them scored best.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exploration {
     /// The session that was continued.
     pub session_id: SessionId,
-    /// The root of the session's family.
+    /// The id of the root of the session's family (a root with all its descendants).
     pub root_session_id: SessionId,
-    /// The cut at which the continuations begin.
+    /// The position in the session's log at which the continuations begin.
     pub at: Cut,
     /// The continuations, in the order in which they were requested.
     pub tries: Vec<Continuation>,
@@ -88,54 +92,56 @@ pub struct Exploration {
     pub best: Option<String>,
 }
 
-/// One continuation of a session: a fork with a prompt, and the answer to it. Also reports a
-/// continuation that still runs.
+/// One continuation of a session: a fork with a prompt, and the model's answer. The same type
+/// reports continuations that still run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Continuation {
-    /// The id of the fork. `null` if the fork could not be created.
+    /// The id of the fork in which the continuation runs. `null` if the fork could not be created.
     pub session_id: Option<SessionId>,
-    /// The label of the fork. `null` if the fork could not be created.
+    /// The label of the fork in which the continuation runs. `null` if the fork could not be
+    /// created.
     pub label: Option<Label>,
     /// The model that answers, by its name in the configuration.
     pub model: String,
-    /// The prompt that the model answers.
+    /// The prompt that the model answers in this continuation.
     pub prompt: String,
-    /// The answer, as far as it has arrived.
+    /// The model's answer, as far as it has arrived.
     pub answer: String,
-    /// The progress or the outcome of the continuation.
+    /// How far the continuation is, or how it ended.
     pub state: ContinuationState,
     /// The tokens and the cost of the continuation's model calls.
     pub usage: TurnUsage,
-    /// The duration of the turn in seconds.
+    /// The duration of the continuation's turn in seconds.
     pub seconds: f64,
-    /// The score that the judge gave the answer. `null` if the judge gave none.
+    /// The score that the `judge` command printed for the answer. `null` if it printed none or did
+    /// not run.
     pub score: Option<f64>,
-    /// The error of the continuation or of its judge. `null` if neither failed.
+    /// The error of the continuation or of its `judge` command. `null` if neither failed.
     pub error: Option<String>,
 }
 
-/// The progress of a continuation.
+/// How far a continuation is, or how it ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ContinuationState {
-    /// The continuation waits for a free job, or for the first continuation to fill the provider's
-    /// prompt cache.
+    /// The continuation has not begun. It waits for others to end (see `jobs`), or for the first
+    /// continuation to fill the provider's prompt cache.
     #[default]
     Waiting,
-    /// The request was sent to the model.
+    /// The prompt was sent to the model.
     #[serde(rename = "asked")]
     Requested,
-    /// The answer is arriving.
+    /// The model's answer is arriving.
     Answering,
-    /// The judge is scoring the answer.
+    /// The `judge` command is scoring the answer.
     #[serde(rename = "judged")]
     Judging,
-    /// The answer is complete.
+    /// The continuation is complete, with its answer.
     Done,
-    /// The turn was interrupted or ended early. The fork can be resumed.
+    /// The turn of the continuation was interrupted or ended early. The fork can be resumed.
     Interrupted,
-    /// The turn failed. The fork can be resumed.
+    /// The turn of the continuation failed. The fork can be resumed.
     Failed,
 }

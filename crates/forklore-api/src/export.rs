@@ -6,31 +6,33 @@ use std::path::PathBuf;
 use forklore_core::{Selector, SessionId};
 use serde::{Deserialize, Serialize};
 
-/// The target format of an export, and how much of the session to write in it.
+/// The target format of an export, and how much of the session to write.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ExportTo {
-    /// The name of the agent whose format is written.
+    /// The name of the agent in whose format the session is written.
     pub dialect: String,
-    /// The position in the session at which the export ends. `null` exports the whole session.
+    /// The position in the session's log at which the export ends. `null` exports the whole
+    /// session.
     pub at: Option<Selector>,
-    /// The directory that the agent will run in. `null` uses the session's workspace.
+    /// The working directory of the agent that will continue the session. `null` uses the session's
+    /// workspace.
     pub cwd: Option<String>,
 }
 
-/// The request of `export`: the session to write in another format.
+/// The request of `export`: writes a session in the format of an agent, or as plain messages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Export {
-    /// The session to write.
+    /// The session to export.
     pub session_id: SessionId,
-    /// The target format, and how much to write. The dialect `plain` writes one line with the role
-    /// and the content of each message; `cwd` has no effect on it.
+    /// The target format, and how much of the session to write. The dialect (format name) `plain`
+    /// writes one line with the role and the content of each message, and ignores `cwd`.
     pub to: ExportTo,
-    /// The new file to write, on the machine that runs the verb. `null` returns the bytes to the
-    /// caller; they travel apart from the JSON.
+    /// The new file to write the export to, on the machine that runs the verb. `null` returns the
+    /// bytes to the caller, separately from the JSON.
     pub path: Option<PathBuf>,
 }
 
@@ -39,73 +41,74 @@ pub struct Export {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ResumeInRequest {
-    /// The session to continue.
+    /// The session that the agent will continue.
     pub session_id: SessionId,
-    /// The agent, where its file ends, and the directory that it will run in.
+    /// The agent to write for, the position at which its file ends, and its working directory.
     pub to: ExportTo,
-    /// The agent's own folder, on the machine that runs the verb. `null` uses the folder that the
-    /// agent's environment variable names, or else its default folder in the home directory.
+    /// The folder in which the agent stores its sessions, on the machine that runs the verb. `null`
+    /// uses the folder that the agent's environment variable names, or else its default folder in
+    /// the home directory.
     pub home: Option<PathBuf>,
-    /// Whether to leave the history in the original file and to write only what is new. Only Codex
-    /// supports this, and only for sessions that were imported from its own files.
+    /// Whether the new file refers to the session's original file instead of repeating its history.
+    /// Only Codex supports this, and only for sessions that were imported from its own files.
     #[serde(default)]
     pub share: bool,
-    /// Whether to return the plan only and write nothing.
+    /// Whether to return only the plan for the file, and write nothing.
     #[serde(default)]
     pub dry_run: bool,
 }
 
-/// The counts of an export: what it wrote, and what the target format cannot express.
+/// Counts of an export: what was written, and what the target format cannot express.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exported {
-    /// The number of lines written.
+    /// The number of messages and records written.
     pub events: u64,
-    /// The types of events that were left out because the target format cannot express them, with
-    /// counts.
+    /// The types of events that the target format cannot express, each with the number of events
+    /// left out.
     pub lossy: Vec<LeftOut>,
 }
 
-/// The number of events of one type that an export left out.
+/// An event type, with the number of its events that an export left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOut {
-    /// The event type.
+    /// The type of the events left out.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The number of events left out.
+    /// The number of events of this type that the export left out.
     pub count: u64,
 }
 
-/// The answer of `export -o PATH`: the file that was written.
+/// The answer of `export -o PATH`: describes the file that was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExportedFile {
     /// The path of the written file.
     pub path: PathBuf,
-    /// The number of lines written.
+    /// The number of messages and records written.
     pub events: u64,
-    /// The types of events that were left out because the target format cannot express them, with
-    /// counts.
+    /// The types of events that the target format cannot express, each with the number of events
+    /// left out.
     pub lossy: Vec<LeftOut>,
 }
 
-/// The answer of `resume-in`: the agent's session file, and the commands that start the agent with
-/// this file.
+/// The answer of `resume-in`: the session file that was written for an agent. It includes the
+/// commands that start the agent with this file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResumeIn {
-    /// Whether this answer is only a plan.
+    /// Whether this answer is only a plan: nothing was written.
     pub dry_run: bool,
-    /// The path of the agent's session file.
+    /// The path of the session file for the agent.
     pub path: PathBuf,
-    /// The directory that the agent runs in.
+    /// The working directory of the agent.
     pub cwd: String,
-    /// The shell commands to run.
+    /// The shell commands that start the agent with the session.
     pub start: Vec<String>,
-    /// The number of lines written.
+    /// The number of messages and records written.
     pub events: u64,
-    /// The types of events that were left out because the agent's format cannot express them, with
-    /// counts.
+    /// The types of events that the agent's format cannot express, each with the number of events
+    /// left out.
     pub lossy: Vec<LeftOut>,
 }

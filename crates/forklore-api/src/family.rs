@@ -4,24 +4,25 @@ use forklore_core::report::Problem;
 use forklore_core::{Cut, Label, SessionId, SessionKind};
 use serde::{Deserialize, Serialize};
 
-/// The answer of `lineage`.
+/// The answer of `lineage`: the ancestors and the children of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lineage {
-    /// The id of the session.
+    /// The id of the session whose lineage this is.
     pub session_id: SessionId,
-    /// The root of the session's family.
+    /// The id of the root of the session's family (a root with all its descendants).
     pub root_session_id: SessionId,
     /// The number of parent links between the session and its root.
     pub depth: u64,
-    /// The ancestors, from the parent to the root.
+    /// The session's ancestors, from the parent to the root.
     pub ancestors: Vec<Relative>,
-    /// The children, ordered by cut, then creation time, then id.
+    /// The session's children, ordered by the position where they begin, then creation time, then
+    /// id.
     pub children: Vec<Relative>,
-    /// The last child of this page; the next page begins after it. Absent on the last page.
+    /// The last child of this page. The next page begins after this child. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<SessionId>,
-    /// The problems of children whose header cannot be read.
+    /// The problems of child sessions whose header cannot be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
@@ -34,7 +35,7 @@ pub struct Relative {
     pub session_id: SessionId,
     /// The session's label. `null` if the store does not have the session.
     pub label: Option<Label>,
-    /// The session's kind: root, branch or delegate.
+    /// The session's kind: root, branch, or delegate (the session of a sub-agent).
     pub kind: Option<SessionKind>,
     /// The position in the parent's log at which the session begins. `null` for a root.
     pub cut: Option<Cut>,
@@ -46,15 +47,17 @@ pub struct Relative {
     pub missing: bool,
 }
 
-/// The answer of `branches`.
+/// The answer of `branches`: the root and the branches of a family.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Branches {
-    /// The root of the family.
+    /// The id of the root of the family (a root with all its descendants).
     pub root_session_id: SessionId,
-    /// The root and its branches in tree order, without delegates.
+    /// The root and its branches, without delegates (sessions of sub-agents). Each branch follows
+    /// its parent.
     pub branches: Vec<Branch>,
-    /// The last branch of this page; the next page begins after it. Absent on the last page.
+    /// The last branch of this page. The next page begins after this branch. Absent on the last
+    /// page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<SessionId>,
     /// The problems of sessions whose header cannot be read.
@@ -62,15 +65,15 @@ pub struct Branches {
     pub problems: Vec<Problem>,
 }
 
-/// One branch of a family.
+/// One branch of a family (a root with all its descendants), or the root itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Branch {
-    /// The branch's label.
+    /// The label of the branch.
     pub label: Label,
     /// The id of the branch's session.
     pub session_id: SessionId,
-    /// The session that the branch was forked from. `null` for the root.
+    /// The session from which the branch was forked. `null` for the root.
     pub parent_session_id: Option<SessionId>,
     /// The position in the parent's log at which the branch begins. `null` for the root.
     pub cut: Option<Cut>,

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Summarize;
 
-/// The request of `fork`: the child to create.
+/// The request of `fork`: creates a child session, which continues another session from a position
+/// in its log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -17,38 +18,42 @@ pub struct Fork {
     /// The session to fork.
     #[serde(rename = "parent_session_id")]
     pub parent: SessionId,
-    /// The position in the parent's log at which the child begins. `null` means the end; while a
-    /// turn runs, it means the end of the last closed turn.
+    /// The position in the parent's log at which the child begins. `null` means the end of the log,
+    /// or the end of the last closed turn while a turn runs.
     pub at: Option<Selector>,
-    /// The child's id. `null` generates an id. With an explicit id, repeating the fork returns the
-    /// existing child.
+    /// The child's session id. `null` generates an id. With an explicit id, repeating the fork
+    /// returns the existing child.
     pub id: Option<SessionId>,
-    /// The child's label. `null` derives a label from the child's id.
+    /// The child's label, unique in its family. `null` derives a label from the child's id.
     pub label: Option<Label>,
-    /// The child's title.
+    /// The child's title, for display. `null` gives it no title.
     pub title: Option<String>,
-    /// The child's kind: branch or delegate.
+    /// The child's kind. A branch inherits the parent's history; a delegate (the session of a
+    /// sub-agent) inherits none.
     #[serde(default = "branch")]
     pub kind: SessionKind,
-    /// How the child stores its inherited prefix: shared or copied.
+    /// How the store represents the events that the child inherits: shared with the parent or
+    /// copied.
     #[serde(default)]
     pub strategy: Strategy,
-    /// What happens to tool calls that the cut leaves open.
+    /// What happens to tool calls that have no result at the position where the child begins.
     #[serde(default)]
     pub tool_calls: ToolCallPolicy,
-    /// The summary to record after the inherited events. `null` records no summary.
+    /// The branch summary to record after the events that the child inherits. `null` records no
+    /// summary.
     pub summarize: Option<Summarize>,
-    /// The principal for whom the child acts. `null` inherits the parent's.
+    /// The principal (user) for whom the child acts. `null` uses the parent's principal.
     pub principal: Option<String>,
-    /// The child's permissions, a subset of its parent's. `null` inherits the parent's.
+    /// The child's permissions, which must be a subset of its parent's. `null` uses the parent's
+    /// permissions.
     pub permissions: Option<BTreeSet<String>>,
-    /// The child's workspace. `null` uses the parent's.
+    /// The child's workspace (folder). `null` uses the parent's workspace.
     pub workspace: Option<Workspace>,
     /// Metadata of the child, set by the application. forklore does not interpret it.
     pub metadata: Option<Data>,
     /// Configuration of the child, set by the application. forklore does not interpret it.
     pub config: Option<Data>,
-    /// Whether to return only the plan, and write nothing.
+    /// Whether to return only the plan for the child, and write nothing.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -58,7 +63,7 @@ fn branch() -> SessionKind {
 }
 
 impl Fork {
-    /// Creates a request that forks `parent` at its end, with all defaults.
+    /// Creates a request that forks `parent` at its end. All other fields have their defaults.
     #[must_use]
     pub fn of(parent: SessionId) -> Self {
         Self {
@@ -80,7 +85,7 @@ impl Fork {
         }
     }
 
-    /// Returns this request with `at` as its cut.
+    /// Returns this request, changed to fork the parent at position `at`.
     #[must_use]
     pub fn at(mut self, at: Selector) -> Self {
         self.at = Some(at);
@@ -92,46 +97,50 @@ impl Fork {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Forked {
-    /// Whether this call created the child.
+    /// Whether this call created the child. `false` for dry runs, and if the child already existed.
     pub recorded: bool,
     /// Whether an identical child with the requested id already existed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub existing: bool,
-    /// Whether this answer is only a plan.
+    /// Whether this answer is only a plan: nothing was written.
     pub dry_run: bool,
-    /// The command line that creates exactly this child. Present only in dry runs of the
+    /// The shell command that creates exactly this child. Present only in dry runs of the
     /// command-line program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apply: Option<String>,
-    /// The parent session.
+    /// The id of the parent session.
     pub parent_session_id: SessionId,
-    /// The child session.
+    /// The id of the child session.
     pub child_session_id: SessionId,
-    /// The root of the family.
+    /// The id of the root of the family (a root with all its descendants).
     pub root_session_id: SessionId,
-    /// The child's kind: branch or delegate.
+    /// The child's kind: branch, or delegate (the session of a sub-agent).
     pub kind: SessionKind,
     /// The child's label.
     pub label: Label,
-    /// How the child stores its inherited prefix: shared or copied.
+    /// How the store represents the events that the child inherits: shared with the parent or
+    /// copied.
     pub strategy: Strategy,
     /// The position in the parent's log at which the child begins.
     pub cut: Cut,
-    /// The original cut. Present only if a running turn or open tool calls moved the cut.
+    /// The position at which the child would have begun. Present only if a running turn or open
+    /// tool calls (without a result) moved the cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjusted_from: Option<Cut>,
-    /// The requested cut, if open tool calls moved it. Not part of the JSON.
+    /// The position that the caller requested, if open tool calls (without a result) moved the cut.
+    /// Not part of the JSON.
     #[serde(skip)]
     pub requested: Option<Cut>,
-    /// The number of inherited events.
+    /// The number of events that the child inherits from the parent.
     pub event_count: u64,
-    /// The number of open tool calls that got a synthetic result in the child.
+    /// The number of tool calls without a result for which the child gets an artificial one.
     pub synthetic_results: usize,
-    /// Whether a summary is recorded after the inherited events.
+    /// Whether a branch summary is recorded after the inherited events. In a dry run: whether it
+    /// would be.
     pub would_record_branch_summary: bool,
-    /// The child's last log position.
+    /// The last log position of the child.
     pub head_seq: i64,
-    /// The command line that continues the conversation in the child. Present only in answers of
+    /// The shell command that continues the conversation in the child. Present only in answers of
     /// the command-line program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume_command: Option<String>,

@@ -7,60 +7,60 @@ use forklore_core::SessionId;
 use forklore_core::workspace::Workspace;
 use serde::{Deserialize, Serialize};
 
-/// The request of `graph`: the sessions to write as RDF.
+/// The request of `graph`: writes sessions as RDF.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Graph {
-    /// The sessions to write.
+    /// The sessions that the graph contains.
     pub scope: GraphScope,
-    /// The format to write.
+    /// The RDF format in which the graph is written.
     #[serde(default)]
     pub format: GraphFormat,
-    /// The new file to write, on the machine that runs the verb. `null` returns the bytes to the
-    /// caller; they travel apart from the JSON.
+    /// The new file to write the graph to, on the machine that runs the verb. `null` returns the
+    /// bytes to the caller, separately from the JSON.
     pub path: Option<PathBuf>,
 }
 
-/// The sessions that a graph covers.
+/// The sessions that a graph or a query covers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum GraphScope {
-    /// The family of a session, because the graph of any session refers to the others of its
-    /// family.
+    /// The whole family of this session (the root with all its descendants). The graph of any
+    /// session refers to the others of its family.
     Family(SessionId),
-    /// The families that have a session in a workspace.
+    /// All families (roots with all their descendants) that have a session in this workspace.
     Workspace(Workspace),
-    /// All sessions.
+    /// All sessions of the store.
     Everything,
 }
 
-/// The format of a graph. Formats without named graphs omit the graph of each triple, but the
-/// triples of an event name its session too.
+/// The RDF format of a graph. Each session has its own named graph, which formats for triples
+/// cannot express. In those formats, the triples of an event still name its session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum GraphFormat {
-    /// Turtle: triples, in the most readable form.
+    /// Turtle: triples, in the form that is easiest to read.
     #[default]
     Turtle,
     /// N-Quads: one quad per line, with its named graph.
     NQuads,
     /// TriG: Turtle with named graphs.
     TriG,
-    /// JSON-LD, with named graphs.
+    /// JSON-LD with named graphs.
     JsonLd,
-    /// RDF/XML: triples.
+    /// RDF/XML: triples only.
     RdfXml,
 }
 
 impl GraphFormat {
-    /// The names of the formats.
+    /// The names of all graph formats.
     pub const WORDS: [&'static str; 5] = ["turtle", "nquads", "trig", "jsonld", "rdfxml"];
 }
 
-/// The error for a text that names no format.
+/// The error for a text that is not the name of a graph format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a graph is written as turtle, nquads, trig, jsonld or rdfxml")]
 pub struct NotAGraphFormat;
@@ -80,18 +80,18 @@ impl FromStr for GraphFormat {
     }
 }
 
-/// A part of the graph's vocabulary.
+/// A part of the RDF vocabulary of graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum VocabularyPart {
-    /// What the terms mean.
+    /// The ontology, which defines what the terms of the vocabulary mean.
     Ontology,
-    /// The required form of a graph, in SHACL.
+    /// The SHACL shapes, which define the required form of a graph.
     Shapes,
 }
 
-/// The answer of `graph -o PATH`: the file that was written.
+/// The answer of `graph -o PATH`: describes the file that was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GraphFile {
@@ -101,10 +101,10 @@ pub struct GraphFile {
     pub triples: u64,
 }
 
-/// The answer of `graph --ontology` and `graph --shapes`.
+/// The answer of `graph --ontology` and `graph --shapes`: the RDF vocabulary of graphs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Vocabulary {
-    /// The ontology or the shapes, in Turtle.
+    /// The requested part of the vocabulary (ontology or shapes), as Turtle text.
     pub turtle: String,
 }

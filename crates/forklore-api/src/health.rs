@@ -3,12 +3,12 @@
 use forklore_core::report::Check;
 use serde::{Deserialize, Serialize};
 
-/// The answer of `doctor`.
+/// The answer of `doctor`: the checks of the store and its environment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Doctor {
     /// Whether all checks passed.
     pub ok: bool,
-    /// The checks, in the order in which they ran.
+    /// The checks that `doctor` made, in the order in which they ran.
     pub checks: Vec<Check>,
 }

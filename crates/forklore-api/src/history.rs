@@ -8,7 +8,7 @@ use forklore_core::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The events that a `log` request returns.
+/// The range of events that a `log` request returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -17,7 +17,7 @@ pub struct LogRange {
     pub from: u64,
     /// The last log position to return (inclusive). `null` returns the events up to the end.
     pub to: Option<u64>,
-    /// Whether to return only events that the session wrote itself.
+    /// Whether to return only events that the session wrote itself, without inherited ones.
     pub own: bool,
 }
 
@@ -27,40 +27,41 @@ pub struct LogRange {
 pub struct EventLine {
     /// The id of the event.
     pub id: EventId,
-    /// The session that was read.
+    /// The id of the session that was read. It may have inherited the event.
     pub session_id: SessionId,
     /// The parent of the session that was read. `null` for a root.
     pub parent_id: Option<SessionId>,
-    /// The root of the session's family.
+    /// The id of the root of the session's family (a root with all its descendants).
     pub root_id: SessionId,
-    /// The log position of the event in the session that was read.
+    /// The log position of the event, in the session that was read.
     pub seq: u64,
     /// When the event happened.
     pub ts: Timestamp,
     /// The event type.
     #[serde(rename = "type")]
     pub kind: EventType,
-    /// The event class. Absent if it is the default class of the type.
+    /// The event class, which decides whether forks inherit the event. Absent if it is the default
+    /// class of the type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
-    /// The session and log position where the event was first written. Present only on inherited
-    /// events.
+    /// The session and log position where the event was first written. Present only on events that
+    /// the session inherits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
     /// The name of the agent in whose format the event is stored. Present only on imported events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
-    /// The payload, with strings and numbers as they were written.
+    /// The payload of the event. Strings and numbers are as they were first written.
     pub data: Data,
 }
 
-/// One line of `replay`: a conversation event as a plain record.
+/// One line of `replay`: an event of the conversation in a form that is the same for all agents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
-    /// The conversation index of the event, from 0.
+    /// The number of the event among the session's conversation events, from 0.
     pub index: u64,
-    /// The log position of the event.
+    /// The log position of the event in the session that was read.
     pub seq: u64,
     /// The role of the message.
     pub role: Role,
@@ -69,7 +70,8 @@ pub struct Record {
     /// Whether the message was interrupted, so that `content` is incomplete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
-    /// The current label of the session that wrote the event.
+    /// The current label of the session that wrote the event. `null` if the store no longer has
+    /// that session.
     pub branch: Option<Label>,
     /// The session and log position where the event was first written, and its id.
     pub origin: RecordOrigin,
@@ -90,51 +92,52 @@ pub struct RecordOrigin {
     pub id: EventId,
 }
 
-/// The answer of `inspect`: the session as the model would receive it.
+/// The answer of `inspect`: the messages of a session as a model would receive them.
 ///
-/// In JSON, `messages` is always a list. A program may use an iterator instead, to read the
-/// messages one by one.
+/// In JSON, `messages` is always a list. In Rust, it may be an iterator, which reads the messages
+/// one by one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Inspection<Sent = Vec<Message>> {
     /// The messages that the model would receive, in order.
     pub messages: Sent,
-    /// Whether every tool call has a result in the log, so that `inspect` added no results.
+    /// Whether every tool call has a result in the log. If not, `inspect` added artificial results.
     pub balanced: bool,
-    /// The number of tool calls without a result in the log. `inspect` adds a synthetic result for
-    /// each.
+    /// The number of tool calls without a result in the log. `inspect` adds an artificial result
+    /// for each.
     pub open_results: usize,
-    /// The number of synthetic results: those in the log and those that `inspect` added.
+    /// The number of artificial tool results: those in the log and those that `inspect` added.
     pub synthetic_results: usize,
-    /// The number of items that the model would not receive, by type.
+    /// The number of items that the model would not receive, by type of item.
     pub excluded: BTreeMap<String, u64>,
 }
 
-/// The answer of `diff`: a comparison of the conversation events of two sessions.
+/// The answer of `diff`: compares the conversation events of two sessions.
 ///
-/// In JSON, `only_a` and `only_b` are always lists. A program may use iterators instead, to read
-/// the records one by one.
+/// In JSON, `only_a` and `only_b` are always lists. In Rust, they may be iterators, which read the
+/// records one by one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference<Alone = Vec<Record>> {
-    /// The last common event. `null` if the sessions have no event in common.
+    /// The last event that both sessions have in common. `null` if they have no event in common.
     pub ancestor: Option<Ancestor>,
-    /// The number of common conversation events from the beginning.
+    /// The number of conversation events, from the beginning, that both sessions have in common.
     pub common: u64,
-    /// The records of the first session after the common events.
+    /// The conversation events of the first session that follow the common ones.
     pub only_a: Alone,
-    /// The records of the second session after the common events.
+    /// The conversation events of the second session that follow the common ones.
     pub only_b: Alone,
 }
 
-/// The last common event of two sessions, with the session and log position where it was first
-/// written.
+/// The last event that two sessions have in common, with the session and log position where it was
+/// first written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ancestor {
     /// The session that wrote the event.
     pub session_id: SessionId,
-    /// The conversation index of the event, which is the same in both sessions.
+    /// The number of the event among the conversation events, from 0. It is the same in both
+    /// sessions.
     pub index: u64,
     /// The log position of the event in the session that wrote it.
     pub seq: u64,

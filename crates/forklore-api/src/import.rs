@@ -7,77 +7,82 @@ use forklore_core::{Cut, SessionId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The request of `import`: the files to read.
+/// The request of `import`: reads session files of other agents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Import {
-    /// Session files, and folders that contain them, on the machine that runs the verb.
+    /// Paths of session files, and of folders that contain them, on the machine that runs the verb.
     pub paths: Vec<PathBuf>,
-    /// The dialect of the files. `null` recognizes the dialect of each file.
+    /// The dialect (record format of an agent) of the files. `null` detects the dialect of each
+    /// file.
     pub dialect: Option<String>,
-    /// The workspace of sessions whose file names no directory.
+    /// The workspace for sessions whose file does not name a directory.
     pub workspace: Workspace,
-    /// Whether to import deleted sessions again, under new ids.
+    /// Whether to import sessions again that were deleted from the store. They get new ids.
     #[serde(default)]
     pub again: bool,
 }
 
 impl Import {
-    /// Creates a request to import files of any dialect. Deleted sessions stay deleted.
+    /// Creates a request to import files of any dialect (record format of an agent). Sessions that
+    /// were deleted from the store are not imported again.
     #[must_use]
     pub fn of(paths: Vec<PathBuf>, workspace: Workspace) -> Self {
         Self { paths, dialect: None, workspace, again: false }
     }
 }
 
-/// The answer of `import`.
+/// The answer of `import`: the imported files and their sessions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Imported {
-    /// The number of files with sessions.
+    /// The number of files from which sessions were imported, now or earlier.
     pub files: u64,
-    /// The sessions of the imported files, grouped by file.
+    /// The sessions of all files counted in `files`, grouped by file.
     pub sessions: Vec<ImportedSession>,
-    /// The number of files with sessions that have not changed since the last import.
+    /// The number of files counted in `files` that have not changed since the last import.
     pub unchanged: u64,
     /// The number of files from which no session was imported.
     pub skipped: u64,
-    /// Totals of the sidecar files: files without a session that agents store together with session
+    /// Counts of the sidecar files, which contain no session but which agents store next to session
     /// files.
     #[serde(rename = "beside")]
     pub sidecars: SidecarTotals,
-    /// The problems of files and lines. No data was lost because of these problems.
+    /// The problems of files and lines. No data was lost because of them.
     pub problems: Vec<ImportProblem>,
 }
 
-/// Totals of the sidecar files of an import.
+/// Counts of the sidecar files of an import: files without a session that agents store next to
+/// session files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SidecarTotals {
-    /// The number of sidecar files stored.
+    /// The number of sidecar files that are stored. This includes the unchanged ones.
     pub files: u64,
-    /// The number of sidecar files that have not changed since the last import.
+    /// The number of stored sidecar files that have not changed since the last import.
     pub unchanged: u64,
     /// The number of bytes of sidecar files that this import read.
     pub bytes: u64,
 }
 
-/// A session of an imported file.
+/// A session of an imported file, with the number of its events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportedSession {
     /// The id of the session.
     pub session_id: SessionId,
-    /// The dialect of the session's records.
+    /// The dialect (name of an agent's record format) of the session's records.
     pub dialect: String,
-    /// The number of the session's own events that came from the file, not counting `session_fork`.
+    /// The number of the session's own events from the file. The event `session_fork`, which an
+    /// import adds to forks, does not count.
     pub events: u64,
     /// The number of events that this import added to the session.
     pub appended: u64,
-    /// The size of the inherited payloads that are stored with other sessions, in bytes.
+    /// The size in bytes of the payloads that the session inherits and that are stored only with
+    /// other sessions.
     pub shared_bytes: u64,
-    /// The parent session. Absent for a root.
+    /// The id of the parent session. Absent for a root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_session_id: Option<SessionId>,
     /// The position in the parent's log at which the session begins. Absent for a root.
@@ -91,109 +96,113 @@ pub struct ImportedSession {
 pub struct ImportProblem {
     /// The path of the file.
     pub path: String,
-    /// The number of the line in the file, from 1. Absent if the problem is not about one line.
+    /// The number of the line with the problem, from 1. Absent if the problem is not about one
+    /// line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// The byte offset in the file, from 0. Absent if the problem has no position.
+    /// The byte offset of the problem in the file, from 0. Absent if the problem has no position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    /// The kind of problem.
+    /// The kind of the problem, for scripts.
     pub kind: ImportProblemKind,
-    /// A description of the problem.
+    /// A description of the problem, for people.
     pub message: String,
 }
 
-/// The kind of a problem of an imported file.
+/// The kind of a problem that an import found in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ImportProblemKind {
-    /// Bytes that are not a record. They are stored with the source.
+    /// Some bytes of the file are not a record. They are stored, so that the file can be restored.
     Damage,
-    /// Several records in one line. All of these records were read.
+    /// One line has several records. All of these records were read.
     Splice,
-    /// A record whose bytes are not UTF-8. It was read with replacement characters, and its bytes
-    /// are stored with the source.
+    /// The bytes of a record are not UTF-8. The record was read with replacement characters. Its
+    /// original bytes are stored, so that the file can be restored.
     NotUtf8,
-    /// A line longer than the limit. Its bytes are stored with the source.
+    /// A line is longer than the limit. Its bytes are stored, so that the file can be restored.
     LineTooLong,
-    /// A record whose parent is missing or comes later in the file. The record begins a branch at
-    /// `start`.
+    /// The parent of a record is missing or comes later in the file. The record begins a branch
+    /// that inherits nothing.
     MissingParent,
-    /// A session that the file refers to does not exist in the store. If the file continues that
+    /// The file refers to a session that the store does not have. If the file continues that
     /// session, the file was not imported. If that session called the file's session as a
     /// sub-agent, the file's session became a root.
     MissingBase,
-    /// Data that the agent does not normally write, or that this version does not support. The
-    /// readable rest was imported.
+    /// The file has data that its agent does not normally write, or that this version does not
+    /// support. The readable rest was imported.
     Irregular,
-    /// A file beyond a size limit. Nothing was read of a document larger than the limit. Compressed
-    /// content that expands too far for the size of its file was read only up to the limit.
+    /// The file exceeds a size limit. A single document larger than the limit was not read at all.
+    /// Compressed content that expands too far for the size of its file was read only up to the
+    /// limit.
     TooLarge,
-    /// The last line of the file is incomplete. A later import reads the line once it is complete.
+    /// The last line of the file is incomplete. A later import reads the line, once the line is
+    /// complete.
     Incomplete,
-    /// The file cannot be read.
+    /// The file could not be read.
     Unreadable,
     /// The file has no records of a known agent.
     UnknownFormat,
-    /// The file no longer begins with the bytes that an earlier import read. The file was read as a
-    /// new revision.
+    /// The file no longer begins with the bytes that an earlier import read. It was read as a new
+    /// revision (version of the file).
     Rewritten,
-    /// Records of a deleted session were skipped.
+    /// Records of a session that was deleted from the store were skipped.
     Deleted,
-    /// The store refused the file.
+    /// The store did not accept the file.
     Refused,
-    /// The file has more problems than the answer lists.
+    /// The file has further problems, which the answer does not list.
     More,
 }
 
-/// The answer of `import --discover`.
+/// The answer of `import --discover`: the agents that have sessions on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Discovery {
     /// The agents that have sessions on this machine.
     pub agents: Vec<FoundAgent>,
-    /// The command that imports all sessions that are not imported yet. Absent if everything is
+    /// The shell command that imports all sessions that were not imported yet. Absent if all were
     /// imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }
 
-/// An agent that has sessions on this machine.
+/// An agent that has sessions on this machine, with the counts of its files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundAgent {
     /// The name of the agent.
     pub agent: String,
-    /// The dialect of the agent's records.
+    /// The dialect (name of an agent's record format) of the session's records.
     pub dialect: String,
     /// The folders in which the agent stores its sessions.
     #[serde(rename = "places")]
     pub paths: Vec<PathBuf>,
-    /// The counts of the agent's session files.
+    /// The counts of the agent's session files and sidecar files.
     #[serde(flatten)]
     pub survey: Survey,
-    /// The command that imports the agent's sessions.
+    /// The shell command that imports the agent's sessions.
     pub command: String,
 }
 
-/// Counts of the session files and sidecar files at some paths. The files are recognized by their
-/// names.
+/// Counts of an agent's session files and of its sidecar files (files without a session that it
+/// stores next to them). Files are recognized by their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Survey {
     /// The number of session files.
     pub files: u64,
-    /// The number of sidecar files.
+    /// The number of sidecar files: files without a session that the agent stores next to session
+    /// files.
     #[serde(rename = "beside")]
     pub sidecars: u64,
-    /// The total size of all these files, in bytes.
+    /// The total size of the session files and sidecar files in bytes.
     pub bytes: u64,
-    /// The time at which a session file was last changed. `null` if there is no session file.
+    /// When the most recently changed session file was changed. `null` if there is no session file.
     pub newest: Option<Timestamp>,
-    /// The number of session files that were already imported.
+    /// The number of session files that were already imported, in whole or in part.
     pub imported: u64,
-    /// The number of files with content that was not imported yet, including sidecar files.
+    /// The number of session files and sidecar files whose content is not yet completely imported.
     pub to_read: u64,
 }

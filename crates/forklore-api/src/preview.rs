@@ -3,28 +3,31 @@
 use forklore_core::{Cut, Data, Selector, SessionId};
 use serde::{Deserialize, Serialize};
 
-/// The request of `inspect --request`: the session, and the model that would answer.
+/// The request of `inspect --request`: computes the request that a model would receive, without
+/// sending it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Preview {
-    /// The session.
+    /// The session whose next model request is computed.
     pub session_id: SessionId,
-    /// The model, by its name in the configuration. `null` is the default model.
+    /// The model that would receive the request, by its name in the configuration. `null` is the
+    /// default model.
     pub model: Option<String>,
-    /// Returns the request of a fork at this cut instead, and what it shares with the session's
-    /// request. `null` returns the session's request.
+    /// The position at which to fork the session in thought. The answer then describes the fork's
+    /// request, and what it shares with the session's request. `null` describes the session's
+    /// request.
     pub fork_at: Option<Selector>,
-    /// Whether to leave out the tools. Then no tool server is started.
+    /// Whether to leave out the tools from the request. No tool server is then started.
     #[serde(default)]
     pub without_tools: bool,
-    /// Whether the model's server counts the tokens, for which it receives the history. If `false`
-    /// or if the server cannot count, the number is an estimate.
+    /// Whether the model's server counts the tokens. For this, the server receives the history. If
+    /// `false`, or if the server cannot count, the number of tokens is an estimate.
     #[serde(default)]
     pub count: bool,
 }
 
-/// The answer of `inspect --request`.
+/// The answer of `inspect --request`: the request that a model would receive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RequestPreview {
@@ -32,21 +35,21 @@ pub struct RequestPreview {
     pub model: ModelName,
     /// The number of messages in the request.
     pub messages: usize,
-    /// The number of tools in the request.
+    /// The number of tools that the request offers to the model.
     pub tools: usize,
-    /// The size of the body in bytes.
+    /// The size of the request body in bytes.
     pub bytes: usize,
-    /// The number of tokens in the request.
+    /// The number of tokens in the request, counted or estimated.
     pub tokens: TokenCount,
-    /// The part of a fork's request that is identical to the parent's request. Present only with
-    /// `--fork`.
+    /// The part of a fork's request that is identical to its parent's request. Present only if a
+    /// fork was requested (`--fork`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<SharedPrefix>,
-    /// The body of the request, byte for byte.
+    /// The body of the model request, byte for byte.
     pub body: Data,
 }
 
-/// The provider and the name that identify a model.
+/// The provider and the name that together identify a model.
 ///
 /// Reasoning is sent back only to the model that wrote it (docs/semantics.md, Model requests).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,26 +61,26 @@ pub struct ModelName {
     pub model: String,
 }
 
-/// A number of tokens.
+/// A number of tokens, counted or estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TokenCount {
     /// The number of tokens.
     pub count: u64,
-    /// Whether the number is an estimate.
+    /// Whether the number of tokens is an estimate.
     pub estimated: bool,
 }
 
-/// The part of a fork's request that is identical to the beginning of its parent's request.
+/// The part at the beginning of a fork's request that is identical to its parent's request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SharedPrefix {
-    /// The cut at which the fork would begin.
+    /// The position in the parent's log at which the fork would begin.
     pub cut: Cut,
-    /// The number of shared messages.
+    /// The number of messages that are identical in both requests.
     pub messages: usize,
-    /// The number of shared bytes.
+    /// The number of bytes that are identical in both requests.
     pub bytes: usize,
-    /// The number of shared tokens.
+    /// The number of tokens that are identical in both requests.
     pub tokens: TokenCount,
 }

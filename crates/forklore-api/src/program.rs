@@ -4,32 +4,32 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// The answer of `completions`.
+/// The answer of `completions`: a completion script for a shell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompletionScript {
-    /// The name of the shell.
+    /// The name of the shell, such as `bash`.
     pub shell: String,
-    /// The completion script.
+    /// The text of the completion script.
     pub script: String,
 }
 
-/// The answer of `man`.
+/// The answer of `man`: a manual page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManPage {
-    /// The name of the page.
+    /// The name of the manual page.
     pub page: String,
-    /// The page in roff.
+    /// The text of the manual page, in roff.
     pub text: String,
 }
 
-/// The answer of `man --out DIR`.
+/// The answer of `man --out DIR`: the manual pages that were written to files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManPages {
-    /// The directory that the pages were written to.
+    /// The directory to which the manual pages were written.
     pub dir: PathBuf,
-    /// The names of the written pages.
+    /// The names of the manual pages that were written.
     pub pages: Vec<String>,
 }

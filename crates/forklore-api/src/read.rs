@@ -20,7 +20,8 @@ impl Malformed {
         &self.path
     }
 
-    /// Returns the line number that was passed to [`read_line`]; `None` for an error of [`read`].
+    /// Returns the number of the invalid line that was passed to [`read_line`]. `None` for an error
+    /// of [`read`].
     #[must_use]
     pub fn line(&self) -> Option<usize> {
         self.line
@@ -50,7 +51,8 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Malformed> {
     Ok(value)
 }
 
-/// Parses one value from one line of a longer text. `line` is the number of this line, from 1.
+/// Parses one value from the text of one line. `line` is the number of this line in its file, from
+/// 1, and appears in errors.
 ///
 /// # Errors
 /// The errors of [`read`]. The error also contains the line number.

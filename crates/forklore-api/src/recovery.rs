@@ -3,20 +3,21 @@
 use forklore_core::SessionId;
 use serde::{Deserialize, Serialize};
 
-/// Counts of the data that a recovery copied into the new store, and the list of what it could not
-/// read.
+/// Counts of what a recovery copied from a damaged store into a new store. It also lists what the
+/// recovery could not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recovery {
-    /// The number of recovered sessions. Tombstones of deleted sessions do not count.
+    /// The number of recovered sessions. Deleted sessions, of which only a tombstone remains, do
+    /// not count.
     pub sessions: u64,
-    /// The number of recovered events. Shared events count once.
+    /// The number of recovered events. An event that several sessions share counts once.
     pub events: u64,
-    /// The number of imported files that can be restored from the new store.
+    /// The number of imported files that can still be restored from the new store.
     pub sources: u64,
     /// The number of recovered attachments.
     pub attachments: u64,
-    /// The pieces that could not be read.
+    /// The pieces of the damaged store that could not be read.
     pub lost: Vec<LostPiece>,
 }
 
@@ -24,42 +25,42 @@ pub struct Recovery {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LostPiece {
-    /// The id of the session. `null` if unknown.
+    /// The id of the session to which the lost piece belongs. `null` if unknown.
     pub session_id: Option<SessionId>,
     /// The log position of the lost event. Absent if the lost piece is not an event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// The kind of the lost piece.
+    /// What was lost, for example an event or an attachment.
     pub what: LostKind,
     /// Why the piece could not be read.
     pub reason: String,
 }
 
-/// The kinds of pieces that a recovery can lose.
+/// The kinds of pieces of a damaged store that a recovery can lose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LostKind {
-    /// A session, or the data in its header.
+    /// A session as a whole, or data in its header.
     Header,
-    /// An event. In the new store, a marker event of type `x.lost` has its log position.
+    /// A whole event. In the new store, an event of type `x.lost` has its log position.
     Event,
-    /// The `data` of an event. In the new store, a marker event has the event's id, timestamp and
-    /// class.
+    /// The `data` of an event. In the new store, an event of type `x.lost` has its id, timestamp
+    /// and class.
     Data,
-    /// An imported file, which can no longer be restored.
+    /// An imported file. It can no longer be restored byte for byte.
     Source,
     /// The bytes of an attachment. The messages that reference it remain.
     Attachment,
 }
 
-/// The answer of `verify --repair`.
+/// The answer of `verify --repair`: the new store, and what was recovered into it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recovered {
-    /// The location of the new store.
+    /// The location of the new store: a URL or a path.
     pub store: String,
-    /// The recovered and the lost data.
+    /// Counts of the recovered data, and the list of the lost data.
     #[serde(flatten)]
     pub recovery: Recovery,
 }

@@ -20,7 +20,7 @@ use crate::{
     Tree, TurnAnswer, Verification, Vocabulary, WatchLine,
 };
 
-/// The fields of the verb's answer.
+/// Stands for the fields of any verb's answer in the JSON Schema.
 #[derive(JsonSchema)]
 struct AnyAnswer {}
 
@@ -38,7 +38,7 @@ fn generated() -> Map<String, Value> {
     generator.take_definitions(true)
 }
 
-/// Returns the JSON Schema of every request and every answer.
+/// Returns the JSON Schema of all requests and answers.
 #[must_use]
 pub fn schema() -> Value {
     let of = |name: &str| json!({"$ref": format!("#/$defs/{name}")});
@@ -55,7 +55,7 @@ pub fn schema() -> Value {
     })
 }
 
-/// Returns the reference page in Markdown.
+/// Returns the reference page of all requests and answers, in Markdown.
 #[must_use]
 pub fn page() -> String {
     let mut page = String::from(HEAD);
@@ -80,7 +80,8 @@ pub fn page() -> String {
     page
 }
 
-/// The table row for a verb that fails: its description, and the type of its answer.
+/// The entry for failed verbs in the table of answers: a description of the verb, and the type of
+/// the answer.
 const FAILURE: (&str, &str) = ("any verb that fails", "Refusal");
 
 const HEAD: &str = "\
@@ -130,7 +131,7 @@ fn describe(page: &mut String, name: &str, definition: &Value) {
     }
 }
 
-/// Writes the fields of an object as a table.
+/// Appends to `page` a table of the fields that `definition`, the schema of an object, has.
 fn fields(page: &mut String, definition: &Value) {
     let Some(properties) = definition.get("properties").and_then(Value::as_object) else { return };
     let required: Vec<_> =
@@ -143,7 +144,7 @@ fn fields(page: &mut String, definition: &Value) {
     }
 }
 
-/// Describes one variant of a type in a few words.
+/// Describes one variant of a type in a few words, from the schema of the variant.
 fn one_of(variant: &Value) -> String {
     if let Some(word) = variant.get("const") {
         return format!("`{word}`");
@@ -162,12 +163,12 @@ fn one_of(variant: &Value) -> String {
     properties.iter().map(field).chain(others).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the name of the type that a schema refers to.
+/// Returns the name of the type to which `schema` refers. `None` if it is not a reference.
 fn reference(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.rsplit('/').next()
 }
 
-/// Describes the type of a value in a few words.
+/// Describes the type of a value in a few words, from the schema of the value.
 fn kind(schema: &Value) -> String {
     if let Some(name) = reference(schema) {
         return link(name);
@@ -193,7 +194,8 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-/// Replaces rustdoc links by their text, because their targets do not exist on the page.
+/// Replaces rustdoc links in `text` by their labels, because their targets do not exist on the
+/// reference page.
 fn without_links(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

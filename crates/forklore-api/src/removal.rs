@@ -3,21 +3,26 @@
 use forklore_core::SessionId;
 use serde::{Deserialize, Serialize};
 
-/// How `delete` treats the descendants of the session.
+/// How `delete` treats sessions that were forked from the deleted session.
+///
+/// In every mode, delegates (sessions of sub-agents) on which no branch depends are deleted with
+/// their parent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DeleteMode {
-    /// The delete is refused if the session has branch children that were not detached.
+    /// Refuses the delete if branches were forked from the session and not detached.
     #[default]
     Refuse,
-    /// The descendants are deleted too.
+    /// Also deletes all delegates (sessions of sub-agents) below the session, and all branches that
+    /// were not detached.
     Cascade,
-    /// The children remain and retain the events that they inherit. No event is copied.
+    /// Leaves the branches that were forked from the session, with the events that they inherit. No
+    /// event is copied.
     DetachChildren,
 }
 
-/// The request of `delete`.
+/// The request of `delete`: deletes a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -25,7 +30,7 @@ pub struct Delete {
     /// The session to delete.
     #[serde(rename = "session_id")]
     pub session: SessionId,
-    /// How to treat the session's descendants.
+    /// How to treat the sessions that were forked from the deleted session.
     #[serde(default)]
     pub mode: DeleteMode,
     /// Whether to return only the plan, and delete nothing.
@@ -33,26 +38,26 @@ pub struct Delete {
     pub dry_run: bool,
 }
 
-/// The answer of `delete`.
+/// The answer of `delete`: the sessions that were deleted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Deleted {
-    /// The deleted sessions, in the order of their deletion.
+    /// The deleted sessions, in the order of their deletion. In a dry run: the sessions to delete.
     pub deleted: Vec<SessionId>,
-    /// The number of deleted sessions whose events remain stored, because other sessions still need
-    /// them. Always 0 in a dry run.
+    /// The number of deleted sessions of which events remain stored, because other sessions still
+    /// need these events. Always 0 in a dry run.
     #[serde(rename = "kept_segments")]
     pub retained_segments: u64,
-    /// Whether this answer is only a plan.
+    /// Whether this answer is only a plan: nothing was deleted.
     pub dry_run: bool,
 }
 
-/// The answer of `detach`.
+/// The answer of `detach`: the session now has its own copy of the events that it inherits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Detached {
-    /// The id of the session.
+    /// The id of the detached session.
     pub session_id: SessionId,
-    /// The number of copied events. 0 if the session was already detached.
+    /// The number of inherited events that were copied. 0 if the session was already detached.
     pub copied_events: u64,
 }

@@ -11,8 +11,8 @@ use crate::{
 
 /// A verb and its request, for example `{"fork": {"parent_session_id": "plan-1"}}`.
 ///
-/// Paths name files on the machine that runs the verb. Bytes, such as those of an attachment, travel
-/// apart from the JSON.
+/// Paths name files on the machine that runs the verb. Bytes, such as those of an attachment, are
+/// sent separately, outside the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -23,133 +23,144 @@ pub enum Request {
     Turn(TurnRequest),
     /// Creates a session. The answer is [`SessionAnswer`](crate::SessionAnswer).
     New(Create),
-    /// Appends events. The answer is [`Appended`](crate::Appended).
+    /// Appends events to a session. The answer is [`Appended`](crate::Appended).
     Append(Append),
-    /// Stores an attachment, whose bytes travel apart from the JSON, and appends a message that
+    /// Stores an attachment, whose bytes are sent outside the JSON. Then appends a message that
     /// references it. The answer is [`Attached`](crate::Attached).
     Attach {
-        /// The session that gets the message.
+        /// The session to which the message is appended.
         session_id: SessionId,
-        /// Metadata of the attachment and of the message.
+        /// Metadata of the attachment, and of the message that references it.
         #[serde(default)]
         attachment: Attach,
     },
     /// Lists the attachments of a session. The answer is [`Attachments`](crate::Attachments).
     Attachments {
-        /// The session.
+        /// The session whose attachments are listed.
         session_id: SessionId,
     },
-    /// Reads an attachment. The answer is [`AttachmentFile`](crate::AttachmentFile), or the bytes
-    /// if the request names no file.
+    /// Reads an attachment of a session. The answer is [`AttachmentFile`](crate::AttachmentFile),
+    /// or the bytes if the request names no file to write.
     ReadAttachment(ReadAttachment),
-    /// Reads session files of other agents. The answer is [`Imported`](crate::Imported).
+    /// Imports session files of other agents. The answer is [`Imported`](crate::Imported).
     Import(Import),
     /// Lists the agents that have sessions on the machine that runs the verb. The answer is
     /// [`Discovery`](crate::Discovery).
     Discover {},
-    /// Lists sessions. The answer is [`SessionPage`](crate::SessionPage).
+    /// Lists the sessions of the store. The answer is [`SessionPage`](crate::SessionPage).
     List(ListRequest),
-    /// Shows a session. The answer is [`SessionAnswer`](crate::SessionAnswer).
+    /// Returns the header of a session, without its events. The answer is
+    /// [`SessionAnswer`](crate::SessionAnswer).
     Show {
         /// The id of the session.
         session_id: SessionId,
     },
-    /// Changes the label of a branch. The answer is [`SessionAnswer`](crate::SessionAnswer).
+    /// Changes the label of a branch or a delegate. The answer is
+    /// [`SessionAnswer`](crate::SessionAnswer).
     Label {
         /// The id of the session.
         session_id: SessionId,
-        /// The new label.
+        /// The new label of the session.
         label: Label,
     },
-    /// Prints events. The answer is one [`EventLine`](crate::EventLine) per event.
+    /// Returns events of a session as they are stored. The answer is one
+    /// [`EventLine`](crate::EventLine) per event.
     Log {
         /// The id of the session.
         session_id: SessionId,
-        /// The range of events to print.
+        /// The range of events to return.
         #[serde(default)]
         range: LogRange,
     },
-    /// Reads a conversation. The answer is one [`Record`](crate::Record) per event.
+    /// Returns the conversation of a session. The answer is one [`Record`](crate::Record) per
+    /// event.
     Replay {
         /// The id of the session.
         session_id: SessionId,
-        /// The position up to which to read. `null` reads to the end.
+        /// The position in the log at which reading ends. `null` reads to the end of the log.
         up_to: Option<Selector>,
     },
-    /// Returns what the model would receive. The answer is [`Inspection`](crate::Inspection).
+    /// Returns the messages of a session as a model would receive them. The answer is
+    /// [`Inspection`](crate::Inspection).
     Inspect {
         /// The id of the session.
         session_id: SessionId,
     },
-    /// Returns the request that a model would receive. The answer is
+    /// Returns the request that a model would receive for a session. The answer is
     /// [`RequestPreview`](crate::RequestPreview).
     Preview(Preview),
     /// Creates a child session. The answer is [`Forked`](crate::Forked).
     Fork(Fork),
-    /// Shows families as trees. The answer is [`Tree`](crate::Tree).
+    /// Returns families (roots with all their descendants) as trees. The answer is
+    /// [`Tree`](crate::Tree).
     Tree(TreeRequest),
-    /// Lists the branches of a family. The answer is [`Branches`](crate::Branches).
+    /// Lists the branches of a family (a root with all its descendants). The answer is
+    /// [`Branches`](crate::Branches).
     Branches {
-        /// The id of any session of the family.
+        /// The id of any session of the family (a root with all its descendants).
         session_id: SessionId,
     },
-    /// Shows ancestors and children. The answer is [`Lineage`](crate::Lineage).
+    /// Returns the ancestors and the children of a session. The answer is
+    /// [`Lineage`](crate::Lineage).
     Lineage {
         /// The id of the session.
         session_id: SessionId,
     },
-    /// Compares two sessions. The answer is [`Difference`](crate::Difference).
+    /// Compares the conversations of two sessions. The answer is [`Difference`](crate::Difference).
     Diff {
         /// The id of the first session.
         a: SessionId,
         /// The id of the second session.
         b: SessionId,
     },
-    /// Records a summary of one branch in another. The answer is [`Brought`](crate::Brought).
+    /// Records a summary of one branch in another session. The answer is
+    /// [`Brought`](crate::Brought).
     Bring(Bring),
     /// Runs several continuations of a session and compares them. The answer is
     /// [`Exploration`](crate::Exploration).
     Explore(Explore),
-    /// Copies the prefix that a session inherits. The answer is [`Detached`](crate::Detached).
+    /// Gives a session its own copy of the events that it inherits. The answer is
+    /// [`Detached`](crate::Detached).
     Detach {
         /// The id of the session.
         session_id: SessionId,
     },
     /// Deletes a session. The answer is [`Deleted`](crate::Deleted).
     Delete(Delete),
-    /// Writes a session in another format. The answer is [`ExportedFile`](crate::ExportedFile), or
-    /// the bytes if the request names no file.
+    /// Writes a session in the format of an agent, or as plain messages. The answer is
+    /// [`ExportedFile`](crate::ExportedFile), or the bytes if the request names no file to write.
     Export(Export),
     /// Writes a session as a new file that an agent finds and resumes. The answer is
     /// [`ResumeIn`](crate::ResumeIn).
     ResumeIn(ResumeInRequest),
-    /// Writes a file of an imported session, byte for byte. The answer is
-    /// [`RestoredFile`](crate::RestoredFile), or the bytes if the request names no file.
+    /// Restores a file from which a session was imported, byte for byte. The answer is
+    /// [`RestoredFile`](crate::RestoredFile), or the bytes if the request names no file to write.
     Restore(Restore),
-    /// Writes all files of an imported session, byte for byte. The answer is
+    /// Restores all files of an imported session, byte for byte. The answer is
     /// [`RestoredFiles`](crate::RestoredFiles).
     RestoreAll(RestoreAll),
-    /// Lists the files of an imported session. The answer is [`SessionFiles`](crate::SessionFiles).
+    /// Lists the stored files of an imported session. The answer is
+    /// [`SessionFiles`](crate::SessionFiles).
     Files {
-        /// The session.
+        /// The imported session whose files are listed.
         session_id: SessionId,
     },
     /// Writes sessions as RDF. The answer is [`GraphFile`](crate::GraphFile), or the bytes if the
-    /// request names no file.
+    /// request names no file to write.
     Graph(Graph),
-    /// Returns the vocabulary of graphs. The answer is [`Vocabulary`](crate::Vocabulary).
+    /// Returns the RDF vocabulary of graphs. The answer is [`Vocabulary`](crate::Vocabulary).
     Vocabulary {
-        /// Which part of the vocabulary.
+        /// The part of the vocabulary to return.
         part: VocabularyPart,
     },
     /// Answers a SPARQL query about sessions. The answer is [`QueryAnswer`](crate::QueryAnswer).
     Sparql(Sparql),
     /// Counts sessions, events and bytes. The answer is [`StatsAnswer`](crate::StatsAnswer).
     Stats {
-        /// The sessions to count.
+        /// The sessions whose events and bytes are counted.
         scope: UsageScope,
-        /// Whether to include the usage by model if the scope is the whole store. This reads all
-        /// records of the store. For a session or a family, the usage by model is always included.
+        /// Whether to include usage by model if the scope is the whole store. This reads all
+        /// records of the store. For a session or a family, usage by model is always included.
         #[serde(default)]
         models: bool,
     },
@@ -158,18 +169,21 @@ pub enum Request {
         /// The session to check. `null` checks the whole store.
         session_id: Option<SessionId>,
     },
-    /// Copies what is readable of a damaged store into a new store. The answer is
+    /// Copies everything readable from a damaged store into a new store. The answer is
     /// [`Recovered`](crate::Recovered).
     Repair {
         /// The new store: a URL such as `files:saved`, or the path of an SQLite file. Nothing may
-        /// exist there yet.
+        /// exist at this location yet.
         store: String,
     },
-    /// Frees the space of deleted sessions. The answer is [`Collected`](crate::Collected).
+    /// Erases the bytes of deleted sessions from the store's files. The answer is
+    /// [`Collected`](crate::Collected).
     Gc {},
-    /// Compresses sessions that are not in use. The answer is [`Packed`](crate::Packed).
+    /// Compresses families (roots with all their descendants) that are not in use. The answer is
+    /// [`Packed`](crate::Packed).
     Pack {
-        /// Compresses only families that were not written to for at least this number of days.
+        /// How long a family must be unused: it was not written to for at least this number of
+        /// days.
         idle_days: u32,
     },
     /// Checks the store and its environment. The answer is [`Doctor`](crate::Doctor).

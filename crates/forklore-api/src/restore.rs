@@ -5,64 +5,67 @@ use std::path::PathBuf;
 use forklore_core::SessionId;
 use serde::{Deserialize, Serialize};
 
-/// The request of `restore`: one file of a session.
+/// The request of `restore`: writes one file of an imported session again, byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Restore {
-    /// The session.
+    /// The imported session whose file is restored.
     pub session_id: SessionId,
-    /// The `name` of the file in the answer of `restore --list`. `null` is the file that the
-    /// session was imported from, up to the last imported byte.
+    /// The `name` of the file to restore, from the answer of `restore --list`. `null` restores the
+    /// file that the session was imported from, up to the last imported byte.
     pub file: Option<String>,
-    /// The revision of `file`. `null` is the latest. Without `file` it has no effect.
+    /// The revision (number of the version) of `file` to restore, from 0. `null` is the latest.
+    /// Without `file`, this field has no effect.
     pub revision: Option<u64>,
     /// The new file to write, on the machine that runs the verb. `null` returns the bytes to the
-    /// caller; they travel apart from the JSON.
+    /// caller, separately from the JSON.
     pub path: Option<PathBuf>,
 }
 
-/// The request of `restore --all`: the latest revision of each file of a session.
+/// The request of `restore --all`: writes the latest version of each file of an imported session
+/// again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RestoreAll {
-    /// The session.
+    /// The imported session whose files are restored.
     pub session_id: SessionId,
-    /// The directory to write the files to, on the machine that runs the verb. If one of the files
-    /// exists there, nothing is written.
+    /// The directory to which the files are written, on the machine that runs the verb. If one of
+    /// the files already exists there, nothing is written.
     pub path: PathBuf,
 }
 
-/// The answer of `restore -o PATH`: the file that was written.
+/// The answer of `restore -o PATH`: describes the file that was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RestoredFile {
     /// The path of the written file.
     pub path: PathBuf,
-    /// The size of the file in bytes.
+    /// The size of the written file in bytes.
     pub bytes: u64,
     /// The path from which the file was imported.
     pub source: String,
-    /// The revision of the file: how often the file had been rewritten in place before. The first
+    /// The revision of the file: how often its earlier content had been replaced before. The first
     /// revision is 0.
     pub revision: u64,
 }
 
-/// The answer of `restore --all -o DIR`: the files that were written.
+/// The answer of `restore --all -o DIR`: describes the files that were written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RestoredFiles {
-    /// The directory that the files were written to.
+    /// The directory to which the files were written.
     pub path: PathBuf,
-    /// The written files.
+    /// The files that were written.
     pub files: Vec<WrittenFile>,
     /// The total size of the written files in bytes.
     pub bytes: u64,
-    /// The names of files that were not written because their bytes were deleted with a session.
+    /// The names of files that were not written, because their bytes were erased when a session was
+    /// deleted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<String>,
-    /// The files that were not written because their bytes are damaged.
+    /// The files that were not written, because their stored bytes are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<DamagedFile>,
 }
@@ -71,13 +74,14 @@ pub struct RestoredFiles {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WrittenFile {
-    /// The path relative to the session's own file.
+    /// The path of the file, relative to the directory of the file that the session was imported
+    /// from.
     pub name: String,
     /// The path of the written file.
     pub path: PathBuf,
-    /// The size of the file in bytes.
+    /// The size of the written file in bytes.
     pub bytes: u64,
-    /// The revision of the file: how often the file had been rewritten in place before. The first
+    /// The revision of the file: how often its earlier content had been replaced before. The first
     /// revision is 0.
     pub revision: u64,
 }
@@ -86,42 +90,44 @@ pub struct WrittenFile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DamagedFile {
-    /// The path relative to the session's own file.
+    /// The path of the file, relative to the directory of the file that the session was imported
+    /// from.
     pub name: String,
-    /// A description of the damage.
+    /// A description of the damage to the stored bytes.
     pub message: String,
 }
 
-/// The answer of `restore --list`: the stored files of a session.
+/// The answer of `restore --list`: the stored files of an imported session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionFiles {
-    /// The files. The file that the session was imported from comes first.
+    /// The stored files of the session. The file that the session was imported from comes first.
     pub files: Vec<SessionFile>,
 }
 
-/// A file of a session, whose bytes the store contains.
+/// A file of an imported session, whose bytes the store contains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionFile {
-    /// The path relative to the directory of the session's own file. Components are separated by
-    /// `/`; none is `..`. A path that is not UTF-8 begins with `bytes://`, and each byte that is
-    /// not UTF-8, and `%` itself, is encoded as `%` and two hexadecimal digits.
+    /// The path of the file, relative to the directory of the file that the session was imported
+    /// from. Components are separated by `/`; none is `..`. A path that is not UTF-8 begins with
+    /// `bytes://`, and each byte that is not UTF-8, and `%` itself, is encoded as `%` and two
+    /// hexadecimal digits.
     pub name: String,
     /// The path at which the import found the file.
     pub path: String,
     /// The size of the file in bytes.
     pub bytes: u64,
-    /// The sha256 of the bytes, in hex.
+    /// The sha256 of the file's bytes, in hexadecimal digits.
     pub sha256: String,
-    /// The revision of the file: how often the file had been rewritten in place before. The first
+    /// The revision of the file: how often its earlier content had been replaced before. The first
     /// revision is 0.
     pub revision: u64,
-    /// Whether this is the latest revision of the file, which `restore` writes if it is given the
-    /// name.
+    /// Whether this is the latest revision (version) of the file. `restore` writes this one if it
+    /// gets only the file's name.
     pub latest: bool,
     /// Whether this is the file that the session was imported from.
     pub own: bool,
-    /// Whether the stored bytes were erased because a session was deleted.
+    /// Whether the file's stored bytes were erased because a session was deleted.
     pub gone: bool,
 }

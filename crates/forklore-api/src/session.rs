@@ -15,54 +15,58 @@ use serde::{Deserialize, Serialize};
 pub struct Session {
     /// The session's id.
     pub id: SessionId,
-    /// The id of the root of the session's family.
+    /// The id of the root of the session's family (a root with all its descendants).
     pub root_id: SessionId,
     /// The id of the parent session. `null` for a root.
     pub parent_id: Option<SessionId>,
-    /// The session's kind: root, branch or delegate.
+    /// The session's kind: root, branch, or delegate (the session of a sub-agent).
     pub kind: SessionKind,
-    /// The session's label, unique in its family.
+    /// The session's label: a short name, unique in its family.
     pub label: Label,
-    /// The session's title, for display.
+    /// The session's title, for display. `null` if it has none.
     pub title: Option<String>,
     /// The position in the parent's log at which the session begins. `null` for a root.
     pub cut: Option<Cut>,
-    /// How the session stores its inherited prefix: shared or copied.
+    /// How the store represents the events that the session inherits: shared with the parent or
+    /// copied. `null` for a root.
     pub strategy: Option<Strategy>,
     /// The workspace that the session belongs to.
     pub workspace: Workspace,
-    /// The principal for whom the session acts.
+    /// The principal (user) for whom the session acts.
     pub principal: Option<String>,
     /// The session's permissions: an upper limit on what it may do. `null` means no limit.
     pub permissions: Option<BTreeSet<String>>,
-    /// Metadata set by the application.
+    /// Metadata of the session, set by the application. forklore does not interpret it.
     pub metadata: Option<Data>,
-    /// The agent from whose records the session was imported.
+    /// The dialect (name of an agent's record format) of imported events in the session's history.
+    /// `null` if it has none.
     pub dialect: Option<String>,
     /// When the session was created.
     pub created: Timestamp,
     /// When the session was last written to.
     pub updated: Timestamp,
-    /// The last log position. -1 if the log is empty.
+    /// The session's last log position. -1 if the log is empty.
     pub head_seq: i64,
-    /// The number of conversation events, including inherited ones.
+    /// The number of conversation events in the session's history, including inherited events.
     pub head_index: u64,
     /// The number of events that the session wrote itself.
     pub own_events: u64,
     /// The number of parent links between the session and its root.
     pub depth: u64,
-    /// Whether a runtime has leased the session.
+    /// Whether a runtime (a process that runs turns) has leased the session.
     pub status: Status,
-    /// Whether the session was detached, so that it has its own copy of its inherited events.
+    /// Whether the session has its own copy of the events that it inherits, so that it needs no
+    /// ancestor.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub detached: bool,
-    /// If the imported file has several branches, the session that the file's agent would resume.
+    /// The session that the agent itself would resume from the imported file. Present only if the
+    /// file has several branches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leaf: Option<SessionId>,
-    /// The file from which the session was imported.
+    /// The path of the file from which the session was imported. Absent if it was not imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The session whose beginning this imported session repeats.
+    /// The session whose beginning this imported session repeats. Absent if none was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy_of: Option<CopyOf>,
     /// Whether the session was deleted.
@@ -71,8 +75,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Creates the value from a stored header. `now` decides whether the session's lease is still
-    /// valid.
+    /// Converts a stored header. The time `now` decides whether the session's lease is still valid.
     #[must_use]
     pub fn of(header: &Header, now: Timestamp) -> Self {
         let running = header.leased_by_other(None, now).is_some();
@@ -106,62 +109,63 @@ impl Session {
     }
 }
 
-/// Whether a runtime has leased a session.
+/// Whether a runtime (a process that runs turns) has leased a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// No runtime has leased the session.
+    /// No runtime (process that runs turns) has leased the session.
     Idle,
-    /// A runtime has leased the session.
+    /// A runtime (a process that runs turns) has leased the session.
     Running,
 }
 
-/// The answer of the verbs that create, label or show one session.
+/// The answer of the verbs that create, label or show one session: the header of this session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionAnswer {
-    /// The session.
+    /// The header of the session, after the verb.
     pub session: Session,
 }
 
 impl SessionAnswer {
-    /// Creates the answer from a stored header. `now` decides whether the session's lease is still
-    /// valid.
+    /// Creates the answer from a stored header. The time `now` decides whether the session's lease
+    /// is still valid.
     #[must_use]
     pub fn of(header: &Header, now: Timestamp) -> Self {
         Self { session: Session::of(header, now) }
     }
 }
 
-/// The request of `new`: the session to create.
+/// The request of `new`: creates a session without history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Create {
-    /// The session's id. `null` generates an id.
+    /// The new session's id. `null` generates an id.
     pub id: Option<SessionId>,
-    /// The session's title.
+    /// The new session's title, for display. `null` gives it no title.
     pub title: Option<String>,
-    /// The session's label. The label of a root is `main`.
+    /// The new session's label. The label of a root is always `main`.
     pub label: Option<Label>,
-    /// The session's workspace.
+    /// The new session's workspace (folder).
     pub workspace: Workspace,
-    /// The principal for whom the session acts.
+    /// The principal (user) for whom the new session acts. `null` sets none.
     pub principal: Option<String>,
-    /// The session's permissions: an upper limit on what it may do. `null` means no limit.
+    /// The new session's permissions: an upper limit on what it may do. `null` means no limit.
     pub permissions: Option<BTreeSet<String>>,
-    /// Metadata set by the application. forklore does not interpret it.
+    /// Metadata of the new session, set by the application. forklore does not interpret it.
     pub metadata: Option<Data>,
-    /// Configuration set by the application. forklore does not interpret it.
+    /// Configuration of the new session, set by the application. forklore does not interpret it.
     pub config: Option<Data>,
-    /// The parent, if the session is a delegate. `null` creates a root.
+    /// The parent, if the new session is a delegate (the session of a sub-agent). `null` creates a
+    /// root.
     #[serde(rename = "parent_session_id")]
     pub parent: Option<SessionId>,
 }
 
 impl Create {
-    /// Creates a request for a root in `workspace`, with all defaults.
+    /// Creates a request for a new root in `workspace`. All other fields have their defaults.
     #[must_use]
     pub fn in_workspace(workspace: Workspace) -> Self {
         Self {
@@ -185,23 +189,25 @@ impl Create {
 pub struct ListRequest {
     /// Lists only sessions of this workspace. `null` lists all workspaces.
     pub workspace: Option<Workspace>,
-    /// Lists only sessions of this kind. `null` lists roots and branches.
+    /// Lists only sessions of this kind. `null` lists roots and branches, but no delegates
+    /// (sessions of sub-agents).
     pub kind: Option<SessionKind>,
-    /// Lists only sessions updated at or after this time.
+    /// Lists only sessions that were last written to at or after this time.
     pub since: Option<Timestamp>,
     /// The maximum number of sessions to return. 0 means no limit.
     pub limit: usize,
-    /// The position to continue from: the `next` of an earlier answer.
+    /// The position at which the page begins: the `next` of the page before. `null` begins with the
+    /// first session.
     pub after: Option<String>,
 }
 
-/// The answer of `list`: one page of sessions, the most recently updated first.
+/// The answer of `list`: one page of sessions, the most recently written first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionPage {
-    /// The sessions.
+    /// The headers of the sessions on this page.
     pub sessions: Vec<Session>,
-    /// The position of the next page. Absent on the last page.
+    /// The position at which the next page begins. Pass it as `after`. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     /// The problems of sessions whose header cannot be read.

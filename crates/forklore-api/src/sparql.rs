@@ -8,23 +8,23 @@ use serde_json::{Map, Value};
 
 use crate::GraphScope;
 
-/// The request of `sparql`: a query, and the sessions that it is about.
+/// The request of `sparql`: a query, and the sessions whose graph it reads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Sparql {
-    /// The query: SELECT, ASK, CONSTRUCT or DESCRIBE. The prefixes `fl`, `prov`, `rdf`, `rdfs`,
-    /// `xsd` and `owl` are declared.
+    /// The text of the query: SELECT, ASK, CONSTRUCT or DESCRIBE. The prefixes `fl`, `prov`, `rdf`,
+    /// `rdfs`, `xsd` and `owl` are declared.
     pub query: String,
-    /// The sessions that the query is about.
+    /// The sessions whose graph the query reads.
     pub scope: GraphScope,
-    /// Values of variables in the query. They never become part of its text.
+    /// Values for variables of the query. The values never become part of the query's text.
     #[serde(default)]
     pub parameters: Vec<QueryParameter>,
-    /// The largest number of rows or triples to return. 0 means no limit.
+    /// The largest number of rows or triples that the query returns. 0 means no limit.
     #[serde(default = "limit")]
     pub limit: usize,
-    /// For how many seconds the query may run.
+    /// How many seconds the query may run.
     #[serde(default = "timeout")]
     pub timeout_seconds: f64,
 }
@@ -38,12 +38,12 @@ fn timeout() -> f64 {
 }
 
 impl Sparql {
-    /// The default limit of rows or triples.
+    /// The default limit for the number of rows or triples that a query returns.
     pub const LIMIT: usize = 10_000;
-    /// The default time limit in seconds.
+    /// The default time limit of a query, in seconds.
     pub const TIMEOUT_SECONDS: f64 = 30.0;
 
-    /// Creates a request with all defaults.
+    /// Creates a request with this query and these sessions. All other fields have their defaults.
     #[must_use]
     pub fn of(query: impl Into<String>, scope: GraphScope) -> Self {
         Self {
@@ -56,23 +56,24 @@ impl Sparql {
     }
 }
 
-/// The value of a variable in a query.
+/// A variable of a query, with the value to use for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct QueryParameter {
     /// The name of the variable, without `?`.
     pub name: String,
-    /// The value: `<IRI>`, `"a literal"` with or without a language or a type, a number, `true`,
-    /// `false`, or `session:` and the id of a session. Anything else is a plain text.
+    /// The value of the variable, written as an RDF term or as plain text. A term is `<IRI>`, `"a
+    /// literal"` with or without a language or a type, a number, `true`, `false`, or `session:` and
+    /// the id of a session. Anything else is plain text.
     pub value: String,
 }
 
-/// The answer of `sparql`. Its fields depend on the query.
+/// The answer of `sparql`. The fields that it has depend on the form of the query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueryAnswer {
-    /// Whether the pattern matches. Present only in answers to ASK.
+    /// Whether the query's pattern matches. Present only in answers to ASK.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boolean: Option<bool>,
     /// The triples, grouped by subject. Present only in answers to CONSTRUCT and DESCRIBE.
@@ -82,10 +83,10 @@ pub struct QueryAnswer {
     /// to ASK.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<QueryHead>,
-    /// The rows of the result. Present only in answers to SELECT.
+    /// The rows of the query's result. Present only in answers to SELECT.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<QueryResults>,
-    /// Whether there are more rows or triples than the limit.
+    /// Whether rows or triples are left out, because there are more than the limit of the query.
     pub truncated: bool,
 }
 
@@ -102,7 +103,8 @@ pub struct QueryHead {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueryResults {
-    /// The rows. Each row maps the bound variables to their values. A value has a `type` and a
-    /// `value`; a literal may also have a `datatype` or an `xml:lang`.
+    /// The rows of the query's result. Each row maps the variables that have a value to their
+    /// values. A value has a `type` and a `value`; a literal may also have a `datatype` or an
+    /// `xml:lang`.
     pub bindings: Vec<Map<String, Value>>,
 }

@@ -5,76 +5,75 @@ use forklore_core::report::Problem;
 use forklore_core::{Label, SessionId};
 use serde::{Deserialize, Serialize};
 
-/// Sums over sessions. An event that several sessions share counts once, in the session that wrote
-/// it.
+/// Counts of sessions, events and bytes. An event that several sessions share counts once, in the
+/// session that wrote it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stats {
-    /// The number of sessions that were not deleted.
+    /// The number of counted sessions, without deleted sessions.
     pub sessions: u64,
-    /// The number of events that these sessions wrote themselves.
+    /// The number of events that the counted sessions wrote themselves.
     pub own_events: u64,
-    /// The number of events that these sessions inherit.
+    /// The number of events that the counted sessions inherit.
     pub inherited_events: u64,
-    /// The total size of the payloads that these sessions wrote themselves, in bytes.
+    /// The total size of the payloads that the counted sessions wrote themselves, in bytes.
     pub bytes: u64,
-    /// The total size of the payloads that these sessions inherit without storing them again, in
-    /// bytes.
+    /// The total size of the payloads that the counted sessions inherit without storing them again,
+    /// in bytes.
     pub saved_bytes: u64,
-    /// Usage of the model calls of these sessions and of deleted sessions.
+    /// Usage (tokens and cost) of the model calls of the counted sessions, and of deleted sessions.
     pub usage: Usage,
-    /// The total size of the store's files in bytes. Present only for the whole store.
+    /// The total size of the store's files in bytes. Present only if the whole store is counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store_bytes: Option<u64>,
-    /// The problems of sessions whose header cannot be read. These sessions are not part of any
-    /// sum.
+    /// The problems of sessions whose header cannot be read. These sessions are not counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
 
-/// The sessions whose usage to report.
+/// The sessions whose events and usage are counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum UsageScope {
-    /// One session. Only what this session wrote itself counts.
+    /// Only this session. What it inherits does not count as its own.
     Session(SessionId),
-    /// All sessions in the family of this session.
+    /// All sessions in the family of this session (the root with all its descendants).
     Family(SessionId),
     /// All sessions of the store.
     Everything,
 }
 
-/// Usage of model calls, by model and by session, without deleted sessions.
+/// Usage (tokens and cost) of model calls, by model and by session. Deleted sessions do not count.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageReport {
-    /// The total usage.
+    /// The total usage of all models and sessions in the report.
     pub usage: Usage,
-    /// Usage by model, the most expensive first.
+    /// Usage by model. The model with the highest cost comes first.
     pub models: Vec<ModelUsage>,
-    /// Usage by session. Originals come before copies, and older sessions before newer ones.
-    /// Sessions without usage are left out.
+    /// Usage by session, without sessions that have no usage. A session comes before its imported
+    /// copies, and an older session before a newer one.
     pub by_session: Vec<SessionUsage>,
     /// The problems of sessions that could not be read completely.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
 
-/// Usage of one model.
+/// Usage (tokens and cost) of one model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelUsage {
-    /// The name of the model. `null` if the records do not name it.
+    /// The name of the model. `null` if the usage records do not name a model.
     pub model: Option<String>,
     /// The number of calls of this model.
     pub calls: u64,
-    /// Usage of these calls.
+    /// Total usage of the calls of this model.
     #[serde(flatten)]
     pub usage: Usage,
 }
 
-/// Usage of one session.
+/// Usage (tokens and cost) of one session's model calls.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionUsage {
@@ -89,29 +88,29 @@ pub struct SessionUsage {
     pub usage: Usage,
 }
 
-/// The answer of `stats`.
+/// The answer of `stats`: counts of sessions, events and bytes, and usage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatsAnswer {
-    /// The sums.
+    /// The counts of sessions, events and bytes. In JSON, its fields are fields of the answer.
     #[serde(flatten)]
     pub stats: Stats,
-    /// Usage recorded in the history that the session inherits. `usage` does not include it.
-    /// Present only for a single session.
+    /// Usage recorded in the history that the session inherits. It is not part of `usage`. Present
+    /// only if a single session is counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inherited_usage: Option<Usage>,
-    /// Usage by model and by session, if requested.
+    /// Usage by model and by session. Present only if it was requested.
     #[serde(flatten)]
     pub calls: Option<UsageByModel>,
 }
 
-/// Usage of model calls by model and by session, without the total.
+/// Usage (tokens and cost) of model calls, by model and by session, without the total.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageByModel {
-    /// Usage by model, the most expensive first.
+    /// Usage by model. The model with the highest cost comes first.
     pub models: Vec<ModelUsage>,
-    /// Usage by session. Originals come before copies, and older sessions before newer ones.
-    /// Sessions without usage are left out.
+    /// Usage by session, without sessions that have no usage. A session comes before its imported
+    /// copies, and an older session before a newer one.
     pub by_session: Vec<SessionUsage>,
 }

@@ -7,75 +7,80 @@ use forklore_core::{Cut, Label, SessionId, SessionKind};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The request of `tree`: the families to show.
+/// The request of `tree`: shows families (roots with all their descendants) as trees.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct TreeRequest {
-    /// The id of any session of the family to show. `null` shows all families of `workspace`.
+    /// The id of any session of the family (root with all its descendants) to show. `null` shows
+    /// all families of `workspace`.
     #[serde(rename = "session_id")]
     pub session: Option<SessionId>,
     /// The workspace whose families to show. `null` shows the families of all workspaces.
     pub workspace: Option<Workspace>,
-    /// The position to continue from: the `next` of an earlier answer.
+    /// The position at which the page begins: the `next` of the page before. `null` begins with the
+    /// first family.
     pub after: Option<String>,
 }
 
 /// Trees of sessions as a flat list, in which each node precedes its children.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trees {
-    /// The nodes. Roots have depth 0.
+    /// The nodes, each before its children. A root has depth 0.
     pub nodes: Vec<TreeNode>,
-    /// The position of the next page. `None` on the last page.
+    /// The position at which the next page begins. `None` on the last page.
     pub next: Option<String>,
     /// The problems of sessions whose header cannot be read.
     pub problems: Vec<Problem>,
 }
 
-/// A session in a tree.
+/// A node of a tree: one session, with its header.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TreeNode {
-    /// The id of the session.
+    /// The id of the node's session.
     pub session_id: SessionId,
-    /// The fields of the session's header. Absent if the header is missing.
+    /// The fields of the session's header. Absent if the store does not have the session or its
+    /// header cannot be read.
     #[serde(flatten)]
     pub header: Option<NodeHeader>,
-    /// Whether a child names this session as its parent but the store does not have it.
+    /// Whether the store does not have the session, although a child names it as its parent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missing: bool,
     /// Whether the session's header cannot be read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub damaged: bool,
-    /// Whether the session was deleted. It is shown because other sessions descend from it.
+    /// Whether the session was deleted. It is still part of the tree because other sessions descend
+    /// from it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
-    /// Whether the session's parent links form a cycle.
+    /// Whether the session's parent links lead back to the session itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cycle: bool,
-    /// The summaries of other branches that this session recorded.
+    /// The summaries of other branches that were recorded in this session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub brought: Vec<BroughtMark>,
-    /// The number of parent links between the session and the root of its tree. Not part of the
-    /// JSON.
+    /// The level of the node in its tree: 0 for a root. An imported copy is one level below its
+    /// original. Not part of the JSON.
     #[serde(skip)]
     pub depth: usize,
 }
 
-/// The header of a session in a tree.
+/// The parts of a session's header that a tree shows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NodeHeader {
     /// The id of the parent session. Not part of the JSON.
     #[serde(skip)]
     pub parent: Option<SessionId>,
-    /// The session's label.
+    /// The session's label: a short name, unique in its family.
     pub label: Label,
-    /// The session's title.
+    /// The session's title, for display. `null` if it has none.
     pub title: Option<String>,
-    /// The session's kind: root, branch or delegate.
+    /// The session's kind: root, branch, or delegate (the session of a sub-agent).
     pub kind: SessionKind,
-    /// The agent from whose records the session was imported.
+    /// The dialect (name of an agent's record format) of imported events in the session's history.
+    /// Absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
     /// The position in the parent's log at which the session begins. `null` for a root.
@@ -92,16 +97,16 @@ pub struct NodeHeader {
     pub created: Timestamp,
     /// When the session was last written to.
     pub updated: Timestamp,
-    /// The session whose beginning this imported session repeats.
+    /// The session whose beginning this imported session repeats. Absent if none was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy_of: Option<CopyOf>,
 }
 
-/// A summary of one branch that another session recorded.
+/// A summary of another branch that was recorded in a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BroughtMark {
-    /// The log position of the event that contains the summary.
+    /// The log position of the event that contains the summary, in the session that recorded it.
     pub seq: u64,
     /// The id of the summarized branch.
     pub session_id: SessionId,
@@ -109,13 +114,13 @@ pub struct BroughtMark {
     pub label: String,
 }
 
-/// The answer of `tree`: the families as nested nodes.
+/// The answer of `tree`: families (roots with all their descendants) as nested nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tree {
-    /// The root nodes.
+    /// The nodes at the top of the trees.
     pub trees: Vec<NestedNode>,
-    /// The position of the next page. Absent on the last page.
+    /// The position at which the next page begins. Pass it as `after`. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     /// The problems of sessions whose header cannot be read.
@@ -123,32 +128,34 @@ pub struct Tree {
     pub problems: Vec<Problem>,
 }
 
-/// A node of `tree` with its children.
+/// A node of the answer of `tree`, with its children.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NestedNode {
-    /// The session of the node.
+    /// The session of the node, with its header. In JSON, its fields are fields of the node.
     #[serde(flatten)]
     pub node: TreeNode,
-    /// The children that are shown.
+    /// The children of the node, as far as they are part of the answer.
     pub children: Vec<NestedNode>,
-    /// Whether the session has children that are not shown.
+    /// Whether the answer leaves out descendants of the node, because they are below the last
+    /// requested level.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// The number of descendants that are not shown.
+    /// The number of descendants that the answer leaves out. Absent if it leaves out none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub descendants: Option<usize>,
 }
 
-/// One line of `tree --flat`.
+/// One line of `tree --flat`: a node without its children.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlatNode {
-    /// The session of the node.
+    /// The session of the node, with its header. In JSON, its fields are fields of the line.
     #[serde(flatten)]
     pub node: TreeNode,
-    /// The number of parent links between the session and the root of its tree.
+    /// The level of the node in its tree: 0 for a root. An imported copy is one level below its
+    /// original.
     pub depth: usize,
-    /// The id of the parent session. `null` for a root.
+    /// The id of the parent of the node's session. `null` for a root.
     pub parent_session_id: Option<SessionId>,
 }

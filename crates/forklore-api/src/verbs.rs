@@ -1,29 +1,30 @@
 //! The list of the program's verbs, with the types of their answers.
 
-/// How a verb prints its answer under `--json`.
+/// The form in which a verb prints its answer under `--json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// One object: `{"ok": true, ...}` with the fields of the answer's type.
+    /// Prints one object: `{"ok": true, ...}` with the fields of the answer's type.
     Object,
-    /// One line for each item, without `ok`.
+    /// Prints one line for each item of the answer, without `ok`.
     Lines,
 }
 
-/// What a verb of the program prints under `--json`.
+/// The type and the form of the answer that a verb of the program prints under `--json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerbAnswer {
-    /// The command line. It begins with the name of the verb.
+    /// The command line of the verb. It begins with the name of the verb.
     pub usage: &'static str,
-    /// The verb's name in [`Request`](crate::Request). `None` for verbs that only a terminal has.
+    /// The verb's name in [`Request`](crate::Request). `None` for verbs that exist only in a
+    /// terminal.
     pub request: Option<&'static str>,
-    /// The name of the answer's type.
+    /// The name of the Rust type of the verb's answer.
     pub answer: &'static str,
-    /// How the answer is printed.
+    /// The form in which the answer is printed: one object, or one line for each item.
     pub form: Form,
 }
 
-/// Calls a macro with the list of verbs. Each entry has a command line, the verb's name in
-/// `Request` (or `-`), the type of its answer, and the form in which the answer is printed.
+/// Calls the macro `$with` with the list of all verbs. Each entry has a command line, the verb's
+/// name in `Request` (or `-`), the type of its answer, and the form in which the answer is printed.
 macro_rules! with_answers {
     ($with:ident) => {
         $with! {

@@ -7,87 +7,89 @@ use serde::{Deserialize, Serialize};
 
 use crate::ImportProblem;
 
-/// A line of `import --watch`.
+/// One line of the output of `import --watch`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WatchLine {
-    /// The watch began.
+    /// The program began to watch files and folders.
     Watching {
         /// The watched files and folders that exist.
         #[serde(rename = "places")]
         paths: Vec<PathBuf>,
     },
-    /// A session file was imported.
+    /// A new or changed session file was imported.
     Imported {
-        /// The path of the file.
+        /// The path of the imported file.
         path: String,
-        /// The dialect of the file's records.
+        /// The dialect (name of an agent's record format) of the file's records.
         dialect: String,
-        /// How the file changed.
+        /// How the file changed since the last import.
         change: FileChange,
-        /// The number of bytes read.
+        /// The number of bytes that this import read.
         bytes: u64,
         /// The number of events that this import added.
         events: u64,
-        /// The sessions to which events were added. If no event was added, all sessions of the
+        /// The sessions to which this import added events. If it added none, all sessions of the
         /// file.
         sessions: Vec<SessionId>,
     },
-    /// A sidecar file was stored.
+    /// A sidecar file (a file without a session that an agent stores next to a session file) was
+    /// stored.
     #[serde(rename = "kept")]
     Sidecar {
-        /// The path of the file.
+        /// The path of the sidecar file.
         path: String,
-        /// The dialect of the agent that wrote the file.
+        /// The dialect (name of the record format) of the agent that wrote the file.
         dialect: String,
-        /// The number of bytes read.
+        /// The number of bytes that this import read.
         bytes: u64,
-        /// The first session of the session file that the sidecar belongs to.
+        /// The session to which the sidecar file belongs: the first session of the session file
+        /// next to it.
         session: SessionId,
     },
-    /// A file was deleted.
+    /// A file from which sessions were imported was deleted.
     Gone {
-        /// The path of the file.
+        /// The path of the deleted file.
         path: PathBuf,
         /// The sessions that were imported from the file. They remain in the store.
         #[serde(rename = "kept")]
         stored: Vec<SessionId>,
     },
-    /// A file or a line has a problem.
+    /// An import found a problem in a file or in a line of a file.
     Problem(ImportProblem),
-    /// An import failed. The watch tries it again.
+    /// An import failed. The program will try it again.
     Refused {
-        /// The error kind.
+        /// The kind of the error that stopped the import.
         kind: ErrorKind,
-        /// A description of the error, in one sentence.
+        /// A description of the error that stopped the import, in one sentence.
         message: String,
     },
-    /// The watch ended.
+    /// The program stopped watching. This is the last line.
     Stopped {
-        /// The number of file changes that were imported.
+        /// The number of file changes that were imported while the program watched.
         files: u64,
-        /// The number of events that were added.
+        /// The number of events that were added while the program watched.
         events: u64,
     },
 }
 
-/// How an imported file changed.
+/// How a session file changed since the last import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FileChange {
     /// The file was not imported before.
     New,
-    /// Records were appended to the file.
+    /// Records were added at the end of the file.
     Grown,
     /// The file no longer begins with the bytes that an earlier import read.
     Rewritten,
 }
 
 impl FileChange {
-    /// Returns the change as it is written in JSON.
+    /// Returns the kind of change as its name in JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -3,89 +3,90 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The type of a block.
+/// The type of a block. A model's answer consists of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BlockKind {
-    /// Text for the user.
+    /// A block of text for the user.
     Text,
-    /// The model's reasoning.
+    /// A block of the model's reasoning.
     Thinking,
-    /// A tool call.
+    /// A block with a tool call.
     ToolCall,
 }
 
-/// Data of the event for a block that begins.
+/// Data of the event `content_block:start`: a block of a model's answer begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockStarted {
-    /// The type of the block.
+    /// The type of the block: text, reasoning or a tool call.
     pub block_type: BlockKind,
-    /// The block's number in the answer, from 0.
+    /// The block's number among the blocks of the model's answer, from 0.
     pub block_index: usize,
 }
 
-/// Data of the event for a streamed piece of a block.
+/// Data of the events that stream a block of a model's answer: one further piece of text.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockPiece {
-    /// The type of the block.
+    /// The type of the block: text, reasoning or a tool call.
     pub block_type: BlockKind,
-    /// The block's number in the answer, from 0.
+    /// The block's number among the blocks of the model's answer, from 0.
     pub block_index: usize,
-    /// The text to append to the block's text so far.
+    /// The next piece of the block's text. Append it to the pieces received so far.
     pub delta: String,
 }
 
-/// Data of the event for a complete block. The answer that contains the block is already stored.
+/// Data of the event `content_block:end`: a block of a model's answer is complete. The answer that
+/// contains the block is already stored.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockEnded {
-    /// The type of the block.
+    /// The type of the block: text, reasoning or a tool call.
     pub block_type: BlockKind,
-    /// The block's number in the answer, from 0.
+    /// The block's number among the blocks of the model's answer, from 0.
     pub block_index: usize,
-    /// The number of blocks in the answer.
+    /// The number of blocks in the model's answer.
     pub total_blocks: usize,
-    /// The content of the block.
+    /// The content of the complete block.
     pub block: Block,
-    /// Whether the answer is incomplete, because it broke off or was interrupted.
+    /// Whether the model's answer is incomplete, because it broke off or was interrupted.
     pub partial: bool,
 }
 
-/// The content of a block.
+/// The content of a block of a model's answer.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Block {
-    /// A tool call.
+    /// A block with a tool call.
     Call(CalledTool),
-    /// A text block.
+    /// A block of text for the user.
     Text {
         /// The text of the block.
         text: String,
     },
 }
 
-/// A tool call that the model requested.
+/// A tool call that a model requested.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CalledTool {
-    /// The id of the call.
+    /// The id of the tool call.
     pub id: String,
-    /// The name of the tool.
+    /// The name of the called tool.
     pub name: String,
-    /// The arguments of the call.
+    /// The arguments of the tool call.
     pub arguments: Value,
 }
 
-/// A complete block of the model's reasoning.
+/// Data of the event `thinking:final`: a complete block of a model's reasoning.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Thought {
-    /// The block's number in the answer, from 0.
+    /// The block's number among the blocks of the model's answer, from 0.
     pub block_index: usize,
-    /// The text of the reasoning.
+    /// The text of the model's reasoning.
     pub thinking: String,
 }

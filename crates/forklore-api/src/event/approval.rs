@@ -5,36 +5,39 @@ use serde::{Deserialize, Serialize};
 
 use super::CalledTool;
 
-/// A question that the user must answer.
+/// Data of the event `approval:required`: a question that the user must answer before the turn
+/// continues.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApprovalQuestion {
-    /// The session that needs the approval.
+    /// The session whose turn needs the approval.
     pub session: SessionId,
     /// The tool call that needs the approval. `null` if the question is not about a tool call.
     pub call: Option<CalledTool>,
-    /// The question. It may contain untrusted text of a session: escape it before you display it.
+    /// The text of the question. It may contain untrusted text of a session: escape it before you
+    /// display it.
     pub prompt: String,
 }
 
-/// The user's answer to a request for approval.
+/// Data of the events `approval:granted` and `approval:denied`: the user's answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApprovalAnswer {
-    /// The id of the tool call that the answer is about. `null` if the request was not about a tool
-    /// call.
+    /// The id of the tool call that the user approved or denied. `null` if the question was not
+    /// about a tool call.
     pub tool_call_id: Option<String>,
-    /// Why the user denied the request. `null` if the user approved it.
+    /// Why the user denied the question. `null` if the user approved.
     pub reason: Option<String>,
 }
 
-/// A hook that failed.
+/// Data of the event `hook:error`: a hook (code of the application that the kernel calls) failed
+/// and was skipped.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookFailure {
-    /// The name of the hook.
+    /// The name of the failed hook.
     pub hook: String,
-    /// The name of the decision point at which the hook ran.
+    /// What the hook was called to check, in words: for example `the prompt` or `the call`.
     pub gate: String,
     /// Why the hook failed.
     pub error: String,

@@ -5,31 +5,32 @@ use serde::{Deserialize, Serialize};
 
 use super::TurnUsage;
 
-/// A sub-agent that starts or resumes.
+/// Data of the events that report the start of a sub-agent: the sub-agent was created, or gets
+/// another task.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelegateStarted {
     /// The name of the sub-agent. `null` if it has no name.
     pub agent: Option<String>,
-    /// The session of the sub-agent.
+    /// The session in which the sub-agent works.
     pub sub_session_id: SessionId,
-    /// The session that delegated the work.
+    /// The session that delegated the work to the sub-agent.
     pub parent_session_id: SessionId,
     /// The id of the tool call that requested the sub-agent. `null` if no tool call requested it.
     pub tool_call_id: Option<String>,
 }
 
-/// A sub-agent that ended.
+/// Data of the events that report the end of a sub-agent's task.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelegateEnded {
-    /// The sub-agent that ended.
+    /// The sub-agent whose task ended.
     #[serde(flatten)]
     pub delegate: DelegateStarted,
     /// Whether the sub-agent completed its turn.
     pub success: bool,
     /// Why the sub-agent failed. `null` if it succeeded.
     pub error: Option<String>,
-    /// Usage of the sub-agent's turn. `null` if the sub-agent ran no turn.
+    /// Usage (tokens and cost) of the sub-agent's turn. `null` if the sub-agent ran no turn.
     pub usage: Option<TurnUsage>,
 }

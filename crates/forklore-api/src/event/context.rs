@@ -2,54 +2,59 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How full the context window of a session is.
+/// How full the context window of a session's model is.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContextGauge {
-    /// A lower bound for the size of the next request, in tokens.
+    /// The size of the session's next model request in tokens. The true size may be larger.
     pub tokens: u64,
-    /// The part of `tokens` that is estimated from text lengths.
+    /// The part of `tokens` that is not measured, but estimated from the lengths of texts.
     pub estimated: u64,
     /// The size of the model's context window, in tokens. `null` if unknown.
     pub window: Option<u64>,
-    /// `tokens` divided by `window`. Above 1 the request does not fit. `null` if `window` is
-    /// unknown.
+    /// The fraction of the model's context window that the next request fills: `tokens` divided by
+    /// `window`. If it exceeds 1, the request does not fit. `null` if the window is unknown.
     pub fraction: Option<f64>,
 }
 
-/// A compaction that is about to begin.
+/// Data of the event `context:pre_compact`: a summary is about to replace part of the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryCompaction {
-    /// Why the history is compacted.
+    /// Why the session's history is compacted.
     pub reason: CompactionReason,
-    /// The conversation index of the first event that the summary will cover.
+    /// The conversation index of the first event that the summary will replace. A conversation
+    /// index numbers the conversation events of a session from 0.
     pub from_index: u64,
-    /// The conversation index after the last event that the summary will cover.
+    /// The end (exclusive) of the events that the summary will replace, as a conversation index. A
+    /// conversation index numbers the conversation events of a session from 0.
     pub to_index: u64,
-    /// The size of the next request without the compaction, in tokens.
+    /// The size of the next model request without the compaction, in tokens.
     pub tokens: u64,
 }
 
-/// A compaction that was stored.
+/// Data of the event `context:post_compact`: a summary now replaces part of the history, and was
+/// stored.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryCompacted {
-    /// Why the history was compacted.
+    /// Why the session's history was compacted.
     pub reason: CompactionReason,
-    /// The conversation index of the first event that the summary covers.
+    /// The conversation index of the first event that the summary replaces. A conversation index
+    /// numbers the conversation events of a session from 0.
     pub from_index: u64,
-    /// The conversation index after the last event that the summary covers.
+    /// The end (exclusive) of the events that the summary replaces, as a conversation index. A
+    /// conversation index numbers the conversation events of a session from 0.
     pub to_index: u64,
     /// The name of the strategy that made the summary.
     pub strategy: String,
-    /// The size of the next request before the compaction, in tokens.
+    /// The size of the next model request before the compaction, in tokens.
     pub tokens_before: u64,
-    /// The estimated size of the next request after the compaction, in tokens.
+    /// The estimated size of the next model request after the compaction, in tokens.
     pub tokens_after: u64,
 }
 
-/// Why a history is compacted.
+/// Why a session's history is compacted: a summary replaces part of it in model requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -57,14 +62,14 @@ pub enum CompactionReason {
     /// The user or the application requested the compaction.
     #[serde(rename = "asked")]
     Requested,
-    /// The context window is fuller than the configured threshold.
+    /// The model's context window is fuller than the configured threshold.
     Threshold,
-    /// The model refused a request because it was too long.
+    /// The model rejected a request because it was too long.
     TooLong,
 }
 
 impl CompactionReason {
-    /// Returns the reason as it is written in JSON.
+    /// Returns the compaction reason as its name in JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

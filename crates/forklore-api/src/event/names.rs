@@ -12,7 +12,7 @@ use super::{
 
 macro_rules! events {
     ($($(#[$doc:meta])* $variant:ident($data:ident) = $name:literal;)*) => {
-        /// An event and its data.
+        /// An event of a running session, with its data.
         #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(tag = "event", content = "data")]
@@ -25,7 +25,7 @@ macro_rules! events {
             )*
         }
 
-        /// The name of an event.
+        /// The name of a kernel event, such as `session:start`.
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize,
         )]
@@ -40,10 +40,10 @@ macro_rules! events {
         }
 
         impl Name {
-            /// All event names.
+            /// The names of all kernel events.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// Returns the name as it is written in JSON.
+            /// Returns the event name as it is written in JSON, such as `session:start`.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name),* }
@@ -72,7 +72,7 @@ macro_rules! events {
 events! {
     /// The first turn of a new session begins.
     SessionStart(SessionBegan) = "session:start";
-    /// The first turn of an existing session in this process begins.
+    /// A turn of an existing session begins, the first one in this process.
     SessionResume(SessionBegan) = "session:resume";
     /// A child session was created.
     SessionFork(SessionForked) = "session:fork";
@@ -80,21 +80,21 @@ events! {
     SessionEnd(NoDetails) = "session:end";
     /// A prompt was stored.
     PromptSubmit(PromptSubmitted) = "prompt:submit";
-    /// A prompt was answered.
+    /// The turn of a prompt ended without an error.
     PromptComplete(PromptAnswered) = "prompt:complete";
     /// A request to a model begins.
     ProviderRequest(ProviderRequest) = "provider:request";
-    /// A model has answered.
+    /// A model returned a complete answer.
     ProviderResponse(ProviderAnswer) = "provider:response";
     /// A model request failed and will be retried after a delay.
     ProviderRetry(ProviderRetry) = "provider:retry";
-    /// A request to a model failed.
+    /// A request to a model failed and will not be retried.
     ProviderError(ProviderFailure) = "provider:error";
-    /// A block of an answer begins.
+    /// A block (text, reasoning or tool call) of a model's answer begins.
     ContentBlockStart(BlockStarted) = "content_block:start";
-    /// More text of a block arrived.
+    /// More text of a block of a model's answer arrived.
     ContentBlockDelta(BlockPiece) = "content_block:delta";
-    /// A block of an answer is complete.
+    /// A block of a model's answer is complete.
     ContentBlockEnd(BlockEnded) = "content_block:end";
     /// More text of the model's reasoning arrived.
     ThinkingDelta(BlockPiece) = "thinking:delta";
@@ -108,19 +108,19 @@ events! {
     ToolError(ToolResult) = "tool:error";
     /// A running tool reports progress.
     ToolProgress(ToolProgress) = "tool:progress";
-    /// The history is about to be compacted.
+    /// A summary is about to replace part of a session's history in model requests.
     ContextPreCompact(HistoryCompaction) = "context:pre_compact";
-    /// The history was compacted.
+    /// A summary now replaces part of a session's history in model requests.
     ContextPostCompact(HistoryCompacted) = "context:post_compact";
-    /// Reports how full the context window is.
+    /// Reports how full the model's context window is.
     ContextGauge(ContextGauge) = "context:gauge";
-    /// The user must approve something.
+    /// The user must approve something before the turn continues.
     ApprovalRequired(ApprovalQuestion) = "approval:required";
-    /// The user approved the request.
+    /// The user approved what was required.
     ApprovalGranted(ApprovalAnswer) = "approval:granted";
-    /// The user denied the request.
+    /// The user denied what was required.
     ApprovalDenied(ApprovalAnswer) = "approval:denied";
-    /// A caller requested that a turn stops.
+    /// Someone requested that a running turn stops.
     CancelRequested(NoDetails) = "cancel:requested";
     /// A turn was interrupted.
     CancelCompleted(NoDetails) = "cancel:completed";
@@ -139,7 +139,7 @@ events! {
 }
 
 impl Name {
-    /// Checks whether events of this name report progress that is not stored.
+    /// Checks whether events of this name report only progress. Such events are not stored.
     #[must_use]
     pub fn is_ephemeral(self) -> bool {
         matches!(

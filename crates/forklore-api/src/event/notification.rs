@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::{KernelEvent, Name};
 
-/// An event of a running session, with the ids of the session and the time.
+/// An event of a running session: its data, its time, and the ids of the session.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(
     feature = "schema",
@@ -17,19 +17,19 @@ use super::{KernelEvent, Name};
 pub struct Notification {
     /// The id of the session that the event belongs to.
     pub session_id: SessionId,
-    /// The session's parent; `null` for a root.
+    /// The id of the session's parent. `null` for a root.
     pub parent_id: Option<SessionId>,
-    /// The root of the session's family.
+    /// The id of the root of the session's family (a root with all its descendants).
     pub root_id: SessionId,
     /// When the event happened.
     pub ts: Timestamp,
-    /// The event: its name and its data.
+    /// The event, as its name and its data.
     #[serde(flatten)]
     pub event: KernelEvent,
 }
 
 impl Notification {
-    /// Creates an envelope for an event of the session with these ids.
+    /// Creates a notification: the event at time `ts`, of the session with the ids in `identity`.
     #[must_use]
     pub fn new(identity: Identity, ts: Timestamp, event: KernelEvent) -> Self {
         let Identity { session_id, parent_id, root_id } = identity;
@@ -42,7 +42,8 @@ impl Notification {
         self.event.name()
     }
 
-    /// Checks whether the event is not stored. A slow listener may miss such an event.
+    /// Checks whether the event reports only progress. Such an event is not stored, and a slow
+    /// listener may miss it.
     #[must_use]
     pub fn is_ephemeral(&self) -> bool {
         self.name().is_ephemeral()
@@ -69,8 +70,8 @@ impl Serialize for Notification {
     }
 }
 
-/// Adds the fields that only the JSON has, `ephemeral` and `parent`. They are derived from other
-/// fields.
+/// Adds to the JSON Schema the fields `ephemeral` and `parent`, which only the JSON has. They are
+/// derived from other fields.
 #[cfg(feature = "schema")]
 fn with_derived_fields(schema: &mut schemars::Schema) {
     use serde_json::{Value, json};
@@ -94,14 +95,14 @@ fn with_derived_fields(schema: &mut schemars::Schema) {
     }
 }
 
-/// The ids of the session that an event belongs to.
+/// The ids that identify a session in its events: its own, its parent's and its root's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// The session.
+    /// The id of the session.
     pub session_id: SessionId,
-    /// The session's parent; `null` for a root.
+    /// The id of the session's parent. `null` for a root.
     pub parent_id: Option<SessionId>,
-    /// The root of the session's family.
+    /// The id of the root of the session's family (a root with all its descendants).
     pub root_id: SessionId,
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A model request that is about to be sent.
+/// Data of the event `provider:request`: a model request is about to be sent.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProviderRequest {
@@ -10,17 +10,18 @@ pub struct ProviderRequest {
     pub provider: String,
     /// The name of the model.
     pub model: String,
-    /// The number of this attempt to send the request, from 1.
+    /// The number of this attempt to send the model request, from 1.
     pub attempt: u32,
-    /// The number of messages in the request.
+    /// The number of messages in the model request.
     pub messages: u64,
-    /// The number of messages at the start of the request that the session shares with its parent.
+    /// The number of messages at the start of the request that are the same in the requests of the
+    /// session's parent.
     pub shared: u64,
-    /// The purpose of the request, for example `summary`. `null` for an ordinary turn.
+    /// The purpose of the model request, for example `summary`. `null` for an ordinary turn.
     pub purpose: Option<String>,
 }
 
-/// A complete answer of a model.
+/// Data of the event `provider:response`: a model returned a complete answer.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProviderAnswer {
@@ -32,11 +33,12 @@ pub struct ProviderAnswer {
     pub usage: TokenUsage,
     /// Why the answer ended.
     pub stop_reason: EndReason,
-    /// The id that the provider gave the request.
+    /// The id that the provider assigned to the request. `null` if it assigned none.
     pub request_id: Option<String>,
 }
 
-/// A failed attempt to send a model request, which will be repeated.
+/// Data of the event `provider:retry`: an attempt to send a model request failed, and another one
+/// follows.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProviderRetry {
@@ -48,23 +50,23 @@ pub struct ProviderRetry {
     pub attempt: u32,
     /// Why the attempt failed.
     pub error: String,
-    /// The pause before the next attempt, in milliseconds.
+    /// The pause before the next attempt to send the request, in milliseconds.
     pub pause_ms: Option<u64>,
 }
 
-/// A model request that failed for good.
+/// Data of the event `provider:error`: a model request failed and will not be retried.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProviderFailure {
     /// The provider that serves the model.
     pub provider: String,
-    /// Why the last attempt failed.
+    /// Why the last attempt to send the request failed.
     pub error: String,
-    /// The number of attempts.
+    /// The number of attempts to send the request.
     pub attempts: u32,
 }
 
-/// Why an answer ended.
+/// Why a model's answer ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -74,25 +76,25 @@ pub enum EndReason {
     Done,
     /// The model requested tool calls and waits for their results.
     Calls,
-    /// The answer reached the token limit.
+    /// The answer reached the limit of output tokens.
     Length,
-    /// The provider withheld the answer.
+    /// The provider withheld the model's answer.
     Refused,
-    /// Another reason, as the provider named it.
+    /// Any other reason why the answer ended, in the words of the provider.
     Other(String),
 }
 
-/// Token counts of a model request and its answer. A count is `null` if the provider does not
-/// report it.
+/// Token counts of a model request and its answer. A count is `null` if the provider did not report
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TokenUsage {
-    /// Tokens of the request, including cached tokens.
+    /// The number of tokens in the model request, including cached tokens.
     pub input: Option<u64>,
-    /// Tokens of the answer.
+    /// The number of tokens in the model's answer.
     pub output: Option<u64>,
-    /// Tokens of the request that were read from a cache.
+    /// The number of tokens of the request that the provider read from its cache.
     pub cached: Option<u64>,
-    /// Tokens of the request that were written to a cache.
+    /// The number of tokens of the request that the provider wrote to its cache.
     pub cache_written: Option<u64>,
 }

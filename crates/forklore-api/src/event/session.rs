@@ -9,42 +9,43 @@ use serde_json::Value;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoDetails {}
 
-/// A session that starts or resumes.
+/// Data of the events `session:start` and `session:resume`: a session begins to run in this
+/// process.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionBegan {
-    /// The session's kind: root, branch or delegate.
+    /// The session's kind: root, branch, or delegate (the session of a sub-agent).
     pub kind: SessionKind,
     /// The session's label.
     pub label: Label,
 }
 
-/// A child session that was created.
+/// Data of the event `session:fork`: a child session was created.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionForked {
-    /// The parent session.
+    /// The parent of the new session.
     pub parent: Option<SessionId>,
-    /// The child's kind: branch or delegate.
+    /// The kind of the new session: branch, or delegate (the session of a sub-agent).
     pub kind: SessionKind,
-    /// The child's label.
+    /// The label of the new session.
     pub label: Label,
-    /// The position in the parent's log at which the child begins.
+    /// The position in the parent's log at which the new session begins.
     pub cut: Option<Cut>,
-    /// Metadata of the child, set by the application.
+    /// Metadata of the new session, set by the application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
-    /// Why the kernel created the child on its own. Absent if a caller requested the child.
+    /// Why forklore created the child session on its own. Absent if a caller requested the child.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<ForkReason>,
 }
 
-/// Why the kernel creates a child on its own.
+/// Why forklore creates a child session that no caller requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ForkReason {
-    /// The turn lost the lease of its session to another runtime, and continues in the child.
+    /// Another runtime acquired the session's lease during a turn. The turn continues in the child.
     LeaseLost,
 }
 

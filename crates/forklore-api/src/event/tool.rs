@@ -3,45 +3,46 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A tool call that is about to run.
+/// Data of the event `tool:pre`: a tool call is about to run.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolInput {
-    /// The id of the call.
+    /// The id of the tool call.
     pub tool_call_id: String,
-    /// The name of the tool.
+    /// The name of the called tool.
     pub tool_name: String,
-    /// The arguments of the call.
+    /// The arguments of the tool call.
     pub tool_input: Value,
 }
 
-/// The result of a tool call.
+/// Data of the events `tool:post` and `tool:error`: the result of a tool call.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolResult {
-    /// The id of the call.
+    /// The id of the tool call.
     pub tool_call_id: String,
-    /// The name of the tool.
+    /// The name of the called tool.
     pub tool_name: String,
     /// The output of the tool: a string or a list of parts.
     pub result: Value,
-    /// Whether the call failed.
+    /// Whether the tool call failed.
     pub is_error: bool,
 }
 
-/// The progress of a tool call.
+/// Data of the event `tool:progress`: a running tool reports its progress.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolProgress {
-    /// The id of the call.
+    /// The id of the tool call.
     pub tool_call_id: String,
-    /// The name of the tool.
+    /// The name of the called tool.
     pub tool_name: String,
-    /// The progress that the tool reports.
+    /// How far the tool call has progressed, as the tool reports it.
     pub step: ToolStep,
 }
 
-/// Progress that a tool reports. It is for display only, and is never stored in the log.
+/// The progress of a running tool call, as the tool reports it. It is for display only, and is
+/// never stored in the log.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolStep {
@@ -49,6 +50,6 @@ pub struct ToolStep {
     pub done: f64,
     /// The total amount of work, in a unit that the tool chooses. `null` if unknown.
     pub total: Option<f64>,
-    /// What the tool is doing.
+    /// A short text by the tool on what it is doing.
     pub message: Option<String>,
 }

@@ -6,7 +6,7 @@ use forklore_core::SessionId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A prompt that was stored.
+/// Data of the event `prompt:submit`: a prompt was stored.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptSubmitted {
@@ -17,35 +17,35 @@ pub struct PromptSubmitted {
     pub parts: Vec<Value>,
 }
 
-/// A prompt that was answered.
+/// Data of the event `prompt:complete`: the turn of a prompt ended without an error.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptAnswered {
-    /// The text of the prompt.
+    /// The text of the prompt that the model answered.
     pub prompt: String,
-    /// The last text that the model wrote.
+    /// The last text that the model wrote in answer to the prompt.
     pub response: String,
 }
 
-/// A turn that ended.
+/// Data of the event `orchestrator:complete`: a turn ended, successfully or not.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnEnded {
-    /// The program that ran the turn: `forklore`.
+    /// The program that ran the turn: always `forklore`.
     pub orchestrator: String,
     /// How the turn ended.
     pub status: TurnStatus,
-    /// The result of the turn.
+    /// The result of the turn: counts and usage, or the error.
     #[serde(flatten)]
     pub result: TurnResult,
 }
 
-/// The result of a turn.
+/// The result of a turn: counts and usage, or the error.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum TurnResult {
-    /// The turn ran to its end.
+    /// The turn ran to its end, successfully or not.
     Ran {
         /// The session in which the turn ended.
         session_id: SessionId,
@@ -55,10 +55,10 @@ pub enum TurnResult {
         turn_count: u32,
         /// The number of tool calls that the model made.
         tool_calls: u32,
-        /// Usage of the whole turn.
+        /// Usage (tokens and cost) of the whole turn.
         usage: TurnUsage,
     },
-    /// The turn failed.
+    /// The turn failed with an error.
     Failed {
         /// Why the turn failed.
         error: String,
@@ -79,7 +79,7 @@ pub enum TurnStatus {
 }
 
 impl TurnStatus {
-    /// Returns the status as it is written in JSON.
+    /// Returns the turn status as its name in JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -90,17 +90,18 @@ impl TurnStatus {
     }
 }
 
-/// The usage of a turn.
+/// The tokens and the cost of a turn's model calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnUsage {
-    /// The number of input tokens.
+    /// The number of input tokens of all model calls of the turn.
     pub input: u64,
-    /// The number of output tokens.
+    /// The number of output tokens of all model calls of the turn.
     pub output: u64,
     /// The number of input tokens that the provider read from its cache.
     pub cached: u64,
-    /// Cost, in the currency of the configured prices. `null` if no price is known.
+    /// The cost of the turn's model calls, in the currency of the configured prices. `null` if no
+    /// price is configured.
     pub cost: Option<f64>,
 }
 
