@@ -22,16 +22,17 @@ pub enum StoreUrl {
     /// `files:DIR`: a directory of JSON lines, one file per session, that several processes may
     /// share.
     Files(PathBuf),
-    /// `graph:DIR`: a directory like that of `files:DIR`, with a graph that the store maintains.
-    /// The graph makes the sessions available to SPARQL queries. `graph:DIR?profile=trails` creates
-    /// a store that follows the rules of Trails.
+    /// `graph:DIR`: a directory like that of `files:DIR`, with one file of JSON lines per session
+    /// and an RDF graph of the sessions. The store maintains the graph, which makes the sessions
+    /// available to SPARQL queries. `graph:DIR?profile=trails` creates a store that follows the
+    /// rules of the profile Trails.
     #[cfg(feature = "graph")]
     Graph(PathBuf, Option<Profile>),
     /// `memory:`: a store in memory, which is lost when the process ends.
     Memory,
 }
 
-/// The accepted URL forms, for error messages.
+/// The forms of a store URL that this build accepts, as text for error messages.
 const FORMS: &str = if cfg!(feature = "graph") {
     "sqlite:PATH, files:DIR, graph:DIR or memory:"
 } else {
@@ -64,8 +65,9 @@ impl StoreUrl {
 }
 
 impl StoreUrl {
-    /// Returns a warning about the location of the store, if there is one. A file store works on a
-    /// network file system, but its locks may not apply across machines.
+    /// Returns a warning if the store is at a location where its locks may not work. This is a
+    /// store of files on a network file system: it works, but its locks may not apply across
+    /// machines.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         match self {
@@ -97,7 +99,7 @@ impl FromStr for StoreUrl {
     }
 }
 
-/// Parses `DIR` or `DIR?profile=NAME`.
+/// Parses the part of a store URL after `graph:`, which is `DIR` or `DIR?profile=NAME`.
 #[cfg(feature = "graph")]
 fn graph(location: &str, url: &str) -> Result<StoreUrl, OpenError> {
     let refused = || OpenError::Url(url.to_owned());

@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 
 use crate::error::{Error, Result};
 
-/// The text of every answer.
+/// The text of every answer that the fake model gives.
 const ANSWER: &str = "understood";
 
 /// A running fake model.
@@ -81,7 +81,8 @@ async fn answer(
     Ok(response)
 }
 
-/// Returns the content type and the body of the answer, in the format that the path implies.
+/// Returns the content type and the body of the fake model's answer to a request. The request's
+/// `path` determines the provider's format.
 fn response(path: &str, body: &Value) -> (&'static str, String) {
     if path.ends_with("/responses") {
         return events(&responses());

@@ -3,7 +3,7 @@
 use crate::chart::Chart;
 use crate::figure::Figure;
 
-/// The results of one measurement.
+/// The results of one measurement: values for a table, and charts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) figures: Vec<Figure>,

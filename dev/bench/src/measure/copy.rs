@@ -40,13 +40,13 @@ impl Plain {
         Ok(took)
     }
 
-    /// Returns the number of bytes that one fork adds: the size of the file.
+    /// Returns the number of bytes that one fork by copying adds: the size of the session's file.
     pub(super) fn size(&self) -> Result<u64> {
         Ok(fs::metadata(&self.file).doing("cannot see", &self.file)?.len())
     }
 }
 
-/// Writes the session's file, with one line per message.
+/// Writes a session file with `events` messages, one message per line.
 fn write(file: &Path, events: usize) -> Result<()> {
     let mut lines = BufWriter::new(File::create(file).doing("cannot make", file)?);
     for number in 0..events {

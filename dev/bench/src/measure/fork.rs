@@ -35,7 +35,7 @@ impl<'a> Forks<'a> {
         Ok(took)
     }
 
-    /// Sets the session of which the next forks are made.
+    /// Sets the session from which the next forks are created.
     pub(super) fn turn_to(&mut self, parent: &SessionId) {
         self.request.parent = parent.clone();
     }

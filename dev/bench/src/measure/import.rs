@@ -13,8 +13,8 @@ use crate::samples::{Samples, formatted};
 use crate::scene::Scene;
 use crate::transcript::Transcript;
 
-/// How often a file of each size is imported. The small file is imported repeatedly, to show the
-/// spread of the durations.
+/// The numbers of imports of the small and of the large file. The small file is imported
+/// repeatedly, to show the spread of the durations.
 const ROUNDS: [usize; 2] = [3, 1];
 
 /// The results of importing one file.
@@ -62,7 +62,7 @@ fn import(scene: &Scene, bytes: u64, rounds: usize) -> Result<Imported> {
     Ok(imported)
 }
 
-/// Writes a transcript of about `bytes` bytes and returns its exact size.
+/// Writes a generated session file of about `bytes` bytes and returns its exact size.
 fn write(file: &Path, bytes: u64) -> Result<u64> {
     let mut lines = BufWriter::new(File::create(file).doing("cannot make", file)?);
     let mut transcript = Transcript::new();
@@ -115,7 +115,7 @@ impl Imported {
     }
 }
 
-/// Compares the peak memory of the large import with that of the small import.
+/// Returns the peak memory of the import of the large file, divided by that of the small file.
 fn memory(small: &Imported, large: &Imported) -> Option<Figure> {
     let (base, more) = (small.anonymous?, large.anonymous?);
     let what = format!("peak RssAnon of the import of {} against {}", large.name(), small.name());
