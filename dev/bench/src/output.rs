@@ -9,7 +9,7 @@ pub(crate) fn progress(what: &str) {
     eprintln!("measuring {what}");
 }
 
-/// Prints the finished figures.
+/// Prints the finished results.
 pub(crate) fn page(text: &str) {
     println!("{text}");
 }

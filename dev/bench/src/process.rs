@@ -33,7 +33,8 @@ pub(crate) struct Ended {
 }
 
 impl Program {
-    /// Returns the program `forklore` from the directory of this executable. It runs in `dir`.
+    /// Returns the program `forklore`, which must be in the same directory as this executable. It
+    /// will run in `dir`.
     pub(crate) fn forklore(dir: &Path) -> Result<Self> {
         let own = Self::itself(dir)?.path;
         let path = own.with_file_name(format!("forklore{}", std::env::consts::EXE_SUFFIX));

@@ -15,23 +15,28 @@ use tempfile::TempDir;
 
 use crate::error::{Doing, Error, Result};
 
-/// The sizes of all measurements.
+/// How large the measured sessions, families and files are, and how often the operations are
+/// repeated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     /// Event counts of a short and a long session.
     pub(crate) events: [usize; 2],
-    /// Message counts of the sessions that the peers also create. Goals apply to the last count.
+    /// Message counts of the sessions that are also created in the peers, the libraries that
+    /// forklore is compared with. Promised limits apply to the last count.
     pub(crate) messages: [usize; 3],
-    /// Event counts of sessions that are too long for the peers.
+    /// Event counts of sessions that are too long for the peers, the libraries that forklore is
+    /// compared with.
     pub(crate) beyond: [usize; 2],
-    /// Depths of families, from shallow to deep.
+    /// Numbers of ancestors of the sessions that are forked, in ascending order.
     pub(crate) depths: [usize; 4],
-    /// The greatest depth at which the peers are measured.
+    /// The largest number of ancestors at which the peers are measured. Peers are the libraries
+    /// that forklore is compared with; for longer chains they would take minutes.
     pub(crate) patience: usize,
-    /// Event counts of the sessions that are loaded completely. Goals apply to the fourth and the
-    /// last.
+    /// Event counts of the sessions that are loaded completely. Promised limits apply to the fourth
+    /// and the last count.
     pub(crate) loads: [usize; 6],
-    /// The number of events that are spread over chains of forks.
+    /// The number of events in a history whose load is measured. The events are spread over chains
+    /// of forks.
     pub(crate) spanned: usize,
     /// The number of events of the session whose size on disk is measured.
     pub(crate) stored: usize,
@@ -49,7 +54,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// The sizes for a complete run. The promises are made for them.
+    /// The sizes for a complete run. What forklore promises about speed applies to these sizes.
     pub(crate) const FULL: Self = Self {
         events: [10, 1_000_000],
         messages: [10, 1_000, 10_000],
@@ -90,11 +95,12 @@ impl Sizes {
 
 /// The environment of one run: a temporary directory and the sizes to use.
 pub(crate) struct Scene {
-    /// Sessions that several measurements share, by their event count.
+    /// Sessions that several measurements share. The key is the number of events of the session.
     sessions: RefCell<BTreeMap<usize, Rc<(Bed, SessionId)>>>,
     dir: TempDir,
     pub(crate) sizes: Sizes,
-    /// The path of the Python in which the peers are installed.
+    /// The path of the Python in which the peers (the libraries that forklore is compared with) are
+    /// installed.
     python: Option<PathBuf>,
 }
 
@@ -105,20 +111,23 @@ impl Scene {
         Ok(Self { sessions: RefCell::default(), dir, sizes, python: None })
     }
 
-    /// Returns the same scene with the path of the Python for the peers.
+    /// Sets the path of the Python in which the peers (the libraries that forklore is compared
+    /// with) are installed.
     pub(crate) fn with_peers(mut self, python: Option<PathBuf>) -> Self {
         self.python = python;
         self
     }
 
-    /// Returns the path of the Python in which the peers are installed.
+    /// Returns the path of the Python in which the peers (the libraries that forklore is compared
+    /// with) are installed. Fails if the options name none.
     pub(crate) fn python(&self) -> Result<&Path> {
         let hint =
             "the peers need --peers PYTHON; `cargo xtask bench` installs them and says where";
         self.python.as_deref().ok_or_else(|| Error::Wrong(hint.into()))
     }
 
-    /// Returns how many repetitions to measure: `most` in a complete run, fewer in a quick run.
+    /// Returns how often to repeat a measured operation: `most` times, but no more often than the
+    /// sizes of this run allow.
     pub(crate) fn rounds(&self, most: usize) -> usize {
         most.min(self.sizes.rounds)
     }
@@ -210,13 +219,14 @@ impl Bed {
         &self.files
     }
 
-    /// Returns the number of data bytes bound to SQL statements since the store was opened.
+    /// Returns the number of data bytes passed to SQL statements as parameters since the store was
+    /// opened.
     pub(crate) fn bound_bytes(&self) -> u64 {
         self.store.bound_bytes()
     }
 
-    /// Returns the number of pages in the WAL, which the header of the WAL's index contains. `None`
-    /// before the first write, or if the index is not a file.
+    /// Returns the number of pages in SQLite's write-ahead log (WAL). Reads it from the header of
+    /// the WAL's index file. Returns `None` before the first write, or if the index is not a file.
     pub(crate) fn log_pages(&self) -> Option<u32> {
         let mut name = self.files.file.clone().into_os_string();
         name.push("-shm");

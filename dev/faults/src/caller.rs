@@ -35,7 +35,7 @@ pub fn now() -> Timestamp {
     forklore_core::event::to_micros(Timestamp::now())
 }
 
-/// Makes the calls of one process to a store.
+/// Makes the calls of one test process to a store, and records them.
 pub struct Caller<'a> {
     opened: &'a Opened,
     note: Box<dyn FnMut(Line) + 'a>,
@@ -62,7 +62,8 @@ impl<'a> Caller<'a> {
         self.calls
     }
 
-    /// Makes a call, reports it, and returns the answer.
+    /// Makes a call and returns the store's answer. Passes a record of the call to the recording
+    /// function before the call, and a record of the answer after it.
     pub fn call(&mut self, call: Call) -> Answer {
         let number = self.calls;
         self.calls += 1;
@@ -145,8 +146,8 @@ impl<'a> Caller<'a> {
         })
     }
 
-    /// Returns a child's beginning: a cut that retains `inheritable` inheritable events of
-    /// `parent`.
+    /// Returns the position where a new child of `parent` begins. The child inherits the first
+    /// `inheritable` inheritable events of `parent`.
     fn beginning(
         &self,
         parent: &SessionId,
@@ -167,8 +168,8 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// Imports a file. The only accepted problem is an incomplete last line, because another process
-/// may be writing the file.
+/// Imports a file, which another process may be writing at the same time. Therefore an incomplete
+/// last line is accepted. Any other problem is an error.
 fn import(engine: &Engine, path: &Path) -> Result<(), EngineError> {
     let options = ImportOptions::in_workspace(Workspace::new("/here"));
     let report = Importer::new(engine).import(&[path.to_owned()], &options, &mut |_| {})?;

@@ -20,11 +20,12 @@ use crate::raw::{Raw, Seen};
 use crate::samples::{Rival, in_turns, timed};
 use crate::scene::{Bed, Scene, session};
 
-/// The number of events read for one session length, over all loads. A short session is therefore
-/// loaded more often.
+/// The approximate number of events read for one session length, over all loads. A short session is
+/// therefore loaded more often than a long one.
 const EVENTS: usize = 2_000_000;
 
-/// The ways to read a session. The first is the lower limit, and the goal applies to the second.
+/// The compared ways to read a session. The first is the least that any store must do; the others
+/// are compared with it. The promised limit applies to the second.
 const WAYS: [&str; 4] = [
     "raw records, mapped",
     "forklore, as a stream",
@@ -73,7 +74,7 @@ struct Subject {
     id: SessionId,
     raw: Raw,
     lines: PathBuf,
-    /// The totals that each way of reading must find.
+    /// The number of events and bytes that each way of reading the session must find.
     seen: Seen,
     _dir: TempDir,
 }
@@ -94,7 +95,8 @@ impl Subject {
         Ok(Self { bed, id, raw, lines, seen, _dir: dir })
     }
 
-    /// Reads the session in each way, in turns, and returns the durations.
+    /// Reads the session in each of the compared ways, in alternation. Returns the durations, per
+    /// way.
     fn read(&self, scene: &Scene) -> Result<Vec<crate::samples::Samples>> {
         let timed = |read: &dyn Fn() -> Result<Seen>| self.timed(read);
         let mut rivals: [Rival<'_>; 4] = [

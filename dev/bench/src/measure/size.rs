@@ -14,7 +14,7 @@ use crate::raw::Seen;
 use crate::samples::{pair, timed};
 use crate::scene::{Bed, Scene, workspace};
 
-/// The size of a payload in bytes.
+/// The size of the payload of each event, in bytes.
 const PAYLOAD: usize = 1_024;
 
 const ROUNDS: usize = 10;
@@ -56,7 +56,7 @@ fn check(seen: Seen, events: usize) -> Result<()> {
     Err(Error::Wrong(format!("{seen:?} read of {events} events")))
 }
 
-/// Creates a session of prose and code.
+/// Creates a session of `events` messages, which contain generated prose and code.
 fn write(engine: &Engine, events: usize) -> Result<SessionId> {
     let id = engine.create(&Create::in_workspace(workspace()))?.id;
     let mut prose = Prose::new();

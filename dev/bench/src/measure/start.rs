@@ -22,7 +22,7 @@ const WORKSPACES: usize = 100;
 /// One session in this many is a fork of the session created before it.
 const FORKS: usize = 10;
 
-/// The number of events of the session whose log is shown.
+/// The number of events of the long session, on which the command `forklore log` is measured.
 const LONG: usize = 10_000;
 
 pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
@@ -63,7 +63,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
 }
 
 /// Creates sessions of one turn each in several workspaces, and one long session in the first
-/// workspace.
+/// workspace. Returns the long session.
 fn fill(engine: &Engine, folders: &Path, sessions: usize) -> Result<SessionId> {
     let mut workspaces = Vec::new();
     for number in 0..WORKSPACES {
@@ -122,7 +122,7 @@ fn stored(new: NewEvent, ts: jiff::Timestamp) -> Result<Event> {
     Ok(Event { id, ts, kind: new.kind, class, dialect: None, effect, data: new.data })
 }
 
-/// Checks that the store contains as many sessions as the figures claim.
+/// Checks that the store contains `sessions` sessions, the number that the results state.
 fn check(bed: &Bed, sessions: usize) -> Result<()> {
     let filter = Filter::default();
     let stored_sessions = bed.engine.store().sessions(&filter, None, 0)?.all()?.len();
