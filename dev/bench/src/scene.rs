@@ -225,8 +225,9 @@ impl Bed {
         self.store.bound_bytes()
     }
 
-    /// Returns the number of pages in SQLite's write-ahead log (WAL). Reads it from the header of
-    /// the WAL's index file. Returns `None` before the first write, or if the index is not a file.
+    /// Returns the number of pages in SQLite's WAL, the log of recent writes. Reads it from the
+    /// header of the WAL's index file. Returns `None` before the first write, or if the index is
+    /// not a file.
     pub(crate) fn log_pages(&self) -> Option<u32> {
         let mut name = self.files.file.clone().into_os_string();
         name.push("-shm");

@@ -15,13 +15,13 @@ use crate::kind::Kind;
 /// The task of a worker process, which gets it as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The name of the work, by which the worker selects the function.
+    /// The name of the work. The worker process selects the function to run by this name.
     pub work: String,
     /// The kind of the store.
     pub kind: Kind,
     /// The directory of the store.
     pub store: PathBuf,
-    /// A unique name of the process, also used in ids.
+    /// A unique name of the process, which is also part of the ids that the process creates.
     pub name: String,
     /// The seed of the process's random choices.
     pub seed: u64,
@@ -41,7 +41,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a process. `program` takes a [`Task`] as its only argument.
+    /// Starts a worker process. `program` is called with the task as JSON, its only argument.
     ///
     /// # Panics
     /// If the process cannot be started. The other methods also panic if the process does not
@@ -51,7 +51,7 @@ impl Process {
         Self::spawn(&mut command(program, task)).expect("the worker starts")
     }
 
-    /// Starts a process from a command that [`command`] prepared.
+    /// Starts a worker process from a command that the function [`command`] returned.
     ///
     /// # Errors
     /// The errors of the operating system.
@@ -78,7 +78,7 @@ impl Process {
         self.lines.recv().ok().map(|line| parse(&line))
     }
 
-    /// Sends the process the go signal that [`await_go`] waits for.
+    /// Sends the go signal to the process, which waits for it in [`await_go`].
     pub fn go(&mut self) {
         self.input.write_all(b"go\n").expect("a process that listens");
     }
@@ -122,8 +122,8 @@ pub fn command(program: &Path, task: &Task) -> Command {
     command
 }
 
-/// Sends a message to the parent process, in a single write, so that a kill cannot truncate the
-/// line.
+/// Sends a message to the parent process as one line of standard output. Uses a single write, so
+/// that a kill cannot truncate the line.
 ///
 /// # Panics
 /// If the parent process no longer reads, or the message is longer than 4096 bytes.
@@ -134,7 +134,7 @@ pub fn tell<T: Serialize>(what: &T) {
     std::io::stdout().lock().write_all(line.as_bytes()).expect("a parent that listens");
 }
 
-/// Waits for the go signal of the parent.
+/// Waits until the parent process sends the go signal, a line on standard input.
 ///
 /// # Panics
 /// If standard input cannot be read.

@@ -4,7 +4,8 @@
 //! N times as large, for long runs before a release. Every random choice comes from [`Chance`] with
 //! the seed [`seed`]: `FORKLORE_SEED=S` repeats the run that printed S.
 
-/// Returns `count` multiplied by `FORKLORE_SOAK` (default 1).
+/// Returns `count`, a number of test cases, multiplied by the environment variable `FORKLORE_SOAK`
+/// (default 1).
 ///
 /// # Panics
 /// If the variable is not a number.
@@ -13,7 +14,8 @@ pub fn times(count: u64) -> u64 {
     count * number("FORKLORE_SOAK").unwrap_or(1)
 }
 
-/// Returns the seed of this run: `FORKLORE_SEED`, else 1.
+/// Returns the seed of this test run: the environment variable `FORKLORE_SEED`, or 1 if it is not
+/// set.
 ///
 /// # Panics
 /// If the variable is not a number.
