@@ -48,7 +48,8 @@ fn format() -> Result<(), Failure> {
     run(cargo().args(["fmt", "--all", "--check"]))
 }
 
-/// Tests the agents. On systems where the agents do not run, succeeds without a test.
+/// Tests whether the agents can continue forks. On systems where the agents do not run, succeeds
+/// without a test.
 fn agents() -> Result<(), Failure> {
     if agents::RUN_HERE { agents::run_all(&["--quick".to_owned()]) } else { Ok(()) }
 }
@@ -62,13 +63,13 @@ fn documentation() -> Result<(), Failure> {
 }
 
 /// Checks that each published crate compiles alone: without features, with the default features,
-/// and with each single feature. A build of the whole workspace would hide a missing feature,
-/// because other crates enable it.
+/// and with each single feature. A build of the whole workspace would not reveal that a crate
+/// forgets to enable a feature of a dependency, because other crates enable it.
 fn features() -> Result<(), Failure> {
     run(HACK.command()?.args(["check", "--workspace", "--each-feature", "--ignore-private"]))
 }
 
-/// Finds dependencies that no code uses.
+/// Fails if a crate has a dependency that no code uses.
 fn unused() -> Result<(), Failure> {
     run(&mut SHEAR.command()?)
 }
