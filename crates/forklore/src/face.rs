@@ -77,22 +77,23 @@ pub struct Forklore {
     pool: Pool,
 }
 
-/// Opens the store that `url` names. Creates it if it does not exist.
+/// Opens the store that `url` names. Creates the store if it does not exist.
 ///
-/// The URL is `sqlite:PATH`, `files:DIR`, `graph:DIR` (with the feature `graph`) or `memory:`; see
-/// [`StoreUrl`]. [`Forklore`] has an example.
+/// The URL is `sqlite:PATH`, `files:DIR`, `graph:DIR` (with the cargo feature `graph`) or
+/// `memory:`; see [`StoreUrl`]. [`Forklore`] has an example.
 ///
 /// # Errors
-/// Returns an error if the URL names no store, or if the store is damaged, locked, of a newer
-/// version or of another kind.
+/// Returns an error if the URL is not valid, or if the store is damaged, locked, written by a newer
+/// version of forklore, or of another kind than the URL states.
 pub async fn open(url: &str) -> Result<Forklore, OpenError> {
     open_url(url.parse()?).await
 }
 
-/// Opens a store. Creates it if it does not exist.
+/// Opens the store that `url` names. Creates the store if it does not exist.
 ///
 /// # Errors
-/// Returns an error if the store is damaged, locked, of a newer version or of another kind.
+/// Returns an error if the store is damaged, locked, written by a newer version of forklore, or of
+/// another kind than the URL states.
 pub async fn open_url(url: StoreUrl) -> Result<Forklore, OpenError> {
     let pool = Pool::of(AT_ONCE);
     let engine = pool.run(move || crate::open::open_url(&url)).await?;
@@ -100,7 +101,8 @@ pub async fn open_url(url: StoreUrl) -> Result<Forklore, OpenError> {
 }
 
 impl Forklore {
-    /// Wraps an engine in the async API, for a custom store, clock or agent format.
+    /// Wraps an engine in the async API. Use this if the engine has a custom store, clock or agent
+    /// format.
     #[must_use]
     pub fn over(engine: Engine) -> Self {
         Self { engine, pool: Pool::of(AT_ONCE) }
@@ -114,7 +116,8 @@ impl Forklore {
         Self { pool: Pool::of(at_once.get()), ..self }
     }
 
-    /// Returns the blocking API of the same store. Its methods block the calling thread.
+    /// Returns the engine of this store. Its methods are the same operations, but block the calling
+    /// thread.
     #[must_use]
     pub fn engine(&self) -> &Engine {
         &self.engine

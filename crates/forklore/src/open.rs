@@ -14,7 +14,7 @@ use forklore_graph::Profile;
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::memory::MemoryStore;
 
-/// The kind and the location of a store.
+/// A store URL: the kind and the location of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreUrl {
     /// `sqlite:PATH`: one SQLite file that several processes may share.
@@ -43,10 +43,10 @@ const FORMS: &str = if cfg!(feature = "graph") {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The URL is not valid, or names a store that this build does not support.
+    /// The store URL is not valid, or names a kind of store that this build does not support.
     #[error("{0:?} is no store; use {FORMS}")]
     Url(String),
-    /// The store exists but cannot be used.
+    /// The store exists but cannot be used, for example because it is damaged or locked.
     #[error(transparent)]
     Store(#[from] forklore_store::Error),
 }
@@ -110,23 +110,24 @@ fn graph(location: &str, url: &str) -> Result<StoreUrl, OpenError> {
     if path.is_empty() { Err(refused()) } else { Ok(StoreUrl::Graph(path.into(), profile)) }
 }
 
-/// The readers of files that contain many sessions, such as a database of OpenCode.
+/// The importers of files that contain many sessions, such as a database of the agent OpenCode.
 static CONTAINERS: &[&dyn SessionContainer] =
     &[&forklore_opencode::Database, &forklore_opencode::Storage];
 
-/// Opens the store that `url` names. Creates it if it does not exist.
+/// Opens the store that `url` names. Creates the store if it does not exist.
 ///
 /// # Errors
-/// Returns an error if the URL names no store, or if the store is damaged, locked, of a newer
-/// version or of another kind.
+/// Returns an error if the URL is not valid, or if the store is damaged, locked, written by a newer
+/// version of forklore, or of another kind than the URL states.
 pub fn open(url: &str) -> Result<Engine, OpenError> {
     open_url(&url.parse()?)
 }
 
-/// Opens a store. Creates it if it does not exist.
+/// Opens the store that `url` names. Creates the store if it does not exist.
 ///
 /// # Errors
-/// Returns an error if the store is damaged, locked, of a newer version or of another kind.
+/// Returns an error if the store is damaged, locked, written by a newer version of forklore, or of
+/// another kind than the URL states.
 pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
     let engine = match url {
         StoreUrl::Sqlite(path) => {
@@ -151,7 +152,8 @@ pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
     Ok(engine.with_agent_formats(forklore_formats::AGENT_FORMATS).with_containers(CONTAINERS))
 }
 
-/// Opens a SQLite store. Opens it read-only if it exists but may not be written.
+/// Opens a SQLite store. If the store exists but this process may not write to it, opens it
+/// read-only.
 fn open_sqlite(path: &Path) -> Result<SqliteStore, OpenError> {
     let opened = SqliteStore::open(path, Options::default());
     opened.or_else(|refused| {

@@ -14,17 +14,17 @@ use crate::atoms::Atom;
 use crate::error::{Error, Result};
 use crate::run::Setting;
 
-/// All supported agents.
+/// All agents whose continuation of sessions can be tested.
 pub(crate) static ALL: &[Agent] =
     &[pi::AGENT, claude::AGENT, codex::AGENT, gemini::AGENT, opencode::AGENT];
 
-/// An agent under test, and how to run it.
+/// An agent under test: how to run it, and how to interpret its requests.
 pub(crate) struct Agent {
     pub(crate) name: &'static str,
     /// The name of another agent. The agent under test must also be able to continue sessions that
     /// the other agent wrote.
     pub(crate) other: &'static str,
-    /// Writes the settings that make the agent use the fake model.
+    /// Writes the agent's settings, which make the agent use a fake model on this machine.
     pub(crate) prepare: fn(&Site) -> Result<()>,
     /// Returns the commands that make the agent continue a session with the test prompt. The last
     /// two arguments are the path of the session's file and the name that the agent uses for the
@@ -71,7 +71,7 @@ impl Site {
         fs::write(&path, text).map_err(Error::file(&path))
     }
 
-    /// Returns the URL of the fake model.
+    /// Returns the URL of the fake model that the agents use.
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }

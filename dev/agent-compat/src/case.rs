@@ -43,7 +43,7 @@ pub(crate) fn folders(sessions: &[PathBuf], agent: &str, kind: Kind) -> Result<V
     }
 }
 
-/// Returns the directories that contain sessions written by any version of the agent.
+/// Returns the subdirectories of `sessions` with sessions that any version of the agent wrote.
 fn written(sessions: &[PathBuf], agent: &str) -> Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for folder in sessions {

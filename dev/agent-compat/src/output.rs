@@ -16,12 +16,12 @@ pub(crate) fn heading() {
     );
 }
 
-/// Prints on how many forks an agent will be tested.
+/// Prints on how many forks and sessions an agent is about to be tested.
 pub(crate) fn begun(tried: Tried, sessions: usize, forks: usize) {
     eprintln!("{} from {}: {forks} places in {sessions} sessions", tried.agent, from(tried));
 }
 
-/// Prints a fork in which the model did not receive the expected messages.
+/// Prints a fork for which the agent did not send the expected messages to the model.
 pub(crate) fn different(tried: Tried, different: &Different) {
     println!("\n{} from {}: {different}", tried.agent, from(tried));
 }

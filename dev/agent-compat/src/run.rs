@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::mock::{Mock, ReceivedRequest};
 use crate::{output, request};
 
-/// The prompt that each agent sends after the fork's history.
+/// The prompt that each agent under test sends after the history of the fork.
 pub(crate) const PROMPT: &str = "Please go on here.";
 
 /// What everything runs with.
@@ -47,7 +47,7 @@ pub(crate) struct Setting {
     pub(crate) names: Vec<String>,
 }
 
-/// One combination to test: an agent, the agent that wrote the sessions, and the kind of sessions.
+/// One combination to test: the agent, the agent that wrote the sessions, and the kind of sessions.
 #[derive(Clone, Copy)]
 pub(crate) struct Tried {
     pub(crate) agent: &'static str,
@@ -62,12 +62,13 @@ pub(crate) struct Outcome {
     pub(crate) sessions: usize,
     pub(crate) forks: usize,
     pub(crate) different: usize,
-    /// The number of forks that were not tested, because they contain no message yet.
+    /// The number of forks that were not tested, because they contain no message of a conversation
+    /// yet.
     pub(crate) left_out: usize,
     pub(crate) seconds: f64,
 }
 
-/// A fork in which the model did not receive the expected messages.
+/// A fork for which the agent did not send the expected messages to the model, with the difference.
 pub(crate) struct Different {
     case: String,
     why: String,

@@ -32,7 +32,7 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(90, 90, 90),
 ];
 
-/// A chart to draw, with its lines.
+/// A chart with its title, axis labels and lines.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chart {
     /// The name of the chart's file, without the extension.

@@ -5,7 +5,7 @@ use crate::samples::Samples;
 /// One measured value, which is shown as a row of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Figure {
-    /// A description of the measured operation and of its baseline.
+    /// A description of the measured operation, and of the operation with which it is compared.
     pub(crate) what: String,
     pub(crate) value: f64,
     pub(crate) unit: Unit,
@@ -42,7 +42,8 @@ pub(crate) enum Goal {
 }
 
 impl Figure {
-    /// Creates a figure for the ratio of two durations: `other` divided by `base`.
+    /// Creates a table row for the ratio of two durations: the median of `other` divided by that of
+    /// `base`.
     pub(crate) fn ratio(
         what: impl Into<String>,
         goal: Goal,
@@ -59,7 +60,7 @@ impl Figure {
         }
     }
 
-    /// Creates a figure for a value that was not compared with a baseline.
+    /// Creates a table row for a value that is not compared with a baseline.
     pub(crate) fn alone(what: impl Into<String>, goal: Goal, value: f64, unit: Unit) -> Self {
         Self {
             what: what.into(),
@@ -79,7 +80,8 @@ impl Figure {
         self
     }
 
-    /// Checks whether the value is within the promised limit. `None` if there is no promise.
+    /// Checks whether the value is within its promised limit. Returns `None` if there is no
+    /// promise.
     pub(crate) fn is_met(&self) -> Option<bool> {
         match self.goal {
             Goal::AtMost(most) => Some(self.value <= most),

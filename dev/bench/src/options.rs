@@ -86,7 +86,7 @@ impl Options {
         page.unwrap_or_else(|| self.dir.join("pictures"))
     }
 
-    /// Returns the command line that repeats this run.
+    /// Returns the command line that repeats this benchmark run.
     pub(crate) fn command(&self) -> String {
         let mut words = vec!["cargo xtask bench".to_owned()];
         words.extend(self.quick.then(|| "--quick".to_owned()));

@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-/// Prints to standard error which measurement begins.
+/// Prints to standard error that the measurement `what` begins.
 pub(crate) fn progress(what: &str) {
     eprintln!("measuring {what}");
 }

@@ -19,7 +19,8 @@ pub(crate) struct Raw {
     map: Mapped,
 }
 
-/// The totals of one read. Every way of reading the same session must find the same totals.
+/// The numbers of events and bytes that one read of a session found. Every way of reading the same
+/// session must find the same numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) events: usize,
@@ -28,7 +29,8 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Adds a payload to the totals. Prevents the compiler from removing the code that produced it.
+    /// Counts an event with the payload `text`. Prevents the compiler from removing the code that
+    /// produced the payload.
     pub(crate) fn payload(&mut self, text: &str) {
         self.events += 1;
         self.bytes += std::hint::black_box(text).len();

@@ -19,7 +19,7 @@ use crate::error::{Doing, Error, Result};
 /// repeated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
-    /// Event counts of a short and a long session.
+    /// Event counts of a short and of a long session, which are compared.
     pub(crate) events: [usize; 2],
     /// Message counts of the sessions that are also created in the peers, the libraries that
     /// forklore is compared with. Promised limits apply to the last count.
@@ -38,16 +38,16 @@ pub(crate) struct Sizes {
     /// The number of events in a history whose load is measured. The events are spread over chains
     /// of forks.
     pub(crate) spanned: usize,
-    /// The number of events of the session whose size on disk is measured.
+    /// The number of events of the session for which the size of the store on disk is measured.
     pub(crate) stored: usize,
     pub(crate) depth: usize,
     pub(crate) siblings: usize,
     pub(crate) sessions: usize,
-    /// The sizes of a small and a large file to import, in bytes.
+    /// The sizes of the small and of the large file whose imports are measured, in bytes.
     pub(crate) imports: [u64; 2],
     /// The number of measured repetitions when two writes are compared.
     pub(crate) rounds: usize,
-    /// The number of measured repetitions when two program starts are compared.
+    /// The number of measured repetitions when two starts of the program are compared.
     pub(crate) starts: usize,
     /// The duration for which several processes write, in milliseconds.
     pub(crate) millis: u64,
@@ -73,7 +73,7 @@ impl Sizes {
         millis: 1_500,
     };
 
-    /// Sizes that are just large enough to run every line of code.
+    /// Sizes for a quick run, just large enough to run every line of code.
     pub(crate) const QUICK: Self = Self {
         events: [10, 1_000],
         messages: [10, 50, 100],
@@ -93,7 +93,7 @@ impl Sizes {
     };
 }
 
-/// The environment of one run: a temporary directory and the sizes to use.
+/// The environment of one benchmark run: a temporary directory and the sizes to use.
 pub(crate) struct Scene {
     /// Sessions that several measurements share. The key is the number of events of the session.
     sessions: RefCell<BTreeMap<usize, Rc<(Bed, SessionId)>>>,
@@ -165,14 +165,14 @@ impl Scene {
     }
 }
 
-/// An open store to measure.
+/// An open SQLite store whose operations are measured.
 pub(crate) struct Bed {
     pub(crate) engine: Engine,
     store: Arc<SqliteStore>,
     files: Files,
 }
 
-/// The files of a store. Dropping this value removes them from the disk.
+/// The files of a SQLite store. Dropping this value removes them from the disk.
 pub(crate) struct Files {
     file: PathBuf,
     dir: TempDir,
@@ -184,8 +184,8 @@ impl Files {
         &self.file
     }
 
-    /// Returns the total size of the store's files in bytes. The shared-memory index of the WAL is
-    /// left out, because it contains no data.
+    /// Returns the total size of the store's files in bytes. SQLite's `-shm` file, an index in
+    /// shared memory, is left out because it contains no data.
     pub(crate) fn size(&self) -> Result<u64> {
         let mut size = 0;
         for file in fs::read_dir(self.dir.path()).doing("cannot list", self.dir.path())? {
@@ -237,7 +237,7 @@ impl Bed {
     }
 }
 
-/// Returns the workspace for sessions in which the workspace has no effect.
+/// Returns a workspace for measured sessions. The workspace has no effect on the measurement.
 pub(crate) fn workspace() -> Workspace {
     Workspace::new("/home/dev/demo")
 }
@@ -260,7 +260,8 @@ pub(crate) fn session(engine: &Engine, events: usize) -> Result<SessionId> {
     Ok(id)
 }
 
-/// Appends the messages with the numbers `numbers`, in batches of the maximum size.
+/// Appends generated messages to a session, in batches of the maximum size. `numbers` are the
+/// numbers of the messages.
 pub(crate) fn extend(
     engine: &Engine,
     session: &SessionId,
@@ -286,7 +287,7 @@ pub(crate) fn chain(engine: &Engine, root: SessionId, depth: usize) -> Result<Se
     Ok(last)
 }
 
-/// Returns a selector for the turn in the middle of a session.
+/// Returns a selector of the turn in the middle of a session, at which the session can be forked.
 pub(crate) fn middle(engine: &Engine, session: &SessionId) -> Result<Selector> {
     let turns = engine.show(session)?.counts.turns;
     let middle = i64::try_from(turns.div_ceil(2));

@@ -75,7 +75,7 @@ impl Transcript {
         }
     }
 
-    /// Returns the next record of the file, with its line break.
+    /// Generates the next record of the session file. Returns it as a line with its line break.
     pub(crate) fn next_line(&mut self) -> &str {
         if self.records % REWIND == REWIND - 1 {
             self.rewind();
@@ -116,7 +116,8 @@ impl Transcript {
         self.step = Step::Prompt;
     }
 
-    /// Returns the type of the next record, its message field, and the step that follows.
+    /// Generates the content of the next record. Returns the record's type, its message field, and
+    /// the step that follows.
     fn message(&mut self) -> (&'static str, String, Step) {
         match self.step.clone() {
             Step::Prompt => {

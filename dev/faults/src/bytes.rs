@@ -18,12 +18,13 @@ use crate::soak::Chance;
 /// hang.
 const HANGS: Duration = Duration::from_secs(500);
 
-/// One way to damage a file.
+/// One way to damage a file in a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// Truncates the file to this length in bytes.
+    /// The file is truncated to this length in bytes.
     Cut(usize),
-    /// Flips the bits of the mask (second field) in the byte at this offset (first field).
+    /// Bits of one byte are flipped: the byte at this offset (first field), the bits that are set
+    /// in this mask (second field).
     Flip(usize, u8),
 }
 
@@ -46,7 +47,7 @@ impl Damage {
         Self::Flip(at, u8::try_from(bits).unwrap_or(1))
     }
 
-    /// Returns a damaged copy of `bytes`.
+    /// Returns a copy of `bytes` that is damaged in this way.
     #[must_use]
     pub fn apply(self, bytes: &[u8]) -> Vec<u8> {
         match self {

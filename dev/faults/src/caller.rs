@@ -16,8 +16,9 @@ use jiff::Timestamp;
 use crate::history::{Answer, Call, Line, monotonic};
 use crate::kind::Opened;
 
-/// Returns the text of the event with this id. The text depends only on the id, so that a reader
-/// can check every byte. Most texts are short; some fill several database pages.
+/// Returns the text that a test stores in the event with the id `event`. The text depends only on
+/// the id, so that a reader can check every byte. Most texts are short; some fill several database
+/// pages.
 #[must_use]
 pub fn content(event: &str) -> String {
     let sum = event.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31) + usize::from(byte));
@@ -29,7 +30,7 @@ pub fn content(event: &str) -> String {
     format!("{event} {}", "lorem ipsum ".chars().cycle().take(sum % fill).collect::<String>())
 }
 
-/// Returns the current time in the precision of a store: microseconds.
+/// Returns the current time, rounded to the precision of a store: microseconds.
 #[must_use]
 pub fn now() -> Timestamp {
     forklore_core::event::to_micros(Timestamp::now())
@@ -44,13 +45,13 @@ pub struct Caller<'a> {
 }
 
 impl<'a> Caller<'a> {
-    /// Creates a caller for an opened store. The caller passes a record of each call to `note`,
-    /// before and after the call.
+    /// Creates a caller for an opened store. It passes a record of each call to `note` before the
+    /// call, and a record of the answer after it.
     pub fn new(opened: &'a Opened, note: impl FnMut(Line) + 'a) -> Self {
         Self { opened, note: Box::new(note), calls: 0, clock: Clock::default() }
     }
 
-    /// Returns the opened store.
+    /// Returns the opened store to which the calls are made.
     #[must_use]
     pub fn opened(&self) -> &'a Opened {
         self.opened

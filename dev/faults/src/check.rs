@@ -57,7 +57,8 @@ impl<'a> Check<'a> {
         self
     }
 
-    /// Runs the checks and returns all violations; the list is empty if there are none.
+    /// Runs all checks of the store and returns the violations. The list is empty if there are
+    /// none.
     #[must_use]
     pub fn problems(self) -> Vec<String> {
         self.answers();
@@ -114,7 +115,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Reads the whole log of a session.
+/// Reads the whole log of a session, including inherited events.
 ///
 /// # Errors
 /// The errors of the store.

@@ -29,7 +29,7 @@ const NEW_NODES: u32 = 1 << 20;
 pub struct Drive {
     state: Mutex<State>,
     busy: Mutex<()>,
-    /// Extra time that each sync takes.
+    /// The extra time that each sync takes, in addition to that of the real disk.
     linger: Duration,
 }
 
@@ -68,7 +68,7 @@ impl Drive {
         self.state().fault = Some(fault);
     }
 
-    /// Creates a drive that records its operations in a journal.
+    /// Creates a simulated drive that records its operations in a journal.
     #[must_use]
     pub fn noting() -> Arc<Self> {
         let drive = Self::sound();
@@ -159,7 +159,8 @@ impl Drive {
         })
     }
 
-    /// Records an operation that was executed, and updates the file names.
+    /// Records a file operation that was executed in the journal, and updates the drive's list of
+    /// file names.
     pub fn done(&self, operation: &Operation<'_>) {
         let mut state = self.state();
         match *operation {
@@ -210,19 +211,19 @@ impl Drive {
         self.state().condition == Condition::Full
     }
 
-    /// Makes the drive work again and removes the planned fault.
+    /// Makes the drive work again after a failure, and removes the planned failure.
     pub fn repair(&self) {
         let mut state = self.state();
         state.condition = Condition::Sound;
         state.fault = None;
     }
 
-    /// Returns the kinds of all operations so far, in order.
+    /// Returns the kinds of all file operations of this drive so far, in order.
     pub fn shapes(&self) -> Vec<Shape> {
         self.state().shapes.clone()
     }
 
-    /// Returns the recorded journal; it is empty if the drive does not record.
+    /// Returns the recorded journal of operations. It is empty if the drive does not record.
     pub fn journal(&self) -> Vec<Entry> {
         self.state().journal.clone().unwrap_or_default()
     }

@@ -28,7 +28,8 @@ use serde_json::{Value, json};
 /// answers): 2027-01-15T09:00:00Z, in seconds since 1970.
 const NOW: i64 = 1_800_003_600;
 
-/// A clock that advances one second per call. It supplies a counter instead of random bytes.
+/// A clock that advances one second per call, so that all runs get the same times. It supplies a
+/// counter instead of random bytes.
 #[derive(Debug)]
 struct Ticking(AtomicI64);
 
@@ -250,8 +251,8 @@ impl Scene {
         Ok(())
     }
 
-    /// Compresses the store (`pack`) and then appends more events. Enough of them are appended to
-    /// fill a block, which the store closes, and a few begin the next block.
+    /// Appends events, compresses the store (`pack`), and appends more events afterwards. Some of
+    /// the latter fill a block, which the store seals, and some remain in an unsealed block.
     fn pack(&self) -> Result<()> {
         let long = id("golden-long")?;
         let workspace = Workspace::new("/golden");

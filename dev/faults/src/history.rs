@@ -56,14 +56,14 @@ pub enum Call {
         /// The id of the session.
         session: String,
     },
-    /// Changes the label of a session.
+    /// Changes the label (the name of a branch) of a session.
     Label {
         /// The id of the session.
         session: String,
         /// The new label.
         label: String,
     },
-    /// Imports a file.
+    /// Imports a session file of an agent.
     Import {
         /// The path of the file.
         path: String,
@@ -141,14 +141,15 @@ impl Answer {
     }
 }
 
-/// Returns the name of the error kind in JSON, for example `not_found`.
+/// Returns the name that an error kind has in JSON, for example `not_found`.
 #[must_use]
 pub fn word(kind: ErrorKind) -> String {
     let word = serde_json::to_value(kind).ok();
     word.and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// A line that a worker process writes to standard output before and after each call.
+/// A message of a worker process about a call to the store. The process writes one before and one
+/// after each call, as a line of standard output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
 pub enum Line {

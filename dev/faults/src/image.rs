@@ -23,9 +23,9 @@ pub struct Disk {
     files: BTreeMap<Node, Content>,
     /// The names of files and directories that are durable.
     names: BTreeMap<PathBuf, Named>,
-    /// Changes of names that are not durable yet, in the order in which they were made.
+    /// Changes of file names that are not durable yet, in the order in which they were made.
     renaming: Vec<Naming>,
-    /// Every directory that the store created. All other directories exist from the start.
+    /// The directories that the store created. All other directories exist from the start.
     made: BTreeSet<PathBuf>,
 }
 
@@ -58,7 +58,7 @@ enum Naming {
 }
 
 impl Naming {
-    /// Returns the directory whose sync makes the change durable.
+    /// Returns the directory whose sync makes this change of a file name durable.
     fn folder(&self) -> Option<&Path> {
         match self {
             Self::Add(path, _) | Self::Rename(_, path, _) | Self::Remove(path) => path.parent(),

@@ -40,7 +40,8 @@ impl Kind {
         self.open_at(dir, StoreClock::default())
     }
 
-    /// Opens the store like [`Kind::open`], with `clock` as the store's clock.
+    /// Opens the store in the directory `dir` and creates it if it does not exist. The store uses
+    /// `clock` as its clock.
     ///
     /// # Errors
     /// The errors of the store.

@@ -11,7 +11,7 @@ use forklore_store::{Error, Result, Store};
 
 use crate::subject::attachments_of;
 
-/// The contents of a store at one time.
+/// The contents of a store at one time, for comparison with those of another store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Picture {
     /// Every session, including deleted ones: its header and its log. A deleted session has no log.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::kind::Kind;
 
-/// The task of a worker process, which gets it as JSON.
+/// The task of a worker process. The process receives it as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
     /// The name of the work. The worker process selects the function to run by this name.
@@ -72,8 +72,8 @@ impl Process {
         Ok(Self { child, input, lines, reader })
     }
 
-    /// Waits for the next message of the process and returns it. Returns `None` after the process
-    /// ended.
+    /// Waits for the next message of the process and returns it. Returns `None` if the process
+    /// ended without another message.
     pub fn received<T: DeserializeOwned>(&mut self) -> Option<T> {
         self.lines.recv().ok().map(|line| parse(&line))
     }
@@ -89,15 +89,16 @@ impl Process {
         kill_process(pid.expect("its number"), signal).expect("a process to be told");
     }
 
-    /// Kills the process. Returns all its messages that were not yet received.
+    /// Kills the process and waits for its end. Returns all its messages that were not yet
+    /// received.
     #[must_use]
     pub fn killed<T: DeserializeOwned>(self) -> Vec<T> {
         self.signal(Signal::KILL);
         self.ended().1
     }
 
-    /// Waits for the end of the process. Returns its exit status and all its messages that were not
-    /// yet received.
+    /// Closes the input of the process and waits for its end. Returns its exit status and all its
+    /// messages that were not yet received.
     #[must_use]
     pub fn ended<T: DeserializeOwned>(mut self) -> (ExitStatus, Vec<T>) {
         drop(self.input);

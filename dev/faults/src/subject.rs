@@ -45,8 +45,8 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// The number of WAL pages after which a checkpoint runs. It is low, so that a workload
-    /// includes many checkpoints.
+    /// The number of pages in SQLite's WAL after which a checkpoint runs. It is low, so that a
+    /// workload includes many checkpoints.
     pub const PAGES: u32 = 32;
 
     /// Registers a VFS (SQLite's interface to files) under this unique name, and creates the store

@@ -41,7 +41,7 @@ impl TestFolder {
         self.dir.path().join("store")
     }
 
-    /// Returns the directory itself. It may also contain files other than the store.
+    /// Returns the temporary directory. It may contain other files in addition to the store.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.dir.path()

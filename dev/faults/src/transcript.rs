@@ -26,13 +26,13 @@ impl Transcript {
         Self { path, records: 0 }
     }
 
-    /// Returns the path of the file.
+    /// Returns the path of the session file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Appends `records` records in one write.
+    /// Appends `records` records to the session file in one write.
     pub fn grow(&mut self, records: usize) {
         let mut text = String::new();
         for n in self.records..self.records + records {

@@ -32,9 +32,9 @@ pub enum Step {
     Change(SessionId, Change),
     /// Deletes sessions at this time. Events that other sessions need remain.
     Remove(Vec<SessionId>, Timestamp),
-    /// Commits a transaction, for example a step of an import.
+    /// Commits a transaction of the store, for example one step of an import.
     Commit(Box<Transaction>),
-    /// Runs garbage collection.
+    /// Runs the garbage collection of the store.
     Collect,
     /// Reads the whole history of a session.
     Read(SessionId),
@@ -144,8 +144,8 @@ fn source(store: &dyn Store) -> Result<SourceId> {
     first.ok_or_else(|| Error::Invalid("the file was not imported".into()))
 }
 
-/// A sequence of steps, and the expected contents of the store before the first step and after each
-/// step.
+/// A sequence of steps that a test runs on a store, with the contents that the store must have
+/// before the first step and after each step.
 #[derive(Debug)]
 pub struct Workload {
     /// The steps of the workload, in order.
@@ -166,7 +166,7 @@ impl Workload {
     }
 
     /// Creates a workload on attachments, with the number `round`. It stores attachments, refers to
-    /// them in messages, reads and removes them.
+    /// them in messages, reads and removes them, and pins one several times.
     ///
     /// # Panics
     /// If the memory store, which supplies the expected contents, refuses a step.

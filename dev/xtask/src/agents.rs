@@ -52,8 +52,8 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     run(command.args(args))
 }
 
-/// Returns the directory of the agents. Installs them from npm and PyPI, unless the directory
-/// already contains these versions.
+/// Returns the directory in which the agents are installed. Installs them from npm and PyPI, unless
+/// the directory already contains these versions.
 fn installed() -> Result<PathBuf, Failure> {
     let folder = target().join("agents");
     filled(&folder, &[&PACKAGES[..], &[SDK]].concat().join("\n"), || {

@@ -25,7 +25,8 @@ const CHECKS: [(&str, Check); 11] = [
     ("dependencies", dependencies),
 ];
 
-/// Runs every check, even after a failed check. Prints one line per check at the end.
+/// Runs every check of `cargo xtask ci`, even after one failed. At the end, prints one line per
+/// check.
 pub(crate) fn run_all() -> Result<(), Failure> {
     let mut failed = Vec::new();
     let mut summary = String::new();
@@ -63,8 +64,8 @@ fn documentation() -> Result<(), Failure> {
 }
 
 /// Checks that each published crate compiles alone: without features, with the default features,
-/// and with each single feature. A build of the whole workspace would not reveal that a crate
-/// forgets to enable a feature of a dependency, because other crates enable it.
+/// and with each single feature. A build of the whole workspace would hide that a crate lacks a
+/// feature of a dependency, because other crates enable that feature.
 fn features() -> Result<(), Failure> {
     run(HACK.command()?.args(["check", "--workspace", "--each-feature", "--ignore-private"]))
 }

@@ -10,25 +10,25 @@ use std::process::{Command, ExitStatus, Stdio};
 /// The reason why a task of `cargo xtask` failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// A program could not be started.
+    /// The command could not be started.
     NotStarted { command: String, source: io::Error },
-    /// A program ended with an error, which it printed itself.
+    /// The command ended with an error. It printed the error itself.
     Ended { command: String, status: ExitStatus },
-    /// A tool is not installed, and downloading it failed.
+    /// A tool that the task needs is not installed, and downloading it failed.
     NoTool { tool: &'static str, by_hand: String, source: Box<Failure> },
     /// A directory could not be prepared, or a file could not be read or written.
     Folder { path: PathBuf, source: io::Error },
     /// The instruction count of a measured operation differs from the baseline by more than `band`
     /// percent.
     Cost { band: u64 },
-    /// The public API differs from its listing in the repository.
+    /// The public API of the crate `forklore` differs from its listing in the repository.
     Api,
     /// The listing of the public API cannot be written: this compiler's rustdoc writes JSON in a
     /// format that is not supported.
     ApiForm,
     /// The arguments of the task are invalid.
     Usage { hint: &'static str },
-    /// At least one of several checks failed.
+    /// Some of several checks failed: those with these names.
     Checks { failed: Vec<&'static str> },
 }
 

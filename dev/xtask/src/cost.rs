@@ -56,7 +56,7 @@ fn count() -> Result<Counts, Failure> {
     callgrind::count(&target().join("cost").join(name), &fresh_folder()?, &COUNTED)
 }
 
-/// Creates an empty directory for the store and the output of Valgrind.
+/// Creates an empty directory for the measured store and the output of Valgrind.
 fn fresh_folder() -> Result<PathBuf, Failure> {
     let folder = target().join("cost").join("run");
     let made = fs::remove_dir_all(&folder).or_else(|error| match error.kind() {

@@ -27,8 +27,8 @@ struct Row {
     figures: Vec<String>,
 }
 
-/// Runs rounds of the durability tests for as long as the arguments allow. Reserves the time for
-/// every fuzz target, which run afterwards.
+/// Runs rounds of the durability tests, and then every fuzz target for a fixed time. Together they
+/// take about as long as the arguments allow.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     let time = Duration::from_secs(60 * minutes(args)?);
     let start = Instant::now();
@@ -51,7 +51,7 @@ fn minutes(args: &[String]) -> Result<u64, Failure> {
     }
 }
 
-/// Returns the names of the fuzz targets, which are the names of their files.
+/// Returns the names of the fuzz targets, which are the names of their source files.
 fn fuzz_targets() -> Result<Vec<String>, Failure> {
     let folder = root().join("fuzz").join("fuzz_targets");
     let failed = |source| Failure::Folder { path: folder.clone(), source };

@@ -18,7 +18,7 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     if args.is_empty() { examples() } else { Ok(()) }
 }
 
-/// Runs the test functions with nextest.
+/// Runs the test functions with nextest. `args` are passed to nextest.
 pub(crate) fn nextest(args: &[String]) -> Result<(), Failure> {
     let one_crate = args.iter().any(|arg| arg.starts_with("-p") || arg.starts_with("--package"));
     let scope = if one_crate { &EVERYTHING[..1] } else { &EVERYTHING };

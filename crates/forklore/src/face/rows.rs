@@ -50,8 +50,8 @@ impl<T: Weigh + Send + 'static> Rows<T> {
         Self { pool, state, page: Vec::new().into_iter(), limit: FIRST_ROWS }
     }
 
-    /// Returns the next row, or `None` after the last row. This method serves programs that do not
-    /// need the other methods of a stream.
+    /// Returns the next row, or `None` after the last row. With this method, a program can read the
+    /// rows without the trait [`Stream`].
     ///
     /// Cancel safe: if this future is dropped before it completes, no row is lost, and the next
     /// call returns the row.
@@ -59,10 +59,10 @@ impl<T: Weigh + Send + 'static> Rows<T> {
         StreamExt::next(self).await
     }
 
-    /// Collects all remaining rows, for histories that fit in memory.
+    /// Collects all remaining rows into a list. Use this only if the rows fit in memory.
     ///
     /// # Errors
-    /// The first error of a row.
+    /// Returns the first error of a row.
     pub async fn all(mut self) -> Result<Vec<T>> {
         let mut rows = Vec::new();
         while let Some(row) = self.next().await {
@@ -94,7 +94,8 @@ fn page<T: Weigh>(mut source: Source<T>, limit: usize) -> (Option<Source<T>>, Ve
     (Some(source), rows)
 }
 
-/// `Rows` can be moved after it was polled: rows are moved out of their page and never pinned.
+/// `Rows` is `Unpin`, so it can be moved after it was polled. This is safe because rows are moved
+/// out of their page and never pinned.
 impl<T> Unpin for Rows<T> {}
 
 impl<T: Weigh + Send + 'static> Stream for Rows<T> {

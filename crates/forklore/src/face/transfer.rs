@@ -130,7 +130,7 @@ impl Forklore {
     }
 
     /// Writes a session as a file in the format of an agent, up to a cut if the request has one.
-    /// Returns a list of what that format cannot express.
+    /// The answer lists what that format cannot express.
     ///
     /// # Errors
     /// `not_found` if the session does not exist or was deleted, `invalid_args` if the session has
@@ -158,7 +158,8 @@ impl Forklore {
 
     /// Counts the files at `paths` whose names match the session files of one agent format,
     /// `dialect`. Also counts how many of these files are in the store. Searches the directories
-    /// among the paths.
+    /// among the paths. Opens only files that may contain many sessions, such as databases, and
+    /// only if the store has sessions.
     ///
     /// # Errors
     /// `unsupported` if the store cannot retain imported files, `invalid_args` for an unknown

@@ -37,7 +37,8 @@ impl Forklore {
     }
 
     /// Stores the bytes as an attachment and appends a user message that refers to the attachment.
-    /// Equal bytes are stored only once. Reads `bytes` to the end on the pool, in constant memory.
+    /// Equal bytes are stored only once. Reads `bytes` to the end on a blocking thread, in constant
+    /// memory.
     ///
     /// # Errors
     /// `unsupported` if the store has no attachments, `invalid_args` for too many bytes or an
@@ -52,10 +53,10 @@ impl Forklore {
         self.step(move |engine| engine.attach(&session, &mut bytes, &request)).await
     }
 
-    /// Stores an attachment of at most `limit` bytes, for a message that the caller writes. The
-    /// message refers to the attachment with a part `{type:"attachment",ref,media_type,name?}`. No
-    /// `gc` removes the bytes before the returned pin is dropped: drop the pin after the message is
-    /// written.
+    /// Stores the bytes as an attachment, at most `limit` bytes, for a message that the caller
+    /// appends later. That message must refer to the attachment with a part
+    /// `{type:"attachment",ref,media_type,name?}`. The garbage collection ([`gc`](Self::gc)) does
+    /// not remove the bytes while the returned pin exists, so drop the pin after the append.
     ///
     /// # Errors
     /// `unsupported` if the store has no attachments, `invalid_args` for too many bytes.

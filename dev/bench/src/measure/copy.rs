@@ -11,7 +11,7 @@ use crate::error::{Doing, Result};
 use crate::samples::timed;
 use crate::scene::{Scene, message};
 
-/// A session in a file with one line per message, and the path for a copy of the file.
+/// A session in a file with one line per message. It is forked by copying the file, as agents do.
 pub(super) struct Plain {
     file: PathBuf,
     copy: PathBuf,

@@ -82,7 +82,8 @@ impl<'a> Subject<'a> {
         Ok(Self { bed, id, head: head.map_err(|_| Error::Wrong("an empty session".into()))? })
     }
 
-    /// Reads [`READS`] times and returns the average duration of one read.
+    /// Reads [`READS`] times from the session with `reading`, and returns the average duration of
+    /// one read.
     fn timed(&self, reading: Reading, numbers: &mut Numbers) -> Result<Duration> {
         let took = timed(|| (0..READS).try_for_each(|_| reading(self, numbers)))?;
         Ok(took / READS)

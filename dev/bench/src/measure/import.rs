@@ -17,15 +17,16 @@ use crate::transcript::Transcript;
 /// repeatedly, to show the spread of the durations.
 const ROUNDS: [usize; 2] = [3, 1];
 
-/// The results of importing one file.
+/// The results of importing one generated file, possibly several times.
 #[derive(Default)]
 struct Imported {
     bytes: u64,
     took: Samples,
-    /// The processor time of each import, if the system reports it.
+    /// The processor time of each import. Empty if the system does not report it.
     worked: Samples,
     on_one_core: bool,
-    /// The peak anonymous memory over all rounds in bytes, if the system reports it.
+    /// The peak anonymous memory (without mapped files) of all imports of this file, in bytes.
+    /// `None` if the system does not report it.
     anonymous: Option<u64>,
 }
 
@@ -41,8 +42,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Generates a file of about `bytes` bytes and imports it `rounds` times, each time into a new
-/// store.
+/// Generates a session file of about `bytes` bytes and imports it `rounds` times, each time into a
+/// new store.
 fn import(scene: &Scene, bytes: u64, rounds: usize) -> Result<Imported> {
     let dir = scene.folder()?;
     let file = dir.path().join("4a9e7c10-5b7d-4c55-9d0e-2f6a1c8b3d24.jsonl");

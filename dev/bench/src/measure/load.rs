@@ -68,7 +68,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(Findings::from(figures).with(chart))
 }
 
-/// One session in three forms: in a store, as raw records, and as JSON lines.
+/// One session in three forms that are read for comparison: in a store, as a file of payloads with
+/// checksums, and as JSON lines.
 struct Subject {
     bed: Bed,
     id: SessionId,
@@ -120,7 +121,8 @@ impl Subject {
     }
 }
 
-/// Reads a session one event at a time, in constant memory. Returns the totals.
+/// Reads a session one event at a time, in constant memory. Returns the numbers of events and
+/// bytes.
 pub(super) fn stream(engine: &Engine, id: &SessionId) -> Result<Seen> {
     let mut seen = Seen::default();
     for stored in engine.events(id, At::Seq(0)) {

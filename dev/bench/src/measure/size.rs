@@ -48,7 +48,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     ])
 }
 
-/// Checks that the store still contains all events: saving space must not lose any.
+/// Checks that the session that was read still has all events: saving space must not lose any.
 fn check(seen: Seen, events: usize) -> Result<()> {
     if seen == (Seen { events, bytes: events * PAYLOAD }) {
         return Ok(());

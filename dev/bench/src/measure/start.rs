@@ -87,7 +87,7 @@ fn fill(engine: &Engine, folders: &Path, sessions: usize) -> Result<SessionId> {
     Ok(long)
 }
 
-/// Creates a root with its first turn, in one transaction.
+/// Creates a root session with its first turn (a question and its answer), in one transaction.
 fn create(engine: &Engine, workspace: &Workspace, number: usize) -> Result<SessionId> {
     let created = engine.now();
     let turn = [message(0)?, message(1)?];
@@ -114,7 +114,8 @@ fn create(engine: &Engine, workspace: &Workspace, number: usize) -> Result<Sessi
     Ok(engine.store().create(new)?.id)
 }
 
-/// Converts an event into the form that a store expects.
+/// Converts an event that a caller would append into an event that a store accepts, with the time
+/// `ts`.
 fn stored(new: NewEvent, ts: jiff::Timestamp) -> Result<Event> {
     let (class, effect) = payload::check(&new.kind, None, &new.data)
         .map_err(|error| Error::Wrong(error.to_string()))?;

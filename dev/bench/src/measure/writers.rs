@@ -168,7 +168,8 @@ fn figures_of(how: &str, alone: &Samples, together: &Samples, rounds: &[Round]) 
     ]
 }
 
-/// Does the work of a writer process: appends messages of 1 KB for the requested time.
+/// Does the work of one writer process: appends messages of 1 KB for as long as `writer` requests,
+/// then writes a report.
 pub(crate) fn write(writer: &Writer) -> Result<()> {
     let session: SessionId = writer.session.parse()?;
     let engine =

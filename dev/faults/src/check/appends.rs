@@ -72,8 +72,9 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that each acknowledged append is stored completely at its acknowledged position, and
-    /// that an append without an answer is stored completely or not at all.
+    /// Checks the appends to a session. Each acknowledged append must be stored completely at its
+    /// acknowledged position. An append without an answer must be stored completely or not at all.
+    /// `own` are the events that the session wrote itself.
     fn positions(&self, session: &str, own: &Own<'_>) {
         let mut seqs: BTreeMap<&str, u64> = BTreeMap::new();
         for (seq, id) in own {

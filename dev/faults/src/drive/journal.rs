@@ -45,8 +45,9 @@ pub enum Mark {
     Acknowledged(usize),
 }
 
-/// Returns the journal entry for an operation that neither adds, renames nor removes a file name.
-/// `None` if the operation changes nothing that the journal records.
+/// Returns the journal entry for an operation. Returns `None` for operations that the journal does
+/// not record, and for those that add, rename or remove a file name, which the drive records
+/// itself.
 pub(super) fn entry(operation: &Operation<'_>) -> Option<Entry> {
     match *operation {
         Operation::Write(node, bytes, at) if node != Node::default() => {

@@ -133,9 +133,9 @@ pub fn reaching(part: usize, at: u64, len: u64) -> usize {
 /// The decision of the simulated drive whether an operation runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The operation is executed.
+    /// The operation is executed without a failure.
     Go,
-    /// The operation fails without any effect.
+    /// The operation fails with this cause, without any effect.
     Fail(Failure),
     /// This many bytes are written, then the operation fails. Used for writes only.
     Short(usize, Failure),
@@ -144,7 +144,7 @@ pub enum Verdict {
 /// The cause that the simulated drive gives for a failed operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The device failed.
+    /// The device failed, which the store sees as an I/O error.
     Broken,
     /// The disk is full.
     Full,

@@ -75,7 +75,7 @@ impl Content {
     }
 }
 
-/// Splits a write of `bytes` at offset `at` at the sector boundaries of the file.
+/// Splits a write of `bytes` at offset `at` into one write per disk sector.
 fn sectors(bytes: &[u8], at: u64) -> Vec<Change> {
     let mut sectors = Vec::new();
     let (mut rest, mut at) = (bytes, at);

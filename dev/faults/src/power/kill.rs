@@ -86,7 +86,8 @@ impl PowerCut<'_> {
         Ok(self.work.pictures[there].clone())
     }
 
-    /// Appends an event to a session and returns the contents of the store afterwards.
+    /// Appends an event to the session `id` and returns the contents of the store afterwards. Fails
+    /// if the store refuses the append.
     fn add(&self, store: &dyn Store, id: &SessionId, steps_done: usize) -> Result<Picture, String> {
         let memory = || Handle::new(MemoryStore::default());
         let event = Scene::new(&memory).appending(vec![user("behind a kill")]);

@@ -79,7 +79,8 @@ impl<'a> Together<'a> {
         Self { subject, journal: drive.journal(), dir }
     }
 
-    /// Returns the average number of appends per sync.
+    /// Returns how many appends share a sync on average: the number of appends divided by that of
+    /// syncs.
     #[must_use]
     pub fn sharing(&self) -> f64 {
         (THREADS * APPENDS) as f64 / syncs(&self.journal).count() as f64

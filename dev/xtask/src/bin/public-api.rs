@@ -86,7 +86,7 @@ fn is_listed(item: &str) -> bool {
             .is_none_or(|name| RELIED_ON.contains(name) && is_negative(name))
 }
 
-/// The parsed JSON that rustdoc wrote for a crate.
+/// The JSON that rustdoc wrote about one crate.
 struct Documented(Value);
 
 impl Documented {
@@ -97,12 +97,13 @@ impl Documented {
         Ok(Self(serde_json::from_str(&text)?))
     }
 
-    /// Returns the definition of an item, or `None` if the item belongs to another crate.
+    /// Returns rustdoc's definition of an item, or `None` if the item belongs to another crate.
     fn item(&self, id: &Value) -> Option<&Value> {
         self.0.get("index")?.get(id.to_string())
     }
 
-    /// Returns the path at which an item is defined, in this crate or in another.
+    /// Returns the path at which an item is defined, in this crate or in another. Returns `None` if
+    /// rustdoc does not know the item.
     fn defined(&self, id: &Value) -> Option<String> {
         let parts = self.0.get("paths")?.get(id.to_string())?.get("path")?.as_array()?;
         Some(parts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("::"))

@@ -32,7 +32,7 @@ pub(super) struct Baseline {
 }
 
 impl Toolchain {
-    /// Returns the toolchain that the next build uses.
+    /// Returns the toolchain that is installed now, with which the next build is made.
     pub(super) fn now() -> Result<Self, Failure> {
         let name = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let text = output(program(name).arg("-vV"))?;
