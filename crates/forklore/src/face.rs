@@ -16,9 +16,9 @@ use crate::open::{OpenError, StoreUrl};
 use pool::Pool;
 pub use rows::Rows;
 
-/// The maximum number of concurrent steps per store. The number is somewhat higher than the number
-/// of a store's read connections, so that no read connection is idle. It is low enough that a burst
-/// of calls does not create many threads.
+/// The maximum number of engine calls that run at the same time per store. It is somewhat higher
+/// than the number of a store's read connections, so that no read connection is idle. It is low
+/// enough that a burst of calls does not create many threads.
 const AT_ONCE: usize = 16;
 
 /// A store and the operations on its sessions, for async programs.
@@ -28,15 +28,15 @@ const AT_ONCE: usize = 16;
 ///
 /// A `Forklore` is cheap to clone; clones share the store and its pool. It requires no particular
 /// executor: each call runs on a blocking thread. At most 16 calls per store run at once
-/// ([`Forklore::with_steps_at_once`]); further calls wait without a thread.
+/// ([`Forklore::with_steps_at_once`] changes that); further calls wait and occupy no thread.
 ///
 /// # Dropping a future
 ///
-/// A method does nothing before its future is first polled. Dropping the future never leaves a step
-/// half done: a step that has not started never starts, and a step that has started runs to its end
+/// A method does nothing before its future is first polled. Dropping the future never leaves a call
+/// half done: a call that has not started never starts, and a call that has started runs to its end
 /// as if it were awaited. After a timeout around [`append`](Forklore::append), the events are
 /// therefore stored completely or not at all, and the caller does not know which. Give the events
-/// ids: repeating the same append then writes nothing twice and returns their positions
+/// ids: repeating the same append then writes nothing twice and returns the positions of the events
 /// (docs/semantics.md, Writing). A fork with an explicit id can be repeated in the same way
 /// (docs/semantics.md, Fork).
 ///
@@ -50,7 +50,8 @@ const AT_ONCE: usize = 16;
 /// When an awaited call returns, its work is done. Every later call sees its effect: through this
 /// handle, a clone or another process. Concurrent futures run in any order, even two appends to one
 /// session. To fix the order, await the first future before creating the second, or put all events
-/// into one request. Or set `expect`, so that an append that comes too late is refused.
+/// into one request. Or set `expect`, the head after which an append must come: an append is
+/// refused if another append changed the head first.
 ///
 /// # Examples
 ///
@@ -76,22 +77,23 @@ pub struct Forklore {
     pool: Pool,
 }
 
-/// Opens the store that `url` names. Creates it if it does not exist.
+/// Opens the store that `url` names. Creates the store if it does not exist.
 ///
-/// The URL is `sqlite:PATH`, `files:DIR`, `graph:DIR` (with the feature `graph`) or `memory:`; see
-/// [`StoreUrl`]. [`Forklore`] has an example.
+/// The URL is `sqlite:PATH`, `files:DIR`, `graph:DIR` (with the cargo feature `graph`) or
+/// `memory:`; see [`StoreUrl`]. [`Forklore`] has an example.
 ///
 /// # Errors
-/// Returns an error if the URL names no store, or if the store is damaged, locked, of a newer
-/// version or of another kind.
+/// Returns an error if the URL is not valid, or if the store is damaged, locked, written by a newer
+/// version of forklore, or of another kind than the URL states.
 pub async fn open(url: &str) -> Result<Forklore, OpenError> {
     open_url(url.parse()?).await
 }
 
-/// Opens a store. Creates it if it does not exist.
+/// Opens the store that `url` names. Creates the store if it does not exist.
 ///
 /// # Errors
-/// Returns an error if the store is damaged, locked, of a newer version or of another kind.
+/// Returns an error if the store is damaged, locked, written by a newer version of forklore, or of
+/// another kind than the URL states.
 pub async fn open_url(url: StoreUrl) -> Result<Forklore, OpenError> {
     let pool = Pool::of(AT_ONCE);
     let engine = pool.run(move || crate::open::open_url(&url)).await?;
@@ -99,33 +101,37 @@ pub async fn open_url(url: StoreUrl) -> Result<Forklore, OpenError> {
 }
 
 impl Forklore {
-    /// Wraps an engine in the async API, for a custom store, clock or agent format.
+    /// Wraps an engine in the async API. Use this if the engine has a custom store, clock or agent
+    /// format.
     #[must_use]
     pub fn over(engine: Engine) -> Self {
         Self { engine, pool: Pool::of(AT_ONCE) }
     }
 
-    /// Returns a handle to the same store that runs `at_once` steps at a time, on a pool separate
-    /// from that of other handles.
+    /// Returns a handle to the same store that runs at most `at_once` calls at the same time. The
+    /// limit applies to this handle and its clones. It is separate from the limit of all other
+    /// handles.
     #[must_use]
     pub fn with_steps_at_once(self, at_once: NonZeroUsize) -> Self {
         Self { pool: Pool::of(at_once.get()), ..self }
     }
 
-    /// Returns the blocking API of the same store. Its methods block the calling thread.
+    /// Returns the engine of this store. Its methods are the same operations, but block the calling
+    /// thread.
     #[must_use]
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// Closes this handle. Closing the last handle closes the store's files, on the pool. Dropping
-    /// a handle does the same on the current thread, which then blocks on disk I/O.
+    /// Closes this handle. Closing the last handle to a store also closes the store's files, on a
+    /// blocking thread. Dropping the last handle instead of closing it does the same work on the
+    /// current thread, which then blocks on disk I/O.
     pub async fn close(self) {
         let Self { engine, pool } = self;
         pool.run(move || drop(engine)).await;
     }
 
-    /// Runs a method of the engine on the pool.
+    /// Runs `verb`, which calls the blocking engine, on a thread of the pool. Returns its result.
     async fn step<T: Send + 'static>(
         &self,
         verb: impl FnOnce(&Engine) -> Result<T> + Send + 'static,

@@ -7,7 +7,7 @@ use forklore_store::health::Health;
 
 use crate::StoreUrl;
 
-/// Checks the store that `url` names. The store need not exist. Does not create, write or repair
+/// Checks the store that `url` names, which need not exist. Does not create, write or repair
 /// anything.
 ///
 /// ```
@@ -32,7 +32,7 @@ pub fn health(url: &StoreUrl) -> Health {
     }
 }
 
-/// Returns the names and versions of this build's components.
+/// Returns the name and version of forklore and of the SQLite library that it contains.
 #[must_use]
 pub fn versions() -> [(&'static str, &'static str); 2] {
     [("forklore", env!("CARGO_PKG_VERSION")), ("SQLite", forklore_sqlite::sqlite_version())]

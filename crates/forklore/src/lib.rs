@@ -72,12 +72,13 @@ pub use forklore_engine::{Engine, Error};
 pub use health::{health, versions};
 pub use open::{OpenError, StoreUrl};
 
-/// Compiles the code in the README.
+/// Makes the documentation tests compile and run the code in the README.
 #[cfg(all(doctest, feature = "async"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// Compiles the code in `docs/conformance.md`, the page about custom stores.
+/// Makes the documentation tests compile and run the code in `docs/conformance.md`, the page about
+/// custom stores.
 #[cfg(all(doctest, feature = "async"))]
 #[doc = include_str!("../../../docs/conformance.md")]
 struct Conformance;

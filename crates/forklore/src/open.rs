@@ -14,7 +14,7 @@ use forklore_graph::Profile;
 use forklore_sqlite::{Options, SqliteStore};
 use forklore_store::memory::MemoryStore;
 
-/// The kind and the location of a store.
+/// A store URL: the kind and the location of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreUrl {
     /// `sqlite:PATH`: one SQLite file that several processes may share.
@@ -22,16 +22,17 @@ pub enum StoreUrl {
     /// `files:DIR`: a directory of JSON lines, one file per session, that several processes may
     /// share.
     Files(PathBuf),
-    /// `graph:DIR`: a directory like that of `files:DIR`, with a graph that the store maintains.
-    /// The graph makes the sessions available to SPARQL queries. `graph:DIR?profile=trails` creates
-    /// a store that follows the rules of Trails.
+    /// `graph:DIR`: a directory like that of `files:DIR`, with one file of JSON lines per session
+    /// and an RDF graph of the sessions. The store maintains the graph, which makes the sessions
+    /// available to SPARQL queries. `graph:DIR?profile=trails` creates a store that follows the
+    /// rules of the profile Trails.
     #[cfg(feature = "graph")]
     Graph(PathBuf, Option<Profile>),
     /// `memory:`: a store in memory, which is lost when the process ends.
     Memory,
 }
 
-/// The accepted URL forms, for error messages.
+/// The forms of a store URL that this build accepts, as text for error messages.
 const FORMS: &str = if cfg!(feature = "graph") {
     "sqlite:PATH, files:DIR, graph:DIR or memory:"
 } else {
@@ -42,10 +43,10 @@ const FORMS: &str = if cfg!(feature = "graph") {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The URL is not valid, or names a store that this build does not support.
+    /// The store URL is not valid, or names a kind of store that this build does not support.
     #[error("{0:?} is no store; use {FORMS}")]
     Url(String),
-    /// The store exists but cannot be used.
+    /// The store exists but cannot be used, for example because it is damaged or locked.
     #[error(transparent)]
     Store(#[from] forklore_store::Error),
 }
@@ -64,8 +65,9 @@ impl StoreUrl {
 }
 
 impl StoreUrl {
-    /// Returns a warning about the location of the store, if there is one. A file store works on a
-    /// network file system, but its locks may not apply across machines.
+    /// Returns a warning if the store is at a location where its locks may not work. This is a
+    /// store of files on a network file system: it works, but its locks may not apply across
+    /// machines.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         match self {
@@ -97,7 +99,7 @@ impl FromStr for StoreUrl {
     }
 }
 
-/// Parses `DIR` or `DIR?profile=NAME`.
+/// Parses the part of a store URL after `graph:`, which is `DIR` or `DIR?profile=NAME`.
 #[cfg(feature = "graph")]
 fn graph(location: &str, url: &str) -> Result<StoreUrl, OpenError> {
     let refused = || OpenError::Url(url.to_owned());
@@ -108,23 +110,24 @@ fn graph(location: &str, url: &str) -> Result<StoreUrl, OpenError> {
     if path.is_empty() { Err(refused()) } else { Ok(StoreUrl::Graph(path.into(), profile)) }
 }
 
-/// The readers of files that contain many sessions, such as a database of OpenCode.
+/// The importers of files that contain many sessions, such as a database of the agent OpenCode.
 static CONTAINERS: &[&dyn SessionContainer] =
     &[&forklore_opencode::Database, &forklore_opencode::Storage];
 
-/// Opens the store that `url` names. Creates it if it does not exist.
+/// Opens the store that `url` names. Creates the store if it does not exist.
 ///
 /// # Errors
-/// Returns an error if the URL names no store, or if the store is damaged, locked, of a newer
-/// version or of another kind.
+/// Returns an error if the URL is not valid, or if the store is damaged, locked, written by a newer
+/// version of forklore, or of another kind than the URL states.
 pub fn open(url: &str) -> Result<Engine, OpenError> {
     open_url(&url.parse()?)
 }
 
-/// Opens a store. Creates it if it does not exist.
+/// Opens the store that `url` names. Creates the store if it does not exist.
 ///
 /// # Errors
-/// Returns an error if the store is damaged, locked, of a newer version or of another kind.
+/// Returns an error if the store is damaged, locked, written by a newer version of forklore, or of
+/// another kind than the URL states.
 pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
     let engine = match url {
         StoreUrl::Sqlite(path) => {
@@ -149,7 +152,8 @@ pub fn open_url(url: &StoreUrl) -> Result<Engine, OpenError> {
     Ok(engine.with_agent_formats(forklore_formats::AGENT_FORMATS).with_containers(CONTAINERS))
 }
 
-/// Opens a SQLite store. Opens it read-only if it exists but may not be written.
+/// Opens a SQLite store. If the store exists but this process may not write to it, opens it
+/// read-only.
 fn open_sqlite(path: &Path) -> Result<SqliteStore, OpenError> {
     let opened = SqliteStore::open(path, Options::default());
     opened.or_else(|refused| {

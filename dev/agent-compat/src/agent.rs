@@ -14,26 +14,30 @@ use crate::atoms::Atom;
 use crate::error::{Error, Result};
 use crate::run::Setting;
 
-/// All supported agents.
+/// All agents whose continuation of sessions can be tested.
 pub(crate) static ALL: &[Agent] =
     &[pi::AGENT, claude::AGENT, codex::AGENT, gemini::AGENT, opencode::AGENT];
 
-/// An agent under test, and how to run it.
+/// An agent under test: how to run it, and how to interpret its requests.
 pub(crate) struct Agent {
     pub(crate) name: &'static str,
-    /// The name of another agent. This agent must be able to continue sessions of that agent too.
+    /// The name of another agent. The agent under test must also be able to continue sessions that
+    /// the other agent wrote.
     pub(crate) other: &'static str,
-    /// Writes the settings that make the agent use the fake model.
+    /// Writes the agent's settings, which make the agent use a fake model on this machine.
     pub(crate) prepare: fn(&Site) -> Result<()>,
-    /// Returns the commands that send the prompt in a session. The arguments are the session's file
-    /// and the agent's name for the session.
+    /// Returns the commands that make the agent continue a session with the test prompt. The last
+    /// two arguments are the path of the session's file and the name that the agent uses for the
+    /// session.
     pub(crate) commands: fn(&Site, &Path, &str) -> Vec<Command>,
-    /// Checks whether a user text is part of the conversation. Texts about the machine and the date
-    /// are not part of it: the agent generates them for every request.
+    /// Checks whether a text with the role `user` is part of the conversation. Texts about the
+    /// machine and the date are not part of it: the agent generates them for every request.
     pub(crate) is_spoken: fn(&str) -> bool,
-    /// Converts the pieces that forklore expects into the agent's own wording.
+    /// Converts the expected conversation into what this agent sends. The input is the conversation
+    /// according to forklore, as a list of pieces; the agent words some pieces differently.
     pub(crate) expected: fn(Vec<Atom>) -> Vec<Atom>,
-    /// Removes the agent's own additions from the pieces that it sent.
+    /// Removes what this agent adds to a conversation when it sends a request. The input is the
+    /// conversation in the agent's request, as a list of pieces.
     pub(crate) received: fn(Vec<Atom>) -> Vec<Atom>,
 }
 
@@ -67,7 +71,7 @@ impl Site {
         fs::write(&path, text).map_err(Error::file(&path))
     }
 
-    /// Returns the URL of the fake model.
+    /// Returns the URL of the fake model that the agents use.
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
@@ -85,7 +89,7 @@ impl Site {
         command
     }
 
-    /// Creates a command that runs with Node.js a script of the agents' packages.
+    /// Creates a command that runs `script`, a file of the installed npm packages, with Node.js.
     pub(crate) fn script(&self, script: &str) -> Command {
         let mut command = self.offline(&self.node);
         command.arg(self.agents.join(script));
@@ -93,7 +97,8 @@ impl Site {
     }
 }
 
-/// Returns the pieces unchanged, for agents without a wording of their own.
+/// Returns the pieces of a conversation unchanged. For agents that send a conversation exactly as
+/// forklore expects it.
 fn as_it_is(atoms: Vec<Atom>) -> Vec<Atom> {
     atoms
 }

@@ -5,8 +5,9 @@ use std::fmt;
 use forklore::core::{Data, Message, Part, Role};
 use serde_json::Value;
 
-/// One piece of a conversation. Reasoning is only sent to the model that wrote it, so it is not
-/// compared. But some agents send it to other models as plain text, which is compared.
+/// One piece of a conversation that an agent sends to a model. Reasoning is only sent to the model
+/// that wrote it, so pieces of this variant are not compared. But some agents send reasoning to
+/// other models as plain text, which is compared.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Atom {
     User(String),
@@ -34,8 +35,8 @@ impl fmt::Display for Atom {
     }
 }
 
-/// Returns the pieces that the model must receive according to forklore. System messages are left
-/// out, because each agent generates its own.
+/// Divides the messages that the model must receive according to forklore into comparable pieces.
+/// System messages are left out, because each agent generates its own.
 pub(crate) fn of_messages(messages: &[Message]) -> Vec<Atom> {
     let mut atoms = Vec::new();
     for message in messages.iter().filter(|message| message.role != Role::System) {
@@ -70,7 +71,7 @@ fn result(content: &Data) -> String {
     text_of(&value)
 }
 
-/// Returns the text in a content value, whatever the provider's format.
+/// Returns the text in `value`, the JSON content of a message in any provider's format.
 pub(crate) fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -85,10 +86,11 @@ pub(crate) fn text_of(value: &Value) -> String {
     }
 }
 
-/// Normalises pieces for comparison. Drops reasoning, and user texts for which `is_spoken` is
-/// false. White space becomes a single blank, and empty texts are removed. Consecutive texts of one
-/// role are joined, because some agents join them. Calls get numbers instead of their ids, which
-/// agents change. Consecutive results are sorted by their calls.
+/// Normalises the pieces of a conversation, so that those of different agents can be compared.
+/// Drops reasoning, and user texts for which `is_spoken` is false. White space becomes a single
+/// blank, and empty texts are removed. Consecutive texts of one role are joined, because some
+/// agents join them. Tool calls get numbers instead of their ids, which agents change. Consecutive
+/// tool results are sorted by their calls.
 pub(crate) fn settled(atoms: Vec<Atom>, is_spoken: impl Fn(&str) -> bool) -> Vec<Atom> {
     let mut settled: Vec<Atom> = Vec::new();
     for atom in atoms {
@@ -124,8 +126,8 @@ fn is_result(atom: &Atom) -> bool {
     matches!(atom, Atom::Result { .. })
 }
 
-/// Replaces the ids of calls and results by numbers. A result without an id answers the first open
-/// call.
+/// Replaces the ids of tool calls and of their results by numbers. A result without an id is
+/// matched with the first call that has no result yet.
 fn numbered(atoms: &mut [Atom]) {
     let mut open: Vec<(Option<String>, usize)> = Vec::new();
     let mut count = 0;

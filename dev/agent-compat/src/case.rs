@@ -11,10 +11,11 @@ use forklore::import::{ImportOptions, Importer};
 
 use crate::error::{Error, Result};
 
-/// The number of forks that a quick run tests.
+/// The maximum number of forks that a quick run tests for each combination of an agent and
+/// sessions.
 const QUICK: usize = 4;
 
-/// A fork, and the messages that its model must receive.
+/// A test case: a fork, and the messages that the model must receive when an agent continues it.
 pub(crate) struct Case {
     pub(crate) parent: SessionId,
     pub(crate) at: u64,
@@ -31,7 +32,7 @@ pub(crate) enum Kind {
     ParallelCalls,
 }
 
-/// Returns the directories in `sessions` that contain the agent's sessions of this kind.
+/// Returns the subdirectories of `sessions` that contain sessions of the agent, of the given kind.
 pub(crate) fn folders(sessions: &[PathBuf], agent: &str, kind: Kind) -> Result<Vec<PathBuf>> {
     match kind {
         Kind::Written => written(sessions, agent),
@@ -42,7 +43,7 @@ pub(crate) fn folders(sessions: &[PathBuf], agent: &str, kind: Kind) -> Result<V
     }
 }
 
-/// Returns the directories that contain sessions written by any version of the agent.
+/// Returns the subdirectories of `sessions` with sessions that any version of the agent wrote.
 fn written(sessions: &[PathBuf], agent: &str) -> Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for folder in sessions {
@@ -92,7 +93,8 @@ pub(crate) fn import(engine: &Engine, folders: &[PathBuf], home: &Path) -> Resul
 }
 
 /// Returns the positions at which the sessions can be forked, as pairs of session and seq. There is
-/// a position after each inheritable record; a quick run gets only a few of them.
+/// one position after each record that forks inherit, beginning with the first message. A quick run
+/// gets only a few positions.
 pub(crate) fn forks(
     engine: &Engine,
     sessions: &[SessionId],
@@ -121,7 +123,8 @@ pub(crate) fn forks(
     Ok(cuts)
 }
 
-/// Forks a session after this seq, and determines the messages that the fork's model must receive.
+/// Forks the session `parent` after the event with the seq `at`. Returns the fork with the messages
+/// that its model must receive.
 pub(crate) fn fork(engine: &Engine, (parent, at): (SessionId, u64)) -> Result<Case> {
     let selector = Selector::Seq(i64::try_from(at).unwrap_or(i64::MAX));
     let fork = engine.fork(&Fork::of(parent.clone()).at(selector))?.child_session_id;

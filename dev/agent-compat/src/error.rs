@@ -3,10 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
-/// The result of a step.
+/// The result of a function that may fail, with this crate's error as the default.
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error that prevents a test of an agent.
+/// An error because of which an agent could not be tested.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error("none of the agents is called {0}")]

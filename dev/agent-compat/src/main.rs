@@ -28,7 +28,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Tests the requested agents concurrently. Each agent has its own home directory, model and store.
+/// Tests the requested agents concurrently. Each agent has its own home directory, fake model and
+/// store.
 fn start(setting: &Setting) -> Result<Vec<Outcome>> {
     let names = &setting.names;
     let is_requested =

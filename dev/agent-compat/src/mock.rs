@@ -19,16 +19,17 @@ use tokio::net::TcpListener;
 
 use crate::error::{Error, Result};
 
-/// The text of every answer.
+/// The text of every answer that the fake model gives.
 const ANSWER: &str = "understood";
 
-/// A running fake model.
+/// A running fake model: a server that records the agents' requests and always gives the same
+/// answer.
 pub(crate) struct Mock {
     pub(crate) port: u16,
     requests: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
-/// A request to the fake model.
+/// A request that an agent sent to the fake model.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct ReceivedRequest {
     pub(crate) path: String,
@@ -51,7 +52,7 @@ impl Mock {
         Ok(Self { port, requests })
     }
 
-    /// Returns the requests received since the last call of this method.
+    /// Returns the requests that the fake model received since the last call of this method.
     pub(crate) fn take(&self) -> Vec<ReceivedRequest> {
         std::mem::take(&mut *self.requests.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -81,7 +82,8 @@ async fn answer(
     Ok(response)
 }
 
-/// Returns the content type and the body of the answer, in the format that the path implies.
+/// Returns the content type and the body of the fake model's answer to a request. The request's
+/// `path` determines the provider's format.
 fn response(path: &str, body: &Value) -> (&'static str, String) {
     if path.ends_with("/responses") {
         return events(&responses());

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use crate::case::Kind;
 use crate::run::{Different, Outcome, Tried};
 
-/// Prints the column headings of the outcomes.
+/// Prints the column headings of the table of test outcomes.
 pub(crate) fn heading() {
     println!(
         "{:<10}{:<19}{:>10}{:>8}{:>11}{:>10}{:>9}",
@@ -16,17 +16,17 @@ pub(crate) fn heading() {
     );
 }
 
-/// Prints on how many forks an agent will be tested.
+/// Prints on how many forks and sessions an agent is about to be tested.
 pub(crate) fn begun(tried: Tried, sessions: usize, forks: usize) {
     eprintln!("{} from {}: {forks} places in {sessions} sessions", tried.agent, from(tried));
 }
 
-/// Prints a fork in which the model did not receive the expected messages.
+/// Prints a fork for which the agent did not send the expected messages to the model.
 pub(crate) fn different(tried: Tried, different: &Different) {
     println!("\n{} from {}: {different}", tried.agent, from(tried));
 }
 
-/// Describes the tested sessions: the agent that wrote them, and their kind.
+/// Describes the tested sessions: names the agent that wrote them, and their kind.
 fn from(tried: Tried) -> String {
     match tried.kind {
         Kind::Written => tried.from.to_owned(),
@@ -34,7 +34,7 @@ fn from(tried: Tried) -> String {
     }
 }
 
-/// Prints the outcome of one agent on the sessions that one agent wrote.
+/// Prints a row of the table: the outcome of testing one agent on the sessions of one agent.
 pub(crate) fn outcome(outcome: &Outcome) {
     let Outcome { tried, sessions, forks, different, left_out, seconds } = outcome;
     let (agent, from) = (tried.agent, from(*tried));
@@ -43,8 +43,8 @@ pub(crate) fn outcome(outcome: &Outcome) {
     );
 }
 
-/// Returns the exit code: success if no fork differed. If an outcome includes no tested fork, the
-/// run is a failure.
+/// Returns the exit code of the test run. It is success if every outcome includes at least one
+/// tested fork, and no fork differed from the expectation.
 pub(crate) fn verdict(outcomes: &[Outcome]) -> ExitCode {
     let sound = |outcome: &Outcome| outcome.forks > 0 && outcome.different == 0;
     if outcomes.iter().all(sound) { ExitCode::SUCCESS } else { ExitCode::FAILURE }

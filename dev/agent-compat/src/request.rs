@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::atoms::{Atom, of_text, text_of};
 
-/// Returns the pieces of a request. `path` determines the format. `None` if the request contains no
+/// Extracts the pieces of the conversation from an agent's request to a model. `path` is the path
+/// of the request and determines the format of `body`. Returns `None` if the request contains no
 /// conversation.
 pub(crate) fn atoms(path: &str, body: &Value) -> Option<Vec<Atom>> {
     if path.ends_with("/responses") {
@@ -34,7 +35,8 @@ fn text(value: &Value, field: &str) -> String {
     value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// Converts one item of OpenAI's Responses API into a piece.
+/// Converts one item of OpenAI's Responses API into a piece of the conversation. Returns `None` for
+/// items that are not compared.
 fn item(item: &Value) -> Option<Atom> {
     match text(item, "type").as_str() {
         "message" => {
@@ -54,7 +56,7 @@ fn item(item: &Value) -> Option<Atom> {
     }
 }
 
-/// Converts one message of OpenAI's Chat Completions API into pieces.
+/// Converts one message of OpenAI's Chat Completions API into pieces of the conversation.
 fn message(message: &Value) -> Vec<Atom> {
     let message_text = message.get("content").map(text_of).unwrap_or_default();
     match text(message, "role").as_str() {
@@ -74,7 +76,7 @@ fn message(message: &Value) -> Vec<Atom> {
     }
 }
 
-/// Converts one message of Anthropic's API into pieces.
+/// Converts one message of Anthropic's API into pieces of the conversation.
 fn blocks(message: &Value) -> Vec<Atom> {
     let by_model = text(message, "role") == "assistant";
     let Some(content) = message.get("content") else { return Vec::new() };
@@ -96,7 +98,7 @@ fn blocks(message: &Value) -> Vec<Atom> {
     atoms.collect()
 }
 
-/// Converts one content of Google's API into pieces.
+/// Converts one element of `contents` in a request of Google's API into pieces of the conversation.
 fn content(content: &Value) -> Vec<Atom> {
     let by_model = text(content, "role") == "model";
     let parts = content.get("parts").map(list).unwrap_or_default();

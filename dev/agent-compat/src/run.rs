@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::mock::{Mock, ReceivedRequest};
 use crate::{output, request};
 
-/// The prompt that each agent sends after the fork's history.
+/// The prompt that each agent under test sends after the history of the fork.
 pub(crate) const PROMPT: &str = "Please go on here.";
 
 /// What everything runs with.
@@ -47,7 +47,7 @@ pub(crate) struct Setting {
     pub(crate) names: Vec<String>,
 }
 
-/// One combination to test: an agent, the agent that wrote the sessions, and the kind of sessions.
+/// One combination to test: the agent, the agent that wrote the sessions, and the kind of sessions.
 #[derive(Clone, Copy)]
 pub(crate) struct Tried {
     pub(crate) agent: &'static str,
@@ -55,18 +55,20 @@ pub(crate) struct Tried {
     pub(crate) kind: Kind,
 }
 
-/// The outcome of testing one combination, with the numbers of sessions and forks.
+/// The outcome of testing one combination of an agent and sessions. Includes the numbers of
+/// sessions and forks.
 pub(crate) struct Outcome {
     pub(crate) tried: Tried,
     pub(crate) sessions: usize,
     pub(crate) forks: usize,
     pub(crate) different: usize,
-    /// The number of forks that were not tested, because they contain no message yet.
+    /// The number of forks that were not tested, because they contain no message of a conversation
+    /// yet.
     pub(crate) left_out: usize,
     pub(crate) seconds: f64,
 }
 
-/// A fork in which the model did not receive the expected messages.
+/// A fork for which the agent did not send the expected messages to the model, with the difference.
 pub(crate) struct Different {
     case: String,
     why: String,
@@ -78,16 +80,17 @@ impl fmt::Display for Different {
     }
 }
 
-/// The answer of `forklore resume-in --json`.
+/// The parsed JSON answer of `forklore resume-in --json`.
 #[derive(Deserialize)]
 struct Resumed {
     path: PathBuf,
     start: Vec<String>,
 }
 
-/// Tests every position in the agent's own sessions, and a few positions in those of another agent.
-/// Also tests sessions with parallel calls of every agent. A quick run tests only a few positions
-/// everywhere, and parallel calls of only one agent.
+/// Tests whether the agent continues forks of all kinds of sessions. Tests every position in the
+/// agent's own sessions, and a few positions in the sessions of one other agent. Also tests
+/// sessions of every agent in which the model calls several tools at once. A quick run tests only a
+/// few positions everywhere, and such parallel calls of only one agent.
 pub(crate) fn all(agent: &'static Agent, setting: &Setting) -> Result<Vec<Outcome>> {
     let mock = Mock::start()?;
     let folder = tempfile::tempdir().map_err(Error::file(std::env::temp_dir()))?;
@@ -109,7 +112,7 @@ pub(crate) fn all(agent: &'static Agent, setting: &Setting) -> Result<Vec<Outcom
     outcomes.collect()
 }
 
-/// The part of the setup that all cases of a round share.
+/// The part of the setup that all test cases of one combination of agent and sessions share.
 struct Round<'a> {
     agent: &'static Agent,
     site: &'a Site,
@@ -154,7 +157,8 @@ fn round(round: &Round<'_>, tried: Tried, quick: bool) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Tests one fork. The inner error describes the difference between request and expectation.
+/// Tests one fork: `want` is the conversation that the agent must send to the model. The inner
+/// error describes how the agent's request differs from it. The outer error prevents the test.
 fn one(round: &Round<'_>, case: &Case, want: &[Atom]) -> Result<Result<(), String>> {
     let Round { agent, site, mock, .. } = round;
     let resumed = match resume_in(round, case)? {
@@ -181,8 +185,8 @@ fn one(round: &Round<'_>, case: &Case, want: &[Atom]) -> Result<Result<(), Strin
     Ok(compare(agent, want, &requests, &output))
 }
 
-/// Writes the fork as a file of the agent. The inner error is the output of a failed `forklore
-/// resume-in`.
+/// Writes the fork as a session file of the agent, with `forklore resume-in`. The inner error is
+/// the output of that command if it failed.
 fn resume_in(round: &Round<'_>, case: &Case) -> Result<Result<Resumed, String>> {
     let Round { agent, site, setting, url, .. } = round;
     let mut command = Command::new(&setting.forklore);
@@ -196,8 +200,8 @@ fn resume_in(round: &Round<'_>, case: &Case) -> Result<Result<Resumed, String>> 
     }))
 }
 
-/// Returns the last argument of the command that starts the agent: the agent's name for the
-/// session.
+/// Returns the last word of the command that starts the agent. It is the name that the agent uses
+/// for the session.
 fn last_word(start: &[String]) -> String {
     let last = start.last().and_then(|command| command.split(' ').next_back());
     last.unwrap_or_default().to_owned()
@@ -229,8 +233,9 @@ fn compare(
     Err(format!("  {counts}\n  should be:\n{}  was:\n{}", show(want), show(&got)))
 }
 
-/// Returns the pieces before the prompt, or `None` if the prompt is not at the end. The agent may
-/// have joined the prompt to the preceding text.
+/// Returns the pieces of a request that precede the test prompt. Returns `None` if the request does
+/// not end with the prompt. If the agent joined the prompt to the preceding text, returns that text
+/// without the prompt.
 fn before_prompt(mut atoms: Vec<Atom>) -> Option<Vec<Atom>> {
     let Some(Atom::User(text)) = atoms.pop() else { return None };
     let before = text.trim().trim_matches('"').strip_suffix(PROMPT)?.trim_matches('"').trim();

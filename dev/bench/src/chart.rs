@@ -32,10 +32,10 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(90, 90, 90),
 ];
 
-/// A chart to draw, with its lines.
+/// A chart with its title, axis labels and lines.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chart {
-    /// The file name without the extension.
+    /// The name of the chart's file, without the extension.
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     /// The label of the horizontal axis.
@@ -49,9 +49,9 @@ pub(crate) struct Chart {
 /// The number format of the vertical axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
-    /// Durations in seconds, labelled with a unit, such as `1 ms`.
+    /// Values are seconds. Labels show a suitable unit: 0.001 is labelled `1 ms`.
     Time,
-    /// Counts, labelled with thousands separators, such as `10,000`.
+    /// Values are counts. Labels are short: 10,000 is labelled `10,000`, and one million `1M`.
     Count,
 }
 
@@ -72,13 +72,14 @@ impl Chart {
         }
     }
 
-    /// Adds a point at the horizontal position `across`, with the median duration of the samples.
+    /// Adds the median duration of the samples as a point to the line `name`, at the horizontal
+    /// position `across`.
     pub(crate) fn took(&mut self, name: &str, across: usize, samples: &Samples) {
         self.point(name, (across as f64, samples.median().as_secs_f64()));
     }
 
-    /// Adds a point at the horizontal position `across`, with the rate per second. The rate is
-    /// computed from the median duration of one operation.
+    /// Adds a rate per second as a point to the line `name`, at the horizontal position `across`.
+    /// Each sample is the duration of one operation; the rate is 1 divided by the median.
     pub(crate) fn rate(&mut self, name: &str, across: usize, samples: &Samples) {
         self.point(name, (across as f64, 1.0 / samples.median().as_secs_f64()));
     }
@@ -159,20 +160,22 @@ impl Chart {
         self.lines.iter().zip(COLOURS.into_iter().cycle())
     }
 
-    /// Returns the smallest and the largest value of all lines on one axis, which `of` selects.
+    /// Returns the smallest and the largest value on one axis, over the points of all lines. `of`
+    /// returns the value of a point on that axis.
     fn range(&self, of: fn(&(f64, f64)) -> f64) -> (f64, f64) {
         let values = self.lines.iter().flat_map(|line| &line.points).map(of);
         values.fold((f64::MAX, 0.0), |(a, b), value| (a.min(value), b.max(value)))
     }
 }
 
-/// Returns a range that extends slightly beyond `least` and `most`, as a margin.
+/// Extends the range from `least` to `most` by a factor of 1.4 at both ends, as a margin of the
+/// chart.
 fn around((least, most): (f64, f64)) -> Range<f64> {
     least / 1.4..most * 1.4
 }
 
-/// Returns a range from a power of ten below `least` to a power of ten above `most`, so that the
-/// axis has at least two labels.
+/// Extends the range from `least` to `most` to powers of ten at both ends. The axis then has at
+/// least two labels.
 fn decades((least, most): (f64, f64)) -> Range<f64> {
     let decade = |value: f64| 10_f64.powf(value);
     decade(least.log10().floor()) / 1.05..decade(most.log10().ceil()) * 1.05

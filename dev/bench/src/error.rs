@@ -4,10 +4,10 @@ use std::io;
 use std::path::Path;
 use std::process::ExitStatus;
 
-/// The result of a step of the benchmark run.
+/// The result of a function that may fail, with this crate's error as the default.
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error of the benchmark run, with the file or action concerned.
+/// An error because of which the benchmark run ends. Contains the file or the action that failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error(transparent)]
@@ -24,9 +24,10 @@ pub(crate) enum Error {
     Wrong(String),
 }
 
-/// Adds to an I/O error the action that failed.
+/// Extends the results of I/O operations: adds to an error the action that failed.
 pub(crate) trait Doing<T> {
-    /// Converts the error. `doing` describes the failed action, and `path` is the file concerned.
+    /// Converts an I/O error into this crate's error. `doing` describes the failed action, such as
+    /// `cannot open`, and `path` is the file concerned.
     fn doing(self, doing: &str, path: &Path) -> Result<T>;
 }
 

@@ -2,22 +2,23 @@
 
 use crate::samples::Samples;
 
-/// One line of a table of figures.
+/// One measured value, which is shown as a row of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Figure {
-    /// A description of the measured operation and of its baseline.
+    /// A description of the measured operation, and of the operation with which it is compared.
     pub(crate) what: String,
     pub(crate) value: f64,
     pub(crate) unit: Unit,
     pub(crate) goal: Goal,
-    /// The measured number from which `value` was computed: the median, with p10 to p90 in
-    /// brackets.
+    /// The number from which the field `value` was computed: the median of the measurement, with
+    /// the 10th to the 90th percentile in brackets.
     pub(crate) measured: String,
-    /// The corresponding number of the baseline, in the same form.
+    /// The baseline with which the measurement is compared: its median, with the 10th to the 90th
+    /// percentile in brackets. Empty if there is no baseline.
     pub(crate) against: String,
 }
 
-/// The unit of the value.
+/// The unit of a measured value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// A ratio of durations or sizes.
@@ -31,7 +32,7 @@ pub(crate) enum Unit {
     MegabytesPerSecond,
 }
 
-/// The promised limit of a value.
+/// The limit that forklore promises for a measured value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Goal {
     AtMost(f64),
@@ -41,7 +42,8 @@ pub(crate) enum Goal {
 }
 
 impl Figure {
-    /// Creates a figure for the ratio of two durations: `other` divided by `base`.
+    /// Creates a table row for the ratio of two durations: the median of `other` divided by that of
+    /// `base`.
     pub(crate) fn ratio(
         what: impl Into<String>,
         goal: Goal,
@@ -58,7 +60,7 @@ impl Figure {
         }
     }
 
-    /// Creates a figure for a value that was not compared with a baseline.
+    /// Creates a table row for a value that is not compared with a baseline.
     pub(crate) fn alone(what: impl Into<String>, goal: Goal, value: f64, unit: Unit) -> Self {
         Self {
             what: what.into(),
@@ -70,14 +72,16 @@ impl Figure {
         }
     }
 
-    /// Returns the same figure with the two numbers from which its value was computed.
+    /// Sets the two texts that show from which numbers the value was computed: `measured` and its
+    /// baseline `against`.
     pub(crate) fn from(mut self, measured: impl Into<String>, against: impl Into<String>) -> Self {
         self.measured = measured.into();
         self.against = against.into();
         self
     }
 
-    /// Checks whether the value is within the promised limit. `None` if there is no promise.
+    /// Checks whether the value is within its promised limit. Returns `None` if there is no
+    /// promise.
     pub(crate) fn is_met(&self) -> Option<bool> {
         match self.goal {
             Goal::AtMost(most) => Some(self.value <= most),
@@ -86,7 +90,7 @@ impl Figure {
         }
     }
 
-    /// Formats the figure as a row of a Markdown table.
+    /// Formats the measured value as a row of a Markdown table.
     pub(crate) fn row(&self) -> String {
         let verdict = match self.is_met() {
             Some(true) => "met",

@@ -3,7 +3,7 @@
 use crate::chart::Chart;
 use crate::figure::Figure;
 
-/// The results of one measurement.
+/// The results of one measurement: values for a table, and charts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) figures: Vec<Figure>,
@@ -11,14 +11,14 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// Appends the results of another part of the same measurement.
+    /// Appends the values and charts of another part of the same measurement.
     pub(crate) fn add(&mut self, other: impl Into<Self>) {
         let other = other.into();
         self.figures.extend(other.figures);
         self.charts.extend(other.charts);
     }
 
-    /// Returns the same results with one more chart.
+    /// Adds a chart to the results of the measurement.
     pub(crate) fn with(mut self, chart: Chart) -> Self {
         self.charts.push(chart);
         self

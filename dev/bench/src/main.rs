@@ -31,7 +31,7 @@ use mimalloc::MiMalloc;
 use error::Result;
 use options::{Options, Task};
 
-/// The same allocator as in the program `forklore`.
+/// The memory allocator of this program, which is the same as in the program `forklore`.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -47,7 +47,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs all requested measurements. Prints the figures, or writes them to the page.
+/// Runs all requested measurements and prints the results. Also writes the charts, and the results
+/// into the Markdown file that the options name, if any.
 fn run(options: &Options) -> Result<()> {
     let scene = options.scene()?;
     let before = machine::Machine::now(scene.dir());

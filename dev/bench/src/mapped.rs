@@ -12,7 +12,7 @@ use crate::error::{Doing, Result};
 pub(crate) struct Mapped(Mmap);
 
 impl Mapped {
-    /// Maps a file, which this run must have written in its own directory.
+    /// Maps a file into memory. This run must have written the file in its own directory.
     #[allow(unsafe_code, reason = "mapping a file is unsafe whatever the crate")]
     pub(crate) fn of(path: &Path) -> Result<Self> {
         let file = File::open(path).doing("cannot open", path)?;

@@ -62,7 +62,7 @@ pub(crate) enum Measurement {
 }
 
 impl Measurement {
-    /// All measurements, in the order in which the page shows them.
+    /// All measurements, in the order of the results in `docs/benchmarks.md`.
     pub(crate) const ALL: [Self; 14] = [
         Self::Length,
         Self::Family,
@@ -99,7 +99,7 @@ impl Measurement {
         }
     }
 
-    /// Returns the heading under which the page shows the measurement's figures.
+    /// Returns the heading of the measurement's results in `docs/benchmarks.md`.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Length => "forks of short and long sessions",

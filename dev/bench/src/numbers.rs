@@ -1,6 +1,6 @@
 //! Pseudo-random numbers, the same in every run.
 
-/// A splitmix64 generator.
+/// A generator of pseudo-random numbers (splitmix64).
 #[derive(Clone, Debug)]
 pub(crate) struct Numbers(u64);
 
@@ -17,7 +17,7 @@ impl Numbers {
         z ^ (z >> 31)
     }
 
-    /// Returns a number from 0 to `bound - 1`.
+    /// Returns a pseudo-random number from 0 to `bound - 1`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound.max(1) as u64) as usize
     }

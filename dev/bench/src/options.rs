@@ -65,26 +65,28 @@ pub(crate) struct Writer {
 }
 
 impl Options {
-    /// Creates the working directory, with the sizes to use.
+    /// Creates the working directory, and the environment of the run with the sizes that the
+    /// options select.
     pub(crate) fn scene(&self) -> Result<Scene> {
         fs::create_dir_all(&self.dir).doing("cannot make", &self.dir)?;
         let sizes = if self.quick { Sizes::QUICK } else { Sizes::FULL };
         Ok(Scene::below(&self.dir, sizes)?.with_peers(self.peers.clone()))
     }
 
-    /// Returns the measurements to run: those requested, or all in the order of the page.
+    /// Returns the measurements to run: those that the options select, or all of them in the order
+    /// in which `docs/benchmarks.md` shows the results.
     pub(crate) fn measurements(&self) -> Vec<Measurement> {
         if self.only.is_empty() { Measurement::ALL.to_vec() } else { self.only.clone() }
     }
 
-    /// Returns the directory for the charts. With a page it is next to the page; without one, it is
-    /// a directory that the next run overwrites.
+    /// Returns the directory for the charts. If the options name a file for the results, the
+    /// directory is next to that file. Otherwise it is a directory that the next run overwrites.
     pub(crate) fn pictures(&self) -> PathBuf {
         let page = self.write.as_ref().map(|page| page.with_extension(""));
         page.unwrap_or_else(|| self.dir.join("pictures"))
     }
 
-    /// Returns the command line that repeats this run.
+    /// Returns the command line that repeats this benchmark run.
     pub(crate) fn command(&self) -> String {
         let mut words = vec!["cargo xtask bench".to_owned()];
         words.extend(self.quick.then(|| "--quick".to_owned()));

@@ -4,12 +4,12 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-/// Prints to standard error which measurement begins.
+/// Prints to standard error that the measurement `what` begins.
 pub(crate) fn progress(what: &str) {
     eprintln!("measuring {what}");
 }
 
-/// Prints the finished figures.
+/// Prints the finished results.
 pub(crate) fn page(text: &str) {
     println!("{text}");
 }

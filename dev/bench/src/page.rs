@@ -10,13 +10,14 @@ use crate::machine::{self, Machine};
 use crate::measure::Measurement;
 use crate::options::Options;
 
-/// The two lines of the page between which the figures of one run are placed.
+/// The two lines in `docs/benchmarks.md` between which the results of a run are written.
 const MARKS: [&str; 2] = ["<!-- figures -->\n", "<!-- end of figures -->"];
 
-/// The directory of the charts, relative to the page.
+/// The directory of the charts, relative to the file with the results.
 const PICTURES: &str = "benchmarks";
 
-/// Formats the figures: a description of the machine and the run, then a table per measurement.
+/// Formats the results as Markdown: a description of the machine and the run, then a table per
+/// measurement.
 pub(crate) fn figures(
     measured: &[(Measurement, Findings)],
     machine: &Machine,
@@ -61,7 +62,7 @@ pub(crate) fn figures(
     text
 }
 
-/// Writes every chart as an SVG file into `folder`.
+/// Writes the charts of all measurements as SVG files into `folder`.
 pub(crate) fn draw(measured: &[(Measurement, Findings)], folder: &Path) -> Result<()> {
     let mut charts = measured.iter().flat_map(|(_, found)| &found.charts).peekable();
     if charts.peek().is_some() {
@@ -74,7 +75,7 @@ pub(crate) fn draw(measured: &[(Measurement, Findings)], folder: &Path) -> Resul
     Ok(())
 }
 
-/// Replaces the figures between the two marks in `file` by `text`.
+/// Replaces the text between two marker lines in `file` by `text`, the results of a run.
 pub(crate) fn save(file: &Path, text: &str) -> Result<()> {
     let page = fs::read_to_string(file).doing("cannot read", file)?;
     let page = replaced(&page, text)

@@ -11,17 +11,17 @@ use serde::Deserialize;
 
 use crate::error::{Doing, Error, Result};
 
-/// A library, and the Python script that drives it.
+/// A Python library that forklore is compared with, and the script that drives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    /// A description of a fork in this library.
+    /// A description of how this library makes a fork.
     pub(crate) fork: &'static str,
     script: &'static str,
     argument: &'static str,
 }
 
-/// The libraries that are measured, in the order of the tables.
+/// The Python libraries that forklore is compared with, in the order of the tables.
 pub(crate) const KINDS: [Kind; 3] = [
     Kind {
         name: "OpenAI SQLiteSession",
@@ -43,7 +43,8 @@ pub(crate) const KINDS: [Kind; 3] = [
     },
 ];
 
-/// A running peer process with one open session.
+/// A running process that uses one of the libraries that forklore is compared with. It has one open
+/// session.
 pub(crate) struct Peer {
     kind: Kind,
     child: Child,
@@ -52,7 +53,8 @@ pub(crate) struct Peer {
     errors: PathBuf,
 }
 
-/// The answer of a peer.
+/// The answer of a peer process (one that uses a compared library) to a request. Fields that the
+/// request does not concern are 0.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Answer {
@@ -62,7 +64,8 @@ struct Answer {
 }
 
 impl Peer {
-    /// Starts a peer. Its session has `messages` messages and is in a file in `dir`.
+    /// Starts a process that uses the library `kind`. Its session has `messages` messages and is in
+    /// a file in `dir`.
     pub(crate) fn start(kind: Kind, python: &Path, dir: &Path, messages: usize) -> Result<Self> {
         let errors = dir.join(format!("{}.errors", kind.argument));
         let mut child = Command::new(python)
@@ -90,28 +93,28 @@ impl Peer {
         Err(Error::Wrong(format!("{} holds {filled} messages, not {messages}", kind.name)))
     }
 
-    /// Creates one more fork of the session, and returns the duration.
+    /// Makes the library create one more fork of the session, and returns the duration.
     pub(crate) fn fork(&mut self) -> Result<Duration> {
         self.time("fork")
     }
 
-    /// Appends one more message, and returns the duration.
+    /// Makes the library append one more message, and returns the duration.
     pub(crate) fn append(&mut self) -> Result<Duration> {
         self.time("append")
     }
 
-    /// Loads every message of the session, and returns the duration.
+    /// Makes the library load every message of the session, and returns the duration.
     pub(crate) fn load(&mut self) -> Result<Duration> {
         self.time("load")
     }
 
-    /// Creates a chain of forks, `links` levels deep, with one turn in each, and continues at its
-    /// end.
+    /// Makes the library create a chain of forks, `links` levels deep, with one turn in each. Later
+    /// operations use the last fork.
     pub(crate) fn deepen(&mut self, links: usize) -> Result<()> {
         self.ask(&format!(r#"{{"do":"deepen","links":{links}}}"#)).map(drop)
     }
 
-    /// Returns the size of the peer's file in bytes.
+    /// Returns the size of the library's file in bytes.
     pub(crate) fn size(&mut self) -> Result<u64> {
         Ok(self.ask(r#"{"do":"size"}"#)?.bytes)
     }
@@ -140,7 +143,7 @@ impl Peer {
 }
 
 impl Drop for Peer {
-    /// Closes the input of the peer, which makes its process end.
+    /// Closes the input of the peer process, which makes the process end. Then waits for its end.
     fn drop(&mut self) {
         drop(self.requests.take());
         drop(self.child.wait());

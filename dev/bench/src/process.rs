@@ -12,18 +12,18 @@ use crate::error::{Doing, Error, Result};
 /// The interval at which the memory of a watched program is sampled.
 const LOOK: Duration = Duration::from_micros(500);
 
-/// A program that can be run. Only its exit code matters. Its standard error goes to a file, which
-/// is added to the error message if the program fails.
+/// A program to run and measure. Only its exit code matters. Its standard error goes to a file,
+/// which is added to the error message if the program fails.
 pub(crate) struct Program {
     path: PathBuf,
     dir: PathBuf,
     errors: PathBuf,
-    /// The wrapper command that starts the program, with arguments. It is empty if the program is
-    /// started directly.
+    /// A command with arguments that starts the program, such as `taskset`. It is empty if the
+    /// program is started directly.
     by: Vec<&'static str>,
 }
 
-/// The result of a watched program that ended.
+/// What was measured of a program until its end.
 pub(crate) struct Ended {
     pub(crate) took: Duration,
     /// The peak anonymous memory of the program in bytes, without mapped files.
@@ -33,7 +33,8 @@ pub(crate) struct Ended {
 }
 
 impl Program {
-    /// Returns the program `forklore` from the directory of this executable. It runs in `dir`.
+    /// Returns the program `forklore`, which must be in the same directory as this executable. It
+    /// will run in `dir`.
     pub(crate) fn forklore(dir: &Path) -> Result<Self> {
         let own = Self::itself(dir)?.path;
         let path = own.with_file_name(format!("forklore{}", std::env::consts::EXE_SUFFIX));
@@ -43,7 +44,8 @@ impl Program {
         Err(Error::Wrong(format!("{} is not there; build it first", path.display())))
     }
 
-    /// Returns this program itself, to be started once more in `dir`.
+    /// Returns the running program itself, to be started once more with the working directory
+    /// `dir`.
     pub(crate) fn itself(dir: &Path) -> Result<Self> {
         let path = std::env::current_exe().doing("cannot find", Path::new("this program"))?;
         let path = path.canonicalize().doing("cannot find", &path)?;
@@ -91,7 +93,7 @@ impl Program {
         self.check(args, status).map(|()| took)
     }
 
-    /// Runs the program to its end, and samples its memory meanwhile.
+    /// Runs the program to its end, and samples its memory use meanwhile. Returns the measurements.
     pub(crate) fn watched(&self, args: &[&str]) -> Result<Ended> {
         let start = Instant::now();
         let mut child = self.start(args, Stdio::null())?;
@@ -160,7 +162,8 @@ fn fields(process: u32) -> Option<String> {
     Some(line.rsplit_once(") ")?.1.to_owned())
 }
 
-/// Returns `RssAnon` of a process in bytes. `None` if the system does not report it.
+/// Returns the anonymous memory (`RssAnon`) of a process in bytes. Returns `None` if the system
+/// does not report it.
 fn anonymous_memory(process: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;

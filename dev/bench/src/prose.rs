@@ -28,16 +28,16 @@ const NAMES: &str = "parse_header read_page next_event cut_at fork_plan retry_co
 const FOLDERS: &str = "src/main.rs src/store/read.rs tests/fork.rs lib/session.py app/models.ts \
     docs/semantics.md crates/engine/src/cut.rs web/components/Tree.tsx Cargo.toml package.json";
 
-/// The number of recent lines from which quotes are picked.
+/// The number of recent lines from which the generator picks lines to repeat.
 const BEFORE: usize = 100;
 
-/// An endless generator of payloads.
+/// An endless generator of event payloads that resemble the prose and code of an agent's session.
 pub(crate) struct Prose {
     numbers: Numbers,
     words: Vec<&'static str>,
     names: Vec<&'static str>,
     paths: Vec<&'static str>,
-    /// Recent lines, which can be quoted.
+    /// The latest generated lines, one of which can be repeated in a payload.
     before: VecDeque<String>,
 }
 
@@ -129,7 +129,8 @@ impl Prose {
         ));
     }
 
-    /// Appends a line of an earlier payload, because agents repeat text that they have read.
+    /// Appends a random one of the latest lines of earlier payloads to `text`, because agents
+    /// repeat text that they have read.
     fn quote(&mut self, text: &mut String) {
         let at = self.numbers.below(self.before.len());
         if let Some(line) = self.before.get(at) {

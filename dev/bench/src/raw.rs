@@ -12,13 +12,15 @@ use std::path::Path;
 use crate::error::{Doing, Error, Result};
 use crate::mapped::Mapped;
 
-/// A file of records, mapped into memory.
+/// A file that contains only payloads with their lengths and checksums, mapped into memory. Reading
+/// it is the least that any store must do.
 #[derive(Debug)]
 pub(crate) struct Raw {
     map: Mapped,
 }
 
-/// The totals of one read. Every way of reading the same session must find the same totals.
+/// The numbers of events and bytes that one read of a session found. Every way of reading the same
+/// session must find the same numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) events: usize,
@@ -27,7 +29,8 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Adds a payload to the totals. Prevents the compiler from removing the code that produced it.
+    /// Counts an event with the payload `text`. Prevents the compiler from removing the code that
+    /// produced the payload.
     pub(crate) fn payload(&mut self, text: &str) {
         self.events += 1;
         self.bytes += std::hint::black_box(text).len();
@@ -35,7 +38,8 @@ impl Seen {
 }
 
 impl Raw {
-    /// Writes one record per payload to `path`, and maps the file.
+    /// Writes a file with one record (length, checksum, payload) per payload, and maps the file
+    /// into memory.
     pub(crate) fn write(
         path: &Path,
         payloads: impl Iterator<Item = Result<String>>,
@@ -56,7 +60,7 @@ impl Raw {
         Ok(Self { map: Mapped::of(path)? })
     }
 
-    /// Reads and verifies every record, and returns the totals.
+    /// Reads every record and verifies its checksum. Returns the numbers of events and bytes.
     pub(crate) fn walk(&self) -> Result<Seen> {
         let mut seen = Seen::default();
         let mut rest = self.map.bytes();
@@ -70,8 +74,8 @@ impl Raw {
     }
 }
 
-/// Returns the payload of the first record, and the bytes after that record. `None` if the record
-/// is damaged.
+/// Returns the payload of the first record in `bytes`, and the bytes after that record. Returns
+/// `None` if the record is damaged.
 fn record(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let (length, rest) = bytes.split_first_chunk()?;
     let (checksum, rest) = rest.split_first_chunk()?;

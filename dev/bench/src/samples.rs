@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::Result;
 
-/// The duration of each repetition of an operation.
+/// The measured durations of an operation, one per repetition.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples(Vec<Duration>);
 
@@ -13,8 +13,8 @@ impl Samples {
         self.0.push(duration);
     }
 
-    /// Returns the smallest sample that is not exceeded by at least `percent` percent of the
-    /// samples.
+    /// Returns a percentile: the smallest sample that is at least as large as `percent` percent of
+    /// the samples.
     pub(crate) fn percentile(&self, percent: usize) -> Duration {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
@@ -39,7 +39,7 @@ impl std::fmt::Display for Samples {
     }
 }
 
-/// Formats a duration with three significant digits and a suitable unit.
+/// Formats a duration with up to three significant digits and a suitable unit.
 pub(crate) fn formatted(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     let (value, unit) = match seconds {
@@ -55,20 +55,20 @@ pub(crate) fn formatted(duration: Duration) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// Measures the duration of `work`.
+/// Runs `work` once and returns how long it took.
 pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<Duration> {
     let start = Instant::now();
     work()?;
     Ok(start.elapsed())
 }
 
-/// One of the compared operations. Each call runs it once and returns the duration of the part that
-/// counts.
+/// One of several operations whose durations are compared. Each call runs the operation once and
+/// returns the duration of the part that is measured.
 pub(crate) type Rival<'a> = Box<dyn FnMut() -> Result<Duration> + 'a>;
 
-/// Measures the rivals in turns. Each round runs every rival once and starts with another one, so
-/// that a disturbance affects all of them. Before the `rounds` measured rounds, a tenth as many are
-/// run as warm-up.
+/// Measures several operations in alternation. Each round runs every operation once, and each round
+/// starts with a different one, so that a disturbance of the machine affects all of them. Before
+/// the `rounds` measured rounds, a tenth as many are run as warm-up.
 pub(crate) fn in_turns(rounds: usize, rivals: &mut [Rival<'_>]) -> Result<Vec<Samples>> {
     let mut samples = vec![Samples::default(); rivals.len()];
     let warm_up = rounds / 10;
@@ -88,7 +88,7 @@ pub(crate) fn in_turns(rounds: usize, rivals: &mut [Rival<'_>]) -> Result<Vec<Sa
     Ok(samples)
 }
 
-/// Measures two rivals in turns: `base`, and `measured`, which is compared with it.
+/// Measures two operations in alternation: `base`, and `measured`, which is compared with it.
 pub(crate) fn pair<'a>(
     rounds: usize,
     base: impl FnMut() -> Result<Duration> + 'a,

@@ -15,41 +15,46 @@ use tempfile::TempDir;
 
 use crate::error::{Doing, Error, Result};
 
-/// The sizes of all measurements.
+/// How large the measured sessions, families and files are, and how often the operations are
+/// repeated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
-    /// Event counts of a short and a long session.
+    /// Event counts of a short and of a long session, which are compared.
     pub(crate) events: [usize; 2],
-    /// Message counts of the sessions that the peers also create. Goals apply to the last count.
+    /// Message counts of the sessions that are also created in the peers, the libraries that
+    /// forklore is compared with. Promised limits apply to the last count.
     pub(crate) messages: [usize; 3],
-    /// Event counts of sessions that are too long for the peers.
+    /// Event counts of sessions that are too long for the peers, the libraries that forklore is
+    /// compared with.
     pub(crate) beyond: [usize; 2],
-    /// Depths of families, from shallow to deep.
+    /// Numbers of ancestors of the sessions that are forked, in ascending order.
     pub(crate) depths: [usize; 4],
-    /// The greatest depth at which the peers are measured.
+    /// The largest number of ancestors at which the peers are measured. Peers are the libraries
+    /// that forklore is compared with; for longer chains they would take minutes.
     pub(crate) patience: usize,
-    /// Event counts of the sessions that are loaded completely. Goals apply to the fourth and the
-    /// last.
+    /// Event counts of the sessions that are loaded completely. Promised limits apply to the fourth
+    /// and the last count.
     pub(crate) loads: [usize; 6],
-    /// The number of events that are spread over chains of forks.
+    /// The number of events in a history whose load is measured. The events are spread over chains
+    /// of forks.
     pub(crate) spanned: usize,
-    /// The number of events of the session whose size on disk is measured.
+    /// The number of events of the session for which the size of the store on disk is measured.
     pub(crate) stored: usize,
     pub(crate) depth: usize,
     pub(crate) siblings: usize,
     pub(crate) sessions: usize,
-    /// The sizes of a small and a large file to import, in bytes.
+    /// The sizes of the small and of the large file whose imports are measured, in bytes.
     pub(crate) imports: [u64; 2],
     /// The number of measured repetitions when two writes are compared.
     pub(crate) rounds: usize,
-    /// The number of measured repetitions when two program starts are compared.
+    /// The number of measured repetitions when two starts of the program are compared.
     pub(crate) starts: usize,
     /// The duration for which several processes write, in milliseconds.
     pub(crate) millis: u64,
 }
 
 impl Sizes {
-    /// The sizes for a complete run. The promises are made for them.
+    /// The sizes for a complete run. What forklore promises about speed applies to these sizes.
     pub(crate) const FULL: Self = Self {
         events: [10, 1_000_000],
         messages: [10, 1_000, 10_000],
@@ -68,7 +73,7 @@ impl Sizes {
         millis: 1_500,
     };
 
-    /// Sizes that are just large enough to run every line of code.
+    /// Sizes for a quick run, just large enough to run every line of code.
     pub(crate) const QUICK: Self = Self {
         events: [10, 1_000],
         messages: [10, 50, 100],
@@ -88,13 +93,14 @@ impl Sizes {
     };
 }
 
-/// The environment of one run: a temporary directory and the sizes to use.
+/// The environment of one benchmark run: a temporary directory and the sizes to use.
 pub(crate) struct Scene {
-    /// Sessions that several measurements share, by their event count.
+    /// Sessions that several measurements share. The key is the number of events of the session.
     sessions: RefCell<BTreeMap<usize, Rc<(Bed, SessionId)>>>,
     dir: TempDir,
     pub(crate) sizes: Sizes,
-    /// The path of the Python in which the peers are installed.
+    /// The path of the Python in which the peers (the libraries that forklore is compared with) are
+    /// installed.
     python: Option<PathBuf>,
 }
 
@@ -105,20 +111,23 @@ impl Scene {
         Ok(Self { sessions: RefCell::default(), dir, sizes, python: None })
     }
 
-    /// Returns the same scene with the path of the Python for the peers.
+    /// Sets the path of the Python in which the peers (the libraries that forklore is compared
+    /// with) are installed.
     pub(crate) fn with_peers(mut self, python: Option<PathBuf>) -> Self {
         self.python = python;
         self
     }
 
-    /// Returns the path of the Python in which the peers are installed.
+    /// Returns the path of the Python in which the peers (the libraries that forklore is compared
+    /// with) are installed. Fails if the options name none.
     pub(crate) fn python(&self) -> Result<&Path> {
         let hint =
             "the peers need --peers PYTHON; `cargo xtask bench` installs them and says where";
         self.python.as_deref().ok_or_else(|| Error::Wrong(hint.into()))
     }
 
-    /// Returns how many repetitions to measure: `most` in a complete run, fewer in a quick run.
+    /// Returns how often to repeat a measured operation: `most` times, but no more often than the
+    /// sizes of this run allow.
     pub(crate) fn rounds(&self, most: usize) -> usize {
         most.min(self.sizes.rounds)
     }
@@ -156,14 +165,14 @@ impl Scene {
     }
 }
 
-/// An open store to measure.
+/// An open SQLite store whose operations are measured.
 pub(crate) struct Bed {
     pub(crate) engine: Engine,
     store: Arc<SqliteStore>,
     files: Files,
 }
 
-/// The files of a store. Dropping this value removes them from the disk.
+/// The files of a SQLite store. Dropping this value removes them from the disk.
 pub(crate) struct Files {
     file: PathBuf,
     dir: TempDir,
@@ -175,8 +184,8 @@ impl Files {
         &self.file
     }
 
-    /// Returns the total size of the store's files in bytes. The shared-memory index of the WAL is
-    /// left out, because it contains no data.
+    /// Returns the total size of the store's files in bytes. SQLite's `-shm` file, an index in
+    /// shared memory, is left out because it contains no data.
     pub(crate) fn size(&self) -> Result<u64> {
         let mut size = 0;
         for file in fs::read_dir(self.dir.path()).doing("cannot list", self.dir.path())? {
@@ -210,13 +219,15 @@ impl Bed {
         &self.files
     }
 
-    /// Returns the number of data bytes bound to SQL statements since the store was opened.
+    /// Returns the number of data bytes passed to SQL statements as parameters since the store was
+    /// opened.
     pub(crate) fn bound_bytes(&self) -> u64 {
         self.store.bound_bytes()
     }
 
-    /// Returns the number of pages in the WAL, which the header of the WAL's index contains. `None`
-    /// before the first write, or if the index is not a file.
+    /// Returns the number of pages in SQLite's WAL, the log of recent writes. Reads it from the
+    /// header of the WAL's index file. Returns `None` before the first write, or if the index is
+    /// not a file.
     pub(crate) fn log_pages(&self) -> Option<u32> {
         let mut name = self.files.file.clone().into_os_string();
         name.push("-shm");
@@ -226,7 +237,7 @@ impl Bed {
     }
 }
 
-/// Returns the workspace for sessions in which the workspace has no effect.
+/// Returns a workspace for measured sessions. The workspace has no effect on the measurement.
 pub(crate) fn workspace() -> Workspace {
     Workspace::new("/home/dev/demo")
 }
@@ -249,7 +260,8 @@ pub(crate) fn session(engine: &Engine, events: usize) -> Result<SessionId> {
     Ok(id)
 }
 
-/// Appends the messages with the numbers `numbers`, in batches of the maximum size.
+/// Appends generated messages to a session, in batches of the maximum size. `numbers` are the
+/// numbers of the messages.
 pub(crate) fn extend(
     engine: &Engine,
     session: &SessionId,
@@ -275,7 +287,7 @@ pub(crate) fn chain(engine: &Engine, root: SessionId, depth: usize) -> Result<Se
     Ok(last)
 }
 
-/// Returns a selector for the turn in the middle of a session.
+/// Returns a selector of the turn in the middle of a session, at which the session can be forked.
 pub(crate) fn middle(engine: &Engine, session: &SessionId) -> Result<Selector> {
     let turns = engine.show(session)?.counts.turns;
     let middle = i64::try_from(turns.div_ceil(2));

@@ -8,16 +8,17 @@ use jiff::Timestamp;
 
 use crate::numbers::Numbers;
 
-/// The session id inside the file.
+/// The session id in every record of the generated session file.
 const SESSION: &str = "4a9e7c10-5b7d-4c55-9d0e-2f6a1c8b3d24";
 
-/// The time when the session begins, in seconds since 1970.
+/// The time when the generated session begins, in seconds since 1970.
 const BEGIN: i64 = 1_780_000_000;
 
-/// The number of records between two rewinds.
+/// The number of records between two rewinds. A rewind returns to an earlier prompt, where the next
+/// records begin another branch.
 const REWIND: u64 = 2_000;
 
-/// The maximum number of turns that a rewind goes back.
+/// The maximum number of turns by which a rewind goes back to an earlier prompt.
 const BACK: usize = 40;
 
 const WORDS: [&str; 16] = [
@@ -25,19 +26,20 @@ const WORDS: [&str; 16] = [
     "without", "index", "and", "schema", "lease",
 ];
 
-/// A generator of the records of a session file.
+/// A generator of the records of a session file in the format of Claude Code.
 pub(crate) struct Transcript {
     numbers: Numbers,
     prose: String,
     line: String,
     records: u64,
     parent: Option<String>,
-    /// The parents of earlier prompts to which a rewind can go back, the latest last.
+    /// For each of the latest prompts, the id of the record that precedes it. A rewind goes back to
+    /// one of these records. The latest prompt is last.
     prompts: Vec<Option<String>>,
     step: Step,
 }
 
-/// The kind of the next record.
+/// The kind of the record that the generator writes next.
 #[derive(Clone, Debug)]
 enum Step {
     Prompt,
@@ -73,7 +75,7 @@ impl Transcript {
         }
     }
 
-    /// Returns the next record of the file, with its line break.
+    /// Generates the next record of the session file. Returns it as a line with its line break.
     pub(crate) fn next_line(&mut self) -> &str {
         if self.records % REWIND == REWIND - 1 {
             self.rewind();
@@ -103,7 +105,8 @@ impl Transcript {
         &self.line
     }
 
-    /// Goes back to the record before an earlier prompt. The next prompt begins another path there.
+    /// Goes back to the record that precedes an earlier prompt. The next prompt begins another
+    /// branch of the session there.
     fn rewind(&mut self) {
         let back = self.numbers.below(self.prompts.len());
         self.prompts.truncate(self.prompts.len() - back);
@@ -113,7 +116,8 @@ impl Transcript {
         self.step = Step::Prompt;
     }
 
-    /// Returns the type of the next record, its message field, and the step that follows.
+    /// Generates the content of the next record. Returns the record's type, its message field, and
+    /// the step that follows.
     fn message(&mut self) -> (&'static str, String, Step) {
         match self.step.clone() {
             Step::Prompt => {
@@ -145,8 +149,8 @@ impl Transcript {
         }
     }
 
-    /// Returns the step after a result: another call or the answer. A turn makes six calls on
-    /// average.
+    /// Returns the step after a tool result: another tool call, or the answer that ends the turn. A
+    /// turn makes six calls on average.
     fn after_result(&mut self) -> Step {
         if self.numbers.below(6) == 0 { Step::Answer } else { Step::Call }
     }
@@ -163,8 +167,8 @@ impl Transcript {
         )
     }
 
-    /// Returns a tool result. The record contains its text twice: once for the model, and once as
-    /// Claude Code stores it.
+    /// Returns the fields of a record with the result of the tool call `call`. The record contains
+    /// the text of the result twice: once for the model, and once as Claude Code stores it.
     fn result(&mut self, call: &str) -> String {
         // Most outputs are short; one in eight is long.
         let most = if self.numbers.below(8) == 0 { 10_000 } else { 1_200 };
@@ -176,7 +180,8 @@ impl Transcript {
         )
     }
 
-    /// Returns prose of `least` to `most` bytes, with a line break after every 100 bytes.
+    /// Returns prose with a random length from `least` to `most - 1` bytes. Adds a line break after
+    /// every 100 bytes.
     fn text(&mut self, least: usize, most: usize) -> String {
         let mut left = least + self.numbers.below(most - least);
         let mut text = String::with_capacity(left + left / 50);

@@ -18,10 +18,11 @@ use forklore::prelude::*;
 
 use still::Still;
 
-/// The number of events of the session that is opened, forked, loaded and replayed.
+/// The number of events of the session on which opening, forking, loading and replaying are
+/// counted.
 const EVENTS: usize = 2_000;
 
-/// The number of repetitions of each cheap operation.
+/// The number of repetitions of each cheap operation: opening, forking and appending.
 const TIMES: usize = 50;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -29,7 +30,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     work(Path::new(&folder))
 }
 
-/// Creates and fills a store in `folder`, and then runs the counted functions on it.
+/// Creates and fills a store in `folder`. Then runs the functions whose instructions are counted on
+/// that store.
 fn work(folder: &Path) -> Result<(), Box<dyn Error>> {
     let url = format!("sqlite:{}", folder.join("store.db").display());
     let clock = Arc::new(Still::default());
@@ -46,7 +48,8 @@ fn work(folder: &Path) -> Result<(), Box<dyn Error>> {
     expect("appends", counted::counted_append(&engine, &id, messages)?, TIMES)
 }
 
-/// Checks that a counted function did all its work: `done` must equal `wanted`.
+/// Fails unless a measured function did all its work: `done` must equal `wanted`. `what` names the
+/// work in the error message.
 fn expect(what: &str, done: usize, wanted: usize) -> Result<(), Box<dyn Error>> {
     if done == wanted { Ok(()) } else { Err(format!("{done} {what}, not {wanted}").into()) }
 }

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use forklore::engine::Clock;
 use jiff::Timestamp;
 
-/// A clock and source of random numbers that counts its calls. Each call advances the time by one
-/// millisecond.
+/// A clock and source of random numbers that gives the same values in every run. It counts its
+/// calls; each call advances the time by one millisecond.
 #[derive(Debug, Default)]
 pub(crate) struct Still(AtomicU64);
 
-/// 2026-06-01, in milliseconds since 1970.
+/// The time that the deterministic clock shows first: 2026-06-01, in milliseconds since 1970.
 const BEGIN: i64 = 1_780_272_000_000;
 
 impl Clock for Still {

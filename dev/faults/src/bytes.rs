@@ -14,21 +14,23 @@ use forklore::store::port::Problem;
 use crate::golden::{self, Answers};
 use crate::soak::Chance;
 
-/// Time limit for one case, that is, for reading one damaged copy. A longer case counts as a hang.
+/// The time limit for reading one damaged copy of a file. A read that takes longer counts as a
+/// hang.
 const HANGS: Duration = Duration::from_secs(500);
 
-/// One way to damage a file.
+/// One way to damage a file in a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// Truncates the file to this length in bytes.
+    /// The file is truncated to this length in bytes.
     Cut(usize),
-    /// Flips the bits of the mask (second field) in the byte at this offset (first field).
+    /// Bits of one byte are flipped: the byte at this offset (first field), the bits that are set
+    /// in this mask (second field).
     Flip(usize, u8),
 }
 
 impl Damage {
-    /// Picks a random way to damage these bytes. One in five is a truncation. Flips mostly hit
-    /// nonzero bytes, because much of a database is unused space, which is zero.
+    /// Picks a random way to damage `bytes`. One in five is a truncation, the others flip bits.
+    /// Flips mostly hit nonzero bytes, because much of a database is unused space, which is zero.
     pub fn of(bytes: &[u8], chance: &mut Chance) -> Self {
         let mut location = || usize::try_from(chance.below(bytes.len() as u64)).unwrap_or(0);
         let mut at = location();
@@ -45,7 +47,7 @@ impl Damage {
         Self::Flip(at, u8::try_from(bits).unwrap_or(1))
     }
 
-    /// Returns a damaged copy of `bytes`.
+    /// Returns a copy of `bytes` that is damaged in this way.
     #[must_use]
     pub fn apply(self, bytes: &[u8]) -> Vec<u8> {
         match self {
@@ -61,11 +63,12 @@ impl Damage {
     }
 }
 
-/// Runs the cases one after the other, and stops at the first that fails, panics or hangs.
+/// Runs the function `case` on each of `cases`, one after the other. Stops at the first case that
+/// fails, panics or hangs.
 ///
 /// # Panics
-/// If a case fails, panics, or exceeds the time limit. The message names the case, or for a hang
-/// the case before it.
+/// If a case fails, panics, or exceeds the time limit. The message names that case; for a hang it
+/// names the preceding case.
 pub fn run_all<C: Clone + std::fmt::Debug + Send + 'static>(
     cases: Vec<C>,
     case: impl Fn(&C) -> Result<(), String> + Send + 'static,
@@ -93,19 +96,20 @@ pub fn run_all<C: Clone + std::fmt::Debug + Send + 'static>(
     worker.join().expect("the worker ends with its cases");
 }
 
-/// The number of damaged stores per outcome of reading them, for the printed summary.
+/// How many damaged stores were opened and read, by outcome. For the summary that a test prints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// The number of stores that could not be opened at all.
+    /// The number of damaged stores that could not be opened at all.
     pub refused: u64,
-    /// The number of stores in which at least one answer reported the damage.
+    /// The number of damaged stores that reported the damage in at least one answer.
     pub damaged: u64,
-    /// The number of stores that answered as before the damage.
+    /// The number of damaged stores that gave the same answers as before the damage.
     pub unharmed: u64,
 }
 
-/// Reads a damaged store that opened, and compares each answer with the expected one. Returns
-/// `true` if an answer reported the damage, and `false` if every answer was as expected.
+/// Reads a damaged store that could be opened, and compares each answer with the expected one.
+/// Returns `true` if an answer reported the damage, and `false` if every answer was as expected.
+/// `file` is the file that was damaged.
 ///
 /// # Errors
 /// A description of the failure: data that changed or vanished without an error, or damage that
@@ -142,8 +146,8 @@ pub fn read(engine: &Engine, expected: &Answers, file: &Path) -> Result<bool, St
     Err(format!("verify finds nothing, or names nothing, but: {missed:?}; it says {problems:?}"))
 }
 
-/// Returns the sessions that `list` shows, or `None` if `list` reported a problem. Also runs `tree`
-/// and `stats`. Adds the problems that each of the three reports to `missed`.
+/// Returns the sessions that `Engine::list` finds, or `None` if it reported a problem. Also calls
+/// `Engine::tree` and `Engine::stats`. Adds the problems that any of the three reports to `missed`.
 fn list(engine: &Engine, missed: &mut Vec<String>) -> Result<Option<Vec<SessionId>>, String> {
     let request = |kind| ListRequest { kind, ..ListRequest::default() };
     let mut listed = Vec::new();
@@ -203,8 +207,8 @@ fn compare<T: PartialEq + std::fmt::Debug>(
     }
 }
 
-/// Converts an error into a problem. Returns `Err` if the error's kind does not clearly indicate
-/// damage.
+/// Converts an error of the operation `what` into a problem of the store. Returns `Err` if the
+/// error's kind does not clearly indicate damage.
 fn named(error: &Error, what: &str) -> Result<Problem, String> {
     let kind = error.kind();
     let clear = matches!(

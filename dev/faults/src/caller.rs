@@ -16,8 +16,9 @@ use jiff::Timestamp;
 use crate::history::{Answer, Call, Line, monotonic};
 use crate::kind::Opened;
 
-/// Returns the text of the event with this id. The text depends only on the id, so that a reader
-/// can check every byte. Most texts are short; some fill several database pages.
+/// Returns the text that a test stores in the event with the id `event`. The text depends only on
+/// the id, so that a reader can check every byte. Most texts are short; some fill several database
+/// pages.
 #[must_use]
 pub fn content(event: &str) -> String {
     let sum = event.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31) + usize::from(byte));
@@ -29,13 +30,13 @@ pub fn content(event: &str) -> String {
     format!("{event} {}", "lorem ipsum ".chars().cycle().take(sum % fill).collect::<String>())
 }
 
-/// Returns the current time in the precision of a store: microseconds.
+/// Returns the current time, rounded to the precision of a store: microseconds.
 #[must_use]
 pub fn now() -> Timestamp {
     forklore_core::event::to_micros(Timestamp::now())
 }
 
-/// Makes the calls of one process to a store.
+/// Makes the calls of one test process to a store, and records them.
 pub struct Caller<'a> {
     opened: &'a Opened,
     note: Box<dyn FnMut(Line) + 'a>,
@@ -44,13 +45,13 @@ pub struct Caller<'a> {
 }
 
 impl<'a> Caller<'a> {
-    /// Creates a caller for an opened store. The caller passes a record of each call to `note`,
-    /// before and after the call.
+    /// Creates a caller for an opened store. It passes a record of each call to `note` before the
+    /// call, and a record of the answer after it.
     pub fn new(opened: &'a Opened, note: impl FnMut(Line) + 'a) -> Self {
         Self { opened, note: Box::new(note), calls: 0, clock: Clock::default() }
     }
 
-    /// Returns the opened store.
+    /// Returns the opened store to which the calls are made.
     #[must_use]
     pub fn opened(&self) -> &'a Opened {
         self.opened
@@ -62,7 +63,8 @@ impl<'a> Caller<'a> {
         self.calls
     }
 
-    /// Makes a call, reports it, and returns the answer.
+    /// Makes a call and returns the store's answer. Passes a record of the call to the recording
+    /// function before the call, and a record of the answer after it.
     pub fn call(&mut self, call: Call) -> Answer {
         let number = self.calls;
         self.calls += 1;
@@ -145,8 +147,8 @@ impl<'a> Caller<'a> {
         })
     }
 
-    /// Returns a child's beginning: a cut that retains `inheritable` inheritable events of
-    /// `parent`.
+    /// Returns the position where a new child of `parent` begins. The child inherits the first
+    /// `inheritable` inheritable events of `parent`.
     fn beginning(
         &self,
         parent: &SessionId,
@@ -167,8 +169,8 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// Imports a file. The only accepted problem is an incomplete last line, because another process
-/// may be writing the file.
+/// Imports a file, which another process may be writing at the same time. Therefore an incomplete
+/// last line is accepted. Any other problem is an error.
 fn import(engine: &Engine, path: &Path) -> Result<(), EngineError> {
     let options = ImportOptions::in_workspace(Workspace::new("/here"));
     let report = Importer::new(engine).import(&[path.to_owned()], &options, &mut |_| {})?;

@@ -23,7 +23,8 @@ use crate::caller::content;
 use crate::history::{Call, Entry};
 use crate::kind::Opened;
 
-/// The contents of a store, the calls that were made to it, and the violations found so far.
+/// Checks a store after a test: its contents, the calls that were made to it, and the violations
+/// found so far.
 pub struct Check<'a> {
     entries: &'a [Entry],
     headers: BTreeMap<String, Header>,
@@ -33,7 +34,8 @@ pub struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    /// Reads the whole store. Records as violations what cannot be read, and what `verify` reports.
+    /// Reads the whole store. Records as violations what cannot be read, and the problems that
+    /// `Store::verify` reports.
     #[must_use]
     pub fn new(opened: &Opened, entries: &'a [Entry]) -> Self {
         let mut check = Self {
@@ -47,15 +49,16 @@ impl<'a> Check<'a> {
         check
     }
 
-    /// Declares that the store reached a resource limit. Errors that name the limit are then
-    /// justified.
+    /// Declares that the store reached a resource limit during the test. Errors of its calls that
+    /// name the limit are then no violations.
     #[must_use]
     pub fn limited(mut self) -> Self {
         self.limited = true;
         self
     }
 
-    /// Runs the checks and returns all violations; the list is empty if there are none.
+    /// Runs all checks of the store and returns the violations. The list is empty if there are
+    /// none.
     #[must_use]
     pub fn problems(self) -> Vec<String> {
         self.answers();
@@ -96,12 +99,13 @@ impl<'a> Check<'a> {
         self.problems.borrow_mut().push(problem);
     }
 
-    /// Returns the calls about a session, in the order in which they were recorded.
+    /// Returns the recorded calls about a session, in the order in which they were recorded.
     fn about(&self, session: &str) -> impl Iterator<Item = &'a Entry> {
         self.entries.iter().filter(move |entry| entry.call.session() == Some(session))
     }
 
-    /// Checks whether a call that began before `time` deleted the session or may have deleted it.
+    /// Checks whether the session was or may have been deleted by a call that began before `time`.
+    /// A delete without an answer may have been executed.
     fn deleted_before(&self, session: &str, time: u64) -> bool {
         self.about(session).any(|entry| {
             matches!(entry.call, Call::Delete { .. })
@@ -111,7 +115,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Reads the whole log of a session.
+/// Reads the whole log of a session, including inherited events.
 ///
 /// # Errors
 /// The errors of the store.
@@ -127,7 +131,7 @@ pub fn log(opened: &Opened, session: &str) -> forklore_store::Result<Vec<LogEntr
     }
 }
 
-/// Checks whether an event's text is complete: it must be the text that belongs to the event's id.
+/// Checks whether an event's text is complete. The event's id determines which text it must have.
 fn is_whole(stored: &LogEntry) -> bool {
     text(&stored.event) == content(stored.event.id.as_str())
 }

@@ -10,7 +10,8 @@ use forklore_files::fs::{Disk, File, Fs, Open};
 
 use crate::drive::{Drive, Failure, Node, Operation, Verdict, reaching};
 
-/// The real file system, with every operation passed through this drive.
+/// The real file system, with every operation passed through a simulated drive. The drive may make
+/// an operation fail.
 #[derive(Debug)]
 pub struct OnDrive(Arc<Drive>);
 
@@ -22,14 +23,14 @@ struct OpenFile {
 }
 
 impl OnDrive {
-    /// Creates the file system on this drive.
+    /// Creates the file system, with its operations passed through `drive`.
     #[must_use]
     pub fn new(drive: &Arc<Drive>) -> Self {
         Self(Arc::clone(drive))
     }
 }
 
-/// Converts a failure of the drive into the I/O error that a real disk would return.
+/// Converts a failure of the simulated drive into the I/O error that a real disk would return.
 fn error(failure: Failure) -> io::Error {
     match failure {
         Failure::Broken => rustix::io::Errno::IO.into(),
@@ -37,8 +38,8 @@ fn error(failure: Failure) -> io::Error {
     }
 }
 
-/// Executes an operation with `work`, unless the drive makes it fail. Records the operation on the
-/// drive when it is done.
+/// Executes a file operation with `work`, unless the simulated drive makes it fail. The drive
+/// records the operation if it was successful.
 fn pass<T>(
     drive: &Drive,
     operation: &Operation<'_>,

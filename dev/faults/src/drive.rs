@@ -19,16 +19,17 @@ pub use operation::{Failure, Node, Operation, SECTOR, Shape, Verdict, reaching};
 
 use fault::Condition;
 
-/// Added to the node numbers of a continued recording, so that new nodes get numbers far from those
-/// of files that lost their names.
+/// An offset that is added to the node numbers (identities of files) when a recording is continued
+/// on another drive. New nodes thus get numbers far from those of files that lost their names.
 const NEW_NODES: u32 = 1 << 20;
 
-/// A simulated drive on top of real files.
+/// A simulated drive on top of real files. It counts the file operations that pass through it, may
+/// make one fail, and may record them.
 #[derive(Debug, Default)]
 pub struct Drive {
     state: Mutex<State>,
     busy: Mutex<()>,
-    /// Extra time that each sync takes.
+    /// The extra time that each sync takes, in addition to that of the real disk.
     linger: Duration,
 }
 
@@ -36,7 +37,8 @@ pub struct Drive {
 struct State {
     fault: Option<Fault>,
     condition: Condition,
-    /// The kinds of all operations so far, in order. The index is the operation number.
+    /// The kinds of all operations so far, in order. The index in the list is the number of the
+    /// operation.
     shapes: Vec<Shape>,
     hit: Option<Shape>,
     fail_sync: bool,
@@ -46,13 +48,13 @@ struct State {
 }
 
 impl Drive {
-    /// Creates a drive without a planned fault.
+    /// Creates a simulated drive on which no operation is planned to fail.
     #[must_use]
     pub fn sound() -> Arc<Self> {
         Arc::default()
     }
 
-    /// Creates a drive with a planned fault.
+    /// Creates a simulated drive on which one operation fails, as `fault` plans.
     #[must_use]
     pub fn with_fault(fault: Fault) -> Arc<Self> {
         let drive = Self::sound();
@@ -60,13 +62,13 @@ impl Drive {
         drive
     }
 
-    /// Plans a fault. The fault's operation number counts all operations of this drive since its
-    /// creation, from 0.
+    /// Plans that one operation of this drive fails. The operation number in `fault` counts all
+    /// operations of the drive since its creation, from 0.
     pub fn arm(&self, fault: Fault) {
         self.state().fault = Some(fault);
     }
 
-    /// Creates a drive that records its operations in a journal.
+    /// Creates a simulated drive that records its operations in a journal.
     #[must_use]
     pub fn noting() -> Arc<Self> {
         let drive = Self::sound();
@@ -74,8 +76,8 @@ impl Drive {
         drive
     }
 
-    /// Creates a recording drive whose syncs take `linger` longer, so that other threads can work
-    /// during a sync.
+    /// Creates a drive that records its operations in a journal. Each sync takes `linger` longer,
+    /// so that other threads can work during the sync.
     #[must_use]
     pub fn noting_slowly(linger: Duration) -> Arc<Self> {
         let drive = Self { linger, ..Self::default() };
@@ -93,8 +95,8 @@ impl Drive {
         std::thread::sleep(self.linger);
     }
 
-    /// Creates a drive that continues the recording of another drive. `names` are the file names on
-    /// the other drive.
+    /// Creates a drive that continues the recording of another drive in a new journal. `names` are
+    /// the names and identities of the files on the other drive.
     #[must_use]
     pub fn noting_on(names: BTreeMap<PathBuf, Node>) -> Arc<Self> {
         let drive = Self::noting();
@@ -109,14 +111,14 @@ impl Drive {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks the drive until the returned guard is dropped. The caller must hold the guard from
-    /// before [`Self::ask`] until [`Self::done`]. Otherwise a sync could be recorded after a write
-    /// that the sync does not make durable.
+    /// Locks the drive until the returned guard is dropped. The caller must have the guard from
+    /// before [`Self::ask`] until after [`Self::done`]. Otherwise a sync could be recorded after a
+    /// write that the sync does not make durable.
     pub fn turn(&self) -> MutexGuard<'_, ()> {
         self.busy.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts an operation that is about to run, and decides whether it runs or fails.
+    /// Counts a file operation that is about to run, and decides whether it runs or fails.
     pub fn ask(&self, operation: &Operation<'_>) -> Verdict {
         let mut state = self.state();
         let shape = operation.shape();
@@ -136,8 +138,8 @@ impl Drive {
         state.condition.verdict(operation)
     }
 
-    /// Returns the node of the file at `path`, which was just opened. `made` states that the file
-    /// was created; it then gets a new node.
+    /// Returns the identity (node) of the file at `path`, which was just opened. `made` states that
+    /// the file was created; it then gets a new identity.
     pub fn opened(&self, path: &Path, made: bool) -> Node {
         if path.is_dir() {
             return Node::default();
@@ -157,7 +159,8 @@ impl Drive {
         })
     }
 
-    /// Records an operation that was executed, and updates the file names.
+    /// Records a file operation that was executed in the journal, and updates the drive's list of
+    /// file names.
     pub fn done(&self, operation: &Operation<'_>) {
         let mut state = self.state();
         match *operation {
@@ -186,13 +189,13 @@ impl Drive {
         }
     }
 
-    /// Records in the journal which step of the work began or was acknowledged.
+    /// Records in the journal that a step of the test's workload began or was acknowledged.
     pub fn mark(&self, mark: Mark) {
         self.state().note(|| Entry::Mark(mark));
     }
 
-    /// Returns the kind of the operation that the fault hit, or `None` if the fault was not
-    /// reached.
+    /// Returns the kind of the operation that failed as planned. Returns `None` if no operation has
+    /// failed yet.
     pub fn hit(&self) -> Option<Shape> {
         self.state().hit
     }
@@ -208,19 +211,19 @@ impl Drive {
         self.state().condition == Condition::Full
     }
 
-    /// Makes the drive work again and removes the planned fault.
+    /// Makes the drive work again after a failure, and removes the planned failure.
     pub fn repair(&self) {
         let mut state = self.state();
         state.condition = Condition::Sound;
         state.fault = None;
     }
 
-    /// Returns the kinds of all operations so far, in order.
+    /// Returns the kinds of all file operations of this drive so far, in order.
     pub fn shapes(&self) -> Vec<Shape> {
         self.state().shapes.clone()
     }
 
-    /// Returns the recorded journal; it is empty if the drive does not record.
+    /// Returns the recorded journal of operations. It is empty if the drive does not record.
     pub fn journal(&self) -> Vec<Entry> {
         self.state().journal.clone().unwrap_or_default()
     }
@@ -233,8 +236,9 @@ impl State {
         }
     }
 
-    /// Records a file that was not created through the drive. The store created it by other means
-    /// and is trusted to have made it durable. Also removes names whose files no longer exist.
+    /// Records in the journal a file that was not created through the drive. The store created it
+    /// by other means and is trusted to have made it durable. Also records that files that no
+    /// longer exist lost their names.
     fn found(&mut self, path: &Path, node: Node) {
         let Some(journal) = &mut self.journal else { return };
         let gone: Vec<_> = self.names.keys().filter(|name| !name.exists()).cloned().collect();

@@ -24,10 +24,12 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// The time at which the golden stores are read: 2027-01-15T09:00:00Z.
+/// The time at which tests read the golden stores (stores of each format version, with expected
+/// answers): 2027-01-15T09:00:00Z, in seconds since 1970.
 const NOW: i64 = 1_800_003_600;
 
-/// A clock that advances one second per call. It supplies a counter instead of random bytes.
+/// A clock that advances one second per call, so that all runs get the same times. It supplies a
+/// counter instead of random bytes.
 #[derive(Debug)]
 struct Ticking(AtomicI64);
 
@@ -44,19 +46,21 @@ impl Clock for Ticking {
     }
 }
 
-/// All answers of a store about its sessions. Each map has the session id as its key.
+/// All answers of a store about its sessions. The key of each map is the id of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answers {
-    /// The header of each session, also of deleted sessions, as returned by [`shown`].
+    /// The header of each session as JSON, as returned by [`shown`]. Includes deleted sessions.
     pub headers: BTreeMap<String, Value>,
-    /// The log of each living session, as printed: one envelope per line.
+    /// The log of each session that is not deleted, as the verb `log` prints it: one event per
+    /// line.
     pub logs: BTreeMap<String, Vec<String>>,
-    /// The files that imported sessions restore, with each byte as one character.
+    /// The content of the file that each imported session was imported from, as the store restores
+    /// it. Each byte is one character.
     pub restored: BTreeMap<String, String>,
 }
 
 impl Answers {
-    /// Collects the answers of this store.
+    /// Collects all answers of the store of `engine` about its sessions.
     ///
     /// # Errors
     /// The first error of the store.
@@ -78,7 +82,8 @@ impl Answers {
     }
 }
 
-/// Returns a session's header as verbs print it, with further header fields on which verbs depend.
+/// Returns a session's header as JSON, as verbs print it. Adds the other header fields on which
+/// verbs depend.
 ///
 /// # Errors
 /// The errors of the store.
@@ -94,7 +99,7 @@ pub fn shown(engine: &Engine, id: &SessionId) -> Result<Value> {
     }))
 }
 
-/// Returns a session's log as printed, with one element per line.
+/// Returns the log of a session as the verb `log` prints it, with one element per line.
 ///
 /// # Errors
 /// The errors of the store.
@@ -104,7 +109,8 @@ pub fn log(engine: &Engine, id: &SessionId) -> Result<Vec<String>> {
     Ok(String::from_utf8_lossy(&out).lines().map(str::to_owned).collect())
 }
 
-/// Restores the file that a session was imported from, with each byte as one character.
+/// Returns the content of the file that a session was imported from, as the store restores it. Each
+/// byte is one character.
 ///
 /// # Errors
 /// The errors of the store.
@@ -115,7 +121,7 @@ pub fn restored(engine: &Engine, id: &SessionId) -> Result<String> {
     Ok(out.into_iter().map(char::from).collect())
 }
 
-/// Returns the directory of the golden stores.
+/// Returns the directory of the golden stores: one store per format version, with expected answers.
 #[must_use]
 pub fn folder() -> PathBuf {
     testdata().join("stores")
@@ -130,7 +136,7 @@ pub fn testdata() -> PathBuf {
 /// Fills an empty store with every kind of content that a store can contain.
 ///
 /// # Errors
-/// The first error.
+/// The first error of an operation on the store.
 pub fn write(engine: &Engine) -> Result<()> {
     let clock = Arc::new(Ticking(AtomicI64::new(NOW - 3_600)));
     let scene = Scene { engine: engine.clone().with_clock(clock) };
@@ -146,8 +152,9 @@ struct Scene {
 }
 
 impl Scene {
-    /// Creates a root with every type of event. Also creates a fork that shares its prefix, a fork
-    /// that copies it, a fork that is detached, and a delegate.
+    /// Creates a family of sessions: a root with every type of event, and four children. They are a
+    /// fork that shares the events of the root, a fork that copies them, a fork that is detached
+    /// (no longer needs its parent), and a delegate (the session of a sub-agent).
     fn family(&self) -> Result<()> {
         let root = id("golden-main")?;
         self.engine.create(&Create {
@@ -185,7 +192,8 @@ impl Scene {
         Ok(())
     }
 
-    /// Creates a chain of 35 forks, whose spans fill more than two pages.
+    /// Creates a chain of 35 forks. The last one inherits from so many sessions that the list of
+    /// the inherited ranges fills more than two pages.
     fn depth(&self) -> Result<()> {
         let mut parent = "golden-share".to_owned();
         for depth in 1..=35 {
@@ -197,7 +205,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Deletes sessions: some with events that living sessions need, and one without.
+    /// Creates and deletes sessions: some have events that sessions still need, and one has none.
     fn deletions(&self) -> Result<()> {
         for (root, heir) in [("golden-gone", Some("golden-heir")), ("golden-dust", None)] {
             let gone = id(root)?;
@@ -243,8 +251,8 @@ impl Scene {
         Ok(())
     }
 
-    /// Packs the store and then appends more events: enough of them to seal a block, and some that
-    /// remain unsealed.
+    /// Appends events, compresses the store (`pack`), and appends more events afterwards. Some of
+    /// the latter fill a block, which the store seals, and some remain in an unsealed block.
     fn pack(&self) -> Result<()> {
         let long = id("golden-long")?;
         let workspace = Workspace::new("/golden");
@@ -275,7 +283,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Appends `turns` turns, one append for each.
+    /// Appends `turns` turns (a question and its answer), with one append per turn.
     fn say(&self, session: &SessionId, turns: u64) -> Result<()> {
         for turn in 1..=turns {
             let question =
@@ -293,7 +301,8 @@ impl Scene {
     }
 }
 
-/// Returns the events of three turns, with every type of event. The last turn leaves a call open.
+/// Returns the events of three turns, with every type of event. The last turn contains a tool call
+/// without a result.
 fn every_sort_of_event() -> Result<Vec<NewEvent>> {
     let events = [
         ("system_message", json!({"content": "be brief"})),

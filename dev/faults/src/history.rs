@@ -14,8 +14,8 @@ pub fn monotonic() -> u64 {
     seconds * 1_000_000_000 + nanos
 }
 
-/// A call to a store. Events are given by their ids, which determine their content
-/// ([`content`](crate::caller::content)).
+/// A call that a test makes to a store. Events are given by their ids, which determine their
+/// content ([`content`](crate::caller::content)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "call", rename_all = "snake_case")]
 pub enum Call {
@@ -50,19 +50,20 @@ pub enum Call {
         /// children retain the events that they inherit.
         refuse: bool,
     },
-    /// Detaches a session: copies its prefix into the session.
+    /// Detaches a session: copies the events that it inherits into the session, so that it no
+    /// longer needs its ancestors.
     Detach {
         /// The id of the session.
         session: String,
     },
-    /// Changes the label of a session.
+    /// Changes the label (the name of a branch) of a session.
     Label {
         /// The id of the session.
         session: String,
         /// The new label.
         label: String,
     },
-    /// Imports a file.
+    /// Imports a session file of an agent.
     Import {
         /// The path of the file.
         path: String,
@@ -96,7 +97,7 @@ impl Call {
     }
 }
 
-/// The store's answer to a call.
+/// The store's answer to a call of a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Answer {
@@ -123,7 +124,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Creates a refusal from an error.
+    /// Creates the answer to a call that failed with `error`.
     #[must_use]
     pub fn refused(error: &forklore::Error) -> Self {
         let head = match error {
@@ -133,25 +134,26 @@ impl Answer {
         Self::Refused { kind: word(error.kind()), head, message: error.to_string() }
     }
 
-    /// Checks whether the call succeeded.
+    /// Checks whether this answer states that the call succeeded.
     #[must_use]
     pub fn is_done(&self) -> bool {
         !matches!(self, Self::Refused { .. })
     }
 }
 
-/// Returns the name of the error kind in JSON, for example `not_found`.
+/// Returns the name that an error kind has in JSON, for example `not_found`.
 #[must_use]
 pub fn word(kind: ErrorKind) -> String {
     let word = serde_json::to_value(kind).ok();
     word.and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// A line that a worker process writes to standard output before and after each call.
+/// A message of a worker process about a call to the store. The process writes one before and one
+/// after each call, as a line of standard output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
 pub enum Line {
-    /// The process is about to make a call.
+    /// The process is about to make this call.
     Invoked {
         /// The number of the call in its process, from 0.
         number: u64,
@@ -160,7 +162,7 @@ pub enum Line {
         /// The call.
         call: Call,
     },
-    /// The call returned.
+    /// The call with this number returned with this answer.
     Answered {
         /// The number of the call in its process, from 0.
         number: u64,
@@ -171,7 +173,7 @@ pub enum Line {
     },
 }
 
-/// A call of one process, with the answer if the process received one.
+/// A recorded call of one process, with the answer if the process received one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The name of the process.
@@ -186,13 +188,14 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Checks whether the process received the answer that the call succeeded.
+    /// Checks whether the call succeeded and the process received the answer that states this.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.answered.as_ref().is_some_and(|(_, answer)| answer.is_done())
     }
 
-    /// Checks whether the process received no answer. The call may or may not have been executed.
+    /// Checks whether the process received no answer to the call. The call may or may not have been
+    /// executed.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.answered.is_none()
@@ -212,7 +215,8 @@ impl Entry {
     }
 }
 
-/// Combines the lines of one process into calls with their answers, in the order of the calls.
+/// Combines the lines that one process printed into calls with their answers. Returns the calls in
+/// their order.
 ///
 /// # Panics
 /// If a line answers a call that no line announced. Then the test itself is wrong.

@@ -17,15 +17,15 @@ use crate::soak::Chance;
 
 pub use loss::Loss;
 
-/// The state of a simulated disk after the journal entries applied so far.
+/// The state of a simulated disk: durable content, and changes that a power cut may lose.
 #[derive(Clone, Debug, Default)]
 pub struct Disk {
     files: BTreeMap<Node, Content>,
-    /// The durable names.
+    /// The names of files and directories that are durable.
     names: BTreeMap<PathBuf, Named>,
-    /// Changes of names that are not durable yet, in the order in which they were made.
+    /// Changes of file names that are not durable yet, in the order in which they were made.
     renaming: Vec<Naming>,
-    /// Every directory that the store created. All other directories exist from the start.
+    /// The directories that the store created. All other directories exist from the start.
     made: BTreeSet<PathBuf>,
 }
 
@@ -35,7 +35,8 @@ struct Content {
     unsynced: Vec<Change>,
 }
 
-/// An unsynced change of a file's content: bytes written at an offset, or a new length.
+/// A change of a file's content that is not synced yet: bytes written at an offset, or a new
+/// length.
 #[derive(Clone, Debug)]
 enum Change {
     Write(Vec<u8>, u64),
@@ -48,7 +49,7 @@ enum Named {
     Folder,
 }
 
-/// An unsynced change of file names.
+/// A change of file names that is not synced yet.
 #[derive(Clone, Debug)]
 enum Naming {
     Add(PathBuf, Named),
@@ -57,7 +58,7 @@ enum Naming {
 }
 
 impl Naming {
-    /// Returns the directory whose sync makes the change durable.
+    /// Returns the directory whose sync makes this change of a file name durable.
     fn folder(&self) -> Option<&Path> {
         match self {
             Self::Add(path, _) | Self::Rename(_, path, _) | Self::Remove(path) => path.parent(),
@@ -94,7 +95,7 @@ impl Change {
 }
 
 impl Disk {
-    /// Applies the next journal entry.
+    /// Applies the next entry of a drive's journal to this disk.
     pub fn follow(&mut self, entry: &Entry) {
         match entry {
             Entry::Made(path, node) => {
@@ -143,8 +144,8 @@ impl Disk {
         }
     }
 
-    /// Returns the current names of files and their nodes, including names that are not durable
-    /// yet.
+    /// Returns the current names of files, with the identity (node) of each file. Includes names
+    /// that are not durable yet.
     #[must_use]
     pub fn names(&self) -> BTreeMap<PathBuf, Node> {
         let mut names = self.names.clone();
@@ -179,8 +180,9 @@ impl Disk {
         self.files.entry(node).or_default()
     }
 
-    /// Creates in directory `into` the files that directory `root` may contain after a power cut
-    /// with this loss. Random choices come from `chance`.
+    /// Creates the files that may be on the disk after a power cut with the effect `loss`. Takes
+    /// the files below the directory `root` of this disk, and writes them into the real directory
+    /// `into`. Random choices come from `chance`.
     ///
     /// # Errors
     /// The errors of the operating system.

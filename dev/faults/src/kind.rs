@@ -21,12 +21,13 @@ pub enum Kind {
     Files,
 }
 
-/// An open store, with access through the store port and through the engine.
+/// An open store. Tests call the store either directly (through the trait `Store`) or through the
+/// engine.
 #[derive(Clone)]
 pub struct Opened {
-    /// Serves calls of the store port, and maintenance.
+    /// Gives access to the store through the trait `Store`, and to its maintenance operations.
     pub handle: Handle,
-    /// Serves the engine's verbs, mainly imports.
+    /// Gives access to the store through the engine. Used mainly for imports.
     pub engine: Engine,
 }
 
@@ -39,7 +40,8 @@ impl Kind {
         self.open_at(dir, StoreClock::default())
     }
 
-    /// Opens the store like [`Kind::open`], with `clock` as the store's clock.
+    /// Opens the store in the directory `dir` and creates it if it does not exist. The store uses
+    /// `clock` as its clock.
     ///
     /// # Errors
     /// The errors of the store.
@@ -56,7 +58,7 @@ impl Kind {
         }
     }
 
-    /// Returns the URL under which the library `forklore` opens the same store.
+    /// Returns the URL for opening the store in the directory `dir` with the library `forklore`.
     #[must_use]
     pub fn url(self, dir: &Path) -> String {
         match self {
@@ -74,7 +76,7 @@ impl Opened {
         Self { handle: Handle::shared(store), engine }
     }
 
-    /// Returns the store.
+    /// Returns the open store as the trait `Store`.
     #[must_use]
     pub fn store(&self) -> &dyn Store {
         &*self.handle.store

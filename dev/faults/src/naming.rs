@@ -21,7 +21,8 @@ use forklore_store::{Result, Store};
 use crate::kind::Opened;
 use crate::process::{Task, await_go, tell};
 
-/// A store that pauses before each transaction until the parent process sends the go signal.
+/// A store that pauses before each transaction of an import, until the parent process sends the go
+/// signal.
 struct Waiting(Arc<dyn Store>);
 
 impl Store for Waiting {
@@ -78,8 +79,8 @@ pub fn file(folder: &Path, number: u64) -> std::path::PathBuf {
     folder.join(format!("{number}.jsonl"))
 }
 
-/// Imports as many files of a directory as the task has calls. Waits for the go signal after each
-/// file.
+/// Imports files of a directory, as many as the task has calls. Waits for the parent's go signal
+/// after each file.
 ///
 /// # Errors
 /// The errors of the import.

@@ -11,20 +11,21 @@ use forklore_store::{Error, Result, Store};
 
 use crate::subject::attachments_of;
 
-/// The contents of a store at one time.
+/// The contents of a store at one time, for comparison with those of another store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Picture {
     /// Every session, including deleted ones: its header and its log. A deleted session has no log.
     pub sessions: BTreeMap<SessionId, (Header, Option<Vec<LogEntry>>)>,
-    /// The imported file and its byte ranges. Source numbers are left out, because each store
-    /// assigns its own.
+    /// The versions of the imported file, each with the byte ranges that the store recorded. The
+    /// numbers that identify them in a store are left out, because each store assigns its own.
     pub sources: Vec<(Source, Vec<SourceSpan>)>,
     /// Every attachment with its length in bytes. `None` if its bytes do not match its digest.
     pub attachments: BTreeMap<AttachmentId, Option<u64>>,
 }
 
 impl Picture {
-    /// Reads everything in the store, and the sources imported from `path`.
+    /// Reads everything in the store. Of imported files, reads only the one that was imported from
+    /// `path`.
     ///
     /// # Errors
     /// The errors of the store.
@@ -65,8 +66,8 @@ impl Picture {
         Ok(Self { sessions, sources, attachments })
     }
 
-    /// Checks whether this picture equals `other`, except for additional attachments. Those were
-    /// stored without an acknowledgement, and are harmless if they are complete.
+    /// Checks whether the contents equal those of `other`, except for additional attachments. These
+    /// were stored without an acknowledgement. Every attachment must be complete.
     #[must_use]
     pub fn fits(&self, other: &Self) -> bool {
         let attachment =
@@ -75,7 +76,7 @@ impl Picture {
         attachment && whole && (&self.sessions, &self.sources) == (&other.sessions, &other.sources)
     }
 
-    /// Describes briefly how this picture differs from another.
+    /// Describes briefly how these contents of a store differ from `other`.
     #[must_use]
     pub fn difference(&self, other: &Self) -> String {
         let mut texts = Vec::new();

@@ -21,10 +21,11 @@ use forklore_store::Store;
 
 pub use together::Together;
 
-/// The workload closes the store and opens it again after this many steps.
+/// The number of steps after which a workload closes the store and opens it again.
 const REOPEN_EVERY: usize = 13;
 
-/// A workload that ran on a store, and the journal of the disk operations.
+/// A workload that was executed on a store, with the journal of its disk operations. Power cuts are
+/// simulated from the journal.
 pub struct PowerCut<'a> {
     subject: &'a dyn Subject,
     work: Workload,
@@ -35,29 +36,29 @@ pub struct PowerCut<'a> {
 /// The moment of a power cut, and what unsynced data is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// The number of journal entries that precede the cut.
+    /// The number of journal entries before the power cut.
     pub at: usize,
-    /// The effect on unsynced data.
+    /// The effect of the power cut on unsynced data.
     pub loss: Loss,
 }
 
-/// The number of checked disk images per loss.
+/// The number of disk images that were checked, for each effect of a power cut on unsynced data.
 pub type Tally = BTreeMap<Loss, u64>;
 
 impl<'a> PowerCut<'a> {
-    /// Runs the workload of a round and records its disk operations.
+    /// Runs the workload with the number `round` on a store, and records the disk operations.
     ///
     /// # Panics
-    /// If a step fails.
+    /// If a step of the workload fails.
     #[must_use]
     pub fn of_round(subject: &'a dyn Subject, round: u64) -> Self {
         Self::of(subject, Workload::of_round(round))
     }
 
-    /// Runs the given workload and records its disk operations.
+    /// Runs the given workload on a store, and records the disk operations.
     ///
     /// # Panics
-    /// If a step fails.
+    /// If a step of the workload fails.
     #[must_use]
     pub fn of(subject: &'a dyn Subject, work: Workload) -> Self {
         let (dir, drive) = (folder(), Drive::noting());
@@ -77,8 +78,9 @@ impl<'a> PowerCut<'a> {
         Self { subject, work, journal, dir }
     }
 
-    /// Returns at least `count` cuts, ordered by position. There is a cut before every sync with
-    /// every loss; random cuts are added if these are too few.
+    /// Returns at least `count` power cuts, ordered by their position in the journal. There is one
+    /// before every sync, with each effect on unsynced data. If these are fewer than `count`,
+    /// random ones are added.
     #[must_use]
     pub fn cuts(&self, count: usize, chance: &mut Chance) -> Vec<Cut> {
         let losses = self.subject.losses();
@@ -92,8 +94,9 @@ impl<'a> PowerCut<'a> {
         cuts
     }
 
-    /// Returns at least `count` moments for a kill, ordered by position. There is one before every
-    /// sync, with the loss of everything unsynced; random ones are added if these are too few.
+    /// Returns at least `count` moments at which to kill the process, ordered by their position in
+    /// the journal. There is one before every sync, after which a power cut loses everything
+    /// unsynced. If these are fewer than `count`, random ones are added.
     #[must_use]
     pub fn kills(&self, count: usize, chance: &mut Chance) -> Vec<Cut> {
         let mut kills: Vec<_> = self.syncs().map(|at| Cut { at, loss: Loss::Everything }).collect();
@@ -107,7 +110,7 @@ impl<'a> PowerCut<'a> {
         syncs(&self.journal)
     }
 
-    /// Returns `count` random cuts, ordered by position.
+    /// Returns `count` random power cuts, ordered by their position in the journal.
     fn random_cuts(&self, count: usize, chance: &mut Chance) -> Vec<Cut> {
         let mut cut = || {
             let at = chance.below(self.journal.len() as u64 + 1);
@@ -119,11 +122,12 @@ impl<'a> PowerCut<'a> {
         cuts
     }
 
-    /// Checks the disk after each of these cuts, which must be ordered by position. Returns how
-    /// many were checked per loss.
+    /// Creates the disk image that each of these power cuts leaves, and checks the store on it. The
+    /// cuts must be ordered by position. Returns the number of checked images for each effect on
+    /// unsynced data.
     ///
     /// # Panics
-    /// If acknowledged data is lost, or anything else is wrong.
+    /// If acknowledged data is lost, or if the store violates another check.
     #[must_use]
     pub fn run(&self, cuts: &[Cut], chance: &mut Chance) -> Tally {
         let mut tally = Tally::new();
@@ -144,8 +148,9 @@ impl<'a> PowerCut<'a> {
         tally
     }
 
-    /// Returns how many steps the store may contain after a cut. The lower limit is the number of
-    /// steps acknowledged as durable, the upper limit the number of steps begun.
+    /// Returns how many steps of the workload the store may contain after a power cut before the
+    /// journal entry `at`. The lower limit is the number of steps acknowledged as durable, the
+    /// upper limit the number of steps begun.
     fn allowed(&self, at: usize) -> RangeInclusive<usize> {
         let (mut least, mut most) = (0, 0);
         for entry in &self.journal[..at] {

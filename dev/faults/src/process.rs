@@ -12,16 +12,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::kind::Kind;
 
-/// The task of a worker process, which gets it as JSON.
+/// The task of a worker process. The process receives it as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The name of the work, by which the worker selects the function.
+    /// The name of the work. The worker process selects the function to run by this name.
     pub work: String,
     /// The kind of the store.
     pub kind: Kind,
     /// The directory of the store.
     pub store: PathBuf,
-    /// A unique name of the process, also used in ids.
+    /// A unique name of the process, which is also part of the ids that the process creates.
     pub name: String,
     /// The seed of the process's random choices.
     pub seed: u64,
@@ -41,7 +41,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a process. `program` takes a [`Task`] as its only argument.
+    /// Starts a worker process. `program` is called with the task as JSON, its only argument.
     ///
     /// # Panics
     /// If the process cannot be started. The other methods also panic if the process does not
@@ -51,7 +51,7 @@ impl Process {
         Self::spawn(&mut command(program, task)).expect("the worker starts")
     }
 
-    /// Starts a process from a command that [`command`] prepared.
+    /// Starts a worker process from a command that the function [`command`] returned.
     ///
     /// # Errors
     /// The errors of the operating system.
@@ -72,13 +72,13 @@ impl Process {
         Ok(Self { child, input, lines, reader })
     }
 
-    /// Waits for the next message of the process and returns it. Returns `None` after the process
-    /// ended.
+    /// Waits for the next message of the process and returns it. Returns `None` if the process
+    /// ended without another message.
     pub fn received<T: DeserializeOwned>(&mut self) -> Option<T> {
         self.lines.recv().ok().map(|line| parse(&line))
     }
 
-    /// Sends the process the go signal that [`await_go`] waits for.
+    /// Sends the go signal to the process, which waits for it in [`await_go`].
     pub fn go(&mut self) {
         self.input.write_all(b"go\n").expect("a process that listens");
     }
@@ -89,15 +89,16 @@ impl Process {
         kill_process(pid.expect("its number"), signal).expect("a process to be told");
     }
 
-    /// Kills the process. Returns all its messages that were not yet received.
+    /// Kills the process and waits for its end. Returns all its messages that were not yet
+    /// received.
     #[must_use]
     pub fn killed<T: DeserializeOwned>(self) -> Vec<T> {
         self.signal(Signal::KILL);
         self.ended().1
     }
 
-    /// Waits for the end of the process. Returns its exit status and all its messages that were not
-    /// yet received.
+    /// Closes the input of the process and waits for its end. Returns its exit status and all its
+    /// messages that were not yet received.
     #[must_use]
     pub fn ended<T: DeserializeOwned>(mut self) -> (ExitStatus, Vec<T>) {
         drop(self.input);
@@ -122,8 +123,8 @@ pub fn command(program: &Path, task: &Task) -> Command {
     command
 }
 
-/// Sends a message to the parent process, in a single write, so that a kill cannot truncate the
-/// line.
+/// Sends a message to the parent process as one line of standard output. Uses a single write, so
+/// that a kill cannot truncate the line.
 ///
 /// # Panics
 /// If the parent process no longer reads, or the message is longer than 4096 bytes.
@@ -134,7 +135,7 @@ pub fn tell<T: Serialize>(what: &T) {
     std::io::stdout().lock().write_all(line.as_bytes()).expect("a parent that listens");
 }
 
-/// Waits for the go signal of the parent.
+/// Waits until the parent process sends the go signal, a line on standard input.
 ///
 /// # Panics
 /// If standard input cannot be read.

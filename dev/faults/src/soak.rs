@@ -4,7 +4,8 @@
 //! N times as large, for long runs before a release. Every random choice comes from [`Chance`] with
 //! the seed [`seed`]: `FORKLORE_SEED=S` repeats the run that printed S.
 
-/// Returns `count` multiplied by `FORKLORE_SOAK` (default 1).
+/// Returns `count`, a number of test cases, multiplied by the environment variable `FORKLORE_SOAK`
+/// (default 1).
 ///
 /// # Panics
 /// If the variable is not a number.
@@ -13,7 +14,8 @@ pub fn times(count: u64) -> u64 {
     count * number("FORKLORE_SOAK").unwrap_or(1)
 }
 
-/// Returns the seed of this run: `FORKLORE_SEED`, else 1.
+/// Returns the seed of this test run: the environment variable `FORKLORE_SEED`, or 1 if it is not
+/// set.
 ///
 /// # Panics
 /// If the variable is not a number.
@@ -32,8 +34,8 @@ fn number(name: &str) -> Option<u64> {
 pub struct Chance(u64);
 
 impl Chance {
-    /// Creates a generator. `stream` is the number of a process or round: with the same seed,
-    /// different streams yield different numbers.
+    /// Creates a generator of random numbers. `stream` is the number of a process or round: with
+    /// the same seed, different streams yield different numbers.
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
         let mut chance = Self(seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15));

@@ -13,7 +13,7 @@ use crate::drive::Drive;
 use crate::image::Loss;
 use crate::vfs::Vfs;
 
-/// Returns the attachments of a store. The store must support attachments.
+/// Returns the attachments of a store.
 ///
 /// # Panics
 /// If the store does not support attachments.
@@ -22,7 +22,7 @@ pub fn attachments_of(store: &dyn Store) -> Arc<dyn Attachments> {
     store.attachments().expect("a store that keeps attachments")
 }
 
-/// Opens a store whose files are on a drive.
+/// A kind of store under test, which can be opened on a simulated drive.
 pub trait Subject: Sync {
     /// Opens the store in the directory `dir` and creates it if it does not exist.
     ///
@@ -30,13 +30,14 @@ pub trait Subject: Sync {
     /// The errors of the store.
     fn open(&self, dir: &Path, drive: &Arc<Drive>) -> Result<Box<dyn Store>>;
 
-    /// Returns the losses that the store survives if the power is cut.
+    /// Returns the effects of a power cut on unsynced data that the store must survive.
     fn losses(&self) -> &'static [Loss] {
         &Loss::REAL
     }
 }
 
-/// The SQLite store on its own VFS. Only one test may use a subject at a time.
+/// The SQLite store as a store under test. It accesses its files through a VFS (SQLite's interface
+/// to files) of its own. Only one test at a time may use a value of this type.
 #[derive(Debug)]
 pub struct Sqlite {
     vfs: &'static Vfs,
@@ -44,25 +45,27 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// The number of WAL pages after which a checkpoint runs. It is low, so that a workload
-    /// includes many checkpoints.
+    /// The number of pages in SQLite's WAL after which a checkpoint runs. It is low, so that a
+    /// workload includes many checkpoints.
     pub const PAGES: u32 = 32;
 
-    /// Registers a VFS under this unique name and creates a subject on it. Checkpoints run within a
-    /// step, so that each run has the same sequence of operations.
+    /// Registers a VFS (SQLite's interface to files) under this unique name, and creates the store
+    /// under test on it. Checkpoints run within a step, so that each run has the same sequence of
+    /// operations.
     #[must_use]
     pub fn over_vfs(name: &'static str) -> Self {
         let checkpoints = Checkpoints { every_pages: Self::PAGES, in_step: true };
         Self { vfs: Vfs::register(name), checkpoints }
     }
 
-    /// Returns the same subject, whose stores run no checkpoints.
+    /// Configures the SQLite stores that this value opens to run no checkpoints.
     #[must_use]
     pub fn without_checkpoints(self) -> Self {
         Self { checkpoints: Checkpoints { every_pages: u32::MAX, ..self.checkpoints }, ..self }
     }
 
-    /// Returns the same subject, with checkpoints in a background thread as in normal operation.
+    /// Configures the SQLite stores that this value opens to run checkpoints in a background
+    /// thread, as in normal operation.
     #[must_use]
     pub fn with_thread(self) -> Self {
         Self { checkpoints: Checkpoints { in_step: false, ..self.checkpoints }, ..self }
@@ -88,7 +91,7 @@ impl Subject for Sqlite {
     }
 }
 
-/// The files store.
+/// The files store (a directory of JSON lines) as a store under test.
 #[derive(Clone, Copy, Debug)]
 pub struct Files;
 

@@ -14,32 +14,33 @@ use crate::subject::Subject;
 use crate::workload::{Step, Workload};
 use forklore_store::Store;
 
-/// A workload on a store, in which file operations are to fail, one per run.
+/// A workload for a store. It is run repeatedly, and in each run one file operation fails.
 pub struct Sweep<'a> {
     subject: &'a dyn Subject,
     work: Workload,
     shapes: Vec<Shape>,
 }
 
-/// The number of failed operations, by mode and kind of operation.
+/// The number of file operations that failed as planned, by the way of the failure and the kind of
+/// operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally(BTreeMap<(Mode, Shape), u64>);
 
 impl Tally {
-    /// Returns the total number of failed operations.
+    /// Returns the total number of file operations that failed as planned.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.values().sum()
     }
 
-    /// Adds the counts of another run.
+    /// Adds the counts of another tally to this one.
     pub fn add(&mut self, other: &Self) {
         for (kind, count) in &other.0 {
             *self.0.entry(*kind).or_default() += count;
         }
     }
 
-    /// Formats one line for each mode and operation.
+    /// Formats the counts, with one line for each way of failure and kind of operation.
     #[must_use]
     pub fn lines(&self) -> String {
         self.0.iter().fold(String::new(), |mut text, ((mode, shape), count)| {
@@ -60,8 +61,8 @@ pub fn folder() -> TempDir {
 }
 
 impl<'a> Sweep<'a> {
-    /// Creates the sweep for the workload of a round. Runs the workload once without a fault, to
-    /// record its operations.
+    /// Prepares runs of the workload with the number `round`. Executes it once without a failure,
+    /// to record its file operations.
     ///
     /// # Panics
     /// If the store fails although no operation fails.
@@ -70,7 +71,7 @@ impl<'a> Sweep<'a> {
         Self::of(subject, Workload::of_round(round))
     }
 
-    /// Creates the sweep for a workload. Runs the workload once without a fault, to record its
+    /// Prepares runs of the given workload. Executes it once without a failure, to record its file
     /// operations.
     ///
     /// # Panics
@@ -91,8 +92,8 @@ impl<'a> Sweep<'a> {
         Self { subject, work, shapes }
     }
 
-    /// Picks up to `count` random faults of this mode. They are distributed evenly over the kinds
-    /// of operations that can fail in this mode.
+    /// Picks up to `count` random operations of the workload that shall fail in the way `mode`.
+    /// They are distributed evenly over the kinds of operations that can fail in this way.
     #[must_use]
     pub fn faults(&self, mode: Mode, count: usize, chance: &mut Chance) -> Vec<Fault> {
         let mut left: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
@@ -110,7 +111,8 @@ impl<'a> Sweep<'a> {
         faults
     }
 
-    /// Runs the workload once per fault, each time in a new store. Checks the store after each run.
+    /// Runs the workload once per planned failure, each time in a new store. Checks the store after
+    /// each run.
     ///
     /// # Panics
     /// If the store loses data, contains an incomplete step, or violates another check.
@@ -126,7 +128,7 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// One run of the workload in which one operation fails.
+/// One run of a workload in which one file operation fails as planned.
 struct Run<'a> {
     sweep: &'a Sweep<'a>,
     fault: Fault,
@@ -134,20 +136,21 @@ struct Run<'a> {
     drive: Arc<Drive>,
 }
 
-/// The moment when the fault struck, and the effect on the workload.
+/// The moment when the planned failure of an operation occurred, and the effect on the workload.
 struct Struck {
-    /// The number of steps that were acknowledged before the fault struck.
+    /// The number of workload steps that were acknowledged before the operation failed.
     before: usize,
-    /// The result of the step during which the fault struck. `None` if the fault struck while the
-    /// store was opened or closed.
+    /// The result of the workload step during which the operation failed. `None` if it failed while
+    /// the store was opened or closed.
     step: Option<Result<(), Error>>,
     shape: Shape,
-    /// The number of file operations at the end of that step.
+    /// The number of file operations that had run at the end of the workload step during which one
+    /// failed.
     operations: usize,
 }
 
 impl Struck {
-    /// Returns the range of possible step counts: how many steps the store may contain.
+    /// Returns how many steps of the workload the store may contain after the failure.
     fn allowed(&self) -> RangeInclusive<usize> {
         match &self.step {
             None => self.before..=self.before,
@@ -182,8 +185,8 @@ impl<'a> Run<'a> {
         self.sweep.subject.open(self.dir.path(), &self.drive)
     }
 
-    /// Runs the workload until the fault strikes, and then checks the store. Returns the kind of
-    /// the operation that failed.
+    /// Runs the workload until the planned failure occurs, and then checks the store. Returns the
+    /// kind of the operation that failed.
     fn judge(&self) -> Result<Shape, String> {
         let (store, struck) = self.until_struck()?;
         let output = |wrong: String| format!("{}: {wrong}", struck.summary());
@@ -232,8 +235,9 @@ impl<'a> Run<'a> {
         Ok((None, Struck { before: self.work().steps.len(), step: None, shape, operations: 0 }))
     }
 
-    /// Continues with the handle on which the fault struck. Returns the number of steps that the
-    /// store contains, or `None` if it is uncertain after a failed sync.
+    /// Continues with the open store in which an operation failed, and checks its behaviour.
+    /// Returns the number of workload steps that the store contains, or `None` if that is uncertain
+    /// after a failed sync.
     fn go_on(&self, store: &dyn Store, struck: &Struck) -> Result<Option<usize>, String> {
         let same = |wrong: String| format!("with the same handle: {wrong}");
         let steps_done = self.work().accepted(store, struck.allowed()).map_err(same)?;
@@ -265,7 +269,8 @@ impl<'a> Run<'a> {
         self.next(store, steps_done).map(Some).map_err(same)
     }
 
-    /// Checks that none of these operations writes. They all follow a failed sync.
+    /// Checks that none of the operations with these numbers writes. They all follow a failed sync,
+    /// after which the store must not write.
     fn nothing_written(&self, operations: Range<usize>) -> Result<(), String> {
         let shapes = self.drive.shapes();
         let writes = |shape: &Shape| {
@@ -277,15 +282,16 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns the next step after `steps_done` steps that writes to the same part of the store as
-    /// step number `struck`. The two parts are sessions and attachments.
+    /// Returns the first step after `steps_done` steps that writes to the same part of the store as
+    /// step number `struck`. There are two such parts: sessions and attachments.
     fn step_like(&self, struck: usize, steps_done: usize) -> Option<&Step> {
         let steps = &self.work().steps;
         let sidecar = steps.get(struck).is_some_and(Step::is_sidecar);
         steps.iter().skip(steps_done).find(|step| step.writes() && step.is_sidecar() == sidecar)
     }
 
-    /// Runs the next step and returns the number of steps that the store contains afterwards.
+    /// Runs the workload's step after the first `steps_done` steps, if there is one. Returns the
+    /// number of steps that the store contains afterwards.
     fn next(&self, store: &dyn Store, steps_done: usize) -> Result<usize, String> {
         let Some(step) = self.work().steps.get(steps_done) else {
             return Ok(steps_done);
@@ -295,7 +301,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Verifies the store and returns how many steps it contains, which must be one of `allowed`.
+/// Verifies the store and returns how many steps of the workload it contains. The number must be
+/// one of `allowed`.
 ///
 /// # Errors
 /// A description of the failure.

@@ -6,9 +6,9 @@ use tempfile::TempDir;
 
 use crate::kind::{Kind, Opened};
 
-/// A temporary directory that contains a store. If a test needs no real disk, the directory is in
-/// memory, where a sync costs nothing. That suffices for kills: a kill only loses data that the
-/// process has not yet passed to the kernel.
+/// A temporary directory for a store under test. If a test needs no real disk, the directory is in
+/// memory, where a sync costs nothing. That suffices for tests that kill processes: a kill only
+/// loses data that the process has not yet passed to the kernel.
 #[derive(Debug)]
 pub struct TestFolder {
     dir: TempDir,
@@ -41,19 +41,19 @@ impl TestFolder {
         self.dir.path().join("store")
     }
 
-    /// Returns the directory itself. It may also contain files other than the store.
+    /// Returns the temporary directory. It may contain other files in addition to the store.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
 
-    /// Returns the kind of the store.
+    /// Returns the kind of the store in this directory.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Opens the store.
+    /// Opens the store in this directory, and creates it if it does not exist.
     ///
     /// # Panics
     /// If the store cannot be opened.

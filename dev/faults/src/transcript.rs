@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// A session file in Pi's format, with occasional branches.
+/// A growing session file in the format of the agent Pi, with occasional branches. Tests import it.
 #[derive(Debug)]
 pub struct Transcript {
     path: PathBuf,
@@ -13,10 +13,10 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// Creates the file in the directory, with a header and no records.
+    /// Creates the session file in the directory `folder`, with a header and no records.
     ///
     /// # Panics
-    /// If the file cannot be written. The methods below panic in the same case.
+    /// If the file cannot be written. The other methods panic in the same case.
     #[must_use]
     pub fn new(folder: &Path) -> Self {
         let path = folder.join("shared.jsonl");
@@ -26,13 +26,13 @@ impl Transcript {
         Self { path, records: 0 }
     }
 
-    /// Returns the path of the file.
+    /// Returns the path of the session file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Appends `records` records in one write.
+    /// Appends `records` records to the session file in one write.
     pub fn grow(&mut self, records: usize) {
         let mut text = String::new();
         for n in self.records..self.records + records {

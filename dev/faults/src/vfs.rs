@@ -15,17 +15,19 @@ use rusqlite::ffi;
 
 use crate::drive::{Drive, Failure, Operation, Verdict};
 
-/// A VFS that is registered with SQLite under a name. Its drive can be replaced at any time.
+/// A VFS (SQLite's interface to files) that is registered with SQLite under a name. It passes file
+/// operations through a simulated drive, which can be replaced at any time.
 ///
-/// It stays registered until the process ends, because SQLite stores a pointer to it.
+/// The VFS stays registered until the process ends, because SQLite stores a pointer to it.
 #[derive(Debug)]
 pub struct Vfs {
     name: &'static str,
     drive: Mutex<Arc<Drive>>,
 }
 
-/// The structure that SQLite points to. It begins with a copy of the default VFS, including its
-/// `pAppData`, so that the functions of the default VFS accept the structure.
+/// The structure that SQLite points to for a registered VFS. It begins with a copy of SQLite's
+/// default VFS, including its `pAppData`, so that the functions of the default VFS accept the
+/// structure.
 #[repr(C)]
 struct Registered {
     base: ffi::sqlite3_vfs,
@@ -34,10 +36,10 @@ struct Registered {
 }
 
 impl Vfs {
-    /// Registers a VFS under this unique name.
+    /// Registers a new VFS (SQLite's interface to files) under this unique name.
     ///
     /// # Panics
-    /// If SQLite refuses it.
+    /// If SQLite refuses the VFS.
     #[must_use]
     pub fn register(name: &'static str) -> &'static Self {
         let vfs: &'static Self =
@@ -60,13 +62,14 @@ impl Vfs {
         vfs
     }
 
-    /// Returns the name under which the VFS is registered.
+    /// Returns the name under which this VFS is registered with SQLite.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Sets the drive for files that are opened from now on.
+    /// Sets the simulated drive for files that are opened from now on. Open files remain on the
+    /// previous drive.
     pub fn mount(&self, drive: &Arc<Drive>) {
         *self.drive.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(drive);
     }
@@ -76,8 +79,8 @@ impl Vfs {
     }
 }
 
-/// Returns the SQLite error code for a failure of the drive. `broken` is the code for a failed
-/// device, which depends on the operation.
+/// Returns the SQLite error code for a failure of the simulated drive. `broken` is the code to
+/// return if the device failed, which depends on the operation.
 fn code(failure: Failure, broken: c_int) -> c_int {
     match failure {
         Failure::Broken => broken,
@@ -85,7 +88,8 @@ fn code(failure: Failure, broken: c_int) -> c_int {
     }
 }
 
-/// Returns the path of a file. Returns `None` for a temporary file, which SQLite deletes on close.
+/// Converts the file name that SQLite passes into a path. Returns `None` if there is no name: then
+/// the file is a temporary one, which SQLite deletes on close.
 ///
 /// # Safety
 /// `name` is null or a C string that ends with a zero byte.

@@ -9,15 +9,18 @@ use crate::history::{Answer, Call};
 use crate::process::Task;
 use crate::soak::Chance;
 
-/// The id of the root whose family all processes work in.
+/// The id of a root session. All test processes create and change sessions in its family, that is,
+/// the root and its descendants.
 pub const TRUNK: &str = "trunk";
-/// The id of the session to which all processes append, and which no process deletes.
+/// The id of a session to which all test processes append, and which none of them deletes.
 pub const ONE: &str = "one";
-/// The number of labels that the sessions compete for.
+/// The number of different labels that the test processes give to sessions. It is small, so that
+/// several sessions compete for one label.
 const LABELS: u64 = 6;
 
-/// Appends to the shared session, as many times as the task has calls. After each append, appends
-/// to a session of its own, with the head that it knows as the expected head.
+/// Appends to a session that all processes share, as many times as the task has calls. After each
+/// append, also appends to a session that only this process uses, and passes the head that it knows
+/// as the expected head.
 pub fn append(caller: &mut Caller<'_>, task: &Task) {
     let own = format!("own-{}", task.name);
     let create = |session: &str| Call::Create {
@@ -41,7 +44,7 @@ pub fn append(caller: &mut Caller<'_>, task: &Task) {
     }
 }
 
-/// The work of a process that makes random calls.
+/// A test process that makes random calls to a store.
 pub struct Busy<'a> {
     caller: Caller<'a>,
     chance: Chance,
@@ -51,15 +54,15 @@ pub struct Busy<'a> {
 }
 
 impl<'a> Busy<'a> {
-    /// Creates the work. The same task leads to the same calls, provided that the store gives the
-    /// same answers.
+    /// Creates the random caller. Equal tasks lead to equal calls, provided that the store gives
+    /// the same answers.
     #[must_use]
     pub fn new(caller: Caller<'a>, task: &'a Task) -> Self {
         let stream = task.name.bytes().fold(7, |sum, byte| sum * 131 + u64::from(byte));
         Self { caller, chance: Chance::new(task.seed, stream), task, named: 0, last: None }
     }
 
-    /// Makes as many random calls as the task says, or without end if the task says 0.
+    /// Makes random calls: as many as the task requires, or without end if the task requires 0.
     pub fn run(&mut self) {
         while self.task.calls == 0 || self.caller.calls() < self.task.calls {
             let call = self.next();
@@ -129,7 +132,8 @@ impl<'a> Busy<'a> {
         }
     }
 
-    /// Returns a call that creates a child. Other processes try to create the same child.
+    /// Returns a call that creates a child session. Other test processes also try to create a child
+    /// with this id.
     fn same_child(&mut self) -> Call {
         let session = format!("same-{}", self.caller.calls() / 8);
         let copy = self.chance.below(4) == 0;
@@ -148,7 +152,8 @@ impl<'a> Busy<'a> {
         self.caller.opened().store().header(&id(session)).expect("a session that was listed")
     }
 
-    /// Picks one of the most recently updated children of the family, if there are any.
+    /// Picks one of the family's most recently updated child sessions at random. Returns `None` if
+    /// the family has no children.
     fn child(&mut self) -> Option<String> {
         let filter = Filter { family: Some(id(TRUNK)), ..Filter::default() };
         let found = self.caller.opened().store().sessions(&filter, None, 24);
@@ -158,7 +163,7 @@ impl<'a> Busy<'a> {
         (!ids.is_empty()).then(|| self.chance.one_of(&ids).clone())
     }
 
-    /// Returns between 1 and `most` unique ids for new events.
+    /// Returns ids for new events, between 1 and `most` of them. No other event has these ids.
     fn names(&mut self, most: u64) -> Vec<String> {
         let count = 1 + self.chance.below(most);
         self.named += count;

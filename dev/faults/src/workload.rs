@@ -18,27 +18,27 @@ use crate::picture::{self, Picture};
 use crate::subject::attachments_of;
 use forklore_store::Store;
 
-/// The path of the source that the workload imports. No such file exists.
+/// The path of the session file that the workload seems to import. No such file exists.
 pub const FILE: &str = "/home/me/agent/session.jsonl";
 
-/// One step of a workload: a call of the store port, or a combination of several calls.
+/// One step of a test's workload: a call of the trait `Store`, or a combination of several calls.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Creates a session.
     Create(Box<NewSession>),
-    /// Appends events.
+    /// Appends events to a session.
     Append(SessionId, Append),
-    /// Changes a header field that is not part of the log.
+    /// Changes a field of a session's header, such as the title.
     Change(SessionId, Change),
-    /// Deletes sessions. Events that other sessions need remain.
+    /// Deletes sessions at this time. Events that other sessions need remain.
     Remove(Vec<SessionId>, Timestamp),
-    /// Commits a transaction, for example a step of an import.
+    /// Commits a transaction of the store, for example one step of an import.
     Commit(Box<Transaction>),
-    /// Runs garbage collection.
+    /// Runs the garbage collection of the store.
     Collect,
-    /// Reads a history.
+    /// Reads the whole history of a session.
     Read(SessionId),
-    /// Stores an attachment.
+    /// Stores these bytes as an attachment.
     Put(Vec<u8>),
     /// Reads an attachment.
     Get(AttachmentId),
@@ -53,21 +53,21 @@ impl Step {
         !matches!(self, Self::Read(_) | Self::Get(_))
     }
 
-    /// Checks whether the step concerns attachments only. A failure of attachments must not affect
-    /// sessions, and a failure of sessions must not affect attachments.
+    /// Checks whether the step works on attachments and not on sessions. A failure of attachments
+    /// must not affect sessions, and a failure of sessions must not affect attachments.
     #[must_use]
     pub fn is_sidecar(&self) -> bool {
         matches!(self, Self::Put(_) | Self::Get(_) | Self::Sweep)
     }
 
-    /// Checks whether the step must fail on a full disk.
+    /// Checks whether the step must fail if the disk is full.
     #[must_use]
     pub fn needs_space(&self) -> bool {
         self.writes() && !matches!(self, Self::Sweep)
     }
 
-    /// Checks whether the step is durable when it is acknowledged. The steps of an import become
-    /// durable together with the last of them.
+    /// Checks whether the step is durable as soon as it is acknowledged. The steps of one import
+    /// become durable together with the last of them.
     #[must_use]
     pub fn is_durable(&self) -> bool {
         match self {
@@ -76,7 +76,8 @@ impl Step {
         }
     }
 
-    /// Returns a session that the step wrote to and that exists after the step.
+    /// Returns a session that the step wrote to and that exists after the step. Returns `None` if
+    /// there is none.
     #[must_use]
     pub fn session(&self) -> Option<&SessionId> {
         match self {
@@ -125,7 +126,8 @@ impl Step {
     }
 }
 
-/// Returns a copy of the transaction in which the source has the number that this store assigned.
+/// Returns a copy of the transaction of an import, adapted to `store`. The copy identifies the
+/// imported file by the number that this store assigned to it.
 fn at_home(all: &Transaction, store: &dyn Store) -> Result<Transaction> {
     let mut all = all.clone();
     if let Some(step) = &mut all.source
@@ -142,32 +144,32 @@ fn source(store: &dyn Store) -> Result<SourceId> {
     first.ok_or_else(|| Error::Invalid("the file was not imported".into()))
 }
 
-/// A sequence of steps, and the expected contents of the store before the first step and after each
-/// step.
+/// A sequence of steps that a test runs on a store, with the expected contents of the store. There
+/// are contents for the time before the first step and after each step.
 #[derive(Debug)]
 pub struct Workload {
-    /// The steps.
+    /// The steps of the workload, in order.
     pub steps: Vec<Step>,
-    /// The expected contents: element n is the picture after n steps.
+    /// The expected contents of the store: element n has the contents after the first n steps.
     pub pictures: Vec<Picture>,
 }
 
 impl Workload {
-    /// Creates the workload of a round. All rounds have the same steps, with texts of other
-    /// lengths.
+    /// Creates the workload with the number `round`. All such workloads have the same steps, with
+    /// texts of different lengths.
     ///
     /// # Panics
-    /// If the memory store refuses a step.
+    /// If the memory store, which supplies the expected contents, refuses a step.
     #[must_use]
     pub fn of_round(round: u64) -> Self {
         Self::of(plan::steps(&Arc::default(), round))
     }
 
-    /// Creates the attachment workload of a round. It stores attachments, references, reads and
-    /// removes them, and pins one several times.
+    /// Creates a workload on attachments, with the number `round`. It stores attachments, refers to
+    /// them in messages, reads and removes them, and pins one several times.
     ///
     /// # Panics
-    /// If the memory store refuses a step.
+    /// If the memory store, which supplies the expected contents, refuses a step.
     #[must_use]
     pub fn on_attachments(round: u64) -> Self {
         Self::of(attachment_names::steps(&Arc::default(), round))
@@ -184,7 +186,8 @@ impl Workload {
         Self { steps, pictures }
     }
 
-    /// Returns how many steps the store contains. Fails unless the number is one of `allowed`.
+    /// Returns how many steps of the workload the store contains. Fails unless the number is one of
+    /// `allowed`.
     ///
     /// # Errors
     /// The differences between the contents and those expected for each allowed number.

@@ -27,20 +27,21 @@ use std::{env, io};
 
 use serde::Serialize;
 
-/// The environment variable that contains the directory of the model and its server.
+/// The environment variable with the directory that contains the language model for tests, and its
+/// server.
 pub const VARIABLE: &str = "FORKLORE_SMOLLM";
 
-/// The model's name, for requests.
+/// The name of the language model in requests to its server.
 pub const MODEL: &str = "smollm2";
 
-/// The maximum number of tokens of a request and its answer together.
+/// The maximum number of tokens of a request to the model and its answer together.
 pub const CONTEXT: u64 = 4096;
 
 const PROGRAM: &str = include_str!("server.py");
 const TEXT: &str = include_str!("text.jinja");
 const CALLS: &str = include_str!("calls.jinja");
 
-/// The reason why the model is not available.
+/// The reason why the language model for tests is not available.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoServer {
@@ -64,7 +65,7 @@ pub enum NoServer {
     Ended,
 }
 
-/// The configuration of the server program, which gets it as JSON.
+/// The configuration of the model's server program, which receives it as JSON.
 #[derive(Serialize)]
 struct Orders<'a> {
     name: &'a str,
@@ -74,7 +75,7 @@ struct Orders<'a> {
     calls: &'a str,
 }
 
-/// A running server. Dropping this value kills the server.
+/// A running server of the language model for tests. Dropping this value kills the server.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
@@ -82,10 +83,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a new server, and waits until it is ready. This takes less than a second.
+    /// Starts a new server of the language model, and waits until the server is ready. This takes
+    /// less than a second.
     ///
     /// # Errors
-    /// If the model is not installed or does not start.
+    /// If the model is not installed or the server does not start.
     pub fn start() -> Result<Self, NoServer> {
         let folder = env::var_os(VARIABLE).ok_or(NoServer::NotNamed)?;
         Self::start_in(folder)
@@ -116,13 +118,13 @@ impl Server {
         if server.root.is_empty() { Err(NoServer::Ended) } else { Ok(server) }
     }
 
-    /// Returns the base URL of the OpenAI API. The URL ends in `/v1`.
+    /// Returns the base URL for requests in the format of OpenAI's API. The URL ends in `/v1`.
     #[must_use]
     pub fn openai(&self) -> String {
         format!("{}/v1", self.root)
     }
 
-    /// Returns the base URL of the Anthropic API. The URL ends in `/v1` too.
+    /// Returns the base URL for requests in the format of Anthropic's API. The URL ends in `/v1`.
     #[must_use]
     pub fn anthropic(&self) -> String {
         self.openai()

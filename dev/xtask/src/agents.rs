@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use crate::command::{Failure, cargo, program, root, run};
 use crate::tools::{filled, npm_install, pip_install, target};
 
-/// The npm packages of the agents, and of the Node.js that runs two of them, in the tested
-/// versions.
+/// The npm packages to install, in the tested versions: the agents, and the Node.js that runs two
+/// of them.
 const PACKAGES: [&str; 5] = [
     "@earendil-works/pi-coding-agent@0.87.1",
     "@google/gemini-cli@0.61.0",
@@ -21,11 +21,12 @@ const PACKAGES: [&str; 5] = [
 /// started.
 const SDK: &str = "claude-agent-sdk==0.2.187";
 
-/// `true` if the agents run on this system. npm has separate packages per system, and these are for
-/// Linux.
+/// `true` if the agents can run on this system. The npm packages of the agents differ per system,
+/// and the installed ones are for Linux on x86-64.
 pub(crate) const RUN_HERE: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
 
-/// Installs the agents. Then tests whether each continues in forks of sessions.
+/// Installs the agents. Then tests whether each agent can continue forks that forklore writes as
+/// the agent's session files.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     const HINT: &str = "cargo xtask agents [--quick] [pi] [claude] [codex] [gemini] [opencode]";
     if !RUN_HERE || args.iter().any(|arg| arg.starts_with('-') && arg != "--quick") {
@@ -51,8 +52,8 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     run(command.args(args))
 }
 
-/// Returns the directory of the agents. Installs them from npm and PyPI, unless the directory
-/// already contains these versions.
+/// Returns the directory in which the agents are installed. Installs them from npm and PyPI, unless
+/// the directory already contains these versions.
 fn installed() -> Result<PathBuf, Failure> {
     let folder = target().join("agents");
     filled(&folder, &[&PACKAGES[..], &[SDK]].concat().join("\n"), || {

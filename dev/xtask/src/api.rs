@@ -14,11 +14,12 @@ use crate::command::{Failure, cargo, output, program, root};
 
 pub(crate) use rustdoc::pass_on;
 
-/// The version of rustdoc's JSON format that this workspace's version of the crate `public-api`
-/// reads.
+/// The version of rustdoc's JSON format that the crate `public-api` reads, in the version that this
+/// workspace uses.
 const FORMAT: u32 = 57;
 
-/// Compares the public API with the listing. With `--write`, stores the API as the new listing.
+/// Compares the public API of the crate `forklore` with the listing in the repository. With
+/// `--write`, stores the API as the new listing.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     let write = match args {
         [] => false,
@@ -52,8 +53,8 @@ fn listing() -> PathBuf {
     root().join("docs").join("reference").join("public-api.txt")
 }
 
-/// Returns the lines that only one of two sorted listings has, in their order. `-` marks a removed
-/// line, `+` an added line.
+/// Returns the lines that only one of two sorted listings contains, in sorted order. A line only in
+/// `before` is marked `-`, a line only in `now` is marked `+`.
 fn changes(before: &str, now: &str) -> String {
     let (before, now): (BTreeSet<_>, BTreeSet<_>) =
         (before.lines().collect(), now.lines().collect());

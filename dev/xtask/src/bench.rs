@@ -6,8 +6,8 @@ use crate::command::{Failure, cargo, program, root, run};
 use crate::peers;
 use crate::tools::target;
 
-/// Builds with the profile `dist` and runs the measurements. Only a complete run in the default
-/// directory replaces the figures in `docs/benchmarks.md`.
+/// Builds the benchmarks with the cargo profile `dist` and runs them. Without arguments, writes the
+/// results into `docs/benchmarks.md`.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     let crates = ["-p", "forklore-bench", "-p", "forklore-cli"];
     run(cargo().args(["build", "--profile", "dist"]).args(crates))?;
@@ -22,8 +22,8 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     run(bench.args(args))
 }
 
-/// Checks whether the run includes the peers: if it is a complete run, or if the arguments name
-/// them.
+/// Checks whether the benchmark run includes the peers (the libraries that forklore is compared
+/// with). It does if it is a complete run, or if the arguments name the peers.
 fn needs_peers(args: &[String]) -> bool {
     let (only, named) =
         (|arg: &String| arg.starts_with("--only"), |arg: &String| arg.ends_with("peers"));

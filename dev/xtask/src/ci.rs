@@ -25,7 +25,8 @@ const CHECKS: [(&str, Check); 11] = [
     ("dependencies", dependencies),
 ];
 
-/// Runs every check, even after a failed check. Prints one line per check at the end.
+/// Runs every check of `cargo xtask ci`, even after one failed. At the end, prints one line per
+/// check.
 pub(crate) fn run_all() -> Result<(), Failure> {
     let mut failed = Vec::new();
     let mut summary = String::new();
@@ -48,7 +49,8 @@ fn format() -> Result<(), Failure> {
     run(cargo().args(["fmt", "--all", "--check"]))
 }
 
-/// Tests the agents. On systems where the agents do not run, succeeds without a test.
+/// Tests whether the agents can continue forks. On systems where the agents do not run, succeeds
+/// without a test.
 fn agents() -> Result<(), Failure> {
     if agents::RUN_HERE { agents::run_all(&["--quick".to_owned()]) } else { Ok(()) }
 }
@@ -62,13 +64,13 @@ fn documentation() -> Result<(), Failure> {
 }
 
 /// Checks that each published crate compiles alone: without features, with the default features,
-/// and with each single feature. A build of the whole workspace would hide a missing feature,
-/// because other crates enable it.
+/// and with each single feature. A build of the whole workspace would hide that a crate lacks a
+/// feature of a dependency, because other crates enable that feature.
 fn features() -> Result<(), Failure> {
     run(HACK.command()?.args(["check", "--workspace", "--each-feature", "--ignore-private"]))
 }
 
-/// Finds dependencies that no code uses.
+/// Fails if a crate has a dependency that no code uses.
 fn unused() -> Result<(), Failure> {
     run(&mut SHEAR.command()?)
 }

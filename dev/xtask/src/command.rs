@@ -7,26 +7,28 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
-/// The reason why a task failed.
+/// The reason why a task of `cargo xtask` failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// A program could not be started.
+    /// The command could not be started.
     NotStarted { command: String, source: io::Error },
-    /// A program ended with an error, which it printed itself.
+    /// The command ended with an error. It printed the error itself.
     Ended { command: String, status: ExitStatus },
-    /// A tool is not installed, and downloading it failed.
+    /// A tool that the task needs is not installed, and downloading it failed.
     NoTool { tool: &'static str, by_hand: String, source: Box<Failure> },
     /// A directory could not be prepared, or a file could not be read or written.
     Folder { path: PathBuf, source: io::Error },
-    /// The instruction count of a verb differs from the baseline by more than `band` percent.
+    /// The instruction count of a measured operation differs from the baseline by more than `band`
+    /// percent.
     Cost { band: u64 },
-    /// The public API differs from its listing in the repository.
+    /// The public API of the crate `forklore` differs from its listing in the repository.
     Api,
-    /// The format of this compiler's rustdoc JSON is not supported, so no listing can be written.
+    /// The listing of the public API cannot be written: this compiler's rustdoc writes JSON in a
+    /// format that is not supported.
     ApiForm,
-    /// The arguments are invalid.
+    /// The arguments of the task are invalid.
     Usage { hint: &'static str },
-    /// At least one of several checks failed.
+    /// Some of several checks failed: those with these names.
     Checks { failed: Vec<&'static str> },
 }
 
@@ -85,12 +87,12 @@ pub(crate) fn program(name: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// Creates a command that runs cargo: the one that started this program, if any.
+/// Creates a command that runs cargo. If cargo started this program, uses the same cargo.
 pub(crate) fn cargo() -> Command {
     program(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Prints the command, runs it, and waits until it ends.
+/// Prints the command, runs it, and waits until it ends. Fails if the command fails.
 pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     let shown = command_line(command);
     eprintln!("\n$ {shown}");
@@ -101,7 +103,8 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     }
 }
 
-/// Runs a command and returns its standard output. Does not print the command.
+/// Runs a command and returns its standard output. Does not print the command. Fails if the command
+/// fails.
 pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
     let shown = command_line(command);
     match command.stderr(Stdio::inherit()).output() {

@@ -17,18 +17,19 @@ use crate::command::{Failure, cargo, run};
 use crate::tools::target;
 use baseline::{Baseline, Counts, Toolchain};
 
-/// The counted verbs: the names of the functions of `forklore-cost`, without the prefix `counted_`.
+/// The operations whose instructions are counted. Each is the name of a function of
+/// `forklore-cost`, without the prefix `counted_`.
 const COUNTED: [&str; 5] = ["open", "load", "replay", "fork", "append"];
 
-/// The accepted deviation from the baseline, in percent.
+/// The accepted deviation of an instruction count from the baseline, in percent.
 const BAND: u64 = 5;
 
-/// The accepted deviation in percent with another compiler or another C library. Another C library
-/// may copy memory in another way.
+/// The accepted deviation of an instruction count from the baseline, in percent, if the compiler or
+/// the C library differs. Another C library may copy memory in another way.
 const BAND_ELSEWHERE: u64 = 25;
 
-/// Counts the instructions and compares them with the baseline. With `--write`, stores the counts
-/// as the new baseline.
+/// Counts the instructions of the measured operations and compares the counts with the baseline.
+/// With `--write`, stores the counts as the new baseline.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     let write = match args {
         [] => false,
@@ -47,15 +48,15 @@ pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     compare(&Baseline::read()?, &toolchain, &counts)
 }
 
-/// Builds `forklore-cost` and counts its instructions. The profile `cost` optimises like a release,
-/// except for the optimisations that take the compiler long.
+/// Builds `forklore-cost` and counts the instructions of its operations. The cargo profile `cost`
+/// optimises like a release, except for the optimisations that take the compiler long.
 fn count() -> Result<Counts, Failure> {
     run(cargo().args(["build", "--profile", "cost", "-p", "forklore-cost"]))?;
     let name = format!("forklore-cost{}", env::consts::EXE_SUFFIX);
     callgrind::count(&target().join("cost").join(name), &fresh_folder()?, &COUNTED)
 }
 
-/// Creates an empty directory for the store and the output of Valgrind.
+/// Creates an empty directory for the measured store and the output of Valgrind.
 fn fresh_folder() -> Result<PathBuf, Failure> {
     let folder = target().join("cost").join("run");
     let made = fs::remove_dir_all(&folder).or_else(|error| match error.kind() {
@@ -90,8 +91,9 @@ fn compare(baseline: &Baseline, toolchain: &Toolchain, counts: &Counts) -> Resul
     if all_within { Ok(()) } else { Err(Failure::Cost { band }) }
 }
 
-/// Checks whether a count deviates from the baseline by at most `band` percent, above or below. A
-/// large improvement must be recorded too, so that a later loss of the improvement is noticed.
+/// Checks whether the instruction count `now` deviates from the baseline `before` by at most `band`
+/// percent, above or below. A large improvement must be recorded too, so that a later loss of the
+/// improvement is noticed.
 fn within(now: u64, before: u64, band: u64) -> bool {
     before > 0 && now.abs_diff(before) * 100 <= before * band
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::command::{Failure, program, run};
 use crate::tools::target;
 
-/// Returns the directory with the contents of these packages. Unpacks the packages first if the
-/// directory does not exist.
+/// Returns the directory with the unpacked contents of Debian packages. Downloads and unpacks the
+/// packages if the directory does not exist.
 pub(crate) fn unpacked(tool: &'static str, packages: &[&str]) -> Result<PathBuf, Failure> {
     let folder = target().join("tools").join(tool);
     if !folder.exists() {
@@ -20,9 +20,9 @@ pub(crate) fn unpacked(tool: &'static str, packages: &[&str]) -> Result<PathBuf,
     Ok(folder)
 }
 
-/// Downloads and unpacks packages into a temporary directory, and renames that directory. An
-/// interrupted download thus leaves no incomplete tool. No root privileges are needed, except on a
-/// system whose package lists were never updated.
+/// Downloads and unpacks Debian packages into a temporary directory, and renames that directory to
+/// `folder`. An interrupted download thus leaves no incomplete tool. No root privileges are needed,
+/// except on a system whose package lists were never updated.
 fn unpack(folder: &Path, packages: &[&str]) -> Result<(), Failure> {
     let aside = folder.with_extension("partial");
     let unusable = |source| Failure::Folder { path: aside.clone(), source };

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use crate::command::{Failure, program, root, run};
 use crate::tools::target;
 
-/// Returns the Python in which the libraries are installed. Installs the versions that the
-/// benchmark requires, if necessary.
+/// Returns the path of a Python in which the libraries are installed that forklore is compared
+/// with. Installs the versions that the benchmark requires, if necessary.
 pub(crate) fn python() -> Result<PathBuf, Failure> {
     let wanted = requirements();
     let folder = target().join("peers");

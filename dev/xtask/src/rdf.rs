@@ -9,11 +9,11 @@ use crate::tools::target;
 
 const WHEELS: [&str; 2] = ["rdflib==7.6.0", "pyshacl==0.40.1"];
 
-/// The environment variable with the path of that Python, for the tests.
+/// The environment variable that gives tests the path of a Python with rdflib and pyshacl.
 pub(crate) const VARIABLE: &str = "FORKLORE_RDF_PYTHON";
 
-/// Returns the path of a Python that has both packages. Installs them unless these versions are
-/// already installed.
+/// Returns the path of a Python that has the packages rdflib and pyshacl. Installs the packages
+/// unless these versions are already installed.
 pub(crate) fn installed() -> Result<PathBuf, Failure> {
     let folder = target().join("rdf");
     let python = folder.join("bin").join("python");

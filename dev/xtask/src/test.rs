@@ -6,17 +6,19 @@ use crate::command::{Failure, cargo, run};
 use crate::tools::NEXTEST;
 use crate::{rdf, servers, smollm, tmux};
 
-/// The arguments for every crate with all features. Tests, lints and documentation share this
-/// selection, so that each can reuse the build of the others.
+/// The cargo arguments that select every crate with all features. Tests, lints and documentation
+/// share this selection, so that each can reuse the build of the others.
 pub(crate) const EVERYTHING: [&str; 2] = ["--all-features", "--workspace"];
 
-/// Runs all tests. With arguments, passes them to nextest, which runs only the selected tests.
+/// Runs all tests: the test functions and the examples in the documentation. If there are
+/// arguments, passes them to nextest, which runs only the tests that they select, and runs no
+/// examples.
 pub(crate) fn run_all(args: &[String]) -> Result<(), Failure> {
     nextest(args)?;
     if args.is_empty() { examples() } else { Ok(()) }
 }
 
-/// Runs the test functions with nextest.
+/// Runs the test functions with nextest. `args` are passed to nextest.
 pub(crate) fn nextest(args: &[String]) -> Result<(), Failure> {
     let one_crate = args.iter().any(|arg| arg.starts_with("-p") || arg.starts_with("--package"));
     let scope = if one_crate { &EVERYTHING[..1] } else { &EVERYTHING };
@@ -34,7 +36,7 @@ pub(crate) fn nextest(args: &[String]) -> Result<(), Failure> {
     run(command.arg("run").args(scope).args(args))
 }
 
-/// Runs the examples in the documentation. nextest does not support them.
+/// Runs the examples in the documentation with `cargo test`, because nextest does not support them.
 pub(crate) fn examples() -> Result<(), Failure> {
     run(cargo().args(["test", "--doc"]).args(EVERYTHING))
 }

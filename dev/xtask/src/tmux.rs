@@ -5,12 +5,13 @@ use std::process::{Command, Stdio};
 use crate::command::{Failure, program};
 use crate::debian;
 
-/// The environment variable with the path of tmux, for the tests.
+/// The environment variable that gives tests the path of the program tmux.
 const VARIABLE: &str = "FORKLORE_TMUX";
 /// The Debian packages to unpack: tmux, and the libraries of tmux that some systems lack.
 const PACKAGES: [&str; 4] = ["tmux", "libevent-core-2.1-7", "libutempter0", "libtinfo6"];
 
-/// Makes tmux available to the tests that `command` runs.
+/// Makes tmux available to the tests that `command` runs. Uses an installed tmux, or else unpacks
+/// Debian's.
 pub(crate) fn offer(command: &mut Command) -> Result<(), Failure> {
     let version = program("tmux").arg("-V").stdout(Stdio::null()).status();
     if std::env::var_os(VARIABLE).is_some() || version.is_ok_and(|status| status.success()) {

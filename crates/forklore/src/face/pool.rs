@@ -4,21 +4,22 @@ use std::sync::Arc;
 
 use async_lock::Semaphore;
 
-/// Runs steps on the process's blocking threads, with a limit on concurrent steps per store.
-/// Further steps wait without a thread, in the order in which they were first polled.
+/// A limit on the number of blocking steps that run at the same time for one store. A step is a
+/// closure that blocks, such as a call of the engine. It runs on one of the process's blocking
+/// threads. Further steps wait without a thread, in the order in which they were first polled.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     permits: Arc<Semaphore>,
 }
 
 impl Pool {
-    /// Creates a pool that runs at most `at_once` steps at a time.
+    /// Creates a pool that runs at most `at_once` steps (blocking closures) at the same time.
     pub(super) fn of(at_once: usize) -> Self {
         Self { permits: Arc::new(Semaphore::new(at_once)) }
     }
 
-    /// Runs a step. If the future is dropped before the step starts, the step never starts. If it
-    /// is dropped later, the step runs to its end.
+    /// Runs `step`, a blocking closure, on a blocking thread. If this future is dropped before the
+    /// step starts, the step never starts. If it is dropped later, the step still runs to its end.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         step: impl FnOnce() -> T + Send + 'static,

@@ -24,8 +24,10 @@ impl Forklore {
         self.step(move |engine| engine.show(&session)).await
     }
 
-    /// Returns the session that `reference` names: an exact id, `last`, `@label`, `REF@label`, or a
-    /// unique prefix or suffix of an id.
+    /// Returns the header of the session that `reference` names. A reference is an exact id, `last`
+    /// (the most recently updated root or branch), `@label`, `REF@label` (the label in the family
+    /// of the session `REF`), or a unique prefix or suffix of an id. Labels and `last` are looked
+    /// up in `scope`.
     ///
     /// # Errors
     /// - `not_found`: no session matches.
@@ -36,40 +38,46 @@ impl Forklore {
         self.step(move |engine| engine.resolve(&reference, &scope)).await
     }
 
-    /// Returns the sessions that any process wrote to after the mark `since` (docs/semantics.md,
-    /// The feed). If there are none yet, waits for the next commit, at most for `wait`. Pass the
-    /// mark of the answer to the next call.
+    /// Returns the sessions that any process wrote to after the mark `since`. A mark is a position
+    /// in the store's sequence of changes (docs/semantics.md, The feed). If nothing was written
+    /// since, waits for the next commit, at most for the duration `wait`. The answer contains the
+    /// mark to pass to the next call.
     ///
     /// # Errors
     /// `invalid_args` if the mark belongs to another store; `conflict` if the mark is newer than
-    /// the store.
+    /// the store, because an older copy of the store was restored.
     pub async fn changes(&self, since: Since, limit: usize, wait: Duration) -> Result<Changes> {
         self.step(move |engine| Ok(engine.store().changes(&since, limit, wait)?)).await
     }
 
-    /// Lists one page of sessions, the most recently updated first. Delegates are listed only if
-    /// the request names their kind.
+    /// Lists one page of sessions, the most recently updated first. Delegates (sessions of
+    /// sub-agents) are listed only if the request names their kind.
     ///
     /// # Errors
-    /// `invalid_args` if `after` is not a valid cursor.
+    /// `invalid_args` if the request's cursor `after` is not valid.
     pub async fn list(&self, request: ListRequest) -> Result<Listing> {
         self.step(move |engine| engine.list(&request)).await
     }
 
-    /// Reads a whole session. For histories that may not fit in memory see [`Forklore::events`].
+    /// Reads a whole session into memory. If the history may not fit in memory, use
+    /// [`Forklore::events`].
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`. Never returns a silently shorter history.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is
+    /// damaged, `missing_ancestor` if an ancestor whose events it inherits is missing. Never
+    /// returns a silently shorter history.
     pub async fn load(&self, session: &SessionId) -> Result<Loaded> {
         let session = session.clone();
         self.step(move |engine| engine.load(&session)).await
     }
 
-    /// Returns the events of a session from `at` on, including those that are appended during the
-    /// read.
+    /// Returns the events of a session from the position `at` on. Includes events that are appended
+    /// while the caller reads.
     ///
     /// # Errors
-    /// Each row may fail with `not_found`, `corrupt` or `missing_ancestor`.
+    /// Each row may fail with `not_found` if the session does not exist or was deleted, `corrupt`
+    /// if its stored data is damaged, `missing_ancestor` if an ancestor whose events it inherits is
+    /// missing.
     pub fn events(&self, session: &SessionId, at: At) -> Rows<LogEntry> {
         Rows::of(self.pool.clone(), self.engine.events(session, at))
     }
@@ -77,17 +85,19 @@ impl Forklore {
     /// Returns the events of a range of a session's log. `header` is the session's header.
     ///
     /// # Errors
-    /// Each row may fail with `corrupt` or `missing_ancestor`.
+    /// Each row may fail with `corrupt` (damaged data) or `missing_ancestor` (an ancestor whose
+    /// events are inherited is missing).
     pub fn log_events(&self, header: &Header, range: LogRange) -> Rows<LogEntry> {
         Rows::of(self.pool.clone(), self.engine.log_events(header, range))
     }
 
-    /// Returns the conversation of a session as plain records: up to the cut `up_to`, or all of it.
-    /// Without a cut, the records end where the session ended at the time of the call.
+    /// Returns the conversation of a session as plain records, up to the cut `up_to`. If `up_to` is
+    /// `None`, returns all records that the session has at the time of the call.
     ///
     /// # Errors
-    /// `not_found`, `invalid_args` (the cut); each row may fail with `corrupt` or
-    /// `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted; `invalid_args` if the session has
+    /// no such cut. Each row may fail with `corrupt` (damaged data) or `missing_ancestor` (an
+    /// ancestor whose events are inherited is missing).
     pub async fn replay(
         &self,
         session: &SessionId,
@@ -98,29 +108,31 @@ impl Forklore {
         Ok(Rows::of(self.pool.clone(), replay))
     }
 
-    /// Returns the records whose conversation indexes are in the range `part`.
+    /// Returns the records of a session whose conversation indexes are in the range `part`.
     ///
     /// # Errors
-    /// `not_found`; each row may fail with `corrupt` or `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted. Each row may fail with `corrupt`
+    /// (damaged data) or `missing_ancestor` (an ancestor whose events are inherited is missing).
     pub async fn replay_part(&self, session: &SessionId, part: Range<u64>) -> Result<Rows<Record>> {
         let session = session.clone();
         let replay = self.step(move |engine| engine.replay_part(&session, &part)).await?;
         Ok(Rows::of(self.pool.clone(), replay))
     }
 
-    /// Returns the text of the session's first user message. Messages that the session wrote itself
-    /// come first; if there are none, searches the inherited history. Each of the two searches
-    /// looks at no more than 200 events.
+    /// Returns the text of the first user message that the session wrote itself. If there is none,
+    /// returns the first user message of the history that the session inherits. Each of the two
+    /// searches reads at most 200 events.
     ///
     /// # Errors
-    /// `corrupt`, `missing_ancestor`.
+    /// `corrupt` if its stored data is damaged, `missing_ancestor` if an ancestor whose events it
+    /// inherits is missing.
     pub async fn first_words(&self, header: &Header) -> Result<Option<String>> {
         let header = header.clone();
         self.step(move |engine| engine.first_words(&header)).await
     }
 
     /// Replays a session at its original pace: returns each record with the pause that precedes it.
-    /// The stream does not wait itself: the caller waits, with the timer of its executor.
+    /// The stream itself never waits. The caller waits, with the timer of its executor.
     ///
     /// # Errors
     /// The errors of [`Forklore::replay`].
@@ -140,16 +152,20 @@ impl Forklore {
     /// history may not fit in memory, use [`Forklore::inspect_lazily`].
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is
+    /// damaged, `missing_ancestor` if an ancestor whose events it inherits is missing.
     pub async fn inspect(&self, session: &SessionId) -> Result<Inspection> {
         let session = session.clone();
         self.step(move |engine| engine.inspect(&session)).await
     }
 
-    /// Like [`Forklore::inspect`], but reads the messages as the stream advances.
+    /// Returns what the model of a session would receive now (docs/semantics.md, Reading). The
+    /// messages are a stream that reads them as it advances, unlike those of [`Forklore::inspect`].
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`; each row may fail with the last two.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is
+    /// damaged, `missing_ancestor` if an ancestor whose events it inherits is missing. Each message
+    /// of the stream may fail with the last two errors.
     pub async fn inspect_lazily(&self, session: &SessionId) -> Result<Inspection<Rows<Message>>> {
         let session = session.clone();
         let Inspection { messages, balanced, open_results, synthetic_results, excluded } =
@@ -162,35 +178,37 @@ impl Forklore {
     /// to cut).
     ///
     /// # Errors
-    /// `invalid_args` if the selector is out of range, or if it selects nothing and is not `start`
-    /// or `index:0`.
+    /// `invalid_args` if the selector is out of range. Also `invalid_args` if the cut would retain
+    /// no event, except for the selectors `start` and `index:0`, which request an empty history.
     pub async fn cut(&self, header: &Header, selector: &Selector) -> Result<Cut> {
         let (header, selector) = (header.clone(), selector.clone());
         self.step(move |engine| engine.cut(&header, &selector)).await
     }
 
-    /// Returns the branches of the family of a session. Delegates and deleted sessions are left
-    /// out.
+    /// Returns the branches of the family of `session` (all sessions with the same root). Delegates
+    /// (sessions of sub-agents) and deleted sessions are left out.
     ///
     /// # Errors
-    /// `not_found`.
+    /// `not_found` if the session does not exist or was deleted.
     pub async fn branches(&self, session: &SessionId) -> Result<Branches> {
         let session = session.clone();
         self.step(move |engine| engine.branches(&session)).await
     }
 
-    /// Returns the requested trees. If the request names a session, this is the tree of its family;
-    /// otherwise up to 50 trees.
+    /// Returns trees of sessions, one per family (a root session with all its descendants). If the
+    /// request names a session, returns the tree of its family; otherwise up to 50 trees.
     ///
     /// # Errors
-    /// `not_found`; `invalid_args` if `after` is not a valid cursor.
+    /// `not_found` if the named session does not exist or was deleted; `invalid_args` if the
+    /// request's cursor `after` is not valid.
     pub async fn tree(&self, request: TreeRequest) -> Result<Trees> {
         self.step(move |engine| engine.tree(&request)).await
     }
 
-    /// Adds to each session of the trees the branches that [`Forklore::bring`] brought into it.
-    /// Returns the trees, and `false` if nothing was added because the sessions of the trees wrote
-    /// more than 20,000 events together. For a damaged session, adds what can be read.
+    /// Marks each session in the trees with the branches whose results [`Forklore::bring`] recorded
+    /// in it. Returns the trees, and `true` if marks were computed. Returns `false` and adds no
+    /// mark if the sessions of the trees wrote more than 20,000 events together. For a damaged
+    /// session, adds the marks that can be read.
     ///
     /// # Errors
     /// Returns no error of the store: data that cannot be read is left out.
@@ -202,41 +220,49 @@ impl Forklore {
         .await
     }
 
-    /// Returns the attachments that the messages of a session name, inherited messages included, in
-    /// log order. A missing attachment is marked `missing` and is not an error.
+    /// Returns the attachments that the messages of a session name, in log order. Includes
+    /// inherited messages. An attachment that the store does not have is marked `missing` and is
+    /// not an error.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is
+    /// damaged, `missing_ancestor` if an ancestor whose events it inherits is missing.
     pub async fn attachments(&self, session: &SessionId) -> Result<Vec<NamedAttachment>> {
         let session = session.clone();
         self.step(move |engine| engine.attachments(&session)).await
     }
 
-    /// Returns the ancestors and children of a session. Ancestors are ordered nearest first.
-    /// Children are ordered by their cut, then by creation time.
+    /// Returns the ancestors and children of a session. The ancestors begin with the parent and end
+    /// with the root. The children are ordered by the position in the session's log where they
+    /// begin, then by creation time.
     ///
     /// # Errors
-    /// `not_found`; `lineage_cycle` if the parent links form a cycle.
+    /// `not_found` if the session does not exist or was deleted; `lineage_cycle` if the parent
+    /// links form a cycle.
     pub async fn lineage(&self, session: &SessionId) -> Result<Lineage> {
         let session = session.clone();
         self.step(move |engine| engine.lineage(&session)).await
     }
 
-    /// Compares two sessions, of one family or of two. If their differing parts may not fit in
-    /// memory, see [`Forklore::compare`].
+    /// Compares the histories of two sessions, which need not be related. If the parts that differ
+    /// may not fit in memory, use [`Forklore::compare`].
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is
+    /// damaged, `missing_ancestor` if an ancestor whose events it inherits is missing.
     pub async fn diff(&self, a: &SessionId, b: &SessionId) -> Result<Difference> {
         let (a, b) = (a.clone(), b.clone());
         self.step(move |engine| engine.diff(&a, &b)).await
     }
 
-    /// Like [`Forklore::diff`], in constant memory: the records that only one side has are read as
-    /// its stream advances. The common part is not read, whatever its length.
+    /// Compares the histories of two sessions in constant memory. The records that only `a` or only
+    /// `b` has are two streams, which read them as they advance. The common part is not read,
+    /// whatever its length. [`Forklore::diff`] returns the same comparison in memory.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`; each row may fail with the last two.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is
+    /// damaged, `missing_ancestor` if an ancestor whose events it inherits is missing. Each row of
+    /// a stream may fail with the last two errors.
     pub async fn compare(&self, a: &SessionId, b: &SessionId) -> Result<Difference<Rows<Record>>> {
         let (a, b) = (a.clone(), b.clone());
         let compared = self.step(move |engine| engine.compare(&a, &b)).await?;
@@ -255,11 +281,11 @@ impl Forklore {
         self.step(move |engine| engine.stats(session.as_ref())).await
     }
 
-    /// Sums events, bytes and model usage over the family of `session`, including the usage of its
-    /// deleted sessions.
+    /// Sums events, bytes and model usage over the family of `session` (all sessions with the same
+    /// root). Includes the usage of the family's deleted sessions.
     ///
     /// # Errors
-    /// `not_found`: the session does not exist or was deleted.
+    /// `not_found`: `session` does not exist or was deleted.
     pub async fn family_stats(&self, session: &SessionId) -> Result<Stats> {
         let session = session.clone();
         self.step(move |engine| engine.family_stats(&session)).await
@@ -269,25 +295,31 @@ impl Forklore {
     /// not part of the session's own usage.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is
+    /// damaged, `missing_ancestor` if an ancestor whose events it inherits is missing.
     pub async fn inherited_usage(&self, session: &SessionId) -> Result<Usage> {
         let session = session.clone();
         self.step(move |engine| engine.inherited_usage(&session)).await
     }
 
-    /// Computes the model usage in `scope` from the events that sessions wrote themselves.
+    /// Computes the model usage of the sessions in `scope`. Counts the events that these sessions
+    /// wrote themselves, not inherited ones.
     ///
     /// # Errors
-    /// `not_found`. Sessions that cannot be read are listed in `problems`.
+    /// `not_found` if a session that the scope names does not exist. Sessions that cannot be read
+    /// are listed in the field `problems` of the report.
     pub async fn usage_report(&self, scope: UsageScope) -> Result<UsageReport> {
         self.step(move |engine| engine.usage_report(&scope)).await
     }
 
-    /// Checks one session, or the whole store: bytes, counts, spans, parent links, sidecar files
-    /// and attachments. Damage is reported in `problems`, not as an error.
+    /// Checks one session, or the whole store if `session` is `None`. Checks bytes, counts, parent
+    /// links, attachments, the ranges of ancestors' events to which sessions refer (spans), and the
+    /// files that agents stored next to imported session files (sidecar files). Damage is reported
+    /// in the field `problems`, not as an error.
     ///
     /// # Errors
-    /// `not_found`, or the error of a store that cannot be read at all.
+    /// `not_found` if the session does not exist, or the error of a store that cannot be read at
+    /// all.
     pub async fn verify(&self, session: Option<&SessionId>) -> Result<Verification> {
         let session = session.cloned();
         self.step(move |engine: &Engine| engine.verify(session.as_ref())).await

@@ -12,10 +12,12 @@ use futures_lite::{Stream, StreamExt};
 
 use super::pool::Pool;
 
-/// The number of rows in the first page: small, so that the first row arrives at once.
+/// The number of rows in the first page that a stream reads. It is small, so that the first row
+/// arrives at once.
 const FIRST_ROWS: usize = 16;
 const PAGE_ROWS: usize = 512;
-/// A page ends with the row that makes it longer than this many bytes.
+/// The size in bytes at which a page of rows ends. The row that reaches this size is the last one
+/// of its page.
 const PAGE_BYTES: usize = 1 << 20;
 
 type Source<T> = Box<dyn Iterator<Item = Result<T>> + Send>;
@@ -24,9 +26,10 @@ type Reading<T> = Pin<Box<dyn Future<Output = (Option<Source<T>>, Vec<Result<T>>
 /// The rows that a reading method returns, in order. They are a [`Stream`] of [`Result`]s that uses
 /// constant memory.
 ///
-/// The next page is read only after all rows of the previous page were consumed and another row is
-/// requested. Dropping the stream ends the reading. The stream ends after the first error.
-/// Depending on the method, events that are appended during the read may be among the rows.
+/// The stream reads one page of rows at a time. It reads the next page when all rows of the page
+/// are consumed and another row is requested. Dropping the stream ends the reading. The stream ends
+/// after the first error. Some methods return a stream that includes events appended during the
+/// read.
 #[must_use = "a stream reads nothing until it is polled"]
 pub struct Rows<T> {
     pool: Pool,
@@ -47,8 +50,8 @@ impl<T: Weigh + Send + 'static> Rows<T> {
         Self { pool, state, page: Vec::new().into_iter(), limit: FIRST_ROWS }
     }
 
-    /// Returns the next row, or `None` after the last row. This method serves programs that do not
-    /// need the other methods of a stream.
+    /// Returns the next row, or `None` after the last row. With this method, a program can read the
+    /// rows without the trait [`Stream`].
     ///
     /// Cancel safe: if this future is dropped before it completes, no row is lost, and the next
     /// call returns the row.
@@ -56,10 +59,10 @@ impl<T: Weigh + Send + 'static> Rows<T> {
         StreamExt::next(self).await
     }
 
-    /// Collects all remaining rows, for histories that fit in memory.
+    /// Collects all remaining rows into a list. Use this only if the rows fit in memory.
     ///
     /// # Errors
-    /// The first error of a row.
+    /// Returns the first error of a row.
     pub async fn all(mut self) -> Result<Vec<T>> {
         let mut rows = Vec::new();
         while let Some(row) = self.next().await {
@@ -74,7 +77,8 @@ impl<T: Weigh + Send + 'static> Rows<T> {
     }
 }
 
-/// Reads a page of rows. Also returns the source, unless it is exhausted or failed.
+/// Reads the next page, at most `limit` rows, from the iterator `source`. Also returns the
+/// iterator, unless it is exhausted or failed.
 fn page<T: Weigh>(mut source: Source<T>, limit: usize) -> (Option<Source<T>>, Vec<Result<T>>) {
     let mut rows = Vec::with_capacity(limit);
     let mut bytes = 0;
@@ -90,7 +94,8 @@ fn page<T: Weigh>(mut source: Source<T>, limit: usize) -> (Option<Source<T>>, Ve
     (Some(source), rows)
 }
 
-/// `Rows` can be moved after it was polled: rows are moved out of their page and never pinned.
+/// `Rows` is `Unpin`, so it can be moved after it was polled. This is safe because rows are moved
+/// out of their page and never pinned.
 impl<T> Unpin for Rows<T> {}
 
 impl<T: Weigh + Send + 'static> Stream for Rows<T> {
@@ -124,9 +129,9 @@ impl<T> fmt::Debug for Rows<T> {
     }
 }
 
-/// The approximate size of a row in memory. It decides when a page is full.
+/// The approximate size of a row in memory. A stream of rows uses it to decide when a page is full.
 pub trait Weigh {
-    /// Returns the size of the content in bytes.
+    /// Returns the size of the row's content in bytes.
     fn bytes(&self) -> usize;
 }
 

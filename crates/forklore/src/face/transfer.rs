@@ -13,13 +13,14 @@ use forklore_import::{ImportOptions, ImportReport, Importer, Progressed, Survey}
 use super::Forklore;
 
 impl Forklore {
-    /// Imports files, and the files in directories that a dialect recognizes, the oldest first
-    /// (docs/semantics.md, Sources). Continues known files at the last imported byte. A problem
-    /// with one file does not stop the others. `progress` is called on the pool.
+    /// Imports session files of agents, the oldest first (docs/semantics.md, Sources). `paths`
+    /// names files, and directories whose files in an agent format that forklore supports are
+    /// imported. A file that was imported before is continued after the last imported byte. A
+    /// problem with one file does not stop the others. `progress` is called on a blocking thread.
     ///
     /// # Errors
-    /// `unsupported` if the store does not retain imported files, `invalid_args` for an unknown
-    /// dialect, and failures of the store. Problems with files are in the report.
+    /// `unsupported` if the store cannot retain imported files, `invalid_args` for an unknown
+    /// format (dialect), and failures of the store. Problems with files are in the report.
     pub async fn import(
         &self,
         paths: impl IntoIterator<Item = PathBuf>,
@@ -31,20 +32,23 @@ impl Forklore {
     }
 
     /// Copies everything that can be read from this store into the store of `into`, which must be
-    /// empty. Writes nothing to this store. Damage is listed in the report and is not an error.
+    /// empty. Writes nothing to this store. The returned report lists damage, which is not an
+    /// error.
     ///
     /// # Errors
-    /// `already_exists` if `into` has a session; also any store failure that is not damage.
+    /// `already_exists` if the store of `into` has a session; also any store failure that is not
+    /// damage.
     pub async fn recover(&self, into: &Self) -> Result<Recovery> {
         let into = into.engine.clone();
         self.step(move |engine| engine.recover(&into)).await
     }
 
-    /// Writes the file that the session was imported from to `out`, up to the last imported byte.
+    /// Writes the file that `session` was imported from to `out`, up to the last imported byte.
     ///
     /// # Errors
-    /// `not_found` if the session was not imported from a file, `conflict` if a session of the file
-    /// was deleted, `corrupt` if the bytes differ from those that were imported.
+    /// `not_found` if the session was not imported from a file, `conflict` if a session that was
+    /// imported from the same file was deleted, `corrupt` if the bytes differ from those that were
+    /// imported.
     pub async fn restore<W: Write + Send + 'static>(
         &self,
         session: &SessionId,
@@ -54,8 +58,9 @@ impl Forklore {
         self.step(move |engine| Ok((engine.restore(&session, &mut out)?, out))).await
     }
 
-    /// Lists the retained files of a session: first the one it was imported from, then its sidecar
-    /// files by name, the latest revision of each first.
+    /// Lists the stored files of an imported session: first the session file, then its sidecar
+    /// files by name. Sidecar files are those that the agent stored next to the session file. If a
+    /// file was rewritten, each version is listed, the latest first.
     ///
     /// # Errors
     /// `not_found` if the session was not imported from a file.
@@ -64,11 +69,11 @@ impl Forklore {
         self.step(move |engine| engine.files(&session)).await
     }
 
-    /// Writes a file of a session to `out`, byte for byte.
+    /// Writes `file`, a stored file of an imported session, to `out`, byte for byte.
     ///
     /// # Errors
-    /// `conflict` if its bytes were erased because a session was deleted, `corrupt` if the bytes
-    /// differ from those that were imported.
+    /// `conflict` if the file's bytes were erased because a session was deleted, `corrupt` if the
+    /// bytes differ from those that were imported.
     pub async fn restore_file<W: Write + Send + 'static>(
         &self,
         file: &StoredFile,
@@ -93,10 +98,12 @@ impl Forklore {
         self.step(move |engine| Ok((engine.read_attachment(&id, &mut out)?, out))).await
     }
 
-    /// Writes the conversation of a session as `{role, content}` lines.
+    /// Writes the conversation of a session as JSON lines, one `{role, content}` object per
+    /// message.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, or the error of writing to `out`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is
+    /// damaged, or the error of writing to `out`.
     pub async fn export_plain<W: Write + Send + 'static>(
         &self,
         session: &SessionId,
@@ -106,7 +113,8 @@ impl Forklore {
         self.step(move |engine| Ok((engine.export_plain(&session, &mut out)?, out))).await
     }
 
-    /// Like [`Self::export_plain`], for the first `end` messages; `None` means all.
+    /// Writes the first `end` messages of a session as JSON lines, one `{role, content}` object per
+    /// message. `None` means all messages.
     ///
     /// # Errors
     /// The errors of [`Self::export_plain`].
@@ -121,12 +129,13 @@ impl Forklore {
             .await
     }
 
-    /// Writes a session as a file of an agent, up to a cut if the request has one. Returns what
-    /// could not be expressed in that format.
+    /// Writes a session as a file in the format of an agent, up to a cut if the request has one.
+    /// The answer lists what that format cannot express.
     ///
     /// # Errors
-    /// `not_found`, `invalid_args` (the cut), `unsupported` if no file of that dialect can be
-    /// written, or the error of writing to `out`.
+    /// `not_found` if the session does not exist or was deleted, `invalid_args` if the session has
+    /// no such cut, `unsupported` if files of the requested format cannot be written, or the error
+    /// of writing to `out`.
     pub async fn export_to<W: Write + Send + 'static>(
         &self,
         session: &SessionId,
@@ -141,18 +150,20 @@ impl Forklore {
         .await
     }
 
-    /// Returns the names of the agents whose files can be written.
+    /// Returns the names of the agents in whose file formats sessions can be exported.
     #[must_use]
     pub fn agents_to_export_to(&self) -> Vec<&'static str> {
         self.engine.agents_to_export_to()
     }
 
-    /// Counts the files at these paths and in these directories whose names match a dialect, and
-    /// those of them that are in the store. Opens no file.
+    /// Counts the files at `paths` whose names match the session files of one agent format,
+    /// `dialect`. Also counts how many of these files are in the store. Searches the directories
+    /// among the paths. Opens only files that may contain many sessions, such as databases, and
+    /// only if the store has sessions.
     ///
     /// # Errors
-    /// `unsupported` if the store does not retain imported files, `invalid_args` for an unknown
-    /// dialect, and failures of the store.
+    /// `unsupported` if the store cannot retain imported files, `invalid_args` for an unknown
+    /// format, and failures of the store.
     pub async fn survey(
         &self,
         dialect: &str,
@@ -162,20 +173,21 @@ impl Forklore {
         self.step(move |engine| Importer::new(engine).survey(&dialect, &locations)).await
     }
 
-    /// Returns the sessions imported from any revision of the file at this path. The file need not
-    /// exist any more.
+    /// Returns the sessions that were imported from the file at this path. Includes the sessions of
+    /// earlier versions, if the file was rewritten. The file need not exist any more.
     ///
     /// # Errors
-    /// `unsupported` if the store does not retain imported files, and failures of the store.
+    /// `unsupported` if the store cannot retain imported files, and failures of the store.
     pub async fn imported(&self, path: PathBuf) -> Result<Vec<SessionId>> {
         self.step(move |engine| Importer::new(engine).sessions_of(&path)).await
     }
 
-    /// Writes the events of a session as envelope lines. Returns the seq of the next event after
-    /// them.
+    /// Writes the events of a session as JSON lines, one envelope (an event with its metadata) per
+    /// line. Returns the seq that follows the last written event.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, or the error of writing to `out`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is
+    /// damaged, or the error of writing to `out`.
     pub async fn log<W: Write + Send + 'static>(
         &self,
         session: &SessionId,

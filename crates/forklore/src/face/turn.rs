@@ -7,19 +7,23 @@ use forklore_engine::{CompactionPlan, ContextUsage, ModelView, Result};
 use super::Forklore;
 
 impl Forklore {
-    /// Returns what `model` would receive of a session now, without the reasoning of other models.
+    /// Returns the messages that `model` would receive of a session now. Leaves out the reasoning
+    /// of other models. If `model` is `None`, uses the model that the session named last.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is
+    /// damaged, `missing_ancestor` if an ancestor whose events it inherits is missing.
     pub async fn model_view(&self, session: &SessionId, model: Option<&str>) -> Result<ModelView> {
         let (session, model) = (session.clone(), model.map(str::to_owned));
         self.step(move |engine| engine.model_view(&session, model.as_deref())).await
     }
 
-    /// Returns what `model` would receive of a new fork of a session at `cut`. Writes nothing.
+    /// Returns the messages that `model` would receive of a new fork of a session at `cut`. Creates
+    /// no fork and writes nothing.
     ///
     /// # Errors
-    /// `corrupt`, `missing_ancestor`.
+    /// `corrupt` if its stored data is damaged, `missing_ancestor` if an ancestor whose events it
+    /// inherits is missing.
     pub async fn fork_view(
         &self,
         parent: &Header,
@@ -30,39 +34,45 @@ impl Forklore {
         self.step(move |engine| engine.fork_view(&parent, &cut, model.as_deref())).await
     }
 
-    /// Returns how many tokens the next request of a session takes at least.
+    /// Returns how many tokens of the context window a session uses. Starts from the last model
+    /// call since the last compaction, and estimates the rest from the length of the messages.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is
+    /// damaged, `missing_ancestor` if an ancestor whose events it inherits is missing.
     pub async fn context_usage(&self, session: &SessionId) -> Result<ContextUsage> {
         let session = session.clone();
         self.step(move |engine| engine.context_usage(&session)).await
     }
 
-    /// Plans a compaction of a session. Returns `None` if there is nothing to cover.
+    /// Plans a compaction: chooses the range of the conversation that a summary would replace.
+    /// Returns `None` if there is nothing to summarize.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is
+    /// damaged, `missing_ancestor` if an ancestor whose events it inherits is missing.
     pub async fn plan_compaction(&self, session: &SessionId) -> Result<Option<CompactionPlan>> {
         let session = session.clone();
         self.step(move |engine| engine.plan_compaction(&session)).await
     }
 
-    /// Returns the calls without a result if the last turn was interrupted, and `None` if it is
-    /// complete.
+    /// Returns the open calls (tool calls without a result) of the last turn if that turn was
+    /// interrupted. Returns `None` if the last turn is complete, or if there is no turn.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is
+    /// damaged, `missing_ancestor` if an ancestor whose events it inherits is missing.
     pub async fn interrupted_turn(&self, session: &SessionId) -> Result<Option<Vec<OpenCall>>> {
         let session = session.clone();
         self.step(move |engine| engine.interrupted_turn(&session)).await
     }
 
-    /// Checks whether the last conversation event is an incomplete answer. Its turn is closed, and
-    /// the caller may request the rest of the answer.
+    /// Checks whether the last conversation event is an answer that the model did not complete. The
+    /// turn of such an answer counts as complete. The caller may request the rest of the answer.
     ///
     /// # Errors
-    /// `not_found`, `corrupt`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `corrupt` if its stored data is
+    /// damaged, `missing_ancestor` if an ancestor whose events it inherits is missing.
     pub async fn is_cut_short(&self, session: &SessionId) -> Result<bool> {
         let session = session.clone();
         self.step(move |engine| engine.is_cut_short(&session)).await

@@ -14,11 +14,12 @@ use forklore_store::port::{Appended, Collected, Packed};
 use super::Forklore;
 
 impl Forklore {
-    /// Creates a root session, or a delegate if the request names a parent.
+    /// Creates a root session. If the request names a parent, creates a delegate instead: the
+    /// session of a sub-agent, which inherits no history.
     ///
     /// # Errors
-    /// `already_exists` (the id is in use, or belonged to a deleted session), `invalid_args`,
-    /// `not_found` (the parent).
+    /// `already_exists` if the id is in use or belonged to a deleted session, `invalid_args` if the
+    /// request is not valid, `not_found` if the parent does not exist.
     pub async fn create(&self, request: Create) -> Result<Header> {
         self.step(move |engine| engine.create(&request)).await
     }
@@ -27,15 +28,17 @@ impl Forklore {
     /// the future completes.
     ///
     /// # Errors
-    /// `invalid_args` with the number of the event, `conflict` with the actual head, `busy`,
-    /// `not_found`.
+    /// `invalid_args` with the number of an event that is not valid, `conflict` with the actual
+    /// head if it is not the expected one, `busy` if another owner has the session's lease or
+    /// another process has locked the store, `not_found` if the session does not exist.
     pub async fn append(&self, session: &SessionId, batch: impl Into<Batch>) -> Result<Appended> {
         let (session, batch) = (session.clone(), batch.into());
         self.step(move |engine| engine.append(&session, &batch)).await
     }
 
     /// Stores the bytes as an attachment and appends a user message that refers to the attachment.
-    /// Equal bytes are stored only once. Reads `bytes` to the end on the pool, in constant memory.
+    /// Equal bytes are stored only once. Reads `bytes` to the end on a blocking thread, in constant
+    /// memory.
     ///
     /// # Errors
     /// `unsupported` if the store has no attachments, `invalid_args` for too many bytes or an
@@ -50,10 +53,10 @@ impl Forklore {
         self.step(move |engine| engine.attach(&session, &mut bytes, &request)).await
     }
 
-    /// Stores an attachment of at most `limit` bytes, for a message that the caller writes. The
-    /// message refers to the attachment with a part `{type:"attachment",ref,media_type,name?}`. No
-    /// `gc` removes the bytes before the returned pin is dropped: drop the pin after the message is
-    /// written.
+    /// Stores the bytes as an attachment, at most `limit` bytes, for a message that the caller
+    /// appends later. That message must refer to the attachment with a part
+    /// `{type:"attachment",ref,media_type,name?}`. The garbage collection ([`gc`](Self::gc)) does
+    /// not remove the bytes while the returned pin exists, so drop the pin after the append.
     ///
     /// # Errors
     /// `unsupported` if the store has no attachments, `invalid_args` for too many bytes.
@@ -65,28 +68,35 @@ impl Forklore {
         self.step(move |engine| engine.put_attachment(&mut bytes, limit)).await
     }
 
-    /// Creates a child of a session, or only plans it if `dry_run` is set (docs/semantics.md,
-    /// Fork).
+    /// Creates a child of a session at a cut (docs/semantics.md, Fork). If `dry_run` is set, only
+    /// returns the plan of the fork and writes nothing.
     ///
     /// # Errors
-    /// `not_found`, `invalid_args` (the cut), `conflict` (open calls under
-    /// [`ToolCallPolicy::Error`](forklore_core::ToolCallPolicy::Error), or too deep),
-    /// `permission_denied`, `already_exists`.
+    /// - `not_found`: the parent does not exist.
+    /// - `invalid_args`: the parent has no such cut.
+    /// - `conflict`: the cut leaves tool calls without a result under
+    ///   [`ToolCallPolicy::Error`](forklore_core::ToolCallPolicy::Error), or the chain of ancestors
+    ///   would be too long.
+    /// - `permission_denied`: the child would have permissions that its parent lacks.
+    /// - `already_exists`: the id or the label is in use.
     pub async fn fork(&self, request: Fork) -> Result<Forked> {
         self.step(move |engine| engine.fork(&request)).await
     }
 
-    /// Records in one session what a branch did since the two sessions diverged, with the branch's
-    /// last answer (docs/semantics.md, Summary at the fork).
+    /// Records in one session a summary of what a branch did since the two sessions diverged. The
+    /// summary includes the branch's last answer (docs/semantics.md, Summary at the fork).
     ///
     /// # Errors
-    /// `not_found`, `invalid_args` (the request names one session twice, or the branch has nothing
-    /// new), `busy`, `conflict` if others append all the time.
+    /// - `not_found`: one of the sessions does not exist.
+    /// - `invalid_args`: the request names one session twice, or the branch has nothing new.
+    /// - `busy`: a runtime has leased the session that would receive the summary.
+    /// - `conflict`: other writers appended to that session in every attempt.
     pub async fn bring(&self, request: Bring) -> Result<Brought> {
         self.step(move |engine| engine.bring(&request)).await
     }
 
-    /// Gives a session another label.
+    /// Gives a session another label. Labels are unique in a family (all sessions with the same
+    /// root).
     ///
     /// # Errors
     /// `already_exists` if another session of the family has the label; `invalid_args` for a root,
@@ -96,8 +106,9 @@ impl Forklore {
         self.step(move |engine| engine.label(&session, &label)).await
     }
 
-    /// Acquires or renews the session's lease for a turn (docs/semantics.md, Writing). The lease
-    /// expires after [`LEASE`](forklore_engine::LEASE). Until then, appends must name the owner.
+    /// Acquires or renews the lease of `session`: the exclusive right of `owner` to append, for one
+    /// turn (docs/semantics.md, Writing). The lease expires after
+    /// [`LEASE`](forklore_engine::LEASE). Until then, each append must name the owner.
     ///
     /// # Errors
     /// `busy` with the owner's name if another owner has the lease.
@@ -106,7 +117,8 @@ impl Forklore {
         self.step(move |engine| engine.take_lease(&session, &owner)).await
     }
 
-    /// Releases the lease at the end of a turn.
+    /// Releases the lease of `session`, the exclusive right of `owner` to append, at the end of a
+    /// turn.
     ///
     /// # Errors
     /// `conflict` if `owner` no longer has the lease.
@@ -115,41 +127,47 @@ impl Forklore {
         self.step(move |engine| engine.release(&session, &owner)).await
     }
 
-    /// Copies the assembled prefix of a session into the session's own segment. Its ancestors may
-    /// then be deleted (docs/semantics.md, Delete, detach).
+    /// Copies the events that a session inherits into the session itself. The session then no
+    /// longer needs its ancestors, which may be deleted (docs/semantics.md, Delete, detach).
     ///
     /// # Errors
-    /// `not_found`, `missing_ancestor`.
+    /// `not_found` if the session does not exist or was deleted, `missing_ancestor` if inherited
+    /// events are missing.
     pub async fn detach(&self, session: &SessionId) -> Result<Detached> {
         let session = session.clone();
         self.step(move |engine| engine.detach(&session)).await
     }
 
-    /// Deletes a session and those of its delegates that have no branch children
-    /// (docs/semantics.md, Delete, detach).
+    /// Deletes a session. Also deletes those of its delegates (sessions of sub-agents) that have no
+    /// branch children, that is, children that inherit their history (docs/semantics.md, Delete,
+    /// detach).
     ///
     /// # Errors
-    /// `has_children`, `busy`, `not_found`. In each case nothing was deleted.
+    /// `has_children` if the session has branch children and the request does not allow that,
+    /// `busy` if a runtime has leased a session that would be deleted, `not_found` if the session
+    /// does not exist. In each case nothing was deleted.
     pub async fn delete(&self, request: Delete) -> Result<Deleted> {
         self.step(move |engine| engine.delete(&request)).await
     }
 
-    /// Removes events that no session needs. Also removes attachments that no event refers to and
-    /// no writer has pinned. Afterwards no file of the store contains deleted bytes.
+    /// Removes events that no session needs, and attachments that no event refers to and no writer
+    /// has pinned. Afterwards no file of the store contains deleted bytes.
     ///
     /// # Errors
-    /// `unsupported` if the store has neither maintenance operations nor attachments; `busy`;
-    /// `corrupt` if a damaged session may refer to attachments that cannot be determined. In the
-    /// last case no attachment is removed.
+    /// `unsupported` if the store has neither maintenance operations nor attachments; `busy` if
+    /// another process has locked the store; `corrupt` if a session is so damaged that the
+    /// attachments it refers to cannot be determined. In the last case no attachment is removed.
     pub async fn gc(&self) -> Result<Collected> {
         self.step(forklore_engine::Engine::gc).await
     }
 
-    /// Compresses the families in which no session was updated for `idle`, and joins histories that
-    /// consist of very many small spans. No answer changes.
+    /// Compresses the families (a root session with all its descendants) in which no session was
+    /// updated for the duration `idle`. Also joins histories that are stored in very many small
+    /// pieces. Reads return the same answers as before.
     ///
     /// # Errors
-    /// `unsupported` if the store has no maintenance operations; `busy`.
+    /// `unsupported` if the store has no maintenance operations; `busy` if another process has
+    /// locked the store.
     pub async fn pack(&self, idle: Duration) -> Result<Packed> {
         self.step(move |engine| engine.pack(idle)).await
     }

@@ -3,8 +3,9 @@
 use crate::agent::{Agent, as_it_is};
 
 /// A Python script that prints the messages of a session as in a request, followed by the prompt.
-/// The script fails unless the messages that the SDK finds by session id equal the visible messages
-/// of the file's chain.
+/// The script reads the session's file in two ways with Claude's Agent SDK: by the session id, and
+/// record by record along the chain of parent records. It fails unless both ways yield the same
+/// visible messages.
 ///
 /// The role of a message is the type of its record, as the SDK reports it, and not the role in the
 /// record's message. If the last record repeats an earlier uuid, the SDK would begin the chain at

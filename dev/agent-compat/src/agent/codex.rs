@@ -2,7 +2,8 @@
 
 use crate::agent::{Agent, as_it_is};
 
-/// The beginnings of the user texts that Codex adds about itself and its environment.
+/// The beginnings of texts that Codex itself adds to a request, with the role `user`. These texts
+/// describe Codex and its environment.
 const OWN: [&str; 4] =
     ["<environment_context>", "<user_instructions>", "# AGENTS.md", "<permissions instructions>"];
 

@@ -24,7 +24,8 @@ pub(super) const AGENT: Agent = Agent {
     received: |atoms| atoms.into_iter().filter(|atom| *atom != interrupted()).collect(),
 };
 
-/// Returns the assistant text that Gemini CLI inserts after tool results without an answer.
+/// Returns the assistant text that Gemini CLI inserts when tool results are not followed by an
+/// answer.
 fn interrupted() -> Atom {
     Atom::Assistant("[The previous response was interrupted before it completed.]".to_owned())
 }

@@ -18,10 +18,11 @@ use crate::scene::{Scene, session};
 
 const COPY: &str = "copy of a JSONL file";
 
-/// The number of measured forks. With a tenth more as warm-up, there are a hundred forks.
+/// The number of measured forks. A tenth more forks are made as warm-up, so there are a hundred.
 const FORKS: usize = 91;
 
-/// The name of an implementation, and the bytes by which its forks enlarged its files.
+/// The name of an implementation, and the number of bytes by which its files grew because of its
+/// forks.
 type Grown = (&'static str, u64);
 
 pub(super) fn measure(scene: &Scene) -> Result<Findings> {
@@ -45,8 +46,9 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(Findings::from(figures).with(chart))
 }
 
-/// Measures forks of sessions with `messages` messages by all implementations. The figures have
-/// goals only if `judged` is set.
+/// Measures how long forks take in each implementation: forklore, a file copy, and the peers (other
+/// libraries). The sessions have `messages` messages. The results are checked against promised
+/// limits only if `judged` is set.
 fn everybody(
     scene: &Scene,
     messages: usize,
@@ -86,8 +88,8 @@ fn sizes(peers: &[RefCell<Peer>]) -> Result<Vec<u64>> {
     peers.iter().map(|peer| peer.borrow_mut().size()).collect()
 }
 
-/// Returns figures of how many times longer a copy and a fork by each peer take than a fork by
-/// forklore. `samples` begins with forklore and the copy.
+/// Returns how many times longer a fork takes as a file copy and in each peer (another library)
+/// than in forklore. `samples` begins with the durations of forklore and of the copy.
 fn times(messages: usize, judged: bool, samples: &[Samples]) -> Vec<Figure> {
     let [own, copy, theirs @ ..] = samples else {
         return Vec::new();
@@ -102,7 +104,8 @@ fn times(messages: usize, judged: bool, samples: &[Samples]) -> Vec<Figure> {
     std::iter::once(copied).chain(theirs).collect()
 }
 
-/// Returns figures of the space that the forks added: as data, and as growth of the files.
+/// Returns the space that `count` forks added: as bytes of data in forklore, and as growth of the
+/// files in every implementation.
 fn space(messages: usize, count: usize, data: u64, grown: Vec<Grown>) -> Vec<Figure> {
     let of = format!("{count} forks at {} messages", grouped(messages));
     let kilobytes = |what: String, goal, bytes: u64| {
@@ -115,8 +118,8 @@ fn space(messages: usize, count: usize, data: u64, grown: Vec<Grown>) -> Vec<Fig
     std::iter::once(data).chain(grown).collect()
 }
 
-/// Adds the line of forklore to the chart. All lengths are measured in turns, so that a disturbance
-/// affects all of them.
+/// Adds the line of forklore's forks to the chart, with one point per session length. The lengths
+/// are measured in alternation, so that a disturbance of the machine affects all of them.
 fn own(scene: &Scene, chart: &mut Chart) -> Result<()> {
     let lengths = scene.sizes.messages.into_iter().chain(scene.sizes.beyond);
     let sessions = lengths.map(|events| Ok((events, scene.session(events)?)));
@@ -134,7 +137,8 @@ fn own(scene: &Scene, chart: &mut Chart) -> Result<()> {
     Ok(())
 }
 
-/// Measures copies of the file for sessions that are too long for the peers.
+/// Adds copies of a session file to the chart, for sessions that are too long for the peers (the
+/// other libraries).
 fn beyond(scene: &Scene, events: usize, chart: &mut Chart) -> Result<()> {
     let plain = Plain::session(scene, events)?;
     // Copying a long file takes seconds, so a few rounds suffice to distinguish it from a fork.

@@ -11,7 +11,7 @@ use crate::error::{Doing, Result};
 use crate::samples::timed;
 use crate::scene::{Scene, message};
 
-/// A session in a file with one line per message, and the path for a copy of the file.
+/// A session in a file with one line per message. It is forked by copying the file, as agents do.
 pub(super) struct Plain {
     file: PathBuf,
     copy: PathBuf,
@@ -40,13 +40,13 @@ impl Plain {
         Ok(took)
     }
 
-    /// Returns the number of bytes that one fork adds: the size of the file.
+    /// Returns the number of bytes that one fork by copying adds: the size of the session's file.
     pub(super) fn size(&self) -> Result<u64> {
         Ok(fs::metadata(&self.file).doing("cannot see", &self.file)?.len())
     }
 }
 
-/// Writes the session's file, with one line per message.
+/// Writes a session file with `events` messages, one message per line.
 fn write(file: &Path, events: usize) -> Result<()> {
     let mut lines = BufWriter::new(File::create(file).doing("cannot make", file)?);
     for number in 0..events {

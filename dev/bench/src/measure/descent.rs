@@ -12,15 +12,15 @@ use crate::peer::KINDS;
 use crate::samples::{Rival, in_turns};
 use crate::scene::{Scene, chain, session};
 
-/// The number of measured forks at each depth.
+/// The number of measured forks at each depth, that is, with each number of ancestors.
 const ROUNDS: usize = 40;
 
-/// The number of messages of the root. These are two turns, because one peer needs a turn before a
-/// branch.
+/// The number of messages of the root session from which the chain of forks starts. They are two
+/// turns, because one of the compared libraries needs a turn before a branch.
 const MESSAGES: usize = 4;
 
-/// Measures forks at each depth. Each link of a chain adds one turn, so that a deep session is also
-/// a long one.
+/// Measures forks of sessions with different numbers of ancestors. Each fork in a chain adds one
+/// turn, so that a session with many ancestors is also a long one.
 pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     let mut chart = Chart {
         name: "fork-depth",
@@ -50,8 +50,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(Findings::default().with(chart))
 }
 
-/// Adds the line of forklore to the chart. All depths are measured in turns, so that a disturbance
-/// affects all of them.
+/// Adds the line of forklore's forks to the chart, with one point per number of ancestors. These
+/// points are measured in alternation, so that a disturbance of the machine affects all of them.
 fn own(scene: &Scene, chart: &mut Chart) -> Result<()> {
     let depths = scene.sizes.depths;
     let made = depths.map(|depth| {

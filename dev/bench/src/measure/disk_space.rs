@@ -19,7 +19,7 @@ const ROUNDS: usize = 200;
 /// The number of reads that are timed together. A single read is too short to be timed.
 const READS: u32 = 20;
 
-/// A session to read from.
+/// A session whose reads are measured.
 struct Subject<'a> {
     bed: &'a Bed,
     id: &'a SessionId,
@@ -27,7 +27,8 @@ struct Subject<'a> {
     head: u64,
 }
 
-/// One kind of read at a position.
+/// A function that reads from a session at one position, such as the end, and whose duration is
+/// measured. The numbers are a source of random positions.
 type Reading = fn(&Subject<'_>, &mut Numbers) -> Result<()>;
 const READINGS: [(&str, Reading); 2] =
     [("the last 10 events", tail), ("an event by its number", any)];
@@ -56,7 +57,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Measures both kinds of reads on both subjects, in turns.
+/// Measures each kind of read on both sessions in alternation, and compares the second with the
+/// first.
 fn compare(scene: &Scene, what: &str, subjects: [&Subject<'_>; 2]) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for (name, reading) in READINGS {
@@ -80,7 +82,8 @@ impl<'a> Subject<'a> {
         Ok(Self { bed, id, head: head.map_err(|_| Error::Wrong("an empty session".into()))? })
     }
 
-    /// Reads [`READS`] times and returns the average duration of one read.
+    /// Reads [`READS`] times from the session with `reading`, and returns the average duration of
+    /// one read.
     fn timed(&self, reading: Reading, numbers: &mut Numbers) -> Result<Duration> {
         let took = timed(|| (0..READS).try_for_each(|_| reading(self, numbers)))?;
         Ok(took / READS)

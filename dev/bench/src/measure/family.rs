@@ -16,8 +16,9 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Compares forks of a deep and a shallow parent with the same number of events. The history of the
-/// deep parent has as many segments as the parent is deep.
+/// Compares forks of a deep parent (with many ancestors) and of a shallow one, both with the same
+/// number of events. The history of the deep parent is stored in as many pieces as it has
+/// ancestors.
 fn depth(scene: &Scene) -> Result<Vec<Figure>> {
     let depth = scene.sizes.depth;
     let (flat, shallow) = scene.store(|engine| {
@@ -42,8 +43,8 @@ fn depth(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Compares forks of a parent with many children with forks of parents without children. Each of
-/// the latter is forked only once.
+/// Compares forks of a parent that has many children with forks of parents that have none. Each
+/// childless parent is forked only once.
 fn siblings(scene: &Scene) -> Result<Vec<Figure>> {
     let (rounds, siblings) = (scene.sizes.rounds, scene.sizes.siblings);
     let parents = 2 * (rounds + rounds / 10);

@@ -8,13 +8,14 @@ use crate::error::Result;
 use crate::samples::timed;
 use crate::scene::Bed;
 
-/// Creates forks of one session at one position, and records their storage cost.
+/// Creates forks of one session at one position, and records how many bytes and pages each adds.
 pub(super) struct Forks<'a> {
     bed: &'a Bed,
     request: Fork,
-    /// For each fork, the number of data bytes bound to SQL statements.
+    /// For each fork, the number of data bytes passed to SQL statements as parameters.
     pub(super) bytes: Vec<u64>,
-    /// For each fork during which the WAL did not restart, the number of pages added to the WAL.
+    /// For each fork, the number of pages added to SQLite's WAL. Forks during which the WAL
+    /// restarted are left out.
     pub(super) pages: Vec<u32>,
 }
 
@@ -24,7 +25,8 @@ impl<'a> Forks<'a> {
         Self { bed, request, bytes: Vec::new(), pages: Vec::new() }
     }
 
-    /// Creates one more fork, which is durable on return. Returns the duration.
+    /// Creates one more fork and returns the duration. The fork is durable when this method
+    /// returns.
     pub(super) fn make(&mut self) -> Result<Duration> {
         let (bytes, pages) = (self.bed.bound_bytes(), self.bed.log_pages());
         let took = timed(|| Ok(self.bed.engine.fork(&self.request)?))?;
@@ -35,7 +37,7 @@ impl<'a> Forks<'a> {
         Ok(took)
     }
 
-    /// Sets the session of which the next forks are made.
+    /// Sets the session from which the next forks are created.
     pub(super) fn turn_to(&mut self, parent: &SessionId) {
         self.request.parent = parent.clone();
     }

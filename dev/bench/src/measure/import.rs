@@ -13,19 +13,20 @@ use crate::samples::{Samples, formatted};
 use crate::scene::Scene;
 use crate::transcript::Transcript;
 
-/// How often a file of each size is imported. The small file is imported repeatedly, to show the
-/// spread of the durations.
+/// The numbers of imports of the small and of the large file. The small file is imported
+/// repeatedly, to show the spread of the durations.
 const ROUNDS: [usize; 2] = [3, 1];
 
-/// The results of importing one file.
+/// The results of importing one generated file, possibly several times.
 #[derive(Default)]
 struct Imported {
     bytes: u64,
     took: Samples,
-    /// The processor time of each import, if the system reports it.
+    /// The processor time of each import. Empty if the system does not report it.
     worked: Samples,
     on_one_core: bool,
-    /// The peak anonymous memory over all rounds in bytes, if the system reports it.
+    /// The peak anonymous memory (without mapped files) of all imports of this file, in bytes.
+    /// `None` if the system does not report it.
     anonymous: Option<u64>,
 }
 
@@ -41,8 +42,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Generates a file of about `bytes` bytes and imports it `rounds` times, each time into a new
-/// store.
+/// Generates a session file of about `bytes` bytes and imports it `rounds` times, each time into a
+/// new store.
 fn import(scene: &Scene, bytes: u64, rounds: usize) -> Result<Imported> {
     let dir = scene.folder()?;
     let file = dir.path().join("4a9e7c10-5b7d-4c55-9d0e-2f6a1c8b3d24.jsonl");
@@ -62,7 +63,7 @@ fn import(scene: &Scene, bytes: u64, rounds: usize) -> Result<Imported> {
     Ok(imported)
 }
 
-/// Writes a transcript of about `bytes` bytes and returns its exact size.
+/// Writes a generated session file of about `bytes` bytes and returns its exact size.
 fn write(file: &Path, bytes: u64) -> Result<u64> {
     let mut lines = BufWriter::new(File::create(file).doing("cannot make", file)?);
     let mut transcript = Transcript::new();
@@ -115,7 +116,7 @@ impl Imported {
     }
 }
 
-/// Compares the peak memory of the large import with that of the small import.
+/// Returns the peak memory of the import of the large file, divided by that of the small file.
 fn memory(small: &Imported, large: &Imported) -> Option<Figure> {
     let (base, more) = (small.anonymous?, large.anonymous?);
     let what = format!("peak RssAnon of the import of {} against {}", large.name(), small.name());

@@ -10,8 +10,8 @@ use crate::process::Program;
 use crate::samples::Samples;
 use crate::scene::Scene;
 
-/// How often each command runs. A command ends so soon that one run may end before its memory is
-/// sampled.
+/// The number of runs of each command. A command ends so soon that its memory may not be sampled in
+/// a single run.
 const ROUNDS: usize = 15;
 
 pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {

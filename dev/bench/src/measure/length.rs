@@ -36,7 +36,9 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Returns figures of the data and the pages that forks write into the store.
+/// Returns what a fork writes into the store: the most data bytes of all forks, and the median
+/// number of pages. `bytes` and `pages` contain one number per fork of a session with `events`
+/// events.
 fn written(events: usize, bytes: Vec<u64>, mut pages: Vec<u32>) -> Vec<Figure> {
     let events = grouped(events);
     let most = bytes.into_iter().max().unwrap_or_default();

@@ -20,11 +20,12 @@ use crate::raw::{Raw, Seen};
 use crate::samples::{Rival, in_turns, timed};
 use crate::scene::{Bed, Scene, session};
 
-/// The number of events read for one session length, over all loads. A short session is therefore
-/// loaded more often.
+/// The approximate number of events read for one session length, over all loads. A short session is
+/// therefore loaded more often than a long one.
 const EVENTS: usize = 2_000_000;
 
-/// The ways to read a session. The first is the lower limit, and the goal applies to the second.
+/// The compared ways to read a session. The first is the least that any store must do; the others
+/// are compared with it. The promised limit applies to the second.
 const WAYS: [&str; 4] = [
     "raw records, mapped",
     "forklore, as a stream",
@@ -67,13 +68,14 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(Findings::from(figures).with(chart))
 }
 
-/// One session in three forms: in a store, as raw records, and as JSON lines.
+/// One session in three forms that are read for comparison: in a store, as a file of payloads with
+/// checksums, and as JSON lines.
 struct Subject {
     bed: Bed,
     id: SessionId,
     raw: Raw,
     lines: PathBuf,
-    /// The totals that each way of reading must find.
+    /// The number of events and bytes that each way of reading the session must find.
     seen: Seen,
     _dir: TempDir,
 }
@@ -94,7 +96,8 @@ impl Subject {
         Ok(Self { bed, id, raw, lines, seen, _dir: dir })
     }
 
-    /// Reads the session in each way, in turns, and returns the durations.
+    /// Reads the session in each of the compared ways, in alternation. Returns the durations, per
+    /// way.
     fn read(&self, scene: &Scene) -> Result<Vec<crate::samples::Samples>> {
         let timed = |read: &dyn Fn() -> Result<Seen>| self.timed(read);
         let mut rivals: [Rival<'_>; 4] = [
@@ -118,7 +121,8 @@ impl Subject {
     }
 }
 
-/// Reads a session one event at a time, in constant memory. Returns the totals.
+/// Reads a session one event at a time, in constant memory. Returns the numbers of events and
+/// bytes.
 pub(super) fn stream(engine: &Engine, id: &SessionId) -> Result<Seen> {
     let mut seen = Seen::default();
     for stored in engine.events(id, At::Seq(0)) {

@@ -21,7 +21,7 @@ pub(super) const FORKLORE: &str = "forklore";
 const APPENDS: usize = 40;
 const LOADS: usize = 10;
 
-/// An operation of a peer.
+/// An operation of a peer (a library that forklore is compared with). Returns the duration.
 type Ask = fn(&mut Peer) -> Result<std::time::Duration>;
 
 pub(super) fn measure(scene: &Scene) -> Result<Findings> {
@@ -34,8 +34,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(findings)
 }
 
-/// Starts every peer with its own session of `messages` messages. `dir` contains the files of the
-/// sessions and must exist as long as the peers run.
+/// Starts every peer (a library that forklore is compared with) with its own session of `messages`
+/// messages. `dir` contains the files of the sessions and must exist as long as the peers run.
 pub(super) fn start(
     scene: &Scene,
     dir: &std::path::Path,
@@ -46,7 +46,8 @@ pub(super) fn start(
     KINDS.map(start).into_iter().collect()
 }
 
-/// Returns the rivals for a measurement: forklore first, then each peer.
+/// Returns the implementations to measure: `own`, the operation in forklore, and then `ask`, the
+/// same operation in each peer (a library that forklore is compared with).
 pub(super) fn rivals<'a>(own: Rival<'a>, peers: &'a [RefCell<Peer>], ask: Ask) -> Vec<Rival<'a>> {
     let mut rivals = vec![own];
     for peer in peers {
@@ -74,8 +75,8 @@ fn load(bed: &Bed, id: &SessionId, messages: usize) -> Result<()> {
     if loaded == messages { Ok(()) } else { Err(Error::Wrong(format!("{loaded} events loaded"))) }
 }
 
-/// Returns figures of how many times longer each peer takes than forklore. `samples` begins with
-/// forklore.
+/// Returns how many times longer the operation `verb` takes in each peer (a library) than in
+/// forklore. `samples` begins with forklore, followed by the peers.
 fn against_forklore(verb: &str, messages: usize, samples: &[Samples]) -> Vec<Figure> {
     let Some((own, theirs)) = samples.split_first() else {
         return Vec::new();

@@ -14,7 +14,7 @@ use crate::raw::Seen;
 use crate::samples::{pair, timed};
 use crate::scene::{Bed, Scene, workspace};
 
-/// The size of a payload in bytes.
+/// The size of the payload of each event, in bytes.
 const PAYLOAD: usize = 1_024;
 
 const ROUNDS: usize = 10;
@@ -48,7 +48,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     ])
 }
 
-/// Checks that the store still contains all events: saving space must not lose any.
+/// Checks that the session that was read still has all events: saving space must not lose any.
 fn check(seen: Seen, events: usize) -> Result<()> {
     if seen == (Seen { events, bytes: events * PAYLOAD }) {
         return Ok(());
@@ -56,7 +56,7 @@ fn check(seen: Seen, events: usize) -> Result<()> {
     Err(Error::Wrong(format!("{seen:?} read of {events} events")))
 }
 
-/// Creates a session of prose and code.
+/// Creates a session of `events` messages, which contain generated prose and code.
 fn write(engine: &Engine, events: usize) -> Result<SessionId> {
     let id = engine.create(&Create::in_workspace(workspace()))?.id;
     let mut prose = Prose::new();

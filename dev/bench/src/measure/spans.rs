@@ -16,7 +16,8 @@ use crate::scene::{Bed, Scene, extend, session};
 
 const ROUNDS: usize = 100;
 
-/// A chain of forks, and the promised limits for loads of its last session.
+/// A chain of `depth` forks, and the promised limits for loads of its last session: as it was
+/// forked, and after `pack`.
 struct Chain {
     depth: usize,
     as_forked: Goal,
@@ -71,6 +72,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
 }
 
 /// Creates a history of `events` messages, spread evenly over a root and a chain of `depth` forks.
+/// Returns the last fork.
 fn pieces(engine: &Engine, events: usize, depth: usize) -> Result<SessionId> {
     let part = |number: usize| number * events / (depth + 1);
     let mut last = session(engine, part(1))?;
@@ -81,7 +83,8 @@ fn pieces(engine: &Engine, events: usize, depth: usize) -> Result<SessionId> {
     Ok(last)
 }
 
-/// Loads each session repeatedly, in turns with the others.
+/// Loads each of the sessions repeatedly and returns the durations, per session. The sessions are
+/// loaded in alternation.
 fn load(scene: &Scene, bed: &Bed, ids: &[SessionId], events: usize) -> Result<Vec<Samples>> {
     let read = |id: &SessionId| -> Result<Duration> {
         timed(|| {

@@ -22,7 +22,7 @@ const WORKSPACES: usize = 100;
 /// One session in this many is a fork of the session created before it.
 const FORKS: usize = 10;
 
-/// The number of events of the session whose log is shown.
+/// The number of events of the long session, on which the command `forklore log` is measured.
 const LONG: usize = 10_000;
 
 pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
@@ -63,7 +63,7 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
 }
 
 /// Creates sessions of one turn each in several workspaces, and one long session in the first
-/// workspace.
+/// workspace. Returns the long session.
 fn fill(engine: &Engine, folders: &Path, sessions: usize) -> Result<SessionId> {
     let mut workspaces = Vec::new();
     for number in 0..WORKSPACES {
@@ -87,7 +87,7 @@ fn fill(engine: &Engine, folders: &Path, sessions: usize) -> Result<SessionId> {
     Ok(long)
 }
 
-/// Creates a root with its first turn, in one transaction.
+/// Creates a root session with its first turn (a question and its answer), in one transaction.
 fn create(engine: &Engine, workspace: &Workspace, number: usize) -> Result<SessionId> {
     let created = engine.now();
     let turn = [message(0)?, message(1)?];
@@ -114,7 +114,8 @@ fn create(engine: &Engine, workspace: &Workspace, number: usize) -> Result<Sessi
     Ok(engine.store().create(new)?.id)
 }
 
-/// Converts an event into the form that a store expects.
+/// Converts an event that a caller would append into an event that a store accepts, with the time
+/// `ts`.
 fn stored(new: NewEvent, ts: jiff::Timestamp) -> Result<Event> {
     let (class, effect) = payload::check(&new.kind, None, &new.data)
         .map_err(|error| Error::Wrong(error.to_string()))?;
@@ -122,7 +123,7 @@ fn stored(new: NewEvent, ts: jiff::Timestamp) -> Result<Event> {
     Ok(Event { id, ts, kind: new.kind, class, dialect: None, effect, data: new.data })
 }
 
-/// Checks that the store contains as many sessions as the figures claim.
+/// Checks that the store contains `sessions` sessions, the number that the results state.
 fn check(bed: &Bed, sessions: usize) -> Result<()> {
     let filter = Filter::default();
     let stored_sessions = bed.engine.store().sessions(&filter, None, 0)?.all()?.len();

@@ -43,8 +43,8 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(Findings::from(figure).with(chart))
 }
 
-/// Compares the number of appends of the largest number of threads with that of one thread, in the
-/// same time.
+/// Returns how many times more appends the largest number of threads completes than one thread, in
+/// the same time.
 fn figure(samples: &[Samples]) -> Option<Figure> {
     let (one, many) = (samples.first()?, samples.last()?);
     let most = THREADS.last()?;
@@ -55,8 +55,8 @@ fn figure(samples: &[Samples]) -> Option<Figure> {
     Some(figure.from(format!("{many} an append"), format!("{one} an append")))
 }
 
-/// Runs one thread per session, which only appends. Returns the average time per append: the
-/// elapsed time divided by the number of appends of all threads.
+/// Starts one thread per session, which appends to its session for the duration `time`. Returns the
+/// average time per append: the elapsed time divided by the number of appends of all threads.
 fn an_append(bed: &Bed, sessions: &[SessionId], time: Duration) -> Result<Duration> {
     let request = Batch::from(vec![message(0)?]);
     let barrier = Barrier::new(sessions.len());

@@ -14,7 +14,8 @@ use crate::figure::{Figure, Goal, Unit};
 use crate::samples::{Samples, formatted};
 use crate::scene::{Scene, message, session};
 
-/// A follower waits this long if no commit wakes it.
+/// The longest time that a follower (a reader that waits for changes of the store) waits for one
+/// commit.
 const WAIT: Duration = Duration::from_secs(30);
 
 pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
@@ -37,8 +38,9 @@ pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Returns the durations of appends, and the times from the start of each append until the follower
-/// receives it.
+/// Appends through `writer` while `follower` waits for changes of the store. Returns the durations
+/// of the appends, and the times from the start of each append until the follower receives the
+/// change.
 fn follow(scene: &Scene, writer: &Engine, follower: &Engine) -> Result<(Samples, Samples)> {
     let id = session(writer, 10)?;
     let (mut appended, mut woken) = (Samples::default(), Samples::default());
@@ -71,7 +73,8 @@ fn follow(scene: &Scene, writer: &Engine, follower: &Engine) -> Result<(Samples,
     Ok((appended, woken))
 }
 
-/// Returns the time when the follower received a page with this head or a later one.
+/// Returns the time when the follower received a change of the session with the head `head` or a
+/// later one.
 fn seen(pages: &Receiver<(i64, Instant)>, head: i64) -> Result<Instant> {
     loop {
         let (found, at) = pages.recv().map_err(|_| Error::Wrong("the follower ended".into()))?;

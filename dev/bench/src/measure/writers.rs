@@ -20,22 +20,25 @@ use crate::scene::{Bed, Scene, message, session};
 
 const WRITERS: usize = 4;
 
-/// The numbers of concurrent processes in the chart. The figures compare the first and the third.
+/// The numbers of concurrent processes in the chart. The results in the table compare the first
+/// with the third.
 const PROCESSES: [usize; 4] = [1, 2, WRITERS, 8];
 const ROUNDS: usize = 7;
 
-/// The time before all writers begin. It suffices for every writer to open the store.
+/// The time between the start of the writer processes and the moment when all begin to append.
+/// Every writer can open the store in this time.
 const HEAD_START: Duration = Duration::from_millis(400);
 
-/// The report of one writer: its number of appends, and the longest of them.
+/// What one writer process did: its number of appends, and the duration of the longest.
 struct Written {
     appends: u64,
     longest: Duration,
 }
 
-/// The combined result of all writers of one round.
+/// What all writer processes of one round did together.
 struct Round {
-    /// The largest number of appends of one writer divided by the smallest.
+    /// How evenly the writers shared the store: the largest number of appends of one writer divided
+    /// by the smallest.
     spread: f64,
     longest: Duration,
 }
@@ -66,8 +69,9 @@ pub(super) fn measure(scene: &Scene) -> Result<Findings> {
     Ok(Findings::from(figures).with(chart))
 }
 
-/// Measures one, two, four and eight processes in turns. Also returns for each round how the four
-/// processes shared the store.
+/// Measures one, two, four and eight writer processes in alternation. Returns the average time per
+/// append for each number of processes. Also returns, for each round, how evenly the four processes
+/// shared the store.
 fn in_rounds(
     scene: &Scene,
     bed: &Bed,
@@ -91,7 +95,8 @@ fn in_rounds(
     Ok((samples, rounds.into_inner()))
 }
 
-/// Runs one writer process for each element of `sessions`, all at the same time.
+/// Starts one writer process for each element of `sessions` and waits until all end. All processes
+/// append at the same time.
 fn at_once(scene: &Scene, bed: &Bed, sessions: &[SessionId]) -> Result<Vec<Written>> {
     let program = Program::itself(scene.dir())?;
     let begin = now() + HEAD_START;
@@ -163,7 +168,8 @@ fn figures_of(how: &str, alone: &Samples, together: &Samples, rounds: &[Round]) 
     ]
 }
 
-/// Does the work of a writer process: appends messages of 1 KB for the requested time.
+/// Does the work of one writer process: appends messages of 1 KB for as long as `writer` requests,
+/// then writes a report.
 pub(crate) fn write(writer: &Writer) -> Result<()> {
     let session: SessionId = writer.session.parse()?;
     let engine =

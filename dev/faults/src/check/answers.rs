@@ -3,9 +3,10 @@
 use super::Check;
 use crate::history::{Answer, Call, Entry};
 
-/// A store that answers `busy` has waited at least this long for another process, in nanoseconds.
+/// The shortest justified time of a call that fails with `busy`, in nanoseconds. The store must
+/// have waited that long for another process.
 const WAIT: u64 = 4_900_000_000;
-/// The longest accepted time until an answer, in nanoseconds. It allows five seconds of waiting for
+/// The longest accepted duration of a call, in nanoseconds. It allows five seconds of waiting for
 /// another process, and three seconds for the work itself on a busy machine.
 const LONGEST: u64 = 8_000_000_000;
 
@@ -35,8 +36,9 @@ impl Check<'_> {
         }
     }
 
-    /// Checks whether the refusal of `entry` is justified. `busy` always is. Any other kind needs a
-    /// reason, usually another call that began before the answer at time `at`.
+    /// Checks whether it is justified that the store refused the call of `entry` with the error
+    /// `kind`. `busy` is always justified here. Any other error needs a reason, usually another
+    /// call that began before `at`, the time of the answer.
     fn had_it_coming(&self, entry: &Entry, at: u64, kind: &str) -> bool {
         match (kind, &entry.call) {
             ("busy", _) => true,
@@ -69,7 +71,7 @@ impl Check<'_> {
     }
 }
 
-/// Checks whether a call consists of a single transaction, so that it waits for other writers only
+/// Checks whether a call consists of a single transaction. Such a call waits for other writers only
 /// once.
 fn is_short(call: &Call) -> bool {
     match call {
@@ -79,8 +81,8 @@ fn is_short(call: &Call) -> bool {
     }
 }
 
-/// Checks whether an error message names the limit that was reached. A user needs that name to act
-/// on the error.
+/// Checks whether an error message names the resource limit that was reached, such as a full disk.
+/// A user needs that name to act on the error.
 fn says_the_limit(message: &str) -> bool {
     let limits = [
         "no file may exceed",

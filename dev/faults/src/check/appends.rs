@@ -24,8 +24,8 @@ impl Check<'_> {
         self.heads();
     }
 
-    /// Checks that a call requested every stored event, that the event is complete, and that all
-    /// sessions show the same event.
+    /// Checks every stored event: a recorded call must have requested it, its text must be
+    /// complete, and all sessions that contain it must show the same event.
     fn check_events(&self) {
         let mut requested = BTreeMap::new();
         for entry in self.entries {
@@ -72,8 +72,9 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that each acknowledged append is stored completely at its acknowledged position, and
-    /// that an append without an answer is stored completely or not at all.
+    /// Checks the appends to a session. Each acknowledged append must be stored completely at its
+    /// acknowledged position. An append without an answer must be stored completely or not at all.
+    /// `own` are the events that the session wrote itself.
     fn positions(&self, session: &str, own: &Own<'_>) {
         let mut seqs: BTreeMap<&str, u64> = BTreeMap::new();
         for (seq, id) in own {
@@ -110,8 +111,8 @@ impl Check<'_> {
         }
     }
 
-    /// Returns the ids of the first events of those batches that were refused and never
-    /// successfully repeated.
+    /// Returns the ids of the first events of refused appends: of each batch that was refused and
+    /// never successfully repeated.
     fn refused_events(&self, session: &str) -> BTreeSet<&str> {
         let mut refused = BTreeSet::new();
         for entry in self.about(session).filter(|it| !it.is_open() && !it.is_done()) {
@@ -125,8 +126,8 @@ impl Check<'_> {
         refused
     }
 
-    /// Checks real-time order: if append A was acknowledged before append B was requested, A
-    /// precedes B in the log.
+    /// Checks the order of appends: if append A was acknowledged before append B was requested, A
+    /// precedes B in the log of the session.
     fn order(&self, session: &str, own: &Own<'_>) {
         let mut by_first = BTreeMap::new();
         for entry in self.about(session) {
@@ -151,8 +152,9 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that an append with an expected head directly follows that head. For a refused
-    /// append, checks that the session had the reported head at that time.
+    /// Checks the heads of appends that required a certain head. A successful append must directly
+    /// follow that head. For a refused append, the session must have had the head that the refusal
+    /// reported.
     fn heads(&self) {
         for entry in self.entries {
             let Call::Append { session, expect: Some(expect), .. } = &entry.call else { continue };

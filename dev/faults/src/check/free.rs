@@ -12,8 +12,9 @@ use crate::history::{Answer, Call, Entry, Line, entries, word};
 use crate::kind::Opened;
 use crate::work::TRUNK;
 
-/// Creates each child session that is missing because its creation was interrupted, with the same
-/// id and label. Returns these calls, and the problems that blocked a session's name.
+/// Creates each child session that is missing because its creation was interrupted, with the
+/// intended id and label. These must be free. Returns the calls, and a description of each id or
+/// label that was not free.
 #[must_use]
 pub fn claim_open(opened: &Opened, process: &str, history: &[Entry]) -> (Vec<Entry>, Vec<String>) {
     let (mut lines, mut problems): (Vec<Line>, Vec<String>) = Default::default();
@@ -36,8 +37,9 @@ pub fn claim_open(opened: &Opened, process: &str, history: &[Entry]) -> (Vec<Ent
     (entries(process, &lines), problems)
 }
 
-/// Returns the events that only deleted sessions had and whose text a file of the store still
-/// contains. Call it after a garbage collection. Each result names the event's id and the file.
+/// Searches the store's files for texts of deleted events. Returns the id and the file of each
+/// event that only deleted sessions had and whose text a file still contains. Call it after a
+/// garbage collection.
 ///
 /// # Errors
 /// If the store or one of its files cannot be read.
@@ -71,7 +73,8 @@ pub fn remains(
     Ok(found)
 }
 
-/// Finds the event texts in `bytes`, and returns the event id with which each text starts.
+/// Finds the event texts in `bytes`. Returns the first word of each text, which is the id of the
+/// event.
 fn written(bytes: &[u8]) -> impl Iterator<Item = &str> {
     let before = b"{\"content\":\"";
     let locations = bytes.windows(before.len()).enumerate().filter(move |(_, it)| it == before);

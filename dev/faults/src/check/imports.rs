@@ -11,15 +11,15 @@ use forklore_core::workspace::Workspace;
 use forklore_store::memory::MemoryStore;
 use forklore_store::port::{At, Filter, Headers, LogEntry};
 
-/// The result of an import: the sessions with their logs, and the file as the store restores it.
+/// What an import created: the sessions with their logs, and the file as the store restores it.
 #[derive(Debug, PartialEq)]
 struct Imported {
     sessions: Vec<(Header, Vec<LogEntry>)>,
     restored: Vec<u8>,
 }
 
-/// Imports the file again, so that it is imported to its end. Compares the result with that of an
-/// import into a memory store.
+/// Imports the file once more, so that it is completely imported. Compares the sessions with those
+/// of an import of the same file into an empty memory store.
 ///
 /// # Errors
 /// A description of the difference, or the reason why the import failed.

@@ -23,8 +23,8 @@ impl Check<'_> {
         }
     }
 
-    /// Checks whether a call gave `session` this label, and no call that certainly came later gave
-    /// the session another label.
+    /// Checks whether the recorded calls explain that `session` has the label `label`. A call must
+    /// have set this label, and no call that certainly came later may have set another.
     fn explains(&self, session: &str, label: &str) -> bool {
         let gives = |entry: &&Entry| given(entry).is_some() && (entry.is_done() || entry.is_open());
         let mut all = self.about(session).filter(gives);
@@ -36,7 +36,7 @@ impl Check<'_> {
     }
 }
 
-/// Returns the label that a call gives to a session.
+/// Returns the label that a call sets on the session that it concerns.
 fn given(entry: &Entry) -> Option<&str> {
     match &entry.call {
         Call::Create { session, .. } => Some(session),

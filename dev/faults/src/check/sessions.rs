@@ -30,8 +30,8 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that the session of an acknowledged creation exists as requested, and that only one
-    /// call created it.
+    /// Checks a call that created a session and was acknowledged. The session must exist as
+    /// requested, and no other call may have created it too.
     fn created(&self, entry: &Entry) {
         let Call::Create { session, events, inheritable: stored, parent, .. } = &entry.call else {
             return;
@@ -60,7 +60,8 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that a call created this session, and that the session is complete.
+    /// Checks that one of the recorded calls created this session, and that the session has all its
+    /// first events.
     fn wanted(&self, session: &str, header: &Header) {
         if header.dialect.is_some() {
             return;
@@ -79,7 +80,8 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that an acknowledged delete lasts, and that no later call on the session succeeded.
+    /// Checks an acknowledged delete: the session must still be deleted, and no later call on the
+    /// session may have succeeded.
     fn deleted(&self, entry: &Entry, session: &str) {
         if !entry.is_done() {
             return;
@@ -105,8 +107,8 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that a living session shows as many events as its header states, and that it inherits
-    /// the events of its parent.
+    /// Checks the log of a session that is not deleted. It must have as many events as the header
+    /// states, and begin with the events of the session's parent.
     fn prefix(&self, session: &str, header: &Header) {
         let Some(log) = self.logs.get(session) else { return };
         let seqs = log.iter().map(|stored| stored.seq);
@@ -132,7 +134,8 @@ impl Check<'_> {
     }
 }
 
-/// Checks whether the session's own events, after its `session_fork`, begin with `events`.
+/// Checks whether the events that the session wrote itself begin with `events`. The event
+/// `session_fork`, the first one of a child, is skipped.
 fn begins_with(log: &[LogEntry], header: &Header, events: &[String]) -> bool {
     let from = header.seq_of_own(u64::from(header.parent_id.is_some()));
     let own = log.iter().skip(usize::try_from(from).unwrap_or(usize::MAX));

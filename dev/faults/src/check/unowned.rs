@@ -6,8 +6,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::kind::Kind;
 
-/// Returns the data that killed writers left in the store and that no session owns. After a garbage
-/// collection there is none.
+/// Returns the data in the store's files that no session owns. Killed writers leave such data;
+/// after a garbage collection there must be none.
 ///
 /// # Errors
 /// If the store's files cannot be read.

@@ -2,16 +2,16 @@
 
 use super::operation::{Failure, Operation, Shape, Verdict};
 
-/// A planned failure of one operation.
+/// A planned failure of one file operation on a simulated drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The number of the operation on its drive, from 0.
+    /// The number of the operation that fails. It counts all operations of its drive, from 0.
     pub at: usize,
     /// The way in which the operation fails.
     pub mode: Mode,
 }
 
-/// The way in which an operation fails.
+/// The way in which a file operation on the simulated drive fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
     /// The operation fails with an I/O error. After a failed sync, it is unknown what is durable.
@@ -19,8 +19,8 @@ pub enum Mode {
     /// The operation fails with a disk-full error; a write fails after a part of its bytes was
     /// written. Later operations succeed.
     Full,
-    /// Like `Full`, but every later operation that needs space also fails, until the drive is
-    /// repaired.
+    /// The operation fails with a disk-full error; a write fails after a part of its bytes was
+    /// written. Every later operation that needs space also fails, until the drive is repaired.
     StaysFull,
     /// The operation fails; a write fails after a part of its bytes was written. Then every
     /// operation fails until the drive is repaired, as if the machine were down.
@@ -28,10 +28,10 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// All modes.
+    /// All ways in which a file operation can fail.
     pub const ALL: [Self; 4] = [Self::Error, Self::Full, Self::StaysFull, Self::Dead];
 
-    /// Checks whether an operation of this kind can fail in this mode.
+    /// Checks whether an operation of the kind `shape` can fail in this way.
     #[must_use]
     pub fn fits(self, shape: Shape) -> bool {
         match self {
@@ -42,7 +42,8 @@ impl Mode {
     }
 }
 
-/// The condition of the drive.
+/// The condition of the simulated drive. It decides whether operations without a planned failure
+/// succeed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Condition {
     #[default]
@@ -62,8 +63,8 @@ impl Condition {
 }
 
 impl Fault {
-    /// Returns the verdict on the operation that fails, and the condition of the drive from then
-    /// on.
+    /// Returns how the operation with the planned failure fails. Also returns the condition of the
+    /// drive after that failure.
     pub(super) fn strike(self, operation: &Operation<'_>) -> (Verdict, Condition) {
         let (failure, after) = match self.mode {
             Mode::Error => (Failure::Broken, Condition::Sound),

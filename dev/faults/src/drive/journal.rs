@@ -4,15 +4,16 @@ use std::path::PathBuf;
 
 use super::operation::{Node, Operation};
 
-/// One journal entry: an operation that was executed.
+/// One entry in the journal of a simulated drive: a file operation that was executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// A file was created.
+    /// A file was created at this path. The node is the identity of the file.
     Made(PathBuf, Node),
-    /// A file was found that was not created through the drive. Its content, the third field, is
-    /// durable.
+    /// A file appeared at this path that was not created through the drive. Its content, the third
+    /// field, is durable.
     Found(PathBuf, Node, Vec<u8>),
-    /// A file name no longer existed, without a removal through the drive. The removal is durable.
+    /// The file at this path disappeared, without a removal through the drive. The removal is
+    /// durable.
     Gone(PathBuf),
     /// Bytes were written at an offset, the third field.
     Wrote(Node, Vec<u8>, u64),
@@ -20,31 +21,33 @@ pub enum Entry {
     SetLen(Node, u64),
     /// A file was synced.
     Synced(Node),
-    /// A file was renamed.
+    /// A file was renamed. The first field is the earlier path, the second field the new one.
     Renamed(PathBuf, PathBuf, Node),
     /// A file got an additional name (hard link), the first field.
     Linked(PathBuf, Node),
-    /// A name was removed.
+    /// A name of a file was removed.
     Removed(PathBuf),
     /// A directory was created.
     MadeDir(PathBuf),
     /// A directory was synced.
     SyncedDir(PathBuf),
-    /// Not an operation: a mark that the work on the store reached this point.
+    /// Not an operation: a mark that shows when a step of the test's workload began or was
+    /// acknowledged.
     Mark(Mark),
 }
 
-/// A point in the work on a store.
+/// A point in the workload that a test runs on a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// The step with this number began.
+    /// The step of the workload with this number began.
     Begun(usize),
-    /// The step with this number was acknowledged.
+    /// The step of the workload with this number was acknowledged by the store.
     Acknowledged(usize),
 }
 
-/// Returns the journal entry for an operation that neither adds, renames nor removes a file name.
-/// `None` if the operation changes nothing that the journal records.
+/// Returns the journal entry for an operation. Returns `None` for operations that the journal does
+/// not record, and for those that add, rename or remove a file name, which the drive records
+/// itself.
 pub(super) fn entry(operation: &Operation<'_>) -> Option<Entry> {
     match *operation {
         Operation::Write(node, bytes, at) if node != Node::default() => {

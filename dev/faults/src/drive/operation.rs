@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-/// The identity of a file, independent of its names. 0 means a file without a name, such as a
-/// temporary file of SQLite.
+/// The identity of a file, which does not depend on its names. 0 means a file without a name, such
+/// as a temporary file of SQLite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Node(pub u32);
 
 /// The size of a sector in bytes. A disk overwrites a sector completely or not at all.
 pub const SECTOR: u64 = 512;
 
-/// One file operation.
+/// One file operation that a store executes through the simulated drive.
 #[derive(Clone, Copy, Debug)]
 pub enum Operation<'a> {
     /// Opens an existing file.
@@ -54,7 +54,7 @@ pub enum Operation<'a> {
     Names,
 }
 
-/// The kind of an operation: the operation without its arguments.
+/// The kind of a file operation: the operation without its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "they are called like the operations")]
 pub enum Shape {
@@ -96,28 +96,30 @@ impl Operation<'_> {
 }
 
 impl Shape {
-    /// Checks whether the operation needs disk space.
+    /// Checks whether an operation of this kind needs disk space.
     #[must_use]
     pub fn needs_space(self) -> bool {
         matches!(self, Self::Create | Self::Write | Self::Link | Self::MakeDir)
     }
 
-    /// Checks whether the operation changes the content of the disk, or makes content durable.
+    /// Checks whether an operation of this kind changes the content of the disk, or makes content
+    /// durable.
     #[must_use]
     pub fn changes(self) -> bool {
         !matches!(self, Self::Open | Self::Read | Self::Names)
     }
 
-    /// Checks whether the operation makes something durable.
+    /// Checks whether an operation of this kind makes a file or directory durable.
     #[must_use]
     pub fn is_sync(self) -> bool {
         matches!(self, Self::Sync | Self::SyncDir)
     }
 }
 
-/// Returns how many bytes of an interrupted write at offset `at` reach the disk, if the file has
-/// `len` bytes and only the first `part` bytes are written. A disk overwrites data in whole
-/// sectors, so the last incomplete sector is lost. Bytes that extend the file all count.
+/// Returns how many bytes of an interrupted write reach the disk. The write begins at offset `at`
+/// of a file of `len` bytes, and is interrupted after the first `part` bytes. A disk overwrites
+/// data in whole sectors, so an incomplete last sector does not reach the disk. If the write
+/// extends the file, all `part` bytes reach the disk.
 #[must_use]
 pub fn reaching(part: usize, at: u64, len: u64) -> usize {
     let end = at + part as u64;
@@ -128,21 +130,21 @@ pub fn reaching(part: usize, at: u64, len: u64) -> usize {
     usize::try_from(sector.saturating_sub(at)).unwrap_or(0)
 }
 
-/// The drive's decision about one operation.
+/// The decision of the simulated drive whether an operation runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The operation is executed.
+    /// The operation is executed without a failure.
     Go,
-    /// The operation fails without any effect.
+    /// The operation fails with this cause, without any effect.
     Fail(Failure),
-    /// Only this many bytes are written, then the operation fails. Only writes get this verdict.
+    /// This many bytes are written, then the operation fails. Used for writes only.
     Short(usize, Failure),
 }
 
-/// The cause of a failure.
+/// The cause that the simulated drive gives for a failed operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The device failed.
+    /// The device failed, which the store sees as an I/O error.
     Broken,
     /// The disk is full.
     Full,

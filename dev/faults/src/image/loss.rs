@@ -9,24 +9,24 @@ use crate::soak::Chance;
 pub enum Loss {
     /// Nothing is lost: all unsynced data reaches the disk.
     Nothing,
-    /// Everything unsynced is lost.
+    /// All unsynced data is lost.
     Everything,
-    /// Some writes and name changes reach the disk, others are lost.
+    /// Some unsynced writes and name changes reach the disk, others are lost.
     Some,
-    /// Some sectors of the writes reach the disk, and some name changes.
+    /// Some sectors of the unsynced writes reach the disk, and some of the unsynced name changes.
     Sectors,
-    /// All of it reaches the disk, but some writes leave zeros where the file grew.
+    /// All unsynced data reaches the disk, but some writes leave zeros where the file grew.
     Zeros,
-    /// All of it reaches the disk, but some writes leave zeros in their whole range, even over
-    /// durable data. No real disk does that; SQLite survives it anyway.
+    /// All unsynced data reaches the disk, but some writes leave zeros in their whole range, even
+    /// over durable data. No real disk does that; SQLite survives it anyway.
     ZerosOver,
 }
 
 impl Loss {
-    /// The losses that real disks cause.
+    /// The effects of a power cut on unsynced data that occur on real disks.
     pub const REAL: [Self; 5] =
         [Self::Nothing, Self::Everything, Self::Some, Self::Sectors, Self::Zeros];
-    /// All losses.
+    /// All effects of a power cut on unsynced data, including one that no real disk has.
     pub const ALL: [Self; 6] =
         [Self::Nothing, Self::Everything, Self::Some, Self::Sectors, Self::Zeros, Self::ZerosOver];
 
@@ -40,7 +40,8 @@ impl Loss {
 }
 
 impl Content {
-    /// Returns the content of this file after the loss.
+    /// Returns the content of this file after a power cut with the effect `loss`. Random choices
+    /// come from `chance`.
     pub(super) fn after(mut self, loss: Loss, chance: &mut Chance) -> Vec<u8> {
         let bytes = &mut self.durable;
         let durable = bytes.len() as u64;
@@ -74,7 +75,7 @@ impl Content {
     }
 }
 
-/// Splits a write of `bytes` at offset `at` at the sector boundaries of the file.
+/// Splits a write of `bytes` at offset `at` into one write per disk sector.
 fn sectors(bytes: &[u8], at: u64) -> Vec<Change> {
     let mut sectors = Vec::new();
     let (mut rest, mut at) = (bytes, at);

@@ -11,11 +11,11 @@ use crate::history::Call;
 use crate::process::Task;
 use crate::work::{ONE, TRUNK};
 
-/// The limit of open files in the process.
+/// The maximum number of files that the process may have open.
 const DESCRIPTORS: u64 = 64;
 const SESSIONS: u64 = 200;
 const DEPTH: u64 = 20;
-/// The store never needs this many free descriptors.
+/// A number of free file descriptors that is always enough for the store.
 const PLENTY: usize = 12;
 
 /// Sets a low limit of open files for this process.
@@ -65,11 +65,11 @@ pub fn descriptors(caller: &mut Caller<'_>, task: &Task) {
     must(caller, Call::Collect);
 }
 
-/// Makes calls with 0, 1, 2, ... free descriptors. After each number, frees all descriptors and
-/// makes a call that must succeed.
+/// Makes calls with 0, 1, 2, ... free file descriptors. After each of these counts, frees all
+/// descriptors and makes a call that must succeed.
 ///
 /// # Panics
-/// If the store does not recover, or an error does not name the cause.
+/// If the store does not recover, or if an error does not state that there are too many open files.
 pub fn exhausted(caller: &mut Caller<'_>, task: &Task) {
     for free in 0..PLENTY {
         let mut open_files = Vec::new();

@@ -15,26 +15,29 @@ use crate::history::Call;
 use crate::process::Task;
 use crate::work::{ONE, TRUNK};
 
-/// The free disk space that the ballast file leaves to the store, in bytes.
+/// The disk space that remains free while the disk is filled up, in bytes. The rest is occupied by
+/// one large file, the ballast.
 const LEFT: u64 = 1 << 20;
-/// The maximum growth of a file beyond the size of the currently largest file, in bytes.
+/// How many bytes larger than the currently largest file any file may become.
 const SLACK: u64 = 300_000;
-/// An upper limit of batches in one cycle, far more than fit.
+/// The maximum number of batches to append until the store is full. It is far more than fit.
 const ENOUGH: u64 = 10_000;
 
-/// A resource that is made scarce and later released.
+/// A resource, such as disk space, that a test makes scarce and later releases.
 trait Space {
     fn take(&mut self);
     fn give_back(&mut self);
 }
 
-/// Fills the disk of the store and frees it again, in as many cycles as the task has calls.
+/// Fills the disk of the store until writes fail, and frees it again. Repeats this as many times as
+/// the task has calls.
 pub fn fill_disk(caller: &mut Caller<'_>, task: &Task) {
     let ballast = task.store.parent().unwrap_or(Path::new("/")).join("ballast");
     cycles(caller, task, &mut Disk(ballast));
 }
 
-/// Like [`fill_disk`], but limits the file size of this process instead of the space.
+/// Limits the size of the files that this process may write. Removes the limit again after writes
+/// to the store failed. Repeats this as many times as the task has calls.
 ///
 /// # Panics
 /// If the limit cannot be set.
@@ -61,13 +64,14 @@ fn cycles(caller: &mut Caller<'_>, task: &Task, available: &mut dyn Space) {
     }
 }
 
-/// Appends until the store refuses, and returns the number of batches that fitted.
+/// Appends to `session` until the store refuses, and returns the number of batches that fitted.
 fn fill(caller: &mut Caller<'_>, session: &str) -> u64 {
     let refused = |number: &u64| !caller.call(append(session, *number)).is_done();
     (0..ENOUGH).find(refused).expect("a store that is full some time")
 }
 
-/// Makes calls of other kinds on a full store. Each call must be executed completely or not at all.
+/// Makes calls other than appends to the new session while the store has no space. The checks at
+/// the end of the test require that each call was executed completely or not at all.
 fn everything_else(caller: &mut Caller<'_>, task: &Task, cycle: u64) {
     let (share, copy) = (format!("share-{cycle}"), format!("copy-{cycle}"));
     if caller.call(create(&share, Some(TRUNK), 3, false)).is_done() {
@@ -95,7 +99,7 @@ fn append(session: &str, number: u64) -> Call {
     Call::Append { session: session.to_owned(), events, expect: None }
 }
 
-/// The path of the ballast file that fills up the disk.
+/// The path of the large file, the ballast, that fills up the disk.
 struct Disk(PathBuf);
 
 impl Space for Disk {
@@ -112,7 +116,8 @@ impl Space for Disk {
     }
 }
 
-/// A directory. Its largest file determines the limit on the file size of this process.
+/// A directory of a store. The size of its largest file determines the file size to which this
+/// process is limited.
 struct FileSize(PathBuf);
 
 impl Space for FileSize {

@@ -13,12 +13,13 @@ use crate::history::word;
 use crate::process::{Task, tell};
 use crate::work::TRUNK;
 
-/// The verbs that write, in the order in which they are tried.
+/// The verbs that write, in the order in which a test tries them on a store that is read-only.
 pub const WRITES: [&str; 8] =
     ["new", "append", "fork", "label", "detach", "delete", "import", "gc"];
 
-/// Opens the store as a program that uses the library does. Prints the contents of the store, one
-/// session per line. Then tries each verb that writes, and prints its outcome on one line.
+/// Opens a store that the process may only read, as a program that uses the library does. Prints
+/// the contents of the store, one session per line. Then tries each verb that writes, and prints
+/// its outcome on one line.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -39,8 +40,9 @@ pub fn read_only(task: &Task) -> std::result::Result<(), Box<dyn std::error::Err
     Ok(())
 }
 
-/// Returns one line per session, with the number of its events and a checksum of their ids and
-/// payloads. The last line is the number of problems that `verify` finds.
+/// Describes the contents of a store, one line per session. A line has the number of the session's
+/// events and a checksum of their ids and payloads. The last line is the number of problems that
+/// `verify` finds.
 ///
 /// # Errors
 /// If the store cannot be read.

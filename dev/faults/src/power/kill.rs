@@ -23,12 +23,12 @@ use crate::workload::{FILE, Step};
 use forklore_store::Store;
 
 impl PowerCut<'_> {
-    /// At each of these moments, kills the process, runs a step in another process, and cuts the
-    /// power with the loss of the moment. The moments must be ordered by position. Returns the
-    /// number of kills per loss.
+    /// Simulates a kill of the process at each of these moments, followed by a power cut. Another
+    /// process runs a step between the kill and the power cut. `cuts` must be ordered by position.
+    /// Returns the number of kills for each effect of the power cut on unsynced data.
     ///
     /// # Panics
-    /// If acknowledged data is lost, or anything else is wrong.
+    /// If acknowledged data is lost, or if the store violates another check.
     #[must_use]
     pub fn run_after_kills(&self, cuts: &[Cut], chance: &mut Chance) -> super::Tally {
         let mut tally = BTreeMap::new();
@@ -74,7 +74,8 @@ impl PowerCut<'_> {
         self.holds(cut_off.path(), &expected)
     }
 
-    /// Runs the next step, if there is one. Returns the contents that must be durable afterwards.
+    /// Runs the workload's step after the first `steps_done` steps, if there is one. Returns the
+    /// contents that the store must durably have afterwards.
     fn next(&self, store: &dyn Store, steps_done: usize) -> Result<Picture, String> {
         let Some(step) = self.work.steps.get(steps_done) else {
             return Ok(self.work.pictures[steps_done].clone());
@@ -85,7 +86,8 @@ impl PowerCut<'_> {
         Ok(self.work.pictures[there].clone())
     }
 
-    /// Appends an event to a session and returns the contents of the store afterwards.
+    /// Appends an event to the session `id` and returns the contents of the store afterwards. Fails
+    /// if the store refuses the append.
     fn add(&self, store: &dyn Store, id: &SessionId, steps_done: usize) -> Result<Picture, String> {
         let memory = || Handle::new(MemoryStore::default());
         let event = Scene::new(&memory).appending(vec![user("behind a kill")]);
@@ -99,7 +101,7 @@ impl PowerCut<'_> {
         })
     }
 
-    /// Returns the latest update time of all sessions after all steps.
+    /// Returns the latest update time that any session has during the workload.
     fn late(&self) -> jiff::Timestamp {
         let last = self.work.pictures.iter().flat_map(|picture| picture.sessions.values());
         last.map(|(header, _)| header.updated).max().unwrap_or_default()

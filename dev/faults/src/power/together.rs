@@ -24,19 +24,19 @@ use crate::sweep::folder;
 use forklore_store::Store;
 
 const THREADS: usize = 6;
-/// The number of appends per thread.
+/// The number of appends of each concurrent thread.
 const APPENDS: usize = 40;
-/// The extra duration of a sync, during which the other threads commit.
+/// How much longer each sync takes, so that other threads can commit during the sync.
 const SYNC: Duration = Duration::from_micros(300);
 
-/// A store to which several threads appended, and the journal of the disk operations.
+/// A store to which several threads appended concurrently, with the journal of the disk operations.
 pub struct Together<'a> {
     subject: &'a dyn Subject,
     journal: Vec<Entry>,
     dir: TempDir,
 }
 
-/// The number of a thread's appends that had begun, and of those that were acknowledged.
+/// How many of a thread's appends had begun, and how many of these were acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 struct Done {
     begun: usize,
@@ -44,7 +44,8 @@ struct Done {
 }
 
 impl<'a> Together<'a> {
-    /// Runs the threads, and returns when all have finished.
+    /// Lets several threads append to one store, each to a session of its own. Returns when all
+    /// threads have finished.
     ///
     /// # Panics
     /// If a call fails.
@@ -78,17 +79,18 @@ impl<'a> Together<'a> {
         Self { subject, journal: drive.journal(), dir }
     }
 
-    /// Returns the average number of appends per sync.
+    /// Returns how many appends share a sync on average: the number of appends divided by that of
+    /// syncs.
     #[must_use]
     pub fn sharing(&self) -> f64 {
         (THREADS * APPENDS) as f64 / syncs(&self.journal).count() as f64
     }
 
-    /// Checks disk images right before and right after each sync. Picks `most` of them at random if
-    /// there are more.
+    /// Simulates power cuts right before and right after each sync, and checks the store on each
+    /// resulting disk image. If there are more than `most` such images, checks `most` random ones.
     ///
     /// # Panics
-    /// If acknowledged data is lost, or anything else is wrong.
+    /// If acknowledged data is lost, or if the store violates another check.
     #[must_use]
     pub fn run(&self, most: usize, chance: &mut Chance) -> Tally {
         let losses = self.subject.losses();
@@ -147,7 +149,7 @@ impl<'a> Together<'a> {
     }
 }
 
-/// Checks that a thread's session contains every acknowledged append, and no append that had not
+/// Checks a thread's session: it must contain every acknowledged append, and no append that had not
 /// begun.
 fn of_thread(store: &dyn Store, thread: usize, done: Done) -> Result<(), String> {
     // Without a begun append, the session itself may be missing: the sessions are created one by

@@ -9,26 +9,27 @@ use rusqlite::ffi::{self, sqlite3_file, sqlite3_int64, sqlite3_io_methods};
 use super::code;
 use crate::drive::{Drive, Failure, Node, Operation, Verdict, reaching};
 
-/// The part of a file that precedes the real file in memory. Its size is a multiple of the
-/// alignment of a pointer.
+/// What this VFS adds to a file of the real VFS. In memory, it precedes the real file. Its size is
+/// a multiple of the alignment of a pointer.
 #[repr(C)]
 struct Header {
     base: sqlite3_file,
     open: *mut Open,
 }
 
-/// The data of this VFS about an open file.
+/// What this VFS stores about an open file.
 struct Open {
     drive: Arc<Drive>,
     node: Node,
-    /// The directory that the first sync also makes durable, for a new journal or WAL.
+    /// The directory to record as synced at the first sync of the file. It is set for a new journal
+    /// or WAL, because the real VFS then also syncs the directory.
     folder: Option<PathBuf>,
 }
 
-/// The size of the header: the bytes that a file needs in addition to those of the real file.
+/// The number of bytes that a file of this VFS needs in addition to those of the real file.
 pub(super) const HEADER: c_int = size_of::<Header>() as c_int;
 
-/// Marks a file as not open. SQLite requires that mark if `xOpen` fails.
+/// Marks a file of this VFS as not open. SQLite requires that mark if its method `xOpen` fails.
 ///
 /// # Safety
 /// `file` points to memory for a file of this VFS.
@@ -42,7 +43,7 @@ pub(super) unsafe fn blank(file: *mut sqlite3_file) {
     }
 }
 
-/// Returns the file of the real VFS that follows the header.
+/// Returns the file of the real VFS, which follows the header of this VFS's file in memory.
 ///
 /// # Safety
 /// `file` points to memory for a file of this VFS.
@@ -51,7 +52,7 @@ pub(super) unsafe fn real(file: *mut sqlite3_file) -> *mut sqlite3_file {
     unsafe { file.cast::<Header>().add(1).cast() }
 }
 
-/// Makes a file ready for use. Call it after the real VFS opened the real file.
+/// Makes a file of this VFS ready for use. Call it after the real VFS opened the real file.
 ///
 /// # Safety
 /// `blank` was called with `file`, and the real VFS opened the real file.
@@ -70,7 +71,7 @@ pub(super) unsafe fn begin(
     }
 }
 
-/// Returns the data of this VFS about an open file.
+/// Returns what this VFS stores about an open file.
 ///
 /// # Safety
 /// `begin` was called with `file`, and the file is not closed. SQLite uses a file from one thread
@@ -80,7 +81,7 @@ unsafe fn open_file<'a>(file: *mut sqlite3_file) -> &'a mut Open {
     unsafe { &mut *(*file.cast::<Header>()).open }
 }
 
-/// Calls a method of the real file.
+/// Calls a method of the real VFS on the real file that belongs to a file of this VFS.
 macro_rules! pass {
     ($file:expr, $method:ident $(, $argument:expr)*) => {{
         // SAFETY: SQLite calls methods of open files only. The real file is open as long as ours,

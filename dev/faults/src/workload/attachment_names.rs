@@ -19,7 +19,8 @@ use crate::soak::{Chance, seed};
 use crate::subject::attachments_of;
 use forklore_store::Store;
 
-/// Returns the steps of the attachment workload in a round.
+/// Returns the steps of the attachment workload with the number `round`. Also executes them on
+/// `reference`.
 pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
     let factory = || Handle::shared(reference.clone());
     let chance = Chance::new(seed(), round);
@@ -52,7 +53,7 @@ pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
     plan.steps
 }
 
-/// Returns a user message whose only part references the attachment.
+/// Returns a user message whose only part is a reference to the attachment `id`.
 fn naming(id: &AttachmentId) -> Draft {
     let part = format!(r#"{{"type":"attachment","ref":"{id}","media_type":"x/y"}}"#);
     Draft::new("user_message", format!(r#"{{"content":[{part}]}}"#))
@@ -95,8 +96,9 @@ impl Plan<'_> {
     }
 }
 
-/// Calls `write`, which writes the events, while the attachments that they reference are pinned.
-/// Every writer must pin them. All these attachments must exist.
+/// Calls `write`, which writes `events`, while the attachments that the events reference are
+/// pinned. A pin prevents that an attachment is removed; every writer must pin what it references.
+/// Fails if one of the attachments does not exist.
 pub(super) fn naming_pinned<T>(
     store: &dyn Store,
     events: &[Event],
@@ -120,7 +122,7 @@ pub(super) fn get(store: &dyn Store, id: &AttachmentId) -> Result<()> {
     }
 }
 
-/// Removes the attachments that no event references, and checks that no such attachment remains.
+/// Removes the attachments that no event references. Fails if such an attachment remains.
 pub(super) fn sweep(store: &dyn Store) -> Result<()> {
     let mut unneeded = attachments_of(store).list()?;
     let mut named = BTreeSet::new();

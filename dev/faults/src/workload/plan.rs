@@ -20,8 +20,8 @@ use forklore_store::sources::{
 use super::{FILE, Step};
 use crate::soak::{Chance, seed};
 
-/// Returns the steps of a round. Also runs each step on `reference`, because later steps read from
-/// it the state on which they depend.
+/// Returns the steps of the main workload with the number `round`. Executes each step on
+/// `reference`, because later steps depend on what earlier steps stored.
 pub(super) fn steps(reference: &Arc<MemoryStore>, round: u64) -> Vec<Step> {
     let factory = || Handle::shared(reference.clone());
     let sizes = (round > 0).then(|| Chance::new(seed(), round));
@@ -38,7 +38,8 @@ struct Plan<'a> {
     scene: Scene<'a>,
     reference: &'a Arc<MemoryStore>,
     steps: Vec<Step>,
-    /// Random text lengths, in every round but the first.
+    /// The source of random text lengths. `None` in the first round, in which texts have fixed
+    /// lengths.
     sizes: Option<Chance>,
 }
 
@@ -82,7 +83,8 @@ impl Plan<'_> {
         self.add(Step::Remove(ids, self.scene.clock.now()));
     }
 
-    /// Returns a text of `bytes` bytes, or, if `sizes` is set, of a random length below twice that.
+    /// Returns a text of `bytes` bytes. If the field `sizes` is set, the length is random instead,
+    /// below twice `bytes`.
     fn long(&mut self, bytes: u64) -> String {
         let bytes = self.sizes.as_mut().map_or(bytes, |sizes| sizes.below(2 * bytes));
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -94,7 +96,7 @@ impl Plan<'_> {
     }
 }
 
-/// Creates roots and appends batches of several sizes.
+/// Adds steps that create root sessions and append batches of several sizes.
 fn grow(plan: &mut Plan<'_>) {
     plan.root("alpha", rich());
     plan.append("alpha", vec![user("one"), assistant("two")]);
@@ -110,7 +112,8 @@ fn grow(plan: &mut Plan<'_>) {
     plan.append("omega", vec![result("c1", &text), result("c2", "")]);
 }
 
-/// Creates forks of roots and of forks, some sharing and some copying, and changes their headers.
+/// Adds steps that create forks of roots and of forks, and that change the headers of these forks.
+/// Some forks share the events of their parent, some copy them.
 fn fork(plan: &mut Plan<'_>) {
     plan.child("alpha", "beta", 5, Strategy::ShareV1, vec![user("plan B?")]);
     plan.append("beta", turns(3));
@@ -131,7 +134,8 @@ fn fork(plan: &mut Plan<'_>) {
     plan.child("alpha", "epsilon", 30, Strategy::ShareV1, vec![user("from far behind")]);
 }
 
-/// Imports a source in two steps.
+/// Adds two steps that import a session file. The first imports its beginning and the second the
+/// rest.
 fn import(plan: &mut Plan<'_>) {
     let target = Target::New { dialect: "test".into(), revision: 0, first_line: 7, latest: None };
     let draft = plan.scene.draft("native", Vec::new());
@@ -190,7 +194,7 @@ fn read_on(
     Step::Commit(Box::new(Transaction { writes, source, ..Transaction::default() }))
 }
 
-/// Commits writes to sessions of several families in one transaction.
+/// Adds a step that writes to sessions of several families in one transaction.
 fn together(plan: &mut Plan<'_>) {
     let copy = plan.scene.child_draft("delta", "eta", 4, Strategy::ReplayV1, turns(1));
     let theta = plan.scene.draft("theta", turns(2));
@@ -209,7 +213,7 @@ fn together(plan: &mut Plan<'_>) {
     plan.append("eta", turns(1));
 }
 
-/// Deletes sessions and continues on the sessions that remain.
+/// Adds steps that delete sessions, and steps on the sessions that remain.
 fn clear(plan: &mut Plan<'_>) {
     plan.remove(&["omega"]);
     plan.remove(&["alpha"]);

@@ -14,11 +14,11 @@ use std::process::{Command, ExitCode};
 use crate::command::{Failure, cargo, output, run};
 use crate::tools::target;
 
-/// The environment variable that makes this program run as rustdoc. Its value is the path of the
+/// If this environment variable is set, this program acts as rustdoc. The value is the path of the
 /// real rustdoc.
 const VARIABLE: &str = "FORKLORE_XTASK_RUSTDOC";
 
-/// Creates the JSON files and returns their directory.
+/// Creates rustdoc's JSON files of the public API and returns their directory.
 pub(super) fn document() -> Result<PathBuf, Failure> {
     let this = env::current_exe()
         .map_err(|source| Failure::NotStarted { command: "xtask".into(), source })?;
@@ -41,8 +41,8 @@ fn crates() -> Result<Vec<String>, Failure> {
     Ok(names.filter(|name| name.starts_with("forklore")).map(str::to_owned).collect())
 }
 
-/// Returns the format version of a JSON file, which is at the end of the file. `None` if the file
-/// has no version.
+/// Returns the version of the JSON format in which rustdoc wrote the file `path`. The version is at
+/// the end of the file. Returns `None` if the file has no version.
 pub(super) fn format(path: &Path) -> Result<Option<u32>, Failure> {
     let text = fs::read_to_string(path)
         .map_err(|source| Failure::Folder { path: path.to_path_buf(), source })?;
@@ -54,8 +54,8 @@ fn version(json: &str) -> Option<u32> {
     version.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// Runs rustdoc with the arguments of this program, if cargo started this program instead of
-/// rustdoc. Otherwise returns `None`.
+/// Runs the real rustdoc with the arguments of this program, if cargo started this program instead
+/// of rustdoc. Otherwise does nothing and returns `None`.
 pub(crate) fn pass_on() -> Option<ExitCode> {
     let rustdoc = env::var_os(VARIABLE)?;
     let args: Vec<OsString> = env::args_os().skip(1).collect();

@@ -16,7 +16,8 @@ use serde_json::Value;
 
 const FACADE: &str = "forklore";
 
-/// The traits that the compiler implements automatically, and their blanket implementations.
+/// Traits that the compiler implements automatically. Their implementations are left out of the
+/// listing of the public API, with few exceptions.
 const AUTOMATIC: [&str; 8] = [
     "core::marker::Send",
     "core::marker::Sync",
@@ -28,7 +29,8 @@ const AUTOMATIC: [&str; 8] = [
     "core::marker::StructuralPartialEq",
 ];
 
-/// Those of the automatic traits on which users rely: the listing shows that a type lacks one.
+/// The automatically implemented traits on which users rely. If a type lacks one of them, the
+/// listing of the public API shows it.
 const RELIED_ON: [&str; 3] = ["core::marker::Send", "core::marker::Sync", "core::marker::Unpin"];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -58,8 +60,8 @@ fn path(folder: &Path, name: &str) -> PathBuf {
     folder.join(name).with_extension("json")
 }
 
-/// Returns the items of a crate. The implementations that `derive` generates are one line per
-/// trait, without the methods.
+/// Returns the public items of the crate that the file `json` describes. An implementation that
+/// `derive` generates is one line, without its methods.
 fn items(json: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let build = |without_derived| {
         let api = Builder::from_rustdoc_json(json).omit_blanket_impls(true);
@@ -72,8 +74,8 @@ fn items(json: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     Ok(items)
 }
 
-/// Checks whether an item is listed. An implementation that the compiler adds is listed only if it
-/// is negative, and of a trait on which users rely.
+/// Checks whether the listing of the public API includes an item. An implementation that the
+/// compiler adds is included only if it is negative, and of a trait on which users rely.
 fn is_listed(item: &str) -> bool {
     let is_of = |name: &&&str| item.contains(&format!("{name} for "));
     let is_negative = |name: &&str| item.contains(&format!(" !{name} for "));
@@ -84,7 +86,7 @@ fn is_listed(item: &str) -> bool {
             .is_none_or(|name| RELIED_ON.contains(name) && is_negative(name))
 }
 
-/// The parsed JSON that rustdoc wrote for a crate.
+/// The JSON that rustdoc wrote about one crate.
 struct Documented(Value);
 
 impl Documented {
@@ -95,29 +97,33 @@ impl Documented {
         Ok(Self(serde_json::from_str(&text)?))
     }
 
-    /// Returns the definition of an item, or `None` if the item belongs to another crate.
+    /// Returns rustdoc's definition of an item, or `None` if the item belongs to another crate.
     fn item(&self, id: &Value) -> Option<&Value> {
         self.0.get("index")?.get(id.to_string())
     }
 
-    /// Returns the path at which an item is defined, in this crate or in another.
+    /// Returns the path at which an item is defined, in this crate or in another. Returns `None` if
+    /// rustdoc does not know the item.
     fn defined(&self, id: &Value) -> Option<String> {
         let parts = self.0.get("paths")?.get(id.to_string())?.get("path")?.as_array()?;
         Some(parts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("::"))
     }
 }
 
-/// The names that items have under `forklore`, with the paths at which they are defined as keys.
+/// The names under which items are visible in the crate `forklore`. The keys are the paths at which
+/// the items are defined.
 #[derive(Default)]
 struct Names {
     visible: BTreeMap<String, String>,
-    /// The paths at which re-exported items are defined, with the names of the re-exports as keys.
+    /// The paths at which re-exported items are defined. The keys are the names under which they
+    /// are re-exported.
     exported: BTreeMap<String, String>,
 }
 
 impl Names {
-    /// Adds the items of a crate that is visible as `name`. Returns the crate's re-exports from
-    /// other crates: the visible name of each, and the path at which the item is defined.
+    /// Adds the names of the items of a crate, which is visible as `name`. Returns what the crate
+    /// re-exports from other crates: the visible name of each item, and the path at which it is
+    /// defined.
     fn walk(&mut self, documented: &Documented, name: &str) -> Vec<(String, String)> {
         let mut exports = Vec::new();
         let Some(root) = documented.0.get("root") else { return exports };
@@ -152,7 +158,7 @@ impl Names {
         exports
     }
 
-    /// Adds a name for an item. If an item has several names, the shortest counts.
+    /// Adds a visible name for an item. If an item has several names, the shortest one remains.
     fn add(&mut self, documented: &Documented, id: &Value, visible: String) {
         let Some(defined) = documented.defined(id) else { return };
         let length = |name: &String| (name.matches("::").count(), name.clone());
@@ -162,7 +168,8 @@ impl Names {
         }
     }
 
-    /// Returns the line of the listing for an item.
+    /// Returns the line for an item in the listing of the public API. Paths are replaced by the
+    /// names that are visible in `forklore`.
     fn line(&self, item: &str) -> String {
         let line = self.renamed(item);
         let Some(name) = line.strip_prefix("pub use ") else { return line };
@@ -172,7 +179,8 @@ impl Names {
         }
     }
 
-    /// Returns `text` with each path replaced by the name that it has under `forklore`.
+    /// Returns `text` with the path of each item replaced by the name under which it is visible in
+    /// `forklore`.
     fn renamed(&self, text: &str) -> String {
         let mut renamed = String::new();
         let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';

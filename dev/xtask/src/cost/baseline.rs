@@ -6,11 +6,12 @@ use std::path::PathBuf;
 
 use crate::command::{Failure, output, program, root};
 
-/// The target for which instructions are counted. Other targets are skipped.
+/// The target for which instructions are counted. On other targets, `cargo xtask cost` counts
+/// nothing.
 pub(super) const MACHINE: &str = "x86_64-unknown-linux-gnu";
 
-/// Everything that determines the instruction count of a program in addition to its code. The C
-/// library copies memory in another way on processors without AVX2.
+/// What determines the instruction count of a program in addition to its code. The processor is
+/// included because the C library copies memory in another way without AVX2.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Toolchain {
     pub(super) compiler: String,
@@ -19,11 +20,11 @@ pub(super) struct Toolchain {
     pub(super) avx2: bool,
 }
 
-/// Instruction counts, with the names of the verbs as keys.
+/// Instruction counts. The keys are the names of the measured operations.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts(BTreeMap<String, u64>);
 
-/// The counts in the repository, with which new counts are compared.
+/// The instruction counts in the repository, with which new counts are compared.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Baseline {
     pub(super) toolchain: Toolchain,
@@ -31,7 +32,7 @@ pub(super) struct Baseline {
 }
 
 impl Toolchain {
-    /// Returns the toolchain that the next build uses.
+    /// Returns the toolchain that is installed now, with which the next build is made.
     pub(super) fn now() -> Result<Self, Failure> {
         let name = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let text = output(program(name).arg("-vV"))?;
@@ -48,7 +49,7 @@ impl Toolchain {
         })
     }
 
-    /// Checks whether this toolchain builds for the target whose instructions are counted.
+    /// Checks whether this toolchain builds for the only target for which instructions are counted.
     pub(super) fn is_counted(&self) -> bool {
         self.machine == MACHINE
     }
@@ -62,7 +63,7 @@ impl std::fmt::Display for Toolchain {
 }
 
 impl Counts {
-    /// Returns the count for this name, or 0 if there is no such name.
+    /// Returns the instruction count of the operation `name`, or 0 if there is no such operation.
     pub(super) fn of(&self, name: &str) -> u64 {
         self.0.get(name).copied().unwrap_or_default()
     }
@@ -75,7 +76,7 @@ impl FromIterator<(String, u64)> for Counts {
 }
 
 impl Baseline {
-    /// Reads the baseline from the repository.
+    /// Reads the baseline, the earlier instruction counts, from the repository.
     pub(super) fn read() -> Result<Self, Failure> {
         let path = path();
         let text = fs::read_to_string(&path)
@@ -83,7 +84,7 @@ impl Baseline {
         Ok(Self::parse(&text))
     }
 
-    /// Prints these counts, and writes them to the repository as the new baseline.
+    /// Prints these instruction counts, and writes them to the repository as the new baseline.
     pub(super) fn write(&self) -> Result<(), Failure> {
         let path = path();
         eprintln!("\n{self}");

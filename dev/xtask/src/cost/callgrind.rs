@@ -7,11 +7,12 @@ use super::baseline::Counts;
 use crate::command::{Failure, run};
 use crate::valgrind;
 
-/// The common prefix of the names of all counted functions.
+/// The beginning of the paths of all functions whose instructions are counted.
 const FUNCTION: &str = "forklore_cost::counted::counted_";
 
-/// Runs `binary` and counts the instructions of each function `counted_NAME`, from its entry to its
-/// return.
+/// Runs `binary` under Valgrind and counts the instructions of each function `counted_NAME`, from
+/// its entry to its return. `names` contains the values of `NAME`; `folder` receives Valgrind's
+/// output.
 pub(super) fn count(binary: &Path, folder: &Path, names: &[&str]) -> Result<Counts, Failure> {
     let mut valgrind = valgrind::command()?;
     valgrind.args(["--tool=callgrind", "--quiet"]);
@@ -37,7 +38,8 @@ pub(super) fn count(binary: &Path, folder: &Path, names: &[&str]) -> Result<Coun
     Ok(counted.into_iter().collect())
 }
 
-/// Returns the name of the function to which an output file of Valgrind belongs, and its count.
+/// Returns the name and the instruction count of a function, from `text`, an output file of
+/// Valgrind. Returns `None` if the file belongs to none of the functions in `names`.
 fn total(text: &str, names: &[&str]) -> Option<(String, u64)> {
     let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name));
     let trigger = field("desc: Trigger: --dump-after=")?.strip_prefix(FUNCTION)?;
