@@ -3,12 +3,12 @@
 
 use forklore::prelude::*;
 
-use super::grouped;
 use crate::error::{Error, Result};
 use crate::figure::{Figure, Goal, Unit};
 use crate::process::Program;
 use crate::samples::Samples;
 use crate::scene::Scene;
+use crate::thousands::grouped;
 
 /// How often each command runs. A command ends so soon that one run may end before its memory is
 /// sampled.
