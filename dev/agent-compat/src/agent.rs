@@ -1,22 +1,14 @@
-//! The agents under test: how to set up each without a network, and how to start it with a session.
+//! An agent under test: how to set it up without a network, and how to start it with a session.
 
-mod claude;
-mod codex;
-mod gemini;
-mod opencode;
-mod pi;
-
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use crate::atoms::Atom;
-use crate::error::{Error, Result};
-use crate::run::Setting;
+use crate::error::Result;
+use crate::site::Site;
 
-/// All agents whose continuation of sessions can be tested.
-pub(crate) static ALL: &[Agent] =
-    &[pi::AGENT, claude::AGENT, codex::AGENT, gemini::AGENT, opencode::AGENT];
+/// The prompt that each agent sends after the fork's history.
+pub(crate) const PROMPT: &str = "Please go on here.";
 
 /// An agent under test: how to run it, and how to interpret its requests.
 pub(crate) struct Agent {
@@ -41,64 +33,7 @@ pub(crate) struct Agent {
     pub(crate) received: fn(Vec<Atom>) -> Vec<Atom>,
 }
 
-/// The directories, programs and port with which an agent runs.
-pub(crate) struct Site {
-    pub(crate) home: PathBuf,
-    pub(crate) project: PathBuf,
-    pub(crate) agents: PathBuf,
-    pub(crate) node: PathBuf,
-    pub(crate) python: PathBuf,
-    pub(crate) port: u16,
-}
-
-impl Site {
-    pub(crate) fn new(folder: &Path, setting: &Setting, port: u16) -> Result<Self> {
-        let folder = folder.canonicalize().map_err(Error::file(folder))?;
-        let (home, project) = (folder.join("home"), folder.join("project"));
-        for folder in [&home, &project] {
-            fs::create_dir_all(folder).map_err(Error::file(folder))?;
-        }
-        let agents = setting.agents.join("node_modules");
-        let (node, python) = (setting.node.clone(), setting.python.clone());
-        Ok(Self { home, project, agents, node, python, port })
-    }
-
-    /// Writes a file at `path`, relative to the agent's home directory.
-    pub(crate) fn write(&self, path: &str, text: &str) -> Result<()> {
-        let path = self.home.join(path);
-        let folder = path.parent().unwrap_or(&self.home);
-        fs::create_dir_all(folder).map_err(Error::file(folder))?;
-        fs::write(&path, text).map_err(Error::file(&path))
-    }
-
-    /// Returns the URL of the fake model that the agents use.
-    pub(crate) fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
-    }
-
-    /// Creates a command for a program that can reach no server except the fake model.
-    pub(crate) fn offline(&self, program: impl AsRef<Path>) -> Command {
-        let mut command = Command::new(program.as_ref());
-        command.env_clear().current_dir(&self.project).env("HOME", &self.home);
-        command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
-        for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
-            // Nothing listens on port 9, the `discard` port.
-            command.env(name, "http://127.0.0.1:9");
-        }
-        command.env("NO_PROXY", "127.0.0.1,localhost");
-        command
-    }
-
-    /// Creates a command that runs `script`, a file of the installed npm packages, with Node.js.
-    pub(crate) fn script(&self, script: &str) -> Command {
-        let mut command = self.offline(&self.node);
-        command.arg(self.agents.join(script));
-        command
-    }
-}
-
-/// Returns the pieces of a conversation unchanged. For agents that send a conversation exactly as
-/// forklore expects it.
-fn as_it_is(atoms: Vec<Atom>) -> Vec<Atom> {
+/// Returns the pieces unchanged, for agents without a wording of their own.
+pub(crate) fn as_it_is(atoms: Vec<Atom>) -> Vec<Atom> {
     atoms
 }

@@ -6,20 +6,25 @@
 //! receive.
 
 mod agent;
+mod agents;
 mod atoms;
 mod case;
 mod error;
 mod mock;
+mod outcome;
 mod output;
 mod request;
 mod run;
+mod setting;
+mod site;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::error::{Error, Result};
-use crate::run::{Outcome, Setting};
+use crate::outcome::Outcome;
+use crate::setting::Setting;
 
 fn main() -> ExitCode {
     match start(&Setting::parse()) {
@@ -34,7 +39,7 @@ fn start(setting: &Setting) -> Result<Vec<Outcome>> {
     let names = &setting.names;
     let is_requested =
         |name: &str| names.is_empty() || names.iter().any(|question| question == name);
-    let chosen: Vec<_> = agent::ALL.iter().filter(|agent| is_requested(agent.name)).collect();
+    let chosen: Vec<_> = agents::ALL.iter().filter(|agent| is_requested(agent.name)).collect();
     if chosen.is_empty() {
         return Err(Error::Nobody(names.join(", ")));
     }

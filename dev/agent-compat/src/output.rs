@@ -6,7 +6,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use crate::case::Kind;
-use crate::run::{Different, Outcome, Tried};
+use crate::outcome::{Different, Outcome, Tried};
 
 /// Prints the column headings of the table of test outcomes.
 pub(crate) fn heading() {

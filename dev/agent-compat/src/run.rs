@@ -1,84 +1,22 @@
 //! Tests an agent on one fork after the other: writes the agent's file, starts the agent, and
 //! compares its request.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use clap::Parser;
 use forklore::blocking;
 use serde::Deserialize;
 
-use crate::agent::{self, Agent, Site};
+use crate::agent::{Agent, PROMPT};
 use crate::atoms::{self, Atom};
 use crate::case::{self, Case, Kind};
 use crate::error::{Error, Result};
 use crate::mock::{Mock, ReceivedRequest};
-use crate::{output, request};
-
-/// The prompt that each agent under test sends after the history of the fork.
-pub(crate) const PROMPT: &str = "Please go on here.";
-
-/// What everything runs with.
-#[derive(Debug, Parser)]
-#[command(name = "forklore-agent-compat")]
-pub(crate) struct Setting {
-    /// The program forklore
-    #[arg(long, value_name = "PROGRAM")]
-    pub(crate) forklore: PathBuf,
-    /// The folder that the agents are installed in
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) agents: PathBuf,
-    /// The node that runs them
-    #[arg(long, value_name = "PROGRAM")]
-    pub(crate) node: PathBuf,
-    /// The Python that the SDK of Claude Code was installed with
-    #[arg(long, value_name = "PROGRAM")]
-    pub(crate) python: PathBuf,
-    /// A folder of sessions; may be repeated
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) sessions: Vec<PathBuf>,
-    /// A few forks of each agent only
-    #[arg(long)]
-    pub(crate) quick: bool,
-    /// The agents to try [default: all]
-    #[arg(value_name = "AGENT")]
-    pub(crate) names: Vec<String>,
-}
-
-/// One combination to test: the agent, the agent that wrote the sessions, and the kind of sessions.
-#[derive(Clone, Copy)]
-pub(crate) struct Tried {
-    pub(crate) agent: &'static str,
-    pub(crate) from: &'static str,
-    pub(crate) kind: Kind,
-}
-
-/// The outcome of testing one combination of an agent and sessions. Includes the numbers of
-/// sessions and forks.
-pub(crate) struct Outcome {
-    pub(crate) tried: Tried,
-    pub(crate) sessions: usize,
-    pub(crate) forks: usize,
-    pub(crate) different: usize,
-    /// The number of forks that were not tested, because they contain no message of a conversation
-    /// yet.
-    pub(crate) left_out: usize,
-    pub(crate) seconds: f64,
-}
-
-/// A fork for which the agent did not send the expected messages to the model, with the difference.
-pub(crate) struct Different {
-    case: String,
-    why: String,
-}
-
-impl fmt::Display for Different {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\n{}", self.case, self.why)
-    }
-}
+use crate::outcome::{Different, Outcome, Tried};
+use crate::setting::Setting;
+use crate::site::Site;
+use crate::{agents, output, request};
 
 /// The parsed JSON answer of `forklore resume-in --json`.
 #[derive(Deserialize)]
@@ -101,7 +39,7 @@ pub(crate) fn all(agent: &'static Agent, setting: &Setting) -> Result<Vec<Outcom
         (tried(agent.name, Kind::Written), setting.quick),
         (tried(agent.other, Kind::Written), true),
     ];
-    let others = agent::ALL.iter().filter(|from| !setting.quick || from.name == agent.other);
+    let others = agents::ALL.iter().filter(|from| !setting.quick || from.name == agent.other);
     let parallel = others.map(|from| (tried(from.name, Kind::ParallelCalls), setting.quick));
     rounds.extend(parallel);
     let outcomes = rounds.into_iter().map(|(tried, quick)| {

@@ -21,6 +21,7 @@ mod prose;
 mod raw;
 mod samples;
 mod scene;
+mod thousands;
 mod transcript;
 
 use std::process::ExitCode;
@@ -38,7 +39,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 fn main() -> ExitCode {
     let options = Options::parse();
     let result = match &options.task {
-        Some(Task::Writer(writer)) => measure::writers::write(writer),
+        Some(Task::Writer(writer)) => measure::writer::write(writer),
         None => run(&options),
     };
     match result {

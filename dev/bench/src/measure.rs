@@ -18,7 +18,8 @@ mod spans;
 mod start;
 mod threads;
 mod waking;
-pub(crate) mod writers;
+pub(crate) mod writer;
+mod writers;
 
 use std::fmt;
 
@@ -126,28 +127,10 @@ impl fmt::Display for Measurement {
     }
 }
 
-/// Formats a number with thousands separators: `1,000,000`.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::scene::Sizes;
-
-    #[test]
-    fn thousands_stand_apart() {
-        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
-    }
 
     /// Runs every measurement that starts no second program. All must produce valid figures.
     #[test]

@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use crate::error::{Doing, Result};
 use crate::measure::Measurement;
+use crate::measure::writer::Writer;
 use crate::scene::{Scene, Sizes};
 
 /// Measures the speed that forklore promises and shows the figures as Markdown.
@@ -42,26 +43,6 @@ pub(crate) enum Task {
     /// One of several processes that write at once
     #[command(hide = true)]
     Writer(Writer),
-}
-
-/// What one writer is told.
-#[derive(Debug, Args)]
-pub(crate) struct Writer {
-    /// The store, as a URL
-    #[arg(long)]
-    pub(crate) store: String,
-    /// The session to append to
-    #[arg(long)]
-    pub(crate) session: String,
-    /// When to begin, in milliseconds since 1970
-    #[arg(long)]
-    pub(crate) begin: u64,
-    /// For how many milliseconds to write
-    #[arg(long)]
-    pub(crate) millis: u64,
-    /// The file to put the result in
-    #[arg(long)]
-    pub(crate) report: PathBuf,
 }
 
 impl Options {

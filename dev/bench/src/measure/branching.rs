@@ -6,7 +6,6 @@ use forklore::prelude::*;
 
 use super::copy::Plain;
 use super::fork::Forks;
-use super::grouped;
 use super::peers::{FORKLORE, rivals, start};
 use crate::chart::{Chart, Scale};
 use crate::error::Result;
@@ -15,6 +14,7 @@ use crate::findings::Findings;
 use crate::peer::{KINDS, Peer};
 use crate::samples::{Rival, Samples, in_turns};
 use crate::scene::{Scene, session};
+use crate::thousands::grouped;
 
 const COPY: &str = "copy of a JSONL file";
 

@@ -7,12 +7,12 @@ use std::time::Duration;
 use forklore::prelude::*;
 use forklore::store::port::{At, Direction, Query};
 
-use super::grouped;
 use crate::error::{Error, Result};
 use crate::figure::{Figure, Goal};
 use crate::numbers::Numbers;
 use crate::samples::{Rival, in_turns, timed};
 use crate::scene::{Bed, Scene, chain, session};
+use crate::thousands::grouped;
 
 const ROUNDS: usize = 200;
 

@@ -4,11 +4,11 @@ use forklore::Engine;
 use forklore::prelude::*;
 
 use super::fork::Forks;
-use super::grouped;
 use crate::error::Result;
 use crate::figure::{Figure, Goal};
 use crate::samples::pair;
 use crate::scene::{Scene, chain, middle, session};
+use crate::thousands::grouped;
 
 pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     let mut figures = depth(scene)?;

@@ -5,12 +5,12 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use super::grouped;
 use crate::error::{Doing, Error, Result};
 use crate::figure::{Figure, Goal, Unit};
 use crate::process::Program;
 use crate::samples::{Samples, formatted};
 use crate::scene::Scene;
+use crate::thousands::grouped;
 use crate::transcript::Transcript;
 
 /// The numbers of imports of the small and of the large file. The small file is imported

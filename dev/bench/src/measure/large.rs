@@ -3,12 +3,12 @@
 
 use forklore::prelude::*;
 
-use super::grouped;
 use crate::error::{Error, Result};
 use crate::figure::{Figure, Goal, Unit};
 use crate::process::Program;
 use crate::samples::Samples;
 use crate::scene::Scene;
+use crate::thousands::grouped;
 
 /// The number of runs of each command. A command ends so soon that its memory may not be sampled in
 /// a single run.

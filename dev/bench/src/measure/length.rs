@@ -3,11 +3,11 @@
 use forklore::prelude::*;
 
 use super::fork::Forks;
-use super::grouped;
 use crate::error::Result;
 use crate::figure::{Figure, Goal, Unit};
 use crate::samples::pair;
 use crate::scene::{Bed, Scene, middle, session};
+use crate::thousands::grouped;
 
 pub(super) fn measure(scene: &Scene) -> Result<Vec<Figure>> {
     let [short, long] = scene.sizes.events;

@@ -11,7 +11,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tempfile::TempDir;
 
-use super::grouped;
 use crate::chart::{Chart, Scale};
 use crate::error::{Doing, Error, Result};
 use crate::figure::{Figure, Goal};
@@ -19,6 +18,7 @@ use crate::findings::Findings;
 use crate::raw::{Raw, Seen};
 use crate::samples::{Rival, in_turns, timed};
 use crate::scene::{Bed, Scene, session};
+use crate::thousands::grouped;
 
 /// The approximate number of events read for one session length, over all loads. A short session is
 /// therefore loaded more often than a long one.

@@ -2,11 +2,11 @@
 
 use forklore::engine::ListRequest;
 
-use super::grouped;
 use crate::error::{Error, Result};
 use crate::figure::{Figure, Goal, Unit};
 use crate::samples::{Samples, timed};
 use crate::scene::{Bed, Scene};
+use crate::thousands::grouped;
 
 const NEWEST: usize = 50;
 const ROUNDS: usize = 100;

@@ -7,13 +7,14 @@ use std::cell::RefCell;
 use forklore::prelude::*;
 
 use super::load::stream;
-use super::{branching, descent, grouped};
+use super::{branching, descent};
 use crate::error::{Error, Result};
 use crate::figure::{Figure, Goal};
 use crate::findings::Findings;
 use crate::peer::{KINDS, Peer};
 use crate::samples::{Rival, Samples, in_turns, timed};
 use crate::scene::{Bed, Scene, message, session};
+use crate::thousands::grouped;
 
 /// The name of forklore in the charts.
 pub(super) const FORKLORE: &str = "forklore";

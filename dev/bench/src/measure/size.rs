@@ -5,7 +5,6 @@ use std::time::Duration;
 use forklore::core::limits::BATCH_EVENTS;
 use forklore::prelude::*;
 
-use super::grouped;
 use super::load::stream;
 use crate::error::{Error, Result};
 use crate::figure::{Figure, Goal, Unit};
@@ -13,6 +12,7 @@ use crate::prose::Prose;
 use crate::raw::Seen;
 use crate::samples::{pair, timed};
 use crate::scene::{Bed, Scene, workspace};
+use crate::thousands::grouped;
 
 /// The size of the payload of each event, in bytes.
 const PAYLOAD: usize = 1_024;

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use forklore::prelude::*;
 
-use super::grouped;
 use super::load::stream;
 use crate::chart::{Chart, Scale};
 use crate::error::{Error, Result};
@@ -13,6 +12,7 @@ use crate::figure::{Figure, Goal};
 use crate::findings::Findings;
 use crate::samples::{Rival, Samples, in_turns, timed};
 use crate::scene::{Bed, Scene, extend, session};
+use crate::thousands::grouped;
 
 const ROUNDS: usize = 100;
 

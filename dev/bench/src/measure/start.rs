@@ -9,12 +9,13 @@ use forklore::core::{Event, payload};
 use forklore::prelude::*;
 use forklore::store::port::{Filter, NewSession};
 
-use super::{grouped, newest};
+use super::newest;
 use crate::error::{Doing, Error, Result};
 use crate::figure::{Figure, Goal};
 use crate::process::Program;
 use crate::samples::{Rival, in_turns};
 use crate::scene::{Bed, Scene, extend, message};
+use crate::thousands::grouped;
 
 /// The number of workspaces that the sessions are spread over.
 const WORKSPACES: usize = 100;

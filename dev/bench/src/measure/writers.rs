@@ -4,19 +4,18 @@
 use std::cell::RefCell;
 use std::fs;
 use std::process::Stdio;
-use std::thread::sleep;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use forklore::prelude::*;
 
+use super::writer::{Written, now};
 use crate::chart::{Chart, Scale};
-use crate::error::{Doing, Error, Result};
+use crate::error::{Doing, Result};
 use crate::figure::{Figure, Goal, Unit};
 use crate::findings::Findings;
-use crate::options::Writer;
 use crate::process::Program;
 use crate::samples::{Rival, Samples, formatted, in_turns};
-use crate::scene::{Bed, Scene, message, session};
+use crate::scene::{Bed, Scene, session};
 
 const WRITERS: usize = 4;
 
@@ -29,13 +28,7 @@ const ROUNDS: usize = 7;
 /// Every writer can open the store in this time.
 const HEAD_START: Duration = Duration::from_millis(400);
 
-/// What one writer process did: its number of appends, and the duration of the longest.
-struct Written {
-    appends: u64,
-    longest: Duration,
-}
-
-/// What all writer processes of one round did together.
+/// The combined result of all writers of one round.
 struct Round {
     /// How evenly the writers shared the store: the largest number of appends of one writer divided
     /// by the smallest.
@@ -166,38 +159,4 @@ fn figures_of(how: &str, alone: &Samples, together: &Samples, rounds: &[Round]) 
         )
         .from(formatted(longest), ""),
     ]
-}
-
-/// Does the work of one writer process: appends messages of 1 KB for as long as `writer` requests,
-/// then writes a report.
-pub(crate) fn write(writer: &Writer) -> Result<()> {
-    let session: SessionId = writer.session.parse()?;
-    let engine =
-        forklore::blocking::open(&writer.store).map_err(|error| Error::Wrong(error.to_string()))?;
-    let request = Batch::from(vec![message(0)?]);
-    sleep(Duration::from_millis(writer.begin).saturating_sub(now()));
-    let start = Instant::now();
-    let mut done = Written { appends: 0, longest: Duration::ZERO };
-    while start.elapsed() < Duration::from_millis(writer.millis) {
-        let before = Instant::now();
-        engine.append(&session, &request)?;
-        done.longest = done.longest.max(before.elapsed());
-        done.appends += 1;
-    }
-    let report = format!("{} {}", done.appends, done.longest.as_micros());
-    fs::write(&writer.report, report).doing("cannot write", &writer.report)
-}
-
-impl Written {
-    fn parse(text: &str) -> Result<Self> {
-        let numbers = text.split_once(' ').and_then(|(appends, micros)| {
-            let longest = Duration::from_micros(micros.parse().ok()?);
-            Some(Self { appends: appends.parse().ok()?, longest })
-        });
-        numbers.ok_or_else(|| Error::Wrong(format!("a writer reported {text:?}")))
-    }
-}
-
-fn now() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! Claude Code: its Agent SDK reads the files. Claude Code itself is not started.
 
-use crate::agent::{Agent, as_it_is};
+use crate::agent::{Agent, PROMPT, as_it_is};
 
 /// A Python script that prints the messages of a session as in a request, followed by the prompt.
 /// The script reads the session's file in two ways with Claude's Agent SDK: by the session id, and
@@ -39,7 +39,7 @@ pub(super) const AGENT: Agent = Agent {
     commands: |site, path, id| {
         let mut command = site.offline(&site.python);
         command.env("PYTHONPATH", site.agents.with_file_name("python"));
-        command.args(["-c", READ, id]).arg(path).arg(&site.project).arg(crate::run::PROMPT);
+        command.args(["-c", READ, id]).arg(path).arg(&site.project).arg(PROMPT);
         vec![command]
     },
     is_spoken: |_| true,

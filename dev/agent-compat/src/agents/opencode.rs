@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::agent::{Agent, Site};
+use crate::agent::{Agent, PROMPT};
 use crate::atoms::Atom;
+use crate::site::Site;
 
 pub(super) const AGENT: Agent = Agent {
     name: "opencode",
@@ -22,7 +23,7 @@ pub(super) const AGENT: Agent = Agent {
         let mut import = program(site);
         import.arg("import").arg(path);
         let mut run = program(site);
-        run.args(["run", "-m", "mock/mock-model", "-s", id, crate::run::PROMPT]);
+        run.args(["run", "-m", "mock/mock-model", "-s", id, PROMPT]);
         vec![import, run]
     },
     is_spoken: |_| true,

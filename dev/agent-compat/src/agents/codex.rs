@@ -1,6 +1,6 @@
 //! Codex: its settings and commands.
 
-use crate::agent::{Agent, as_it_is};
+use crate::agent::{Agent, PROMPT, as_it_is};
 
 /// The beginnings of texts that Codex itself adds to a request, with the role `user`. These texts
 /// describe Codex and its environment.
@@ -26,7 +26,7 @@ pub(super) const AGENT: Agent = Agent {
         let program = "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex";
         let mut command = site.offline(site.agents.join(program));
         command.env("RUST_LOG", "error").args(["exec", "--skip-git-repo-check", "resume"]);
-        command.args([id, crate::run::PROMPT]);
+        command.args([id, PROMPT]);
         vec![command]
     },
     is_spoken: |text| !OWN.iter().any(|own| text.trim_start().starts_with(own)),

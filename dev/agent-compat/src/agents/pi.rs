@@ -1,6 +1,6 @@
 //! Pi: its settings and commands.
 
-use crate::agent::Agent;
+use crate::agent::{Agent, PROMPT};
 use crate::atoms::Atom;
 
 pub(super) const AGENT: Agent = Agent {
@@ -18,7 +18,7 @@ pub(super) const AGENT: Agent = Agent {
     commands: |site, path, _| {
         let mut command = site.script("@earendil-works/pi-coding-agent/dist/bundle/cli.js");
         command.env("PI_OFFLINE", "1").args(["--provider", "mock", "--model", "mock-model"]);
-        command.arg("--session").arg(path).args(["-p", crate::run::PROMPT]);
+        command.arg("--session").arg(path).args(["-p", PROMPT]);
         vec![command]
     },
     is_spoken: |_| true,

@@ -1,6 +1,6 @@
 //! Gemini CLI: its settings and commands.
 
-use crate::agent::{Agent, as_it_is};
+use crate::agent::{Agent, PROMPT, as_it_is};
 use crate::atoms::Atom;
 
 pub(super) const AGENT: Agent = Agent {
@@ -16,7 +16,7 @@ pub(super) const AGENT: Agent = Agent {
         let mut command = site.script("@google/gemini-cli/bundle/gemini.js");
         command.env("GEMINI_API_KEY", "x").env("GOOGLE_GEMINI_BASE_URL", site.url());
         command.args(["-m", "gemini-2.5-flash", "--skip-trust", "-r", id]);
-        command.args(["-p", crate::run::PROMPT]);
+        command.args(["-p", PROMPT]);
         vec![command]
     },
     is_spoken: |text| !text.trim_start().starts_with("<session_context>"),
