@@ -1,5 +1,5 @@
-//! The state that the commands share: the global options, and the store, which is opened on first
-//! use.
+//! The state that the commands share: the global options, the definition of the command line, and
+//! the store, which is opened on first use.
 
 use std::cell::OnceCell;
 
@@ -14,15 +14,22 @@ use crate::output::Output;
 use crate::session_ref::SessionRef;
 use crate::{store, workspace};
 
-/// One run of the program: its global options and its engine.
+/// One run of the program: its global options, its command line and its engine.
 pub(crate) struct App {
     globals: Globals,
+    program: fn() -> clap::Command,
     engine: OnceCell<Engine>,
 }
 
 impl App {
-    pub(crate) fn new(globals: Globals) -> Self {
-        Self { globals, engine: OnceCell::new() }
+    /// Creates the state of a run. `program` returns the definition of the command line.
+    pub(crate) fn new(globals: Globals, program: fn() -> clap::Command) -> Self {
+        Self { globals, program, engine: OnceCell::new() }
+    }
+
+    /// Returns the definition of the command line with all its commands.
+    pub(crate) fn program(&self) -> clap::Command {
+        (self.program)()
     }
 
     /// Returns the engine. The first call opens the store, and may create it. Commands therefore

@@ -84,7 +84,9 @@ fn guessed(words: &[OsString]) -> Settings {
 
 /// Converts a usage error to a failure with clap's message and tips, without clap's usage block.
 fn usage(error: &clap::Error, words: &[OsString]) -> Failure {
-    let verb = words.iter().filter_map(|word| word.to_str()).find(|word| Command::is_verb(word));
+    let program = Cli::command();
+    let is_verb = |word: &str| program.get_subcommands().any(|verb| verb.get_name() == word);
+    let verb = words.iter().filter_map(|word| word.to_str()).find(|word| is_verb(word));
     usage_of(error, verb)
 }
 
@@ -111,4 +113,29 @@ pub(crate) fn usage_of(error: &clap::Error, verb: Option<&str>) -> Failure {
     let help =
         verb.map_or_else(|| "forklore --help".to_owned(), |v| format!("forklore {v} --help"));
     Failure::invalid(message).or_try(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use forklore::api::ANSWERS;
+
+    use super::*;
+
+    #[test]
+    fn every_command_with_json_has_an_answer_in_the_contract() {
+        let mut program = command().disable_help_subcommand(true);
+        // Adds the global options to each command.
+        program.build();
+        let takes_json =
+            |command: &&clap::Command| command.get_arguments().any(|arg| arg.get_id() == "json");
+        let commands = program.get_subcommands().filter(takes_json);
+        let commands: BTreeSet<_> = commands.map(clap::Command::get_name).collect();
+        let is_there = |verb: &&str| cfg!(feature = "graph") || !["graph", "sparql"].contains(verb);
+        let verbs = ANSWERS.iter().filter_map(|answer| answer.usage.split(' ').next());
+        let verbs: BTreeSet<_> = verbs.filter(is_there).collect();
+        assert_eq!(commands, verbs);
+        assert!(commands.len() > 30, "{commands:?}");
+    }
 }

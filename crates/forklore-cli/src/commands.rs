@@ -1,6 +1,7 @@
 //! The commands, one per file. Each file has the command's options, its operation and its output.
 
 mod append;
+mod arguments;
 mod attach;
 mod branches;
 mod bring;
@@ -38,19 +39,14 @@ mod sparql;
 mod stats;
 mod tree;
 mod verify;
+mod views;
 mod welcome;
 
-use std::str::FromStr;
-
-use clap::{CommandFactory, Subcommand};
-use forklore::core::id::IdError;
-use forklore::core::{Data, Selector};
+use clap::Subcommand;
 
 use crate::app::App;
-use crate::args::Cli;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::output::Output;
-use paging::Paging;
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -91,13 +87,6 @@ pub(crate) enum Command {
     Doctor(doctor::Args),
     Completions(completions::Args),
     Man(man::Args),
-}
-
-impl Command {
-    /// Checks whether an argument is the name of a command.
-    pub(crate) fn is_verb(word: &str) -> bool {
-        Cli::command().get_subcommands().any(|verb| verb.get_name() == word)
-    }
 }
 
 /// Runs a command. Without a command, shows the first steps.
@@ -143,48 +132,6 @@ pub(crate) fn run(command: Option<Command>, app: &App, output: &mut Output) -> R
         Command::Pack(args) => pack::run(&args, app, output),
         Command::Doctor(args) => doctor::run(&args, app, output),
         Command::Completions(args) => completions::run(&args, output),
-        Command::Man(args) => man::run(&args, output),
-    }
-}
-
-/// Parses an id, a label or another name from the command line. The error does not repeat the text,
-/// which may be hostile.
-fn parsed<T: FromStr<Err = IdError>>(text: Option<&str>, what: &'static str) -> Result<Option<T>> {
-    text.map(|text| text.parse().map_err(Failure::name(what))).transpose()
-}
-
-/// Parses JSON from the option `--{what}`. Numbers and strings stay as they were written.
-fn json(what: &str, text: Option<&str>) -> Result<Option<Data>> {
-    let parse =
-        |text| Data::parse(text).map_err(|error| Failure::invalid(format!("--{what}: {error}")));
-    text.map(parse).transpose()
-}
-
-/// Parses a cut, such as `turn:2`, from the command line.
-fn selector(text: Option<&str>) -> Result<Option<Selector>> {
-    let parse = |text: &str| text.parse().map_err(|error| Failure::invalid(format!("{error}")));
-    text.map(parse).transpose()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use forklore::api::ANSWERS;
-
-    #[test]
-    fn every_command_with_json_has_an_answer_in_the_contract() {
-        let mut program = crate::args::command().disable_help_subcommand(true);
-        // Adds the global options to each command.
-        program.build();
-        let takes_json =
-            |command: &&clap::Command| command.get_arguments().any(|arg| arg.get_id() == "json");
-        let commands = program.get_subcommands().filter(takes_json);
-        let commands: BTreeSet<_> = commands.map(clap::Command::get_name).collect();
-        let is_there = |verb: &&str| cfg!(feature = "graph") || !["graph", "sparql"].contains(verb);
-        let verbs = ANSWERS.iter().filter_map(|answer| answer.usage.split(' ').next());
-        let verbs: BTreeSet<_> = verbs.filter(is_there).collect();
-        assert_eq!(commands, verbs);
-        assert!(commands.len() > 30, "{commands:?}");
+        Command::Man(args) => man::run(&args, app, output),
     }
 }

@@ -9,7 +9,6 @@ use std::env;
 use std::ffi::OsStr;
 use std::path::Path;
 
-use clap::CommandFactory;
 use clap_complete::engine::{
     ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
 };
@@ -19,7 +18,6 @@ use forklore::engine::{ListRequest, Listing};
 use forklore::{StoreUrl, blocking};
 use forklore_sanitize::terminal;
 
-use crate::args::Cli;
 use crate::output::ShortIds;
 use crate::{store, workspace};
 
@@ -34,10 +32,11 @@ const WHOLE_LABELS: &str = "COMP_WORDBREAKS=${COMP_WORDBREAKS//@/}\n";
 const OFFERED: usize = 200;
 
 /// Prints completions, if a shell requests them through [`COMPLETION_VARIABLE`]. Returns whether a
-/// shell requested them.
-pub(crate) fn answered() -> bool {
+/// shell requested them. `program` returns the definition of the command line.
+pub(crate) fn answered(program: fn() -> clap::Command) -> bool {
     let here = env::current_dir().ok();
-    let completion = CompleteEnv::with_factory(command).var(COMPLETION_VARIABLE);
+    let completion =
+        CompleteEnv::with_factory(|| with_completers(program())).var(COMPLETION_VARIABLE);
     completion.try_complete(env::args_os(), here.as_deref()).unwrap_or(true)
 }
 
@@ -56,12 +55,11 @@ pub(crate) fn script(shell: &str) -> Option<String> {
     String::from_utf8(script).ok()
 }
 
-/// Returns the definition of the command line, with completion for the arguments that take a
-/// session.
-fn command() -> clap::Command {
+/// Adds completion to the arguments that take a session.
+fn with_completers(program: clap::Command) -> clap::Command {
     let names = |arg: &clap::Arg| SESSIONS.contains(&arg.get_id().as_str());
     let completer = || ArgValueCompleter::new(sessions);
-    Cli::command().mut_subcommands(|verb| {
+    program.mut_subcommands(|verb| {
         verb.mut_args(|arg| if names(&arg) { arg.add(completer()) } else { arg })
     })
 }

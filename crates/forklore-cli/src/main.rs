@@ -29,7 +29,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 fn main() -> ExitCode {
     exit::on_interrupt();
     exit::on_file_limit();
-    if completion::answered() {
+    if completion::answered(args::command) {
         return ExitCode::SUCCESS;
     }
     let (cli, mut output) = match args::read() {
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     if let Some(filter) = &cli.globals.log {
         output::log::start(filter);
     }
-    let app = app::App::new(cli.globals);
+    let app = app::App::new(cli.globals, args::command);
     let done = commands::run(cli.command, &app, &mut output).and_then(|()| output.flush());
     app.warn(&mut output);
     exit::code(done, &mut output)

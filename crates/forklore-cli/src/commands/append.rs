@@ -18,6 +18,8 @@ use crate::failure::{Failure, Result};
 use crate::output::{Output, Tone, count};
 use crate::session_ref::SessionRef;
 
+use super::arguments;
+
 const EXAMPLES: &str = "\
 Examples:
   forklore append last --text \"plan A or plan B?\"
@@ -54,7 +56,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let batch = match (&args.text, &args.data) {
         (Some(text), _) => NumberedEvents::of(NewEvent::text(kind, text).map_err(Error::from)?),
         (None, Some(_)) => {
-            let data = super::json("data", args.data.as_deref())?;
+            let data = arguments::json("data", args.data.as_deref())?;
             let data = data.unwrap_or_else(|| Data::from_checked("null"));
             NumberedEvents::of(NewEvent::new(kind, data))
         }

@@ -10,7 +10,7 @@ use crate::failure::Result;
 use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, count, cut};
 use crate::session_ref::SessionRef;
 
-use super::Paging;
+use super::paging::Paging;
 
 const EXAMPLES: &str = "\
 Examples:

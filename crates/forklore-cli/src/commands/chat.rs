@@ -1,7 +1,6 @@
 //! `chat`: runs a conversation with an agent, interactively at a terminal, or runs a single turn.
 
 mod piped;
-mod views;
 
 use std::path::PathBuf;
 
@@ -17,6 +16,8 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::session_ref::SessionRef;
 use crate::{exit, wiring};
+
+use super::views;
 
 const EXAMPLES: &str = "\
 Examples:

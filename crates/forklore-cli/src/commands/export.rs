@@ -13,7 +13,7 @@ use crate::failure::Result;
 use crate::output::{Output, Page, Tone, count};
 use crate::session_ref::SessionRef;
 
-use super::new_file;
+use super::{arguments, new_file};
 
 const PLAIN: &str = "plain";
 /// The names of all export formats, the values of `--to`.
@@ -56,7 +56,7 @@ impl Args {
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
-    let at = super::selector(args.at.as_deref())?;
+    let at = arguments::selector(args.at.as_deref())?;
     let header = app.session(&session, output)?;
     let request = Export {
         session_id: header.id.clone(),

@@ -18,6 +18,8 @@ use crate::output::{Output, Page, Tone, count, cut};
 use crate::session_ref::SessionRef;
 use crate::{wiring, workspace};
 
+use super::arguments;
+
 /// The maximum number of ancestors in the small tree around a new branch. [`SIBLINGS`] limits its
 /// siblings.
 const ANCESTORS: usize = 4;
@@ -131,13 +133,13 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let options = Options {
         at: match args.to_seq {
             Some(seq) => Some(Selector::Seq(seq)),
-            None => super::selector(args.at.as_deref())?,
+            None => arguments::selector(args.at.as_deref())?,
         },
-        id: super::parsed(args.id.as_deref(), "session id")?,
-        label: super::parsed(args.label.as_deref(), "label")?,
+        id: arguments::parsed(args.id.as_deref(), "session id")?,
+        label: arguments::parsed(args.label.as_deref(), "label")?,
         into: args.into_workspace.as_deref().map(|dir| workspace::of(Some(dir))).transpose()?,
     };
-    let metadata = super::json("metadata", args.metadata.as_deref())?;
+    let metadata = arguments::json("metadata", args.metadata.as_deref())?;
     let parent = app.session(&session, output)?;
     let engine = app.engine()?;
     let id = match args.id_style {

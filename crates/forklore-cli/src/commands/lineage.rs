@@ -9,7 +9,7 @@ use crate::output::session::label_tone;
 use crate::output::{Cell, Column, Output, Page, ShortIds, Table, Tone, cut};
 use crate::session_ref::SessionRef;
 
-use super::Paging;
+use super::paging::Paging;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory;
 use clap_mangen::Man;
 use forklore::api::{ManPage, ManPages};
 
-use crate::args::Cli;
+use crate::app::App;
 use crate::failure::{Failure, Result};
 use crate::output::{Output, Tone, count};
 
@@ -27,8 +26,8 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &Args, output: &mut Output) -> Result<()> {
-    let pages = pages();
+pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
+    let pages = pages(app.program());
     if let Some(dir) = &args.out {
         return write(dir, &pages, output);
     }
@@ -48,8 +47,8 @@ struct Page {
 }
 
 /// Returns all manual pages, starting with the page of the program itself.
-fn pages() -> Vec<Page> {
-    let mut program = Cli::command().disable_help_subcommand(true);
+fn pages(program: clap::Command) -> Vec<Page> {
+    let mut program = program.disable_help_subcommand(true);
     program.build();
     let verbs = program.get_subcommands().cloned().map(|verb| {
         let name = format!("forklore-{}", verb.get_name());

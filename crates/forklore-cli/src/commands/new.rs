@@ -9,6 +9,8 @@ use crate::failure::Result;
 use crate::output::{Output, Tone};
 use crate::session_ref::SessionRef;
 
+use super::arguments;
+
 const EXAMPLES: &str = "\
 Examples:
   forklore new --title \"Plan the release\"
@@ -41,9 +43,9 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
-    let id = super::parsed::<SessionId>(args.id.as_deref(), "session id")?;
-    let label = super::parsed::<Label>(args.label.as_deref(), "label")?;
-    let metadata = super::json("metadata", args.metadata.as_deref())?;
+    let id = arguments::parsed::<SessionId>(args.id.as_deref(), "session id")?;
+    let label = arguments::parsed::<Label>(args.label.as_deref(), "label")?;
+    let metadata = arguments::json("metadata", args.metadata.as_deref())?;
     let parent = args.parent.as_deref().map(SessionRef::parse).transpose()?;
     let request = Create {
         id,

@@ -5,6 +5,8 @@ use forklore::core::SessionId;
 
 use crate::failure::{Failure, Result};
 
+use super::arguments;
+
 /// The default number of items of a page.
 const USUAL: usize = 50;
 
@@ -30,7 +32,7 @@ impl Paging {
     /// # Errors
     /// `invalid_args` when the value of `--after` is not a session id.
     pub(super) fn after(&self) -> Result<Option<SessionId>> {
-        super::parsed(self.after.as_deref(), "cursor")
+        arguments::parsed(self.after.as_deref(), "cursor")
     }
 
     /// Returns the items of the page, and the cursor of the next page. The cursor is `None` on the

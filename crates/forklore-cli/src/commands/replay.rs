@@ -9,6 +9,8 @@ use crate::output::Output;
 use crate::output::transcript::Transcript;
 use crate::session_ref::SessionRef;
 
+use super::arguments;
+
 const EXAMPLES: &str = "\
 Nothing is run again. With --json one record a line.
 
@@ -41,7 +43,7 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
-    let up_to = super::selector(args.up_to.as_deref())?;
+    let up_to = arguments::selector(args.up_to.as_deref())?;
     let pace =
         |speed| Pace::new(speed).ok_or_else(|| Failure::invalid("--speed is a number above 0"));
     let mut pace = args.speed.map(pace).transpose()?;

@@ -15,7 +15,7 @@ use crate::output::{Output, Tone, count};
 use crate::session_ref::SessionRef;
 use crate::workspace;
 
-use super::{export, new_file};
+use super::{arguments, export, new_file};
 
 /// The maximum size, in bytes, of a file in the agent's folder that is read to determine the path
 /// of the new file.
@@ -61,7 +61,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     let session = SessionRef::parse(&args.session)?;
-    let at = super::selector(args.at.as_deref())?;
+    let at = arguments::selector(args.at.as_deref())?;
     let into = args.into_workspace.as_deref().map(|dir| workspace::of(Some(dir))).transpose()?;
     let header = app.session(&session, output)?;
     let cwd = into.map(|workspace| workspace.as_str().to_owned());

@@ -3,9 +3,10 @@
 use forklore_chat::{ShowRow, View, Views};
 
 use crate::app::App;
-use crate::commands::{branches, bring, diff, explore, export, inspect, list, replay, stats, tree};
 use crate::failure::Result;
 use crate::output::Output;
+
+use super::{branches, bring, diff, explore, export, inspect, list, replay, stats, tree};
 
 /// Shows the views of a conversation: implements [`Views`] with the commands of this program.
 pub(super) struct Program<'a> {
