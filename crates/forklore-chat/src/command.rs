@@ -1,14 +1,16 @@
-//! The slash commands of a conversation, one per file.
+//! The list of the slash commands of a conversation. Each command has a file of its own.
 //!
 //! A command that changes the conversation calls an operation of the host. A command that only
 //! shows data requests a view from the program ([`Views`](crate::Views)).
 
+mod arguments;
 mod attach;
 mod back;
 mod branches;
 mod bring;
 mod compact;
 mod continue_turn;
+pub(crate) mod definition;
 mod delegate;
 mod diff;
 mod explore;
@@ -19,7 +21,7 @@ mod history;
 mod inspect;
 mod model;
 mod new;
-mod parse;
+pub(crate) mod parse;
 mod quit;
 mod replay;
 mod resume;
@@ -31,55 +33,8 @@ mod tree;
 mod turns;
 
 pub use explore::ExploreOptions;
-pub(crate) use parse::{Parsed, count, nearest, parse};
-use parse::{arguments, arguments_of, cut, words};
 
-use crate::Result;
-use crate::chat::Chat;
-
-/// A slash command.
-pub(crate) struct Command {
-    /// The name of the command, without the slash.
-    pub(crate) name: &'static str,
-    /// The arguments of the command, as the help shows them.
-    pub(crate) usage: &'static str,
-    /// The description of the command in the help, of one line.
-    pub(crate) help: &'static str,
-    /// The kind of the command's argument, for completion.
-    pub(crate) argument: Argument,
-    /// The options that the command accepts, each with its leading dashes.
-    pub(crate) options: &'static [&'static str],
-    /// Example lines of the help, each with a description.
-    pub(crate) examples: &'static [(&'static str, &'static str)],
-    /// Runs the command. `rest` is the text after the command's name.
-    pub(crate) run: fn(chat: &mut Chat<'_>, rest: &str) -> Result<Next>,
-}
-
-/// The kind of argument that a command takes, for completion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Argument {
-    /// The command takes no argument or any text, so nothing is completed.
-    Text,
-    /// A session: its label or id.
-    Session,
-    /// A cut of the current session.
-    Cut,
-    /// The name of a configured model.
-    Model,
-    /// The path of a file.
-    File,
-    /// The name of another command.
-    Command,
-}
-
-/// What the conversation does after a command has run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
-    /// The conversation reads the next line.
-    Line,
-    /// The conversation ends.
-    End,
-}
+use definition::Command;
 
 /// All commands, in the order in which the help shows them.
 pub(crate) const COMMANDS: &[Command] = &[
@@ -109,6 +64,17 @@ pub(crate) const COMMANDS: &[Command] = &[
     help::COMMAND,
     quit::COMMAND,
 ];
+
+/// Returns the name of the command that is most similar to a mistyped name. Returns `None` if no
+/// command is similar enough.
+pub(crate) fn nearest(name: &str) -> Option<&'static str> {
+    let names = COMMANDS.iter().map(|command| command.name);
+    let begins = |command: &&str| name.len() > 1 && command.starts_with(name);
+    let distance = |command: &&str| strsim::damerau_levenshtein(command, name);
+    let near = names.clone().min_by_key(distance);
+    let near = near.filter(|command| distance(command) <= name.len().min(5) / 2);
+    names.clone().find(begins).or(near)
+}
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ mod typeahead;
 use crate::Stop;
 
 pub use editor::Editor;
-pub use offers::Offers;
+pub use offers::{Argument, OfferedCommand, Offers};
 pub(crate) use reply::Reply;
 
 /// A source of input lines.

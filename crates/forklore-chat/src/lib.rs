@@ -88,6 +88,7 @@
 
 mod chat;
 mod command;
+mod count;
 mod error;
 mod foreground;
 pub mod input;

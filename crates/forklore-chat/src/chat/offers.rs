@@ -3,6 +3,8 @@
 use forklore_engine::{Engine, ListRequest};
 
 use super::Chat;
+use crate::command::COMMANDS;
+use crate::command::definition::Command;
 use crate::input::Offers;
 
 /// The maximum number of completions of each kind: labels, session ids, cuts at turns and cuts at
@@ -12,6 +14,7 @@ const MOST: usize = 100;
 impl Chat<'_> {
     pub(super) fn offers(&self) -> Offers {
         let mut offers = Offers {
+            commands: COMMANDS.iter().map(Command::offer).collect(),
             models: self.foreground.host().configured().config.models.keys().cloned().collect(),
             formats: self.views.formats(),
             ..Offers::default()

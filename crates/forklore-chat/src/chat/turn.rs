@@ -9,6 +9,7 @@ use forklore_host::{BranchOptions, CancellationToken, Conversation, PendingAppro
 use futures_util::{FutureExt, StreamExt};
 
 use super::Chat;
+use crate::count::count;
 use crate::input::Reply;
 use crate::screen::Tone;
 use crate::{Error, Result};
@@ -259,7 +260,7 @@ fn usage_line(turn: &Turn) -> String {
         parts.push(format!("{cost:.4}"));
     }
     if turn.tool_calls > 0 {
-        parts.push(super::count(u64::from(turn.tool_calls), "call"));
+        parts.push(count(u64::from(turn.tool_calls), "call"));
     }
     parts.join(", ")
 }

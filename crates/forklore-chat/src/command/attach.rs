@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use forklore_host::PendingAttachment;
 
-use super::{Argument, Command, Next, arguments};
+use super::arguments::arguments;
+use super::definition::{Command, Next};
 use crate::Result;
 use crate::chat::Chat;
+use crate::input::Argument;
 use crate::screen::Tone;
 
 pub(super) const COMMAND: Command = Command {

@@ -1,8 +1,9 @@
 //! `/back`: returns to the previous session.
 
-use super::{Argument, Command, Next};
+use super::definition::{Command, Next};
 use crate::Result;
 use crate::chat::Chat;
+use crate::input::Argument;
 use crate::screen::Tone;
 
 pub(super) const COMMAND: Command = Command {

@@ -3,9 +3,10 @@
 
 use forklore_host::Conversation;
 
-use super::{Argument, Command, Next};
+use super::definition::{Command, Next};
 use crate::Result;
 use crate::chat::Chat;
+use crate::input::Argument;
 use crate::screen::Tone;
 
 /// The maximum number of notifications that wait to be shown.

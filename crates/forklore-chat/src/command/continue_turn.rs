@@ -1,8 +1,9 @@
 //! `/continue`: continues a turn that was interrupted or that failed.
 
-use super::{Argument, Command, Next};
+use super::definition::{Command, Next};
 use crate::Result;
 use crate::chat::Chat;
+use crate::input::Argument;
 
 pub(super) const COMMAND: Command = Command {
     name: "continue",

@@ -1,7 +1,8 @@
 //! `/delegate`: runs a task in a sub-agent.
 
-use super::{Argument, Command, Next};
+use super::definition::{Command, Next};
 use crate::chat::Chat;
+use crate::input::Argument;
 use crate::{Error, Result};
 
 pub(super) const COMMAND: Command = Command {

@@ -1,7 +1,9 @@
 //! `/diff`: compares this branch with another one.
 
-use super::{Argument, Command, Next, arguments};
+use super::arguments::arguments;
+use super::definition::{Command, Next};
 use crate::chat::Chat;
+use crate::input::Argument;
 use crate::{Error, Result, View};
 
 pub(super) const COMMAND: Command = Command {

@@ -8,8 +8,10 @@ use forklore_host::Error as HostError;
 use forklore_host::explore::{Explore, Judge, Plan};
 use forklore_host::text_file::{self, Unread};
 
-use super::{Argument, Command, Next, arguments_of, words};
+use super::arguments::{arguments_of, words};
+use super::definition::{Command, Next};
 use crate::chat::Chat;
+use crate::input::Argument;
 use crate::screen::Tone;
 use crate::{Explored, Result, View};
 

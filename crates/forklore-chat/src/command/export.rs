@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::{Argument, Command, Next, arguments};
+use super::arguments::arguments;
+use super::definition::{Command, Next};
 use crate::chat::Chat;
+use crate::input::Argument;
 use crate::{Error, Result, View};
 
 pub(super) const COMMAND: Command = Command {

@@ -2,9 +2,12 @@
 
 use forklore_host::BranchOptions;
 
-use super::{Argument, Command, Next, arguments, count, cut};
+use super::arguments::{arguments, cut};
+use super::definition::{Command, Next};
 use crate::Result;
 use crate::chat::Chat;
+use crate::count::count;
+use crate::input::Argument;
 use crate::screen::Tone;
 
 pub(super) const COMMAND: Command = Command {

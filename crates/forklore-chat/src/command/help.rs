@@ -1,7 +1,10 @@
 //! `/help`: shows the commands.
 
-use super::{Argument, COMMANDS, Command, Next, arguments, nearest};
+use super::arguments::arguments;
+use super::definition::{Command, Next};
+use super::{COMMANDS, nearest};
 use crate::chat::Chat;
+use crate::input::Argument;
 use crate::screen::Tone;
 use crate::{Error, Result};
 

@@ -1,7 +1,8 @@
 //! `/inspect`: shows the request that the model would receive.
 
-use super::{Argument, Command, Next};
+use super::definition::{Command, Next};
 use crate::chat::Chat;
+use crate::input::Argument;
 use crate::{Result, View};
 
 pub(super) const COMMAND: Command = Command {

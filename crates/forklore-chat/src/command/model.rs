@@ -1,8 +1,10 @@
 //! `/model`: selects the model that answers.
 
-use super::{Argument, Command, Next, arguments};
+use super::arguments::arguments;
+use super::definition::{Command, Next};
 use crate::Result;
 use crate::chat::Chat;
+use crate::input::Argument;
 use crate::screen::Tone;
 
 pub(super) const COMMAND: Command = Command {

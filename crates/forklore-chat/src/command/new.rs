@@ -1,8 +1,9 @@
 //! `/new`: begins a new session, a root without history.
 
-use super::{Argument, Command, Next};
+use super::definition::{Command, Next};
 use crate::Result;
 use crate::chat::Chat;
+use crate::input::Argument;
 use crate::screen::Tone;
 
 pub(super) const COMMAND: Command = Command {

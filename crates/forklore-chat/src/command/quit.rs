@@ -1,8 +1,9 @@
 //! `/quit`: ends the conversation.
 
-use super::{Argument, Command, Next};
+use super::definition::{Command, Next};
 use crate::Result;
 use crate::chat::Chat;
+use crate::input::Argument;
 
 pub(super) const COMMAND: Command = Command {
     name: "quit",

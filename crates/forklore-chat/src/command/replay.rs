@@ -1,7 +1,9 @@
 //! `/replay`: shows the conversation so far.
 
-use super::{Argument, Command, Next, arguments, cut};
+use super::arguments::{arguments, cut};
+use super::definition::{Command, Next};
 use crate::chat::Chat;
+use crate::input::Argument;
 use crate::{Result, View};
 
 pub(super) const COMMAND: Command = Command {

@@ -1,7 +1,8 @@
 //! `/stats`: shows the size, usage and cost of this session.
 
-use super::{Argument, Command, Next};
+use super::definition::{Command, Next};
 use crate::chat::Chat;
+use crate::input::Argument;
 use crate::{Result, View};
 
 pub(super) const COMMAND: Command = Command {

@@ -3,10 +3,12 @@
 use forklore_engine::Summarize;
 use forklore_host::{Conversation, SummarizeBy, SummarizedFork};
 
+use super::arguments::arguments;
 use super::bring::By;
-use super::{Argument, Command, Next, arguments};
+use super::definition::{Command, Next};
 use crate::Result;
 use crate::chat::Chat;
+use crate::input::Argument;
 use crate::screen::Tone;
 
 /// The maximum number of lines shown of a summary.

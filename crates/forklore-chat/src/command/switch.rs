@@ -1,7 +1,9 @@
 //! `/switch`: continues in another branch or session.
 
-use super::{Argument, Command, Next, arguments};
+use super::arguments::arguments;
+use super::definition::{Command, Next};
 use crate::chat::Chat;
+use crate::input::Argument;
 use crate::{Error, Result};
 
 pub(super) const COMMAND: Command = Command {

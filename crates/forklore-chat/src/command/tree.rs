@@ -1,7 +1,8 @@
 //! `/tree`: draws the tree of this family.
 
-use super::{Argument, Command, Next};
+use super::definition::{Command, Next};
 use crate::chat::Chat;
+use crate::input::Argument;
 use crate::{Result, View};
 
 pub(super) const COMMAND: Command = Command {

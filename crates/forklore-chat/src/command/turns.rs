@@ -3,9 +3,10 @@
 use forklore_core::Role;
 use forklore_host::NumberedMessage;
 
-use super::{Argument, Command, Next};
+use super::definition::{Command, Next};
 use crate::Result;
 use crate::chat::Chat;
+use crate::input::Argument;
 use crate::screen::Tone;
 
 pub(super) const COMMAND: Command = Command {

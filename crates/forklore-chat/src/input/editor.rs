@@ -21,7 +21,6 @@ use rustyline::{
 use tokio::task::JoinHandle;
 
 use super::no_echo::NoEcho;
-use super::offers::is_file;
 use super::terminal::{Terminal, show};
 use super::typeahead::Typeahead;
 use super::{Input, Line, Offers, is_whole, no_echo, question};
@@ -294,7 +293,7 @@ impl Completer for Words {
         pos: usize,
         context: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<Pair>)> {
-        if line.get(..pos).is_some_and(is_file) {
+        if line.get(..pos).is_some_and(|line| self.offers.completes_file(line)) {
             return self.files.complete(line, pos, context);
         }
         let (start, fitting) = self.offers.fitting(line.get(..pos).unwrap_or_default());

@@ -1,10 +1,10 @@
 //! Completion of a line: the names of commands, and their arguments.
 
-use crate::command::{Argument, COMMANDS, Command};
-
-/// The names that completion offers as arguments.
+/// The commands that completion offers, and the names that it offers as their arguments.
 #[derive(Clone, Debug, Default)]
 pub struct Offers {
+    /// The slash commands, in the order in which completion lists them.
+    pub commands: Vec<OfferedCommand>,
     /// The labels (`@label`) of the current family's branches, and the ids of the sessions of the
     /// conversation's folder.
     pub sessions: Vec<String>,
@@ -14,6 +14,36 @@ pub struct Offers {
     pub models: Vec<String>,
     /// The names of the agents in whose format a session can be exported.
     pub formats: Vec<String>,
+}
+
+/// A slash command that completion offers.
+#[derive(Clone, Copy, Debug)]
+pub struct OfferedCommand {
+    /// The name of the command, without the slash.
+    pub name: &'static str,
+    /// The description of the command, of one line.
+    pub help: &'static str,
+    /// The kind of the command's argument.
+    pub argument: Argument,
+    /// The options that the command accepts, each with its leading dashes.
+    pub options: &'static [&'static str],
+}
+
+/// The kind of argument that a command takes, for completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// The command takes no argument or any text, so nothing is completed.
+    Text,
+    /// A session: its label or id.
+    Session,
+    /// A cut of the current session.
+    Cut,
+    /// The name of a configured model.
+    Model,
+    /// The path of a file.
+    File,
+    /// The name of another command.
+    Command,
 }
 
 impl Offers {
@@ -30,7 +60,7 @@ impl Offers {
             word.starts_with(typed) || word.strip_prefix('@').is_some_and(|l| l.starts_with(typed))
         };
         if start == 0 {
-            let commands = COMMANDS.iter().map(|command| {
+            let commands = self.commands.iter().map(|command| {
                 let name = format!("/{}", command.name);
                 let shown = format!("{name:<12} {}", command.help);
                 (name, shown)
@@ -43,7 +73,7 @@ impl Offers {
     }
 
     fn words(&self, line: &str) -> Vec<String> {
-        let Some(command) = command_of(line) else { return Vec::new() };
+        let Some(command) = self.command_of(line) else { return Vec::new() };
         match word_before(line) {
             Some("--into") => return self.sessions.clone(),
             Some("--at") => return self.cuts.clone(),
@@ -58,7 +88,7 @@ impl Offers {
             Argument::Cut => &self.cuts,
             Argument::Model => &self.models,
             Argument::Command => {
-                words.extend(COMMANDS.iter().map(|command| command.name.to_owned()));
+                words.extend(self.commands.iter().map(|command| command.name.to_owned()));
                 &[]
             }
             Argument::Text | Argument::File => &[],
@@ -66,24 +96,24 @@ impl Offers {
         words.extend_from_slice(offered);
         words
     }
-}
 
-/// Checks whether the last word of `line` is an argument that takes a file name.
-pub(super) fn is_file(line: &str) -> bool {
-    let Some(command) = command_of(line) else { return false };
-    let word = line.rsplit(char::is_whitespace).next().unwrap_or_default();
-    match word_before(line) {
-        Some("--prompts") => true,
-        Some(before) if before.starts_with("--") => false,
-        _ => command.argument == Argument::File && !word.starts_with('-'),
+    /// Checks whether the last word of `line` is an argument that takes a file name.
+    pub(super) fn completes_file(&self, line: &str) -> bool {
+        let Some(command) = self.command_of(line) else { return false };
+        let word = line.rsplit(char::is_whitespace).next().unwrap_or_default();
+        match word_before(line) {
+            Some("--prompts") => true,
+            Some(before) if before.starts_with("--") => false,
+            _ => command.argument == Argument::File && !word.starts_with('-'),
+        }
     }
-}
 
-/// Returns the command that `line` begins with. Returns `None` while the command's name is not
-/// followed by white space.
-fn command_of(line: &str) -> Option<&'static Command> {
-    let (name, _) = line.strip_prefix('/')?.split_once(char::is_whitespace)?;
-    COMMANDS.iter().find(|command| command.name == name)
+    /// Returns the command that `line` begins with. Returns `None` while the command's name is not
+    /// followed by white space.
+    fn command_of(&self, line: &str) -> Option<&OfferedCommand> {
+        let (name, _) = line.strip_prefix('/')?.split_once(char::is_whitespace)?;
+        self.commands.iter().find(|command| command.name == name)
+    }
 }
 
 /// Returns the word before the word that is being completed, the last word of `line`.
@@ -101,15 +131,21 @@ fn is_plain(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::COMMANDS;
+    use crate::command::definition::Command;
 
-    fn fitting(line: &str) -> Vec<String> {
-        let offers = Offers {
+    fn offers() -> Offers {
+        Offers {
+            commands: COMMANDS.iter().map(Command::offer).collect(),
             sessions: vec!["@main".into(), "@plan-b".into(), "@bad\u{202e}".into()],
             cuts: vec!["turn:1".into(), "turn:2".into(), "end".into()],
             models: vec!["local".into()],
             formats: vec!["claude".into()],
-        };
-        offers.fitting(line).1.into_iter().map(|(word, _)| word).collect()
+        }
+    }
+
+    fn fitting(line: &str) -> Vec<String> {
+        offers().fitting(line).1.into_iter().map(|(word, _)| word).collect()
     }
 
     #[test]
@@ -129,10 +165,10 @@ mod tests {
     #[test]
     fn files_complete_where_a_command_takes_one() {
         for line in ["/export ", "/export ta", "/explore --prompts wa", "/export --to pi ta"] {
-            assert!(is_file(line), "{line}");
+            assert!(offers().completes_file(line), "{line}");
         }
         for line in ["/export", "/export --t", "/export x --to ", "/fork x", "/explore wa", "ta"] {
-            assert!(!is_file(line), "{line}");
+            assert!(!offers().completes_file(line), "{line}");
         }
     }
 }
