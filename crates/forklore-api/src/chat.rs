@@ -1,6 +1,7 @@
 //! Types of `chat` and `resume`: one turn of a conversation.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use forklore_core::SessionId;
 use forklore_core::workspace::Workspace;
@@ -15,26 +16,27 @@ use crate::event::{TurnStatus, TurnUsage};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TurnRequest {
-    /// The session to continue. `null` creates a new one.
+    /// The session to continue. `null` creates a new one, which needs a prompt.
     pub session_id: Option<SessionId>,
-    /// The title of a new session.
+    /// The title of a new session. Not allowed with `session_id`.
     pub title: Option<String>,
     /// The workspace of a new session.
     pub workspace: Workspace,
     /// The model that answers, by its name in the configuration. `null` is the default model.
     pub model: Option<String>,
-    /// The prompt. `null` continues a turn that was interrupted or failed.
+    /// The prompt, which may not be blank. `null` continues a turn that was interrupted or failed.
     pub prompt: Option<String>,
     /// Files to send with the prompt, on the machine that runs the turn.
     #[serde(default)]
     pub attach: Vec<PathBuf>,
-    /// Tools that need no approval in this turn: `server.tool`, where `*` stands for any text. What
-    /// the configuration or the session denies stays denied.
-    #[serde(default)]
-    pub allow: Vec<String>,
-    /// For how many seconds to wait for a session in which another program runs a turn.
-    #[serde(default)]
-    pub wait_seconds: u64,
+    /// For how many seconds to wait for a session in which another program runs a turn. `null`
+    /// waits without a limit. A missing field does not wait.
+    #[serde(default = "no_wait")]
+    pub wait_seconds: Option<u64>,
+}
+
+fn no_wait() -> Option<u64> {
+    Some(0)
 }
 
 impl TurnRequest {
@@ -48,9 +50,14 @@ impl TurnRequest {
             model: None,
             prompt: Some(prompt),
             attach: Vec::new(),
-            allow: Vec::new(),
-            wait_seconds: 0,
+            wait_seconds: no_wait(),
         }
+    }
+
+    /// Returns how long to wait for a session in which another program runs a turn.
+    #[must_use]
+    pub fn wait(&self) -> Duration {
+        self.wait_seconds.map_or(Duration::MAX, Duration::from_secs)
     }
 }
 

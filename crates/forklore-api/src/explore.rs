@@ -18,7 +18,7 @@ pub struct Explore {
     pub session_id: SessionId,
     /// The cut at which the continuations begin. `null` is the end.
     pub at: Option<Selector>,
-    /// The prompts.
+    /// The prompts. None may be blank.
     pub prompts: Vec<String>,
     /// The models that answer, by their names in the configuration. An empty list is the default
     /// model.
@@ -32,7 +32,7 @@ pub struct Explore {
     /// the verb, so a server must refuse it from callers who may not run programs there. `null`
     /// scores nothing.
     pub judge: Option<String>,
-    /// For how many seconds the judge may run for one answer.
+    /// For how many seconds the judge may run for one answer, from 1 to 86400.
     #[serde(default = "judge_timeout")]
     pub judge_timeout_seconds: u64,
     /// The prefix of the forks' labels, before a number. `null` derives it from the session: `try-1`
@@ -40,10 +40,6 @@ pub struct Explore {
     pub label: Option<String>,
     /// The largest number of continuations that run at the same time. `null` runs all.
     pub jobs: Option<NonZeroU16>,
-    /// Tools that need no approval in these continuations: `server.tool`, where `*` stands for any
-    /// text. What the configuration or the session denies stays denied.
-    #[serde(default)]
-    pub allow: Vec<String>,
 }
 
 fn judge_timeout() -> u64 {
@@ -67,7 +63,6 @@ impl Explore {
             judge_timeout_seconds: Self::JUDGE_TIMEOUT_SECONDS,
             label: None,
             jobs: None,
-            allow: Vec::new(),
         }
     }
 }

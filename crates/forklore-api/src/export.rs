@@ -44,7 +44,9 @@ pub struct ResumeInRequest {
     /// The agent, where its file ends, and the directory that it will run in.
     pub to: ExportTo,
     /// The agent's own folder, on the machine that runs the verb. `null` uses the folder that the
-    /// agent's environment variable names, or else its default folder in the home directory.
+    /// agent's environment variable names, or else its default folder in the home directory. For
+    /// an agent without a folder of its own (opencode), `null` uses the current directory of the
+    /// process that runs the verb.
     pub home: Option<PathBuf>,
     /// Whether to leave the history in the original file and to write only what is new. Only Codex
     /// supports this, and only for sessions that were imported from its own files.

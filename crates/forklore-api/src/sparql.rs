@@ -24,7 +24,7 @@ pub struct Sparql {
     /// The largest number of rows or triples to return. 0 means no limit.
     #[serde(default = "limit")]
     pub limit: usize,
-    /// For how many seconds the query may run.
+    /// For how many seconds the query may run. Not negative.
     #[serde(default = "timeout")]
     pub timeout_seconds: f64,
 }
