@@ -1,6 +1,7 @@
 //! Types of `chat` and `resume`: one turn of a conversation.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use forklore_core::SessionId;
 use forklore_core::workspace::Workspace;
@@ -15,27 +16,28 @@ use crate::event::{TurnStatus, TurnUsage};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TurnRequest {
-    /// The session to continue. `null` creates a new session.
+    /// The session to continue. `null` creates a new session, which needs a prompt.
     pub session_id: Option<SessionId>,
-    /// The title of the new session, if the turn creates one.
+    /// The title of the new session, if the turn creates one. Not allowed with `session_id`.
     pub title: Option<String>,
     /// The workspace (folder) of the new session, if the turn creates one.
     pub workspace: Workspace,
     /// The model that answers the prompt, by its name in the configuration. `null` is the default
     /// model.
     pub model: Option<String>,
-    /// The user's prompt. `null` continues a turn that was interrupted or failed.
+    /// The user's prompt, which may not be blank. `null` continues a turn that was interrupted or failed.
     pub prompt: Option<String>,
     /// The paths of files to send with the prompt, on the machine that runs the turn.
     #[serde(default)]
     pub attach: Vec<PathBuf>,
-    /// Tools that need no approval in this turn: `server.tool`, where `*` stands for any text.
-    /// Tools that the configuration or the session denies stay denied.
-    #[serde(default)]
-    pub allow: Vec<String>,
-    /// How many seconds to wait if another program is running a turn in the session.
-    #[serde(default)]
-    pub wait_seconds: u64,
+    /// How many seconds to wait if another program is running a turn in the session. `null` waits
+    /// without a limit. If the field is missing, the turn does not wait.
+    #[serde(default = "no_wait")]
+    pub wait_seconds: Option<u64>,
+}
+
+fn no_wait() -> Option<u64> {
+    Some(0)
 }
 
 impl TurnRequest {
@@ -50,9 +52,14 @@ impl TurnRequest {
             model: None,
             prompt: Some(prompt),
             attach: Vec::new(),
-            allow: Vec::new(),
-            wait_seconds: 0,
+            wait_seconds: no_wait(),
         }
+    }
+
+    /// Returns how long to wait for a session in which another program runs a turn.
+    #[must_use]
+    pub fn wait(&self) -> Duration {
+        self.wait_seconds.map_or(Duration::MAX, Duration::from_secs)
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Explore {
     /// The position in the session's log at which the continuations begin. `null` is the end of the
     /// log.
     pub at: Option<Selector>,
-    /// The prompts to try. Each is answered by each model.
+    /// The prompts to try, none of them blank. Each is answered by each model.
     pub prompts: Vec<String>,
     /// The models that answer each prompt, by their names in the configuration. An empty list is
     /// the default model.
@@ -34,7 +34,7 @@ pub struct Explore {
     /// that runs the verb: a server must reject it from callers who may not run programs there.
     /// `null` scores nothing.
     pub judge: Option<String>,
-    /// How many seconds the `judge` command may run to score one answer.
+    /// How many seconds the `judge` command may run to score one answer, from 1 to 86400.
     #[serde(default = "judge_timeout")]
     pub judge_timeout_seconds: u64,
     /// The first part of the forks' labels; a number follows. `null` derives it from the session's
@@ -43,10 +43,6 @@ pub struct Explore {
     /// The largest number of continuations that run at the same time. `null` runs all of them at
     /// the same time.
     pub jobs: Option<NonZeroU16>,
-    /// Tools that need no approval in these continuations: `server.tool`, where `*` stands for any
-    /// text. Tools that the configuration or the session denies stay denied.
-    #[serde(default)]
-    pub allow: Vec<String>,
 }
 
 fn judge_timeout() -> u64 {
@@ -71,7 +67,6 @@ impl Explore {
             judge_timeout_seconds: Self::JUDGE_TIMEOUT_SECONDS,
             label: None,
             jobs: None,
-            allow: Vec::new(),
         }
     }
 }

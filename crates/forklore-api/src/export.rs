@@ -47,7 +47,8 @@ pub struct ResumeInRequest {
     pub to: ExportTo,
     /// The folder in which the agent stores its sessions, on the machine that runs the verb. `null`
     /// uses the folder that the agent's environment variable names, or else its default folder in
-    /// the home directory.
+    /// the home directory. For an agent without a folder of its own (opencode), `null` uses the
+    /// current directory of the process that runs the verb.
     pub home: Option<PathBuf>,
     /// Whether the new file refers to the session's original file instead of repeating its history.
     /// Only Codex supports this, and only for sessions that were imported from its own files.

@@ -24,7 +24,7 @@ pub struct Sparql {
     /// The largest number of rows or triples that the query returns. 0 means no limit.
     #[serde(default = "limit")]
     pub limit: usize,
-    /// How many seconds the query may run.
+    /// How many seconds the query may run. Not negative.
     #[serde(default = "timeout")]
     pub timeout_seconds: f64,
 }

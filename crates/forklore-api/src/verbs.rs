@@ -43,6 +43,7 @@ macro_rules! with_answers {
             "list", list => SessionPage, Object;
             "show", show => SessionAnswer, Object;
             "log", log => EventLine, Lines;
+            "log --follow", - => EventLine, Lines;
             "replay", replay => Record, Lines;
             "inspect", inspect => Inspection, Object;
             "inspect --request", preview => RequestPreview, Object;

@@ -61,7 +61,7 @@ pub struct Header {
     pub metadata: Option<Data>,
     /// The application's own configuration. forklore does not interpret it.
     pub config: Option<Data>,
-    /// The agent format of the imported records; `None` if the session was not imported.
+    /// The agent format (dialect) of the imported records in its history; `None` without such records.
     pub dialect: Option<String>,
     /// When the session was created.
     pub created: Timestamp,

@@ -113,7 +113,10 @@ pub enum QueryError {
         /// What is wrong with the parameter's value.
         source: NotATerm,
     },
-    /// The query exceeded its maximum duration, which the error contains.
+    /// The time limit of a request is negative or not a number. Contains the limit in seconds.
+    #[error("the time limit is {0} s; 0 or more is allowed")]
+    TimeLimit(f64),
+    /// The query exceeded its time limit, which the error contains.
     #[error("the query was stopped after {} s", .0.as_secs_f64())]
     Timeout(Duration),
     /// The SPARQL library failed while it evaluated the query.
@@ -136,7 +139,8 @@ impl QueryError {
             | Self::Rule(_)
             | Self::TooLong(_)
             | Self::Parameter { .. }
-            | Self::Value { .. } => ErrorKind::InvalidArgs,
+            | Self::Value { .. }
+            | Self::TimeLimit(_) => ErrorKind::InvalidArgs,
             Self::Update | Self::Service => ErrorKind::PermissionDenied,
             Self::Timeout(_) => ErrorKind::Busy,
             Self::Evaluation(_) | Self::Ended | Self::Thread(_) | Self::Storage(_) => {
@@ -150,13 +154,17 @@ impl<'a> Query<'a> {
     /// Creates a query from a request. Ignores the request's scope; the caller chooses the graph.
     ///
     /// # Errors
-    /// [`QueryError::Value`] if the value of a parameter cannot be read.
+    /// [`QueryError::Value`] if the value of a parameter cannot be read, and
+    /// [`QueryError::TimeLimit`] if the time limit is negative or not a number.
     pub fn of(request: &'a Sparql) -> Result<Self, QueryError> {
         let parameters = request.parameters.iter().map(|given| match parameter(&given.value) {
             Ok(value) => Ok((given.name.clone(), value)),
             Err(source) => Err(QueryError::Value { name: given.name.clone(), source }),
         });
-        let seconds = request.timeout_seconds.max(0.0);
+        let seconds = request.timeout_seconds;
+        if seconds.is_nan() || seconds < 0.0 {
+            return Err(QueryError::TimeLimit(seconds));
+        }
         Ok(Self {
             text: &request.query,
             parameters: parameters.collect::<Result<_, _>>()?,

@@ -93,7 +93,6 @@ pub use conversation::{
     BranchOptions, Condition, Conversation, NumberedMessage, SummarizeBy, SummarizedFork,
 };
 pub use error::{Error, Result};
-pub use forklore_api::TurnRequest;
 pub use forklore_mcp_client::Pattern;
 pub use host::{Host, MakeModel};
 pub use start::Start;

@@ -6,6 +6,8 @@ use forklore_api::TurnRequest;
 use forklore_core::SessionId;
 use forklore_core::workspace::Workspace;
 
+use crate::{Error, Result};
+
 /// The session, model and options with which a conversation begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
@@ -21,19 +23,31 @@ pub struct Start {
     pub lease_wait: Duration,
 }
 
-impl From<&TurnRequest> for Start {
-    fn from(request: &TurnRequest) -> Self {
-        Self {
+impl Start {
+    /// Creates the options of a request for one turn.
+    ///
+    /// # Errors
+    /// `invalid_args` if the request has neither a session nor a prompt, if its prompt is blank, or
+    /// if it has a title for a session that exists.
+    pub fn of(request: &TurnRequest) -> Result<Self> {
+        if request.session_id.is_none() && request.prompt.is_none() {
+            return Err(Error::invalid("a new session needs a prompt"));
+        }
+        if request.prompt.as_deref().is_some_and(|prompt| prompt.trim().is_empty()) {
+            return Err(Error::invalid("the prompt is empty"));
+        }
+        if request.session_id.is_some() && request.title.is_some() {
+            return Err(Error::invalid("only a new session can be given a title"));
+        }
+        Ok(Self {
             session: request.session_id.clone(),
             title: request.title.clone(),
             workspace: request.workspace.clone(),
             model: request.model.clone(),
-            lease_wait: Duration::from_secs(request.wait_seconds),
-        }
+            lease_wait: request.wait(),
+        })
     }
-}
 
-impl Start {
     /// Returns the options for a new session in a workspace, with the default model.
     #[must_use]
     pub fn in_workspace(workspace: Workspace) -> Self {
@@ -49,28 +63,59 @@ impl Start {
 
 #[cfg(test)]
 mod tests {
+    use forklore_core::ErrorKind;
+
     use super::*;
+
+    fn named(request: TurnRequest) -> TurnRequest {
+        TurnRequest { session_id: Some("plan-1".parse().unwrap()), ..request }
+    }
 
     #[test]
     fn a_turn_begins_as_its_request_says() {
         let workspace = Workspace::new("/demo");
         let new = TurnRequest::in_workspace(workspace.clone(), "hello".into());
-        assert_eq!(Start::from(&new), Start::in_workspace(workspace.clone()));
-        let id: SessionId = "plan-1".parse().unwrap();
+        assert_eq!(Start::of(&new).unwrap(), Start::in_workspace(workspace.clone()));
+        let titled = TurnRequest { title: Some("Plan".into()), ..new.clone() };
+        let expected =
+            Start { title: titled.title.clone(), ..Start::in_workspace(workspace.clone()) };
+        assert_eq!(Start::of(&titled).unwrap(), expected);
         let request = TurnRequest {
-            session_id: Some(id.clone()),
-            title: Some("Plan".into()),
             model: Some("local".into()),
-            wait_seconds: 5,
-            ..new
+            prompt: None,
+            wait_seconds: Some(5),
+            ..named(new)
         };
         let expected = Start {
-            session: Some(id),
-            title: Some("Plan".into()),
+            session: request.session_id.clone(),
+            title: None,
             workspace,
             model: Some("local".into()),
             lease_wait: Duration::from_secs(5),
         };
-        assert_eq!(Start::from(&request), expected);
+        assert_eq!(Start::of(&request).unwrap(), expected);
+        let request = TurnRequest { wait_seconds: None, ..request };
+        assert_eq!(Start::of(&request).unwrap().lease_wait, Duration::MAX);
+    }
+
+    #[test]
+    fn a_request_that_no_turn_can_follow_is_refused() {
+        let new = TurnRequest::in_workspace(Workspace::new("/demo"), "hello".into());
+        let wrong = [
+            (TurnRequest { prompt: None, ..new.clone() }, "a new session needs a prompt"),
+            (TurnRequest { prompt: Some(" \n".into()), ..new.clone() }, "the prompt is empty"),
+            (
+                named(TurnRequest { prompt: Some(String::new()), ..new.clone() }),
+                "the prompt is empty",
+            ),
+            (
+                named(TurnRequest { title: Some("Plan".into()), ..new }),
+                "only a new session can be given a title",
+            ),
+        ];
+        for (request, message) in wrong {
+            let error = Start::of(&request).unwrap_err();
+            assert_eq!((error.kind(), &*error.to_string()), (ErrorKind::InvalidArgs, message));
+        }
     }
 }

@@ -111,7 +111,6 @@ mod survey;
 mod walk;
 mod writer;
 
-pub use forklore_api::Import;
 pub use forklore_engine::{Error, Result};
 pub use importer::Importer;
 pub use options::ImportOptions;

@@ -44,8 +44,7 @@ pub(crate) fn requests() -> Vec<Value> {
         json!({"preview": {"session_id": id, "model": "local", "fork_at": "turn:1",
             "without_tools": true, "count": true}}),
         json!({"explore": {"session_id": id, "at": "turn:1", "prompts": ["a"], "models": ["local"],
-            "n": 2, "judge": "wc -c", "judge_timeout_seconds": 5, "label": "try", "jobs": 1,
-            "allow": ["files.*"]}}),
+            "n": 2, "judge": "wc -c", "judge_timeout_seconds": 5, "label": "try", "jobs": 1}}),
         json!({"export": {"session_id": id, "to": {"dialect": "pi", "at": "turn:1", "cwd": "/demo"},
             "path": "a.jsonl"}}),
         json!({"resume_in": {"session_id": id, "to": {"dialect": "pi"}, "home": "/agents/pi",
@@ -60,8 +59,7 @@ pub(crate) fn requests() -> Vec<Value> {
         json!({"repair": {"store": "saved.db"}}),
         json!({"doctor": {}}),
         json!({"turn": {"session_id": id, "title": "Plan", "workspace": "/demo", "model": "local",
-            "prompt": "plan A or plan B?", "attach": ["a.png"], "allow": ["files.*"],
-            "wait_seconds": 5}}),
+            "prompt": "plan A or plan B?", "attach": ["a.png"], "wait_seconds": 5}}),
     ]
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod bad_input;
+mod defaults;
 #[cfg(feature = "schema")]
 mod fits;
 #[cfg(feature = "schema")]

@@ -8,7 +8,8 @@ use crate::bad_input::requests;
 use crate::fits::SCHEMA;
 
 /// The verbs that only a terminal has, so that no request exists for them.
-const ONLY_IN_A_TERMINAL: &[&str] = &["import --watch", "completions", "man", "man --out DIR"];
+const ONLY_IN_A_TERMINAL: &[&str] =
+    &["import --watch", "log --follow", "completions", "man", "man --out DIR"];
 
 /// Returns the names of the variants of `Request`.
 fn variants() -> BTreeSet<&'static str> {

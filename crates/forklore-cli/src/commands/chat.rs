@@ -105,11 +105,7 @@ pub(super) fn talk(
         model: how.model.clone(),
         prompt,
         attach: how.attach.clone(),
-        allow: how.allow.iter().map(Pattern::to_string).collect(),
-        wait_seconds: match how.wait {
-            None => 0,
-            Some(seconds) => seconds.unwrap_or(u64::MAX),
-        },
+        wait_seconds: how.wait.unwrap_or(Some(0)),
     };
     exit::leave_interrupts();
     let done = foreground.start_tools().map_err(Failure::from).and_then(|problems| {
@@ -182,12 +178,13 @@ fn with_files(
 
 /// Runs one turn without user interaction, and prints the answer.
 fn headless(foreground: &Foreground, request: &TurnRequest, output: &mut Output) -> Result<()> {
+    let start = Start::of(request)?;
     let prompt = request.prompt.as_deref();
     let prompt = prompt.map(|text| with_files(text, request, foreground, output)).transpose()?;
     let json = output.is_json();
     let mut written = Ok(());
     let mut screen = output.is_terminal().then(|| output.screen());
-    let done = foreground.run_turn(&Start::from(request), prompt, &mut |notification| {
+    let done = foreground.run_turn(&start, prompt, &mut |notification| {
         if json {
             let line = output.record(notification, |_| {}).and_then(|()| output.flush());
             if written.is_ok() {
@@ -254,7 +251,15 @@ fn at_terminal(
     output.converse();
     let screen = output.screen();
     let mut views = views::Program { app, output };
-    let mut chat = Chat::open(Start::from(request), foreground, &mut views, &mut editor, screen)?;
+    // Unlike a turn, a conversation can begin without a prompt, so `Start::of` does not fit.
+    let start = Start {
+        session: request.session_id.clone(),
+        title: request.title.clone(),
+        workspace: request.workspace.clone(),
+        model: request.model.clone(),
+        lease_wait: request.wait(),
+    };
+    let mut chat = Chat::open(start, foreground, &mut views, &mut editor, screen)?;
     for path in &request.attach {
         chat.attach(path)?;
     }

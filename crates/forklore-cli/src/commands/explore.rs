@@ -1,6 +1,6 @@
 //! `explore`: runs several continuations of a session at once and compares them.
 
-use forklore::api::{Exploration, Explore};
+use forklore::api::Exploration;
 use forklore::core::{Cut, ErrorKind, Header, Label, Selector, SessionId};
 use forklore_chat::{ExploreOptions, Explored};
 use forklore_host::Pattern;
@@ -47,8 +47,7 @@ pub(super) fn run(args: &Args, app: &App, output: &mut Output) -> Result<()> {
     options.check()?;
     let foreground = wiring::foreground(app, options.model(), &args.allow, output)?;
     let header = app.session(&session, output)?;
-    let allow = args.allow.iter().map(Pattern::to_string).collect();
-    let request = Explore { allow, ..options.request(header.id.clone(), None)? };
+    let request = options.request(header.id.clone(), None)?;
     let plan = Plan::of(foreground.host(), header.clone(), &request)?;
     let at = cut_of(app, &header, plan.at.as_ref())?;
     exit::leave_interrupts();

@@ -169,7 +169,9 @@ fn refused(error: &QueryError, query: &str) -> Failure {
             let text = query.lines().nth(line.saturating_sub(1)).unwrap_or_default();
             json!({"line": line, "column": column, "text": text})
         }
-        QueryError::Parameter { name, .. } => json!({"parameter": name}),
+        QueryError::Parameter { name, .. } | QueryError::Value { name, .. } => {
+            json!({"parameter": name})
+        }
         _ => json!({}),
     };
     let next = match error.kind() {

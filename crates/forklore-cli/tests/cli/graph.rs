@@ -1,6 +1,8 @@
 //! Tests of `graph` and `sparql`: sessions as RDF, and queries about them.
 #![cfg(feature = "graph")]
 
+use serde_json::json;
+
 use crate::sandbox::{Sandbox, snapshot};
 
 fn family() -> Sandbox {
@@ -34,7 +36,7 @@ fn refusals_name_their_position_and_kind() {
     let sandbox = family();
     let (exit, error) = sandbox.error(&["sparql", "SELECT ?a\nWHERE { ?a fl:role }"]);
     assert_eq!((exit, &error["kind"]), (2, &"invalid_args".into()));
-    let details = serde_json::json!({"line": 2, "column": 20, "text": "WHERE { ?a fl:role }"});
+    let details = json!({"line": 2, "column": 20, "text": "WHERE { ?a fl:role }"});
     assert_eq!(error["details"], details);
     let (exit, _) = sandbox.error(&["sparql", "DELETE WHERE { ?a ?b ?c }"]);
     assert_eq!(exit, 3);
@@ -117,6 +119,18 @@ fn a_value_that_only_begins_like_a_term_is_refused() {
     snapshot!(
         ran.lines().filter(|line| !line.contains("triples read")).collect::<Vec<_>>().join("\n")
     );
+}
+
+#[test]
+fn a_refused_parameter_is_named_in_the_details() {
+    let sandbox = family();
+    for parameter in ["role=<role>", "other=user"] {
+        let ask = "ASK { ?turn fl:role ?role }";
+        let (code, error) = sandbox.error(&["sparql", ask, "--param", parameter]);
+        let (name, _) = parameter.split_once('=').unwrap();
+        let expected = (2, &json!("invalid_args"), &json!({"parameter": name}));
+        assert_eq!((code, &error["kind"], &error["details"]), expected);
+    }
 }
 
 #[test]

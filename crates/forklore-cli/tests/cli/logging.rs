@@ -142,7 +142,8 @@ fn a_repeated_model_call_is_logged_with_its_status_and_wait() {
     let mut warnings = records(&ran);
     warnings.retain(|record| record.starts_with("WARN"));
     let [record] = warnings[..] else { panic!("{ran:?}") };
-    let begin = "WARN forklore_agent::turn::trace_model_call: a model call failed and is repeated session=";
+    let begin =
+        "WARN forklore_agent::turn::trace_model_call: a model call failed and is repeated session=";
     assert!(record.starts_with(begin), "{record}");
     let facts = " provider=openai model=m-one attempt=1 status=503 cause=\"later\" wait_ms=";
     assert!(record.contains(facts), "{record}");

@@ -98,8 +98,14 @@ fn a_request_is_a_query_with_its_values() {
         (query.limit, query.timeout)
     };
     assert_eq!(limits(0, 0.5), (usize::MAX, Duration::from_millis(500)));
-    assert_eq!(limits(1, -1.0), (1, Duration::ZERO));
+    assert_eq!(limits(1, -0.0), (1, Duration::ZERO));
     assert_eq!(limits(1, 1e300), (1, Duration::MAX));
+    for (timeout_seconds, shown) in [(-1.0, "-1"), (f64::NEG_INFINITY, "-inf"), (f64::NAN, "NaN")] {
+        let wrong = Sparql { timeout_seconds, ..request.clone() };
+        let error = Query::of(&wrong).unwrap_err();
+        let message = format!("the time limit is {shown} s; 0 or more is allowed");
+        assert_eq!((error.kind(), error.to_string()), (ErrorKind::InvalidArgs, message));
+    }
     let wrong = Sparql { parameters: parameters(&[("s", "<no iri")]), ..request };
     let error = Query::of(&wrong).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgs);

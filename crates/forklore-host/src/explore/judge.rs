@@ -20,8 +20,9 @@ const OUTPUT: usize = 4 << 10;
 /// The maximum number of characters of a judge's output that an error repeats.
 const REPEATED: usize = 60;
 
-/// A program that reads an answer from standard input and prints a score, a number. Only the user's
-/// command line can name a judge, and no shell interprets its arguments.
+/// A program that reads an answer from standard input and prints a score, a number. No shell
+/// interprets its arguments. The user's command line or a request ([`Plan::of`](super::Plan::of))
+/// names it, and the host runs whatever is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judge {
     program: String,

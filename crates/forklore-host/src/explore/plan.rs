@@ -9,7 +9,7 @@ use super::Judge;
 use crate::{Error, Host, Result};
 
 /// An exploration that is ready to run: its session exists, and so do its models.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The session to continue.
     pub session: Header,
@@ -29,10 +29,15 @@ pub struct Plan {
 impl Plan {
     /// Prepares the exploration of `session`, which the request names.
     ///
+    /// The exploration runs the program that the request names as its judge. A front end that takes
+    /// requests from others must refuse [`Explore::judge`] from callers who may not run programs.
+    ///
     /// # Errors
-    /// `invalid_args` for the number of continuations, the prompts or the judge, and an error when a
-    /// model is not configured.
+    /// `invalid_args` if the request names another session than `session`, and for the number of
+    /// continuations, the prompts, the judge or its time limit. An error when a model is not
+    /// configured.
     pub fn of(host: &Host, session: Header, request: &Explore) -> Result<Self> {
+        check(&session, request)?;
         let configured = host.configured();
         let model = |name: Option<&str>| Ok(configured.model(name)?.0.to_owned());
         let models = match request.models.as_slice() {
@@ -52,6 +57,22 @@ impl Plan {
     }
 }
 
+fn check(session: &Header, request: &Explore) -> Result<()> {
+    if session.id != request.session_id {
+        let (id, other) = (&request.session_id, &session.id);
+        return Err(Error::invalid(format!("the request is about session {id}, not {other}")));
+    }
+    if request.prompts.iter().any(|prompt| prompt.trim().is_empty()) {
+        return Err(Error::invalid("a prompt is empty"));
+    }
+    let seconds = request.judge_timeout_seconds;
+    if !(1..=LONGEST_JUDGE).contains(&seconds) {
+        let range = format!("between 1 and {LONGEST_JUDGE} are allowed");
+        return Err(Error::invalid(format!("{seconds} seconds for the judge: {range}")));
+    }
+    Ok(())
+}
+
 /// One continuation to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Try {
@@ -63,6 +84,8 @@ pub struct Try {
 
 /// Maximum number of continuations that [`tries`] creates: providers do not answer more at once.
 pub const MOST: usize = 64;
+/// Maximum time limit of the judge for one answer, in seconds: a day.
+const LONGEST_JUDGE: u64 = 86_400;
 /// The default number of continuations of one prompt and one model.
 const USUAL: usize = 4;
 

@@ -93,6 +93,40 @@ fn a_request_is_planned_with_the_configured_models() {
 }
 
 #[test]
+fn a_request_with_only_a_prompt_is_planned_with_the_defaults() {
+    let world = Blocking::new();
+    let session = two_turns(&world);
+    let request = Explore::of(session.id.clone(), vec!["a".into()]);
+    let planned = Plan::of(world.host(), session.clone(), &request).unwrap();
+    let expected = Plan { at: None, jobs: 64, ..plan(&session, &["a", "a", "a", "a"]) };
+    assert_eq!(planned, expected);
+}
+
+#[test]
+fn a_request_with_values_out_of_range_is_refused() {
+    let world = Blocking::new();
+    let session = two_turns(&world);
+    let request = Explore::of(session.id.clone(), vec!["a".into()]);
+    let planned = |wanted: &Explore| Plan::of(world.host(), session.clone(), wanted);
+    let judged = |judge_timeout_seconds| Explore { judge_timeout_seconds, ..request.clone() };
+    for seconds in [1, 86_400] {
+        planned(&judged(seconds)).unwrap();
+    }
+    let prompts = vec!["a".into(), " \n".into()];
+    let other = Explore { session_id: "other".parse().unwrap(), ..request.clone() };
+    let wrong = [
+        (judged(0), "0 seconds for the judge: between 1 and 86400 are allowed".to_owned()),
+        (judged(86_401), "86401 seconds for the judge: between 1 and 86400 are allowed".to_owned()),
+        (Explore { prompts, ..request.clone() }, "a prompt is empty".to_owned()),
+        (other, format!("the request is about session other, not {}", session.id)),
+    ];
+    for (request, message) in wrong {
+        let error = planned(&request).unwrap_err();
+        assert_eq!((error.kind(), error.to_string()), (ErrorKind::InvalidArgs, message));
+    }
+}
+
+#[test]
 fn one_that_fails_is_a_row_with_its_error() {
     let world = Blocking::new();
     let session = two_turns(&world);

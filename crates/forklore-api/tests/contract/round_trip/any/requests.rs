@@ -14,7 +14,7 @@ words! {
 }
 
 fields! {
-    Explore { session_id, at, prompts, models, n, judge, judge_timeout_seconds, label, jobs, allow }
+    Explore { session_id, at, prompts, models, n, judge, judge_timeout_seconds, label, jobs }
     Export { session_id, to, path }
     Graph { scope, format, path }
     Import { paths, dialect, workspace, again }
@@ -25,7 +25,7 @@ fields! {
     RestoreAll { session_id, path }
     ResumeInRequest { session_id, to, home, share, dry_run }
     Sparql { query, scope, parameters, limit, timeout_seconds }
-    TurnRequest { session_id, title, workspace, model, prompt, attach, allow, wait_seconds }
+    TurnRequest { session_id, title, workspace, model, prompt, attach, wait_seconds }
 }
 
 impl Any for GraphScope {
