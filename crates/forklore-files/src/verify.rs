@@ -31,8 +31,8 @@ pub(crate) fn session(folder: &Folder, id: &SessionId) -> Result<Verification> {
     Ok(check.found)
 }
 
-/// Verifies all sessions of the store, the claims of their ids and labels, and the journal of an
-/// interrupted change.
+/// Verifies the whole store: every session, the claim files that reserve ids and labels, and the
+/// journal of an interrupted change.
 pub(crate) fn all(folder: &Folder) -> Result<Verification> {
     let mut check = Check::of(folder);
     let found = folder.survey()?;

@@ -15,7 +15,7 @@ use crate::key::KeyLookup;
 /// The maximum number of bytes that are read from the body of an error response.
 const MOST_FAILURE: usize = 64 << 10;
 
-/// A failure of a request, without the name of the model.
+/// Why a request to a model server failed. The caller adds the name of the model.
 #[derive(Debug)]
 pub(crate) struct Failed {
     pub(crate) kind: ModelErrorKind,

@@ -109,8 +109,9 @@ impl SessionLine {
         Self { forklore: VERSION, session: Facts::of(header), ancestry, trimmed: None }
     }
 
-    /// Returns the first line for a deleted session's file from which events were erased. Only the
-    /// inheritable events up to number `inheritable` remain in the file.
+    /// Returns the first line (the header) that a session's file gets when the session is deleted
+    /// and the file is trimmed. The trimmed file has only the first `inheritable` inheritable
+    /// events, which other sessions inherit.
     pub(crate) fn trimmed_to(mut self, inheritable: u64) -> Self {
         self.session.metadata = None;
         self.session.config = None;

@@ -184,8 +184,8 @@ impl Index {
         self.entry(number)?.locations.get(&record).copied()
     }
 
-    /// Returns, for each record key of a source, the location of the event that the record became.
-    /// The result is not ordered.
+    /// Returns where the records of the source with this number are stored: the key of each record
+    /// and the location of its event, in no particular order. `None` if there is no such source.
     pub(crate) fn locations(&self, number: u64) -> Option<Vec<(RecordKey, RecordLocation)>> {
         let locations = &self.entry(number)?.locations;
         Some(locations.iter().map(|(key, location)| (*key, *location)).collect())
