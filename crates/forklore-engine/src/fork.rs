@@ -6,7 +6,7 @@ mod record;
 use forklore_api::{Fork, Forked};
 use forklore_core::{Header, Label, SessionId};
 use forklore_store::Error as StoreError;
-use forklore_store::port::{Beginning, NewSession, Write};
+use forklore_store::port::{Beginning, NewSession};
 
 use crate::{Engine, Error, Result, living};
 use plan::Plan;
@@ -77,7 +77,7 @@ impl Engine {
                 None => Label::of_fork(&plan.child, attempt),
             };
             let new = plan.new_session(self, parent, request, label)?;
-            match self.commit_child(new) {
+            match self.store.create(new) {
                 Ok(child) => return Ok(plan.forked(&child, Outcome::Made)),
                 Err(StoreError::LabelInUse { .. }) if request.label.is_none() && attempt < 24 => {
                     attempt += 1;
@@ -92,10 +92,6 @@ impl Engine {
                 Err(error) => return Err(error.into()),
             }
         }
-    }
-
-    fn commit_child(&self, new: NewSession) -> forklore_store::Result<Header> {
-        self.store.commit(Write::Create(Box::new(new)).into())?.created()
     }
 
     fn free_label(&self, parent: &Header, label: &Label) -> Result<Label> {

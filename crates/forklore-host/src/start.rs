@@ -39,13 +39,7 @@ impl Start {
         if request.session_id.is_some() && request.title.is_some() {
             return Err(Error::invalid("only a new session can be given a title"));
         }
-        Ok(Self {
-            session: request.session_id.clone(),
-            title: request.title.clone(),
-            workspace: request.workspace.clone(),
-            model: request.model.clone(),
-            lease_wait: request.wait(),
-        })
+        Ok(request.into())
     }
 
     /// Returns the options for a new session in a workspace, with the default model.
@@ -58,6 +52,19 @@ impl Start {
     #[must_use]
     pub fn session(self, id: SessionId) -> Self {
         Self { session: Some(id), ..self }
+    }
+}
+
+/// Without the checks of [`Start::of`], for a conversation that gets its prompts later.
+impl From<&TurnRequest> for Start {
+    fn from(request: &TurnRequest) -> Self {
+        Self {
+            session: request.session_id.clone(),
+            title: request.title.clone(),
+            workspace: request.workspace.clone(),
+            model: request.model.clone(),
+            lease_wait: request.wait(),
+        }
     }
 }
 

@@ -251,14 +251,7 @@ fn at_terminal(
     output.converse();
     let screen = output.screen();
     let mut views = views::Program { app, output };
-    // Unlike a turn, a conversation can begin without a prompt, so `Start::of` does not fit.
-    let start = Start {
-        session: request.session_id.clone(),
-        title: request.title.clone(),
-        workspace: request.workspace.clone(),
-        model: request.model.clone(),
-        lease_wait: request.wait(),
-    };
+    let start = Start::from(request);
     let mut chat = Chat::open(start, foreground, &mut views, &mut editor, screen)?;
     for path in &request.attach {
         chat.attach(path)?;
