@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 
 use forklore_core::lineage::Unit;
-use forklore_core::{OpenCalls, SessionId};
+use forklore_core::{OpenCalls, Origin, SessionId};
 use forklore_store::Error;
 use forklore_store::port::{At, Direction, LogEntry, Page, Query};
 use rusqlite::Connection;
 
 use crate::fault::{Fault, Result};
 use crate::history::{History, Stretch};
+use crate::origin::{Identities, Writers};
 use crate::read_cache::ReadCache;
 use crate::row::Row;
 use crate::segment::{self, Next, Range, Wanted};
-use crate::segment_writers::{Identities, Writers};
 use crate::session;
 
 /// Size at which a page of read events is complete: the total length of their payloads in bytes.
@@ -251,7 +251,13 @@ impl<'a> Reader<'a> {
     }
 
     fn stored(&mut self, stretch: &Stretch, seq: u64, row: Row) -> Result<LogEntry> {
-        let origin = self.writers.origin(self.conn, &row)?;
+        let origin = match row.origin {
+            // An own event needs no lookup: this session wrote it.
+            None if !stretch.range.inherited => {
+                Origin { session_id: self.history.session.header.id.clone(), seq }
+            }
+            _ => self.writers.origin(self.conn, &row)?,
+        };
         let counts = row.counts.based_on(stretch.base);
         Ok(LogEntry { seq, origin, counts, event: row.event })
     }

@@ -34,8 +34,8 @@ use crate::fault::Fault;
 use crate::feed::Numbers;
 use crate::migrate;
 use crate::open_files::OpenFile;
+use crate::origin::Identities;
 use crate::read_cache::ReadCache;
-use crate::segment_writers::Identities;
 use crate::sync::File;
 use crate::write_tx::WriteTx;
 

@@ -21,8 +21,8 @@ use super::{Options, SqliteStore};
 use crate::connect::{self, Access};
 use crate::migrate::{self, VERSION};
 use crate::open_files::OpenFile;
+use crate::origin::Identities;
 use crate::pack;
-use crate::segment_writers::Identities;
 use crate::store_path;
 
 impl SqliteStore {
