@@ -22,6 +22,7 @@ const VARIABLE: &str = "FORKLORE_XTASK_RUSTDOC";
 pub(super) fn document() -> Result<PathBuf, Failure> {
     let this = env::current_exe()
         .map_err(|source| Failure::NotStarted { command: "xtask".into(), source })?;
+    let this = current(&this);
     let mut command = cargo();
     command.args(["doc", "--no-deps", "--lib", "--all-features"]);
     for name in crates()? {
@@ -31,6 +32,13 @@ pub(super) fn document() -> Result<PathBuf, Failure> {
     command.env(VARIABLE, rustdoc).env("RUSTDOC", this);
     run(command.env("RUSTDOCFLAGS", "-Z unstable-options --output-format json"))?;
     Ok(target().join("doc"))
+}
+
+/// Returns the path where the newest build of this program is. A check of `cargo xtask ci` may build
+/// this program again while it runs; Linux then appends ` (deleted)` to the path of the running one.
+fn current(running: &Path) -> &Path {
+    let replaced = running.to_str().and_then(|path| path.strip_suffix(" (deleted)"));
+    replaced.map_or(running, Path::new)
 }
 
 /// Returns the names of the crate `forklore` and of the workspace crates that it uses directly.
@@ -73,6 +81,13 @@ pub(crate) fn pass_on() -> Option<ExitCode> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_that_was_built_again_is_found() {
+        for running in ["/target/debug/xtask", "/target/debug/xtask (deleted)"] {
+            assert_eq!(current(Path::new(running)), Path::new("/target/debug/xtask"));
+        }
+    }
 
     #[test]
     fn the_version_is_at_the_end() {
