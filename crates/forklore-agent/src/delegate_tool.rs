@@ -13,7 +13,7 @@ use crate::delegation::{Delegate, Delegation};
 use crate::permissions::{Below, Ceiling, permission};
 use crate::tool::{ToolCall, ToolSpec};
 
-/// The name of the delegation tool.
+/// The name of the delegation tool, with which a model starts sub-agents.
 pub const DELEGATE: &str = "delegate";
 
 /// Maximum length of a sub-agent's name in characters. A longer name is truncated.
@@ -42,9 +42,9 @@ impl Default for Limits {
     }
 }
 
-/// A delegation tool. Its sub-agents have the caller's model and tools, a fresh context and a
-/// separate budget. A call may restrict the sub-agent to the tools that the task needs. A sub-agent
-/// never has more permissions than its parent.
+/// A delegation tool, with which a model starts sub-agents. They have the caller's model and tools,
+/// a fresh context and a separate budget. A call may restrict the sub-agent to the tools that the
+/// task needs. A sub-agent never has more permissions than its parent.
 #[derive(Clone, Debug)]
 pub struct DelegateTool {
     limits: Limits,
@@ -53,7 +53,7 @@ pub struct DelegateTool {
     depth: u32,
 }
 
-/// The arguments of a call of the delegation tool.
+/// The arguments of a call of the delegation tool, which starts a sub-agent.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object with `task`")]
 struct Arguments {
@@ -63,8 +63,8 @@ struct Arguments {
 }
 
 impl DelegateTool {
-    /// Returns the delegation tool for a session that is not a sub-agent. Returns `None` if the
-    /// limits allow no sub-agents.
+    /// Returns the tool with which a model starts sub-agents, for a session that is not itself a
+    /// sub-agent. Returns `None` if `limits` allows no sub-agents.
     #[must_use]
     pub fn within(limits: Limits) -> Option<Arc<dyn Delegation>> {
         Self { limits, depth: 0 }.offered()

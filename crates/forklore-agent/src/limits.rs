@@ -25,7 +25,8 @@ pub const ARGUMENTS_BYTES: usize = 2 << 20;
 pub const NAME_BYTES: usize = 1 << 10;
 /// Maximum number of tool calls in an answer.
 pub const CALLS: usize = 128;
-/// Maximum number of blocks in an answer. A block is a text, a block of reasoning or a call.
+/// Maximum number of blocks in one answer of the model. A block is a piece of text, a piece of
+/// reasoning, or a tool call.
 pub const BLOCKS: usize = 1_000;
 
 /// Maximum length in bytes of one byte after JSON has escaped it.

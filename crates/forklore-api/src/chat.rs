@@ -25,7 +25,8 @@ pub struct TurnRequest {
     /// The model that answers the prompt, by its name in the configuration. `null` is the default
     /// model.
     pub model: Option<String>,
-    /// The user's prompt, which may not be blank. `null` continues a turn that was interrupted or failed.
+    /// The user's prompt, which may not be blank. `null` continues a turn that was interrupted or
+    /// failed.
     pub prompt: Option<String>,
     /// The paths of files to send with the prompt, on the machine that runs the turn.
     #[serde(default)]

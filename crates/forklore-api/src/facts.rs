@@ -110,8 +110,8 @@ pub enum Facts {
     /// Details of the error that another runtime has leased the session, or that the caller has
     /// lost its own lease.
     Leased {
-        /// The name of the runtime that has leased the session. If the caller lost its lease, the
-        /// caller's name.
+        /// The name of a runtime: of the one that has leased the session, or of the caller if the
+        /// error is that the caller has lost its own lease.
         owner: String,
         /// The id of the session that the lease is about.
         session_id: SessionId,
@@ -119,9 +119,9 @@ pub enum Facts {
     /// Details of the error that another session of the family (a root with all its descendants)
     /// has the label.
     LabelInUse {
-        /// The label that another session already has.
+        /// The requested label, which another session already uses.
         label: Label,
-        /// The id of the session that already has the label.
+        /// The id of the session that already uses the requested label.
         session_id: SessionId,
     },
     /// Details of the error that the store was deleted or replaced, or can no longer be written.
@@ -248,7 +248,7 @@ pub enum Facts {
         /// The id of the session that the error is about.
         session_id: SessionId,
     },
-    /// Details of any other error, as a JSON object. It may be empty.
+    /// Details of an error for which this enum has no variant. The JSON object may be empty.
     Other(Map<String, Value>),
 }
 

@@ -123,9 +123,11 @@ pub struct Difference<Alone = Vec<Record>> {
     pub ancestor: Option<Ancestor>,
     /// The number of conversation events, from the beginning, that both sessions have in common.
     pub common: u64,
-    /// The conversation events of the first session that follow the common ones.
+    /// The conversation events of the first session that come after the events that both sessions
+    /// have in common.
     pub only_a: Alone,
-    /// The conversation events of the second session that follow the common ones.
+    /// The conversation events of the second session that come after the events that both sessions
+    /// have in common.
     pub only_b: Alone,
 }
 

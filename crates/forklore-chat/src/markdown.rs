@@ -40,7 +40,7 @@ pub struct Markdown {
     out: String,
 }
 
-/// The kind of the current line.
+/// The kind of the Markdown line that is being rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Block {
     Text,

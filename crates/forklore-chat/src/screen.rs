@@ -67,7 +67,8 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Creates a screen that writes to `out`.
+    /// Creates a screen that writes to `out`. `look` determines the colors and the line width. The
+    /// screen shows no progress line.
     #[must_use]
     pub fn new(out: Box<dyn Write>, look: Look) -> Self {
         Self { out, look, answer: None, open: false, measure: None, waiting: None }

@@ -68,10 +68,11 @@ pub(crate) struct Output {
     /// standard output is a terminal.
     error_look: Look,
     is_terminal: bool,
-    /// The formatter of suggested commands, which adds `--store` where necessary.
+    /// Formats the commands that the output suggests. Adds `--store` to them if the user named a
+    /// store on the command line.
     commands: Hints,
-    /// The sessions of an imported file, except the session that the command uses. They are part of
-    /// the answer, as `also` in the output schema.
+    /// The sessions of an imported file, except the one session that the command uses. The JSON
+    /// answer lists them in its field `also`.
     also: Vec<SessionId>,
     out: Box<dyn Write>,
     err: Box<dyn Write>,

@@ -12,8 +12,8 @@ use super::scene::Scene;
 pub(super) enum Role {
     /// This process created the store and starts the others.
     First,
-    /// The first process started this one. The string says what it must do; it is the argument
-    /// `role` of [`Scene::start`].
+    /// The first process of the test started this process. The string says what this process must
+    /// do: it is the argument `role` of [`Scene::start`].
     Other(String),
 }
 

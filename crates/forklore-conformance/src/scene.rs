@@ -73,8 +73,8 @@ impl<'f> Scene<'f> {
         }
     }
 
-    /// Opens a second handle on the store of `first`. The clock of the result generates other event
-    /// ids.
+    /// Opens a second handle on the store of `first`. The handle has its own clock, which generates
+    /// event ids that differ from those of `first`.
     ///
     /// # Panics
     /// If this is not the process that created the store.

@@ -39,8 +39,9 @@ pub struct OpenCall {
 pub struct OpenCalls(Vec<OpenCall>);
 
 impl OpenCalls {
-    /// Applies the effect of the next event. Opening a call that is already open changes nothing,
-    /// and neither does closing one that is not open.
+    /// Updates the open calls with the effect of the next event: the tool calls and results in it.
+    /// An event that starts a turn first closes all open calls. Opening a call that is already open
+    /// changes nothing, and neither does closing one that is not open.
     pub fn step(&mut self, effect: &Effect) {
         if effect.starts_turn {
             self.0.clear();

@@ -11,11 +11,11 @@ use crate::message::{Content, Message, Part};
 /// An image, document or similar data that a part of a message contains as base64.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inline<'a> {
-    /// The media type that the part declares, like `image/png`.
+    /// The media type that the message part declares for its data, like `image/png`.
     pub media_type: Cow<'a, str>,
     /// The base64 text of the data. It has not been validated.
     pub base64: Cow<'a, str>,
-    /// The file name, if the part has one.
+    /// The file name of the data, if the message part declares one.
     pub name: Option<Cow<'a, str>>,
 }
 

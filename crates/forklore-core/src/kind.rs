@@ -15,8 +15,8 @@ use crate::limits::TYPE_BYTES;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// Messages, tool calls and tool results. Forks inherit them, and only they have a conversation
-    /// index.
+    /// Messages, tool calls and tool results. Forks inherit them. Only they have a conversation
+    /// index (their position among the events of this class).
     Conversation,
     /// Decisions and other facts about the conversation. Forks inherit them.
     Evidence,
@@ -117,21 +117,21 @@ impl EventType {
         Self(Cow::Owned(full.chars().map(plain).take(TYPE_BYTES).collect()))
     }
 
-    /// Returns the type's name.
+    /// Returns the name of the event type.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Checks whether the type is one of forklore's own. forklore parses the payloads of its own
-    /// types.
+    /// Checks whether the event type is one of forklore's own. forklore parses the payloads of its
+    /// own types.
     #[must_use]
     pub fn is_own(&self) -> bool {
         Self::own(&self.0).is_some()
     }
 
-    /// Checks whether the name of the type begins with `x.`. A writer may choose the class of such
-    /// an event.
+    /// Checks whether the name of the event type begins with `x.`. A writer may choose the class of
+    /// such an event.
     #[must_use]
     pub fn is_extension(&self) -> bool {
         self.0.starts_with("x.")

@@ -15,8 +15,8 @@ use crate::{Engine, Error, Result};
 /// Maximum length in bytes of the branch's last answer in the summary that [`Engine::bring`]
 /// records. The branch itself has the full answer.
 const ANSWER_BYTES: usize = 64 << 10;
-/// Maximum number of attempts of [`Engine::bring`] to append. It tries again if another writer
-/// appended first, and returns `conflict` after the last attempt.
+/// How often [`Engine::bring`] tries to append its summary of another branch. It tries again if
+/// another writer appended first, and returns `conflict` after the last attempt.
 const ATTEMPTS: usize = 5;
 
 impl Engine {

@@ -12,8 +12,8 @@ pub trait Clock: Send + Sync {
     fn random(&self) -> [u8; 10];
 }
 
-/// Reads the time from the system clock. The random bits are those of a new UUIDv7, which count up
-/// within a millisecond.
+/// Supplies the time of the system clock, and the last 80 bits of a new UUIDv7 as random bits.
+/// These bits count up within a millisecond.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

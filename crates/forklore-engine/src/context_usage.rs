@@ -27,7 +27,7 @@ pub struct ContextUsage {
 }
 
 impl ContextUsage {
-    /// Adds an estimate of the tokens in `bytes` bytes of messages.
+    /// Adds the estimated number of tokens for messages with a total size of `bytes` bytes.
     #[must_use]
     pub fn and_bytes(self, bytes: u64) -> Self {
         let tokens = bytes / BYTES_PER_TOKEN;

@@ -128,8 +128,8 @@ pub enum Error {
     /// deleted.
     #[error("the file cannot be restored: {} of its sessions were deleted", sessions.len())]
     SourceGone {
-        /// The deleted sessions that were imported from the file. Empty if only bytes of the file
-        /// itself were erased.
+        /// The deleted sessions that were imported from the file. Empty if none was deleted, but
+        /// stored bytes of the file were erased.
         sessions: Vec<SessionId>,
     },
     /// The store does not support the operation.

@@ -59,7 +59,8 @@ fn ids_from(session: &Session, from: u64, most: usize) -> Result<Vec<EventId>> {
 /// Encodes events for an append to a session's file, and updates the session's header with each of
 /// them.
 pub(crate) struct Tail<'h> {
-    /// The header of the session. It already includes the added events.
+    /// The header of the session to which the events are appended. Its counts include the added
+    /// events.
     pub(crate) header: &'h mut Header,
     /// The tool calls without a result after the last event. `None` if no added event changes them;
     /// the number of open calls in the header is then sufficient.

@@ -31,9 +31,9 @@ impl Folder {
         session.ok_or_else(|| Error::NotFound(id.clone()))
     }
 
-    /// Repairs a session's file after its writer was killed. Cuts off an incomplete step at the
-    /// end, and saves its bytes in the folder `aside`. Makes complete steps durable that the writer
-    /// did not sync, because later writes depend on them.
+    /// Repairs a session's file after its writer was killed. Cuts off an incomplete step (one
+    /// write to the file) at the end, and saves its bytes in the folder `aside`. Makes complete
+    /// steps durable that the writer did not sync, because later writes depend on them.
     fn recover(&self, session: &mut Session) -> Result<()> {
         let Session { log, segment, header, .. } = &*session;
         if session.len > log.end {

@@ -17,8 +17,9 @@ use crate::line::sealed;
 use crate::record::{Ancestry, Commit, SessionLine, Span, State};
 use crate::session::Session;
 
-/// Maximum number of spans (ranges of inherited events) in the first line of a session's file. The
-/// earlier ones are in the first line of an ancestor's file.
+/// Maximum number of spans (ranges of inherited events) in the first line of a session's file. If a
+/// session has more spans, that line refers to an ancestor's file, whose first line has the earlier
+/// spans.
 const SPANS: usize = 16;
 
 /// Checks the id, the kind and the cut of a new session. Returns the new session's parent, or

@@ -98,8 +98,9 @@ impl<'s> History<'s> {
         event.map(|event| Some(event.seq)).ok_or_else(|| self.gap(None))
     }
 
-    /// Returns the counts of the history up to and including its inheritable event number
-    /// `inheritable`, counted from 1. For 0, all counts are 0.
+    /// Returns the counts of the history up to and including one inheritable event (an event that
+    /// forks inherit). `inheritable` is its number among such events, counted from 1. For 0, all
+    /// counts are 0.
     pub(crate) fn counts_at(&self, inheritable: u64) -> Result<Counts> {
         let want = Want::Count(Unit::Inheritable, inheritable);
         if inheritable == 0 {

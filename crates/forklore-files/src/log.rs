@@ -15,14 +15,14 @@ use crate::record::EventLine;
 const NEAR: u64 = 32 << 10;
 
 /// An open file of events. `start` and `end` delimit the lines to read: those after the first line,
-/// up to the last complete step.
+/// up to the end of the last complete step (one write to the file).
 #[derive(Debug)]
 pub(crate) struct Log {
     pub(crate) file: Box<dyn File>,
     pub(crate) path: PathBuf,
     /// The offset in bytes at which the second line begins.
     pub(crate) start: u64,
-    /// The offset in bytes after the last line to read. An incomplete step may follow.
+    /// The offset in bytes after the last line to read. An incomplete write may follow.
     pub(crate) end: u64,
 }
 

@@ -177,8 +177,9 @@ fn check_version(path: &Path, found: u32) -> Result<()> {
     )))
 }
 
-/// Checks that a session's file is at the path that belongs to its id and workspace. It is not if,
-/// for example, a user copied the file of another session.
+/// Checks that a session's file is at the path that belongs to the session's id and workspace. The
+/// path is wrong if, for example, a user copied the file of another session. If `workspace` is
+/// `None`, checks only the id.
 fn check_location(
     path: &Path,
     segment: &Segment,

@@ -286,8 +286,8 @@ impl<'f> Check<'f> {
         }
     }
 
-    /// Reports each session whose file is missing although the claim of its id records that some of
-    /// the file was durable.
+    /// Reports each session whose file is missing although some of it was durable. The claim (a
+    /// small file that assigns the id to the session) records how much was durable.
     fn unowned_claims(&mut self) -> Result<()> {
         for name in self.folder.names(&self.folder.layout.ids())? {
             if let Err(error) = self.folder.find_name(&name) {

@@ -34,8 +34,8 @@ impl About<'_> {
         self.put(predicate, Literal::new_simple_literal(readable));
     }
 
-    /// Adds a string for people as a value of the subject. Converts its line ends to `\n`, and
-    /// replaces characters that RDF cannot express.
+    /// Adds a string, meant for human readers, as a value of the subject. Converts its line ends to
+    /// `\n`, and replaces characters that RDF cannot express.
     pub(crate) fn gist(&mut self, predicate: NamedNodeRef<'_>, text: &str) {
         let text = readable(&text.replace("\r\n", "\n").replace('\r', "\n"));
         self.put(predicate, Literal::new_simple_literal(text));

@@ -14,8 +14,8 @@ use crate::vocabulary as v;
 /// the same principal.
 pub(crate) type Principals = HashSet<String>;
 
-/// Adds the RDF quads of a session's header to `out`. `usage` is that of the model calls that the
-/// session itself made.
+/// Adds the RDF quads of a session's header to `out`. `usage` has the tokens and the cost of the
+/// model calls that the session itself made.
 pub(crate) fn describe(
     header: &Header,
     usage: Usage,
@@ -104,7 +104,8 @@ fn notes(header: &Header, about: &mut About<'_>) {
     }
 }
 
-/// Adds the token counts and the cost of model calls to a subject. Leaves out those that are 0.
+/// Adds RDF quads with the token counts and the cost of model calls to the subject of `about`.
+/// Leaves out each count or cost that is 0.
 pub(crate) fn describe_usage(usage: Usage, about: &mut About<'_>) {
     let tokens = [
         (v::INPUT_TOKENS, usage.input),

@@ -35,7 +35,8 @@ pub(crate) struct Unpacked<'a> {
 
 impl<'a> Unpacked<'a> {
     /// Creates a reader of the decompressed content of `file`, which must be positioned at its
-    /// beginning. `size` is the compressed size in bytes.
+    /// beginning. `size` is the compressed size in bytes. Clears `trouble`; if the content ends
+    /// early, the reader writes the reason into it.
     pub(crate) fn new(file: File, size: u64, trouble: &'a Trouble) -> io::Result<Self> {
         trouble.replace(None);
         let left = size.saturating_mul(TIMES).saturating_add(SPARE);

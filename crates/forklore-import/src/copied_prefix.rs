@@ -21,7 +21,7 @@ use crate::output::Output;
 use crate::record_keys::{key_of, native_key, record_key};
 use crate::record_patch::{DIFFERENCE, NAMELESS, RecordPatch};
 
-/// A record of a session file, with its text and its line end in the file.
+/// A record of a session file, with the text and the line terminator that it has in the file.
 #[derive(Clone, Copy)]
 pub(crate) struct RecordLine<'r> {
     pub(crate) record: &'r Record,
@@ -32,8 +32,8 @@ pub(crate) struct RecordLine<'r> {
 /// Compares the beginning of a session file with the session from which the agent may have copied
 /// it.
 pub(crate) struct CopiedPrefix {
-    /// How far the file repeats the original session, from which it may be copied. `None` until
-    /// that session is found.
+    /// How far this file repeats the original: the session whose records the agent may have copied
+    /// into it. `None` until the original is found.
     progress: Option<CopyProgress>,
     /// The events of the original session that the next records of the copied file may repeat;
     /// `None` until they are opened.

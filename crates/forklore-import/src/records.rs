@@ -385,7 +385,8 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Returns the imported files that name this file as the one from which they were copied.
+    /// Returns the imported files that name this file as their original, i.e. the file from which
+    /// the agent copied their records.
     fn copies(&self) -> Result<Vec<Source>> {
         copy_links::recorded_copies(self.lookup, &self.file, self.output.source())
     }

@@ -106,7 +106,8 @@ impl ImportedFile {
 
 /// Converts a session of an imported file to its entry in the import report.
 pub(crate) trait OfSession {
-    /// Converts a session whose records have the format with the name `dialect`.
+    /// Creates the import report's entry for a session. `dialect` is the name of the record format
+    /// in the session's file.
     fn of(dialect: &str, session: &FileSession, header: Header) -> Self;
 }
 

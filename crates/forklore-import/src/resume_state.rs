@@ -47,8 +47,8 @@ pub(crate) struct ResumeState {
 }
 
 impl ResumeState {
-    /// Creates a state that contains only `route`: to which sessions the records were appended so
-    /// far.
+    /// Creates a state that contains only `route`, from which the session of the next record is
+    /// chosen.
     pub(crate) fn of(route: RouteState) -> Self {
         let RouteState { last_ts, last, last_main, leaf, open, sidechains } = route;
         Self { last_ts, last, last_main, leaf, open, sidechains, ..Self::default() }
@@ -68,8 +68,8 @@ impl ResumeState {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Returns to which sessions the records were appended so far. The next import needs it to
-    /// choose the session of each record.
+    /// Returns the state from which the next import chooses the session of each record. It
+    /// describes to which sessions the file's earlier records were appended.
     pub(crate) fn route(&self) -> RouteState {
         RouteState {
             last_ts: self.last_ts,

@@ -14,9 +14,11 @@ use crate::route_state::RouteState;
 /// The session to which the import appends a record.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Route {
-    /// The session with this number in the file. The record follows its last event.
+    /// An existing session: the one with this number in the imported file. The record is appended
+    /// after the session's last event.
     Into(u32),
-    /// A new session, which begins at this position with the record.
+    /// A new session, which begins with the record. The value has the parent of the new session and
+    /// the position in the parent at which the new session begins.
     Fork(BranchStart),
     /// No session, because the record continues a deleted one. The import remembers this location
     /// for the record, so that it also skips the records that continue it.

@@ -25,7 +25,7 @@ const FIXED: [(&str, &str); 6] = [
     ("version", "version"),
 ];
 /// The time in milliseconds after which an unfinished message counts as abandoned. It is measured
-/// from the session's last write to opencode's last write of any message.
+/// from opencode's last write to the session until its last write of any message in the database.
 const LONG_AFTER: i64 = 600_000;
 /// The columns of opencode's session table whose strings are JSON.
 const JSON: [&str; 5] = ["revert", "permission", "model", "metadata", "summary_diffs"];
@@ -70,8 +70,8 @@ impl Opened {
         Ok(fold(state, i64::from(self.is_left(id)?)))
     }
 
-    /// Checks whether opencode abandoned this session: its last write here was long before its last
-    /// write to any message of the database.
+    /// Checks whether opencode abandoned this session. It did if it last wrote a message or part of
+    /// the session more than `LONG_AFTER` before its last write of any message in the database.
     fn is_left(&self, id: &str) -> rusqlite::Result<bool> {
         let updated = self.schema.updated();
         let sql = format!(

@@ -185,9 +185,9 @@ pub(crate) fn add_page(
     Ok(id)
 }
 
-/// Replaces the content of an ancestry page by `span`, and removes its links to earlier pages.
-/// `span` covers the same history as the page and all pages before it. `end` are the counts after
-/// `span`.
+/// Replaces all spans of an ancestry page (a row with ranges of inherited events) by `span`.
+/// Removes the page's links to earlier pages: `span` covers the history of this page and of all
+/// pages before it. `end` are the counts of the history after `span`.
 pub(crate) fn replace_page(tx: &WriteTx<'_>, id: i64, span: Span, end: Counts) -> Result<()> {
     let bytes = lineage::encode(&[span, Span { segment: 0, to: 0, base: end }]);
     let sum = i64::from(page_sum(id, None, None, &[0; 5], &bytes));

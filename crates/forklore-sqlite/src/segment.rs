@@ -272,7 +272,8 @@ pub(crate) fn ids(
     Ok(ids)
 }
 
-/// Returns the position after the last event of a segment, or 0 if it has no event.
+/// Returns the position after the last event of a segment, or 0 if the segment has no event. A
+/// segment contains the events that one session wrote, or a private copy of a prefix.
 pub(crate) fn end(conn: &Connection, segment: Segment) -> Result<u64> {
     let sql = "SELECT max(k) FROM event WHERE k >= ? AND k < ?";
     let (from, to) = (key(segment, 0), key(segment + 1, 0));
@@ -280,7 +281,8 @@ pub(crate) fn end(conn: &Connection, segment: Segment) -> Result<u64> {
     Ok(last.map_or(0, |k| position(k) + 1).max(chunk::end(conn, segment)?))
 }
 
-/// Erases the events of a segment from position `from` on. Returns how many it erased.
+/// Erases the events of a segment from position `from` on, inclusive. A segment contains the events
+/// that one session wrote, or a private copy of a prefix. Returns the number of erased events.
 pub(crate) fn erase_from(tx: &WriteTx<'_>, segment: Segment, from: u64) -> Result<u64> {
     let erased = tx.write(
         "DELETE FROM event WHERE k >= ? AND k < ?",

@@ -413,7 +413,8 @@ fn kind_code(kind: SessionKind) -> i64 {
     code(&KINDS, &kind).unwrap_or_default()
 }
 
-/// Returns the numbers that a session's row stores for its strategy and its tool-call policy.
+/// Returns the numbers that a session's row stores for two properties of its fork: the strategy
+/// (how inherited events are stored) and the policy for open tool calls. `None` for a root.
 fn choice_codes(header: &Header) -> (Option<i64>, Option<i64>) {
     let strategy = header.strategy.and_then(|strategy| code(&STRATEGIES, &strategy));
     (strategy, header.tool_calls.and_then(|policy| code(&POLICIES, &policy)))

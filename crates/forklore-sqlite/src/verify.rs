@@ -276,8 +276,9 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Returns the parts of a session's history, one per segment. Checks that the first and the
-    /// last event of each inherited part exist.
+    /// Divides a session's history into stretches: consecutive events that are stored in one
+    /// segment. Checks that the first and the last event of each inherited stretch exist. Stops at
+    /// the first failure, reports it as a problem, and returns the stretches before it.
     fn stretches(&mut self, session: &Session) -> Vec<Stretch> {
         let header = &session.header;
         let mut stretches = Vec::new();

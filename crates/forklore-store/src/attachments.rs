@@ -91,8 +91,8 @@ pub struct Pin {
 }
 
 impl Pin {
-    /// Creates a pin of the attachment `id`. The pin owns `until`, such as a locked file, which
-    /// protects the attachment from removal until it is dropped.
+    /// Creates a pin of the attachment `id`. The pin owns `until`, for example a locked file. As
+    /// long as `until` is not dropped, it protects the attachment from removal.
     pub fn new(id: AttachmentId, bytes: u64, new: bool, until: impl Any + Send + Sync) -> Self {
         Self { id, bytes, new, _until: Box::new(until) }
     }

@@ -122,8 +122,9 @@ impl Health {
         }
     }
 
-    /// Adds a check of the permissions of a store's file. The file must belong to the current user,
-    /// and should be inaccessible to others and writable.
+    /// Adds a check of the permissions of a store's file. It is a problem if the file belongs to
+    /// another user, is writable for all users or is unreadable. It is a warning if other users can
+    /// open the file or the current user cannot write it.
     pub fn look_at_rights(&mut self, path: &Path) {
         use rustix::fs::{Access, access};
         use std::os::unix::fs::MetadataExt;

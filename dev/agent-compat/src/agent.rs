@@ -33,7 +33,8 @@ pub(crate) struct Agent {
     pub(crate) received: fn(Vec<Atom>) -> Vec<Atom>,
 }
 
-/// Returns the pieces unchanged, for agents without a wording of their own.
+/// Returns the pieces of a conversation unchanged. For agents that send a conversation with the
+/// same pieces as forklore.
 pub(crate) fn as_it_is(atoms: Vec<Atom>) -> Vec<Atom> {
     atoms
 }

@@ -23,7 +23,7 @@ pub(crate) struct Program {
     by: Vec<&'static str>,
 }
 
-/// What was measured of a program until its end.
+/// The measurements of a program that ran to its end: duration, memory and processor time.
 pub(crate) struct Ended {
     pub(crate) took: Duration,
     /// The peak anonymous memory of the program in bytes, without mapped files.

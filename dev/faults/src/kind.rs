@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// One SQLite file.
+    /// A store that is one SQLite file.
     Sqlite,
-    /// A directory of JSONL files.
+    /// A store that is a directory of JSONL files.
     Files,
 }
 

@@ -12,7 +12,7 @@ pub use reading::{WRITES, read_only, shown};
 use crate::caller::Caller;
 use crate::history::{Answer, Call};
 
-/// Makes a call that must succeed. Panics if the store refuses the call.
+/// Makes a call on the store under test that must succeed. Panics if the store refuses the call.
 fn must(caller: &mut Caller<'_>, call: Call) {
     let what = format!("{call:?}");
     if let Answer::Refused { message, .. } = caller.call(call) {

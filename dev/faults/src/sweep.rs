@@ -61,21 +61,21 @@ pub fn folder() -> TempDir {
 }
 
 impl<'a> Sweep<'a> {
-    /// Prepares runs of the workload with the number `round`. Executes it once without a failure,
-    /// to record its file operations.
+    /// Prepares runs of the workload with the number `round`. Executes it once without injected
+    /// failures, to record its file operations.
     ///
     /// # Panics
-    /// If the store fails although no operation fails.
+    /// If the store returns an error although no failure was injected.
     #[must_use]
     pub fn of_round(subject: &'a dyn Subject, round: u64) -> Self {
         Self::of(subject, Workload::of_round(round))
     }
 
-    /// Prepares runs of the given workload. Executes it once without a failure, to record its file
-    /// operations.
+    /// Prepares runs of the given workload. Executes it once without injected failures, to record
+    /// its file operations.
     ///
     /// # Panics
-    /// If the store fails although no operation fails.
+    /// If the store returns an error although no failure was injected.
     #[must_use]
     pub fn of(subject: &'a dyn Subject, work: Workload) -> Self {
         let (dir, drive) = (folder(), Drive::sound());
@@ -136,7 +136,8 @@ struct Run<'a> {
     drive: Arc<Drive>,
 }
 
-/// The moment when the planned failure of an operation occurred, and the effect on the workload.
+/// When the planned failure of a file operation occurred in a run of the workload, and the result
+/// of the workload step in which it occurred.
 struct Struck {
     /// The number of workload steps that were acknowledged before the operation failed.
     before: usize,
@@ -290,8 +291,9 @@ impl<'a> Run<'a> {
         steps.iter().skip(steps_done).find(|step| step.writes() && step.is_sidecar() == sidecar)
     }
 
-    /// Runs the workload's step after the first `steps_done` steps, if there is one. Returns the
-    /// number of steps that the store contains afterwards.
+    /// Runs the workload step with the index `steps_done`, i.e. the first that was not done yet.
+    /// Does nothing if all steps were done. Returns the number of steps that the store contains
+    /// afterwards.
     fn next(&self, store: &dyn Store, steps_done: usize) -> Result<usize, String> {
         let Some(step) = self.work().steps.get(steps_done) else {
             return Ok(steps_done);

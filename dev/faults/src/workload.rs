@@ -53,8 +53,8 @@ impl Step {
         !matches!(self, Self::Read(_) | Self::Get(_))
     }
 
-    /// Checks whether the step works on attachments and not on sessions. A failure of attachments
-    /// must not affect sessions, and a failure of sessions must not affect attachments.
+    /// Checks whether the step works on attachments and not on sessions. A failed step on
+    /// attachments must not affect later steps on sessions, and vice versa.
     #[must_use]
     pub fn is_sidecar(&self) -> bool {
         matches!(self, Self::Put(_) | Self::Get(_) | Self::Sweep)

@@ -109,8 +109,9 @@ fn tests(time: Duration) -> Row {
     row
 }
 
-/// Runs one round of the durability tests, with `times` as many cases as a normal test run. Returns
-/// the lines in which the tests print their counts. If a test failed, they are in the error.
+/// Runs one round of the durability tests, with `times` times as many cases as a normal test run.
+/// Returns the output lines that show counts, such as the number of injected faults. If a test
+/// fails, returns these lines as the error.
 fn durability(times: u64, seed: u64) -> Result<Vec<String>, Vec<String>> {
     let command = NEXTEST.command().map(|mut command| {
         command
@@ -147,8 +148,9 @@ fn fuzz(name: &str) -> Row {
     Row { name: format!("fuzz {name}"), verdict, took: start.elapsed(), figures }
 }
 
-/// Runs a command of tests and returns those output lines that show counts. If the command failed,
-/// prints its complete output, and returns the lines as the error.
+/// Runs a command that executes tests or a fuzz target. Returns the lines of its output that show
+/// counts, such as the number of injected faults. If the command fails, prints its complete output
+/// and returns these lines as the error. If it cannot be started, the error is the reason.
 fn captured(command: &mut Command) -> Result<Vec<String>, Vec<String>> {
     eprintln!("\n$ {}", command_line(command));
     let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output();

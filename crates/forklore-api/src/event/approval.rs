@@ -23,10 +23,10 @@ pub struct ApprovalQuestion {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApprovalAnswer {
-    /// The id of the tool call that the user approved or denied. `null` if the question was not
-    /// about a tool call.
+    /// The id of the tool call that the user approved or denied. `null` if the user approved or
+    /// denied something other than a tool call.
     pub tool_call_id: Option<String>,
-    /// Why the user denied the question. `null` if the user approved.
+    /// Why the user denied the request for approval. `null` if the user approved.
     pub reason: Option<String>,
 }
 

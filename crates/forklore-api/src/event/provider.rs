@@ -14,8 +14,8 @@ pub struct ProviderRequest {
     pub attempt: u32,
     /// The number of messages in the model request.
     pub messages: u64,
-    /// The number of messages at the start of the request that are the same in the requests of the
-    /// session's parent.
+    /// The number of messages at the start of the request that the session inherited from its
+    /// parent. The parent's requests begin with the same messages.
     pub shared: u64,
     /// The purpose of the model request, for example `summary`. `null` for an ordinary turn.
     pub purpose: Option<String>,

@@ -45,7 +45,8 @@ pub struct SessionForked {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ForkReason {
-    /// Another runtime acquired the session's lease during a turn. The turn continues in the child.
+    /// Another runtime acquired the session's lease during a turn. The turn continues in the new
+    /// child session.
     LeaseLost,
 }
 

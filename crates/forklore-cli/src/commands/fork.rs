@@ -203,8 +203,8 @@ fn fork_with_summary(request: Fork, app: &App, output: &mut Output) -> Result<Fo
     }
 }
 
-/// Returns `fork-<parent>-<ms>`, the form of the ids that ak-coder gives to forks. `<ms>` is the
-/// current Unix time in milliseconds.
+/// Returns an id for a fork in the form that the agent ak-coder uses: `fork-<parent>-<ms>`.
+/// `<parent>` is the id of the parent session, `<ms>` the current Unix time in milliseconds.
 fn ak_coder_id(engine: &Engine, parent: &Header) -> Result<SessionId> {
     let id = format!("fork-{}-{}", parent.id, engine.now().as_millisecond());
     id.parse().map_err(Failure::name("session id"))

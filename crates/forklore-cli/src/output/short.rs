@@ -12,11 +12,11 @@ const SHORTEST: usize = 8;
 /// user chose.
 const WHOLE: usize = 32;
 
-/// The short form of each id in one answer.
+/// The short forms of the session ids that one command prints. Each is unique among them.
 pub(crate) struct ShortIds(HashMap<SessionId, String>);
 
 impl ShortIds {
-    /// Computes the short forms, which are unique among these ids.
+    /// Computes a short form of each of these ids, which is unique among them.
     pub(crate) fn of<'a>(ids: impl IntoIterator<Item = &'a SessionId>) -> Self {
         let mut backwards: Vec<(String, &SessionId)> = ids
             .into_iter()
@@ -37,7 +37,7 @@ impl ShortIds {
         Self(short)
     }
 
-    /// Returns the short form of an id, or the full id if the answer does not contain it.
+    /// Returns the short form of an id, or the full id if no short form was computed for it.
     pub(crate) fn get<'a>(&'a self, id: &'a SessionId) -> &'a str {
         self.0.get(id).map_or_else(|| id.as_str(), String::as_str)
     }

@@ -15,7 +15,7 @@ pub struct Mention {
     pub part: Option<Named>,
 }
 
-/// The name and media type that an attachment part states for its attachment.
+/// The name and media type of an attachment, as a message part of type `attachment` states them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named {
     /// The attachment's file name.

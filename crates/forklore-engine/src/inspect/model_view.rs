@@ -7,8 +7,8 @@ use super::sent::stand_in;
 use crate::fork::FORKED_BEFORE;
 use crate::{Engine, Inspection, Result};
 
-/// The messages that a model would receive of a session or of a planned fork. Also records how many
-/// of them the parent's requests begin with.
+/// The messages that a model request of a session, or of a planned fork, would send. Also has the
+/// number of leading messages that requests of the parent session share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelView {
     /// The session's header when the messages were read. For [`Engine::fork_view`], the parent's

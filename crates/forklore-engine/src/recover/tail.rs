@@ -65,10 +65,10 @@ impl<'t, W: FnMut(&SessionId, Append) -> Result<()>> Tail<'t, W> {
         }
     }
 
-    /// Writes a marker for each unreadable event of the current gap. The classes of the markers are
-    /// such that the counts after the gap are those given. Without given counts, the gap changes no
-    /// count. Reports the events as lost if `lost` is set, except in a deleted session if no
-    /// session inherits them.
+    /// Writes a marker for each unreadable event since the last readable one (the gap). The classes
+    /// of the markers (which decide what forks inherit) are chosen so that the counts after the gap
+    /// equal `behind`; `None` changes no count. If `lost` is true, reports the events as lost,
+    /// unless the session is deleted and no fork inherits them.
     fn close(&mut self, behind: Option<Counts>, lost: bool) -> Result<()> {
         let gap = std::mem::take(&mut self.gap);
         let behind = behind.unwrap_or(self.counts);

@@ -32,10 +32,11 @@ pub(crate) struct Index {
 #[derive(Debug)]
 struct Entry {
     source: Source,
-    /// The offset and length in bytes of the log lines of this source's import steps. Steps without
-    /// byte ranges are left out.
+    /// The import steps (transactions of an import) of this source (imported file): the offset and
+    /// length of each step's line in the import log, in bytes. Only steps that store ranges of the
+    /// file's bytes are included.
     steps: Vec<(u64, u64)>,
-    /// How many of `steps`, counted from the first, have hidden bytes.
+    /// The stored bytes of this many `steps`, from the first on, are hidden.
     forgotten: usize,
     locations: HashMap<RecordKey, RecordLocation>,
 }

@@ -61,7 +61,7 @@ struct Writer {
     /// The ordinal of the next record, if the exported file continues another file. Otherwise
     /// records have no ordinals.
     next: Option<u64>,
-    /// The id of the turn that was written and not ended yet.
+    /// The id of the turn whose start was written to the file, but whose end was not.
     turn: Option<String>,
     turns: u64,
     /// The model's last text in the turn that is being written.

@@ -35,7 +35,8 @@ impl Conversation {
     /// the last turn.
     ///
     /// # Errors
-    /// The errors of [`fork`](Self::fork); `invalid_args` before the first turn.
+    /// The errors of [`fork`](Self::fork); `invalid_args` if `at` is `None` and the conversation
+    /// has no turn yet.
     pub async fn rewind(&self, at: Option<Selector>) -> Result<Forked> {
         let parent = self.header().await?;
         let at = match (at, parent.counts.turns) {

@@ -75,7 +75,7 @@ pub(super) fn all(
     .boxed()
 }
 
-/// A continuation that runs in a fork, and its row.
+/// A continuation that runs in a fork, with its row in the result of the exploration.
 struct One {
     at: usize,
     row: Row,

@@ -16,7 +16,7 @@ use crate::write_tx::WriteTx;
 /// Size in bytes at which a batch of events is complete: the total length of their payloads. One
 /// transaction packs one batch.
 const BATCH_BYTES: usize = 1 << 20;
-/// Number of chunks that one transaction of packing rewrites.
+/// Maximum number of chunks (rows with several events each) that one transaction compresses.
 const BATCH_CHUNKS: usize = 16;
 
 /// SQL that selects the segments with uncompressed events in idle families. A family is idle if no
@@ -57,7 +57,8 @@ struct Batch<T> {
     found: Vec<T>,
 }
 
-/// Compresses the uncompressed chunks of a segment. Returns how many events these chunks have.
+/// Compresses the uncompressed chunks (rows with several events each) of a segment. Returns how
+/// many events these chunks have.
 fn chunks(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut from = Some(key(segment, 0));
     let mut events = 0;
@@ -77,9 +78,10 @@ fn chunks(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> Sto
     Ok(events)
 }
 
-/// Reads and compresses at most [`BATCH_CHUNKS`] uncompressed chunks with keys from `first`
-/// (inclusive) to `to` (exclusive). Returns each with its old checksum, which shows later whether
-/// the stored chunk is unchanged. Skips damaged chunks.
+/// Reads and compresses at most [`BATCH_CHUNKS`] uncompressed chunks. A chunk is one row with
+/// several adjacent events; the keys are from `first` (inclusive) to `to` (exclusive). Returns each
+/// compressed chunk with the checksum of the stored one, which shows later whether that is
+/// unchanged. Skips damaged chunks.
 fn plain(conn: &Connection, first: i64, to: i64) -> Result<Batch<(u32, Sealed)>> {
     let mut batch = Batch { behind: None, found: Vec::new() };
     for k in chunk::plain(conn, first, to, BATCH_CHUNKS)? {
@@ -97,8 +99,8 @@ fn plain(conn: &Connection, first: i64, to: i64) -> Result<Batch<(u32, Sealed)>>
     Ok(batch)
 }
 
-/// Moves the segment's events that have rows of their own into compressed chunks. Skips damaged
-/// events.
+/// Moves the segment's events that have rows of their own into compressed chunks (rows with
+/// several events each). Skips damaged events.
 fn rows(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> StoreResult<u64> {
     let mut from = Some(key(segment, 0));
     let mut events = 0;
@@ -121,8 +123,8 @@ fn rows(store: &SqliteStore, segment: Segment, budget: &mut Budget<'_>) -> Store
     Ok(events)
 }
 
-/// Moves adjacent event rows into one chunk. Moves none and returns 0 if some of them were erased
-/// since they were read.
+/// Moves adjacent event rows into one chunk (a row with several events). Returns the number of
+/// moved events. Moves none and returns 0 if some of them were erased since they were read.
 fn move_unchanged(tx: &WriteTx<'_>, run: &[&Row]) -> Result<u64> {
     let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(0) };
     if row::count(tx, first.k, last.k)? != run.len() {

@@ -59,8 +59,9 @@ const IDENTITY_SUM_AT: usize = KIN_AT + 2;
 pub(super) const STATE_AT: usize = IDENTITY_SUM_AT + 1;
 /// The index of the first column that stores something that is not in the session's header.
 pub(super) const MORE_AT: usize = STATE_AT + STATE.len() - 3;
-/// The index of the first feed column. In rows that were written before the feed existed, the feed
-/// columns are NULL and do not change the checksum.
+/// The index of the first feed column in a row of [`SELECTED`]. The feed columns store which
+/// transactions created, last appended to and last changed the session. In rows that were written
+/// before the feed existed, they are NULL, and the row's checksum skips them.
 pub(super) const WRITTEN_AT: usize = MORE_AT - 4;
 const STATE_SUM_AT: usize = STATE_AT + STATE.len();
 /// The index of the columns `metadata` and `config`, if a query selects them.

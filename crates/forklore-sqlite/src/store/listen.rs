@@ -10,7 +10,8 @@ use super::SqliteStore;
 use crate::feed;
 
 impl SqliteStore {
-    /// Returns the bell: what wakes the readers of the feed after each commit.
+    /// Returns the bell, which wakes the readers of the feed (the sequence of changed sessions)
+    /// after each commit.
     pub(crate) fn bell(&self) -> &Bell {
         &self.bell
     }

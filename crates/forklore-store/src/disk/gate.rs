@@ -20,7 +20,8 @@ use crate::{Error, Result};
 /// ordinary locking, and one for a checkpoint that runs at the same time.
 const MAX_IDLE: usize = 2;
 
-/// The time for which to retry taking a lock before the thread waits for it.
+/// How long to retry a lock without sleeping. After this time, the thread sleeps until it gets the
+/// lock or its wait times out.
 const SOON: Duration = Duration::from_micros(500);
 
 /// A fair lock between processes, implemented with locks on two files: the queue file and the gate

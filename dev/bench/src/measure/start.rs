@@ -115,8 +115,8 @@ fn create(engine: &Engine, workspace: &Workspace, number: usize) -> Result<Sessi
     Ok(engine.store().create(new)?.id)
 }
 
-/// Converts an event that a caller would append into an event that a store accepts, with the time
-/// `ts`.
+/// Converts a new event, as callers pass it to an append, into the form in which a store contains
+/// it. The time of the result is `ts`.
 fn stored(new: NewEvent, ts: jiff::Timestamp) -> Result<Event> {
     let (class, effect) = payload::check(&new.kind, None, &new.data)
         .map_err(|error| Error::Wrong(error.to_string()))?;

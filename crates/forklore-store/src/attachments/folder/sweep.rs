@@ -73,8 +73,9 @@ impl AttachmentFolder {
         Ok(Some(Attachment { id, bytes: found.len(), version: version(&found), pinned }))
     }
 
-    /// Removes a file if it is not locked and has the expected version; `expected` of `None` allows
-    /// any version. Returns the number of bytes freed, or `None` if the file was not removed.
+    /// Removes the file at `path` if it is not locked and has the version `expected` (its inode and
+    /// modification time). If `expected` is `None`, any version is removed. Returns the number of
+    /// bytes freed, or `None` if the file was not removed.
     fn remove(&self, path: &Path, expected: Option<u128>) -> io::Result<Option<u64>> {
         let Some(file) = self.open_there(path)? else { return Ok(None) };
         let pinned = is_pinned(&*file)?;
