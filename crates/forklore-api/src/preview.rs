@@ -14,9 +14,9 @@ pub struct Preview {
     /// The model that would receive the request, by its name in the configuration. `null` is the
     /// default model.
     pub model: Option<String>,
-    /// The position at which to fork the session in thought. The answer then describes the fork's
-    /// request, and what it shares with the session's request. `null` describes the session's
-    /// request.
+    /// The position of a fork that is assumed but not created. If it is set, the answer describes
+    /// the request that the model would receive for this fork, and which part of it equals the
+    /// request for the session. `null` describes the request for the session itself.
     pub fork_at: Option<Selector>,
     /// Whether to leave out the tools from the request. No tool server is then started.
     #[serde(default)]

@@ -194,8 +194,8 @@ impl<'f> Scene<'f> {
         drafts.into_iter().map(|draft| draft.build(&self.clock)).collect()
     }
 
-    /// Returns the cut of `session` after its inheritable event number `inheritable`, counted from
-    /// 1. If there is no such event, returns a cut with only this number.
+    /// Returns the cut of `session` after as many events that forks inherit as `inheritable` says.
+    /// If the session has fewer, returns a cut with only this number.
     pub fn cut(&self, session: &str, inheritable: u64) -> Cut {
         let nowhere = Cut { inheritable, ..Cut::default() };
         let Ok(page) =

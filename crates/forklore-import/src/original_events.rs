@@ -25,7 +25,8 @@ pub(crate) struct OriginalEvents {
     /// The event of the original session that the next inheritable record of the copy may repeat;
     /// `None` at the end.
     next: Option<LogEntry>,
-    /// The events of the original session directly before `next` that forks do not inherit.
+    /// The events of the original session between `next` and the inheritable event before it. Forks
+    /// do not inherit these events.
     passed: VecDeque<LogEntry>,
 }
 

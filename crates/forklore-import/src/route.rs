@@ -14,8 +14,8 @@ use crate::route_state::RouteState;
 /// The session to which the import appends a record.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Route {
-    /// An existing session: the one with this number in the imported file. The record is appended
-    /// after the session's last event.
+    /// A session that an earlier record of the file began. The record is appended after its last
+    /// event. The value is the session's index among the file's sessions, counted from 0.
     Into(u32),
     /// A new session, which begins with the record. The value has the parent of the new session and
     /// the position in the parent at which the new session begins.

@@ -95,8 +95,8 @@ impl Drive {
         std::thread::sleep(self.linger);
     }
 
-    /// Creates a drive that continues the recording of another drive in a new journal. `names` are
-    /// the names and identities of the files on the other drive.
+    /// Creates a simulated drive that already contains files, and records its operations in a new
+    /// journal. `names` are the paths and identities of these files, from an earlier drive.
     #[must_use]
     pub fn noting_on(names: BTreeMap<PathBuf, Node>) -> Arc<Self> {
         let drive = Self::noting();

@@ -145,10 +145,10 @@ pub(super) fn body(
     })
 }
 
-/// Converts the history to messages. The text and the calls of one response become one assistant
-/// message, and the results of the calls follow it. A tool message may contain only text, so the
-/// media of the results become a user message after the results. Text that the model wrote after a
-/// call comes last.
+/// Converts the history to messages. A response of the model becomes an assistant message with its
+/// calls and the text before them; one tool message per result follows. A tool message may contain
+/// only text, so the media of the results become a user message after the results. Text that the
+/// model wrote after a call becomes an assistant message of its own after all of these.
 fn messages<'a>(all: Vec<Segment<'a>>) -> Vec<ChatMessage<'a>> {
     let mut messages: Vec<ChatMessage<'a>> = Vec::new();
     let mut deferred = Deferred::default();
