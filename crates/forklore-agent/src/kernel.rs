@@ -1,5 +1,5 @@
-//! The state that all sessions of a process share: the engine, the hooks, the sinks and the
-//! sessions that are open.
+//! The entry point of an agent: builds the state that all sessions of a process share, and gives
+//! access to sessions and to the announcements of all of them.
 
 use std::sync::Arc;
 
