@@ -69,6 +69,7 @@
 //! configuration of a child is merged, and who grants permission. `forklore-llm` provides models
 //! over HTTP, `forklore-mcp-client` the tools of MCP servers, and `forklore-otel` traces.
 
+pub mod answer_limits;
 pub mod approve;
 mod cache_key;
 pub mod config;
@@ -81,7 +82,6 @@ mod handle;
 pub mod hook;
 mod kernel;
 mod lease_owner;
-pub mod limits;
 pub mod media;
 pub mod model;
 pub mod notify;

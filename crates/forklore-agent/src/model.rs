@@ -54,7 +54,7 @@ pub trait Model: Send + Sync {
 
 /// The pieces of an answer, in the order in which they arrive. A complete answer ends with
 /// [`StreamEvent::End`]. The kernel stops reading when an answer exceeds its
-/// [limits](crate::limits).
+/// [limits](crate::answer_limits).
 pub type AnswerStream<'a> = BoxStream<'a, ModelResult<StreamEvent>>;
 
 /// The result of a model call: an error names the provider and what can be done about the failure.

@@ -73,7 +73,7 @@ mod list;
 mod log;
 mod maintenance;
 mod name;
-mod needs;
+mod needed_events;
 mod overlay;
 mod pending;
 mod port;

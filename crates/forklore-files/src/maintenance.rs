@@ -11,7 +11,7 @@ use crate::layout::{Segment, UNFINISHED};
 use crate::line;
 use crate::line::sealed;
 use crate::log::{Log, Next};
-use crate::needs::Needs;
+use crate::needed_events::Needs;
 use crate::record::{Commit, PrefixLine, SessionLine, State, Writer, write_event};
 use crate::session::Session;
 use crate::sources::{self, Index};

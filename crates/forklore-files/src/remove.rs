@@ -12,7 +12,7 @@ use jiff::Timestamp;
 
 use crate::folder::Folder;
 use crate::label;
-use crate::needs::Needs;
+use crate::needed_events::Needs;
 use crate::session::Outline;
 use crate::sources::{self, Index};
 

@@ -11,7 +11,7 @@ use crate::history::History;
 use crate::label;
 use crate::layout::Segment;
 use crate::log::{Next, of};
-use crate::needs::Needs;
+use crate::needed_events::Needs;
 use crate::record::{Ancestry, Commit, EventLine};
 use crate::session::{Outline, Session};
 

@@ -11,8 +11,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::fault::Fault;
 use crate::migrate::{self, VERSION};
+use crate::path_safety;
 use crate::store::Options;
-use crate::store_path;
 
 /// Maximum number of prepared SQL statements that each connection caches.
 const STATEMENTS: usize = 96;
@@ -45,11 +45,11 @@ pub(crate) enum Access {
 
 /// Creates a store of the current version in the file `path`, unless the file exists.
 pub(crate) fn prepare(path: &Path, gate: &Gate, options: Options) -> Result<()> {
-    if !store_path::check(path)? {
+    if !path_safety::check(path)? {
         disk::make_folder(disk::folder_of(path))?;
         let _passed = gate.pass(Pass::Exclusive, options.wait)?;
         // Another process may have created the store before this one got the gate.
-        if !store_path::check(path)? {
+        if !path_safety::check(path)? {
             make(path, options.vfs)?;
         }
     }

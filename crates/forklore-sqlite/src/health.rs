@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use crate::connect::{self, Access};
 use crate::fault::Fault;
 use crate::migrate::{self, VERSION};
-use crate::{Options, SqliteStore, store_path};
+use crate::{Options, SqliteStore, path_safety};
 
 /// Maximum size in bytes of a store of which the health check reads every page. For a larger store
 /// that takes too long.
@@ -26,7 +26,7 @@ impl SqliteStore {
     #[must_use]
     pub fn health(path: &Path) -> Health {
         let mut health = Health::default();
-        let path = match store_path::resolve(path) {
+        let path = match path_safety::resolve(path) {
             Ok(path) => path,
             Err(error) => {
                 health.problem("store", &error);
@@ -105,8 +105,8 @@ fn look_at_wal(health: &mut Health, path: &Path) -> Wal {
 
 /// Opens the store for reading, and reports its version and its sessions.
 fn look_inside(health: &mut Health, path: &Path, bytes: u64, wal: Wal) -> Result<()> {
-    store_path::check(path)?;
-    let lock = store_path::register_open(path)?;
+    path_safety::check(path)?;
+    let lock = path_safety::register_open(path)?;
     let access = match wal {
         Wal::Empty => Access::Frozen,
         Wal::Indexed => Access::Read,

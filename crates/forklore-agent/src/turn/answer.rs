@@ -13,8 +13,8 @@ use super::new_event::{event, verbatim};
 use super::readable_json::plain;
 use super::truncate::boundary;
 use crate::Result;
+use crate::answer_limits::{BLOCKS, Measure, TooMuch};
 use crate::context::Context;
-use crate::limits::{BLOCKS, Measure, TooMuch};
 use crate::model::{
     AnswerStream, End, ModelError, ModelErrorKind, ModelName, ModelResult, StreamEvent, TokenUsage,
 };

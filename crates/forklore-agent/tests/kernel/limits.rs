@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forklore_agent::limits::{BLOCKS, CALLS, NAME_BYTES, TEXT_BYTES, THINKING_BYTES};
+use forklore_agent::answer_limits::{BLOCKS, CALLS, NAME_BYTES, TEXT_BYTES, THINKING_BYTES};
 use forklore_agent::model::{EndReason, StreamEvent};
 use forklore_agent::notify::Name;
 use forklore_agent::tool::ToolCall;

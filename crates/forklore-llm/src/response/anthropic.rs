@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use forklore_agent::limits::{THINKING_BYTES, TooMuch};
+use forklore_agent::answer_limits::{THINKING_BYTES, TooMuch};
 use forklore_agent::model::{End, EndReason, StreamEvent, TokenUsage};
 use forklore_core::Data;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Why a response cannot be read.
 
-use forklore_agent::limits::TooMuch;
+use forklore_agent::answer_limits::TooMuch;
 use forklore_core::data::NotJson;
 
 /// The reason why a response cannot be read, or why the server ended the response.

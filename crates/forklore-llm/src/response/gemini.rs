@@ -1,6 +1,6 @@
 //! Parser of the chunks of Gemini's `streamGenerateContent` method.
 
-use forklore_agent::limits::{THINKING_BYTES, TooMuch};
+use forklore_agent::answer_limits::{THINKING_BYTES, TooMuch};
 use forklore_agent::model::{End, EndReason, StreamEvent, TokenUsage};
 use forklore_agent::tool::ToolCall;
 use forklore_core::Data;

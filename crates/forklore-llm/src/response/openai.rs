@@ -1,6 +1,6 @@
 //! Parser of the chunks of OpenAI's chat completions API.
 
-use forklore_agent::limits::{THINKING_BYTES, TooMuch};
+use forklore_agent::answer_limits::{THINKING_BYTES, TooMuch};
 use forklore_agent::model::{End, EndReason, StreamEvent, TokenUsage};
 use forklore_core::Data;
 use serde::Deserialize;

@@ -1,6 +1,6 @@
 //! Assembles tool calls from the fragments in which a provider sends them, within size limits.
 
-use forklore_agent::limits::{ARGUMENTS_BYTES, CALLS, NAME_BYTES, TooMuch};
+use forklore_agent::answer_limits::{ARGUMENTS_BYTES, CALLS, NAME_BYTES, TooMuch};
 use forklore_agent::tool::ToolCall;
 use forklore_core::Data;
 

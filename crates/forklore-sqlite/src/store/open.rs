@@ -23,7 +23,7 @@ use crate::migrate::{self, VERSION};
 use crate::open_files::OpenFile;
 use crate::origin::Identities;
 use crate::pack;
-use crate::store_path;
+use crate::path_safety;
 
 impl SqliteStore {
     /// Opens the store in the file at `path`. If the file does not exist, creates it with mode
@@ -42,17 +42,17 @@ impl SqliteStore {
     /// Opens the store in the file at `path`. `failed` records whether a sync has failed; another
     /// handle on the same store may share it.
     pub(super) fn open_for(path: &Path, options: Options, failed: Arc<FailedSync>) -> Result<Self> {
-        let path = &store_path::resolve(path)?;
+        let path = &path_safety::resolve(path)?;
         let gate = Gate::new(path);
         if options.read_only {
-            if !store_path::check(path)? {
+            if !path_safety::check(path)? {
                 let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
                 return Err(os("opening the store", path)(missing));
             }
         } else {
             connect::prepare(path, &gate, options)?;
         }
-        let lock = store_path::register_open(path)?;
+        let lock = path_safety::register_open(path)?;
         let mut readers = Readers::open(path, options)?;
         let reader = readers.take(path, options)?;
         if is_current(&reader.conn, path, options)? {
