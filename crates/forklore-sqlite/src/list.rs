@@ -57,7 +57,7 @@ fn one_by_one(
     let mut found = Found { headers: Vec::new(), limit };
     let mut damaged = Vec::new();
     for sid in sids {
-        match session::numbered(conn, sid) {
+        match session::numbered_or_by_id(conn, sid) {
             Ok(Session { header, .. }) => {
                 if filter.matches(&header) && after.is_none_or(|cursor| cursor.is_before(&header)) {
                     found.insert(header);
@@ -89,13 +89,15 @@ fn scan(
             Ok(session) => session,
             // Some columns may come from a damaged index. Read the session again from its row,
             // which is authoritative.
-            Err(fault) if fault.is_of_one_row() => match session::numbered(conn, row.get(0)?) {
-                Ok(session) => session,
-                Err(_) => {
-                    damaged.push(fault);
-                    continue;
+            Err(fault) if fault.is_of_one_row() => {
+                match session::numbered_or_by_id(conn, row.get(0)?) {
+                    Ok(session) => session,
+                    Err(_) => {
+                        damaged.push(fault);
+                        continue;
+                    }
                 }
-            },
+            }
             Err(fault) => return Err(fault),
         };
         let bound = Cursor { updated: session.fresh_until, id: session.header.id.clone() };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use forklore_core::lineage::Unit;
-use forklore_core::{OpenCalls, SessionId};
+use forklore_core::{OpenCalls, Origin, SessionId};
 use forklore_store::Error;
 use forklore_store::port::{At, Direction, LogEntry, Page, Query};
 use rusqlite::Connection;
@@ -251,7 +251,13 @@ impl<'a> Reader<'a> {
     }
 
     fn stored(&mut self, stretch: &Stretch, seq: u64, row: Row) -> Result<LogEntry> {
-        let origin = self.writers.origin(self.conn, &row)?;
+        let origin = match row.origin {
+            // An own event needs no lookup: this session wrote it.
+            None if !stretch.range.inherited => {
+                Origin { session_id: self.history.session.header.id.clone(), seq }
+            }
+            _ => self.writers.origin(self.conn, &row)?,
+        };
         let counts = row.counts.based_on(stretch.base);
         Ok(LogEntry { seq, origin, counts, event: row.event })
     }

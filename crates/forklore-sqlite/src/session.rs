@@ -15,7 +15,7 @@ use forklore_store::Error;
 use forklore_store::feed::Stamp;
 use jiff::Timestamp;
 use rusqlite::types::{FromSql, ValueRef};
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, ToSql};
 
 use self::stored::{
     IDENTIFIED, IDENTITY_AT, KIN_AT, MORE_AT, NOTES_AT, SELECTED, STATE_AT, TABLES, WRITTEN_AT,
@@ -80,20 +80,35 @@ pub(crate) fn select(rest: &str) -> String {
     )
 }
 
-/// Reads the identifying columns of the session with the number `sid`.
+/// Reads the identifying columns of the session with the number `sid`. If they are damaged, reads
+/// them again by the session's id, like [`numbered_or_by_id`].
 pub(crate) fn identity(conn: &Connection, sid: Segment) -> Result<Identity> {
-    static SQL: LazyLock<String> =
+    static BY_SID: LazyLock<String> =
         LazyLock::new(|| format!("SELECT {} FROM {TABLES} WHERE s.sid = ?", *IDENTIFIED));
-    let mut statement = conn.prepare_cached(&SQL)?;
-    let mut rows = statement.query([sid])?;
-    let Some(row) = rows.next()? else {
-        return Err(Fault::damaged(format!("session row {sid}"), "it is missing"));
+    // The `+` keeps SQLite from finding the row by its number, so that `folded` comes from an index.
+    static BY_ID: LazyLock<String> = LazyLock::new(|| {
+        format!("SELECT {} FROM {TABLES} WHERE s.folded = ? AND +s.sid = ?", *IDENTIFIED)
+    });
+    let fault = match identity_in(conn, &BY_SID, &[&sid]) {
+        Err(fault) if fault.is_of_one_row() => fault,
+        Ok(Some(identity)) => return Ok(identity),
+        Ok(None) => return Err(Fault::damaged(format!("session row {sid}"), "it is missing")),
+        Err(fault) => return Err(fault),
     };
+    let by_id = stored_id(conn, sid)
+        .and_then(|id| identity_in(conn, &BY_ID, &[&id.fold(), &sid]).ok().flatten());
+    by_id.ok_or(fault)
+}
+
+fn identity_in(conn: &Connection, sql: &str, values: &[&dyn ToSql]) -> Result<Option<Identity>> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query(values)?;
+    let Some(row) = rows.next()? else { return Ok(None) };
     check_identity(row)?;
     let mut cells = Cells { row, at: IDENTITY_AT + 1 };
     let (id, _folded, parent) = (cells.required()?, cells.next::<String>()?, cells.next()?);
     cells.at = IDENTITY_AT + 7;
-    Ok(Identity { id, parent, inherited: cells.count()? })
+    Ok(Some(Identity { id, parent, inherited: cells.count()? }))
 }
 
 /// Reads the session with this id, deleted or not.
@@ -116,6 +131,23 @@ pub(crate) fn numbered(conn: &Connection, sid: Segment) -> Result<Session> {
     let mut rows = statement.query([sid])?;
     let session = rows.next()?.map(|row| read(row, true)).transpose()?;
     session.ok_or_else(|| Fault::damaged(format!("session row {sid}"), "it is missing"))
+}
+
+/// Reads the session with the number `sid` like [`numbered`]. If its row is damaged, reads it again
+/// by its id: then the case-folded id comes from an index, which may have a sound copy of it.
+pub(crate) fn numbered_or_by_id(conn: &Connection, sid: Segment) -> Result<Session> {
+    let fault = match numbered(conn, sid) {
+        Err(fault) if fault.is_of_one_row() => fault,
+        done => return done,
+    };
+    let by_id = stored_id(conn, sid).and_then(|id| with_notes(conn, &id).ok());
+    by_id.filter(|session| session.sid == sid).ok_or(fault)
+}
+
+/// Reads only the id in a session's row, unchecked. Returns `None` if it is not a valid id.
+fn stored_id(conn: &Connection, sid: Segment) -> Option<SessionId> {
+    let mut statement = conn.prepare_cached("SELECT id FROM session WHERE sid = ?").ok()?;
+    statement.query_row([sid], |row| row.get::<_, String>(0)).ok()?.parse().ok()
 }
 
 /// Reads the session with the number `sid`, deleted or not, without its `metadata` and `config`.
@@ -212,7 +244,7 @@ impl Cells<'_, '_> {
 /// row may lack the columns `metadata` and `config`.
 pub(crate) fn read(row: &Row<'_>, notes: bool) -> Result<Session> {
     find_kin(row)?;
-    check_identity(row).map_err(|fault| match duplicate_label(row) {
+    check_identity(row).map_err(|fault| match agreed_id(row) {
         Some(id) => fault.of(&id, None),
         None => fault,
     })?;
@@ -243,7 +275,7 @@ pub(crate) fn read(row: &Row<'_>, notes: bool) -> Result<Session> {
 
 /// Returns the id of a session whose row is damaged, for an error message. Returns `None` unless
 /// the columns `id` and `folded` agree on it.
-fn duplicate_label(row: &Row<'_>) -> Option<SessionId> {
+fn agreed_id(row: &Row<'_>) -> Option<SessionId> {
     let (id, folded): (String, String) =
         (row.get(IDENTITY_AT + 1).ok()?, row.get(IDENTITY_AT + 2).ok()?);
     id.parse().ok().filter(|id: &SessionId| id.fold() == folded)

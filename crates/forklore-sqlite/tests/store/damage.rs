@@ -1,6 +1,8 @@
 //! Tests that the store detects damage and reports its location, and that all operations that do
 //! not need the damaged bytes still work.
 
+use std::cell::RefCell;
+
 use forklore_conformance::Scene;
 use forklore_conformance::events::turns;
 use forklore_core::{ErrorKind, SessionId};
@@ -222,4 +224,39 @@ fn a_first_page_that_is_still_in_the_wal_is_read_from_there() {
     assert_eq!(scene.log("a"), before);
     scene.append("a", turns(1));
     scene.assert_sound();
+}
+
+#[test]
+fn a_damaged_case_folded_id_costs_nothing() {
+    let scratch = Scratch::new();
+    let with_scene = |use_scene: &dyn Fn(&Scene<'_>)| {
+        let store = scratch.open();
+        let make = || handle(&store);
+        use_scene(&Scene::new(&make));
+    };
+    let answers = |scene: &Scene<'_>| {
+        let headers = scene.store().sessions(&Filter::default(), None, 10).unwrap();
+        assert!(headers.damaged.is_empty(), "{:?}", headers.damaged);
+        (headers.sound, scene.log("Rooted"), scene.log("b"))
+    };
+    let before = RefCell::new(None);
+    with_scene(&|scene| {
+        scene.root("Rooted", turns(3));
+        scene.fork("Rooted", "b", 4, turns(1));
+        before.replace(Some(answers(scene)));
+    });
+
+    // In the row, the folded id follows the id. The index has a sound copy of it.
+    let mut bytes = std::fs::read(scratch.file()).unwrap();
+    let pair = b"Rootedrooted";
+    let row = bytes.windows(pair.len()).position(|found| found == pair).unwrap();
+    bytes[row + "Rooted".len()] ^= 16;
+    std::fs::write(scratch.file(), bytes).unwrap();
+
+    with_scene(&|scene| {
+        assert_eq!(Some(answers(scene)), before.take());
+        let problems = scene.store().verify(None).unwrap().problems;
+        assert!(!problems.is_empty());
+        assert!(problems.iter().all(|one| one.message.contains("store.db")), "{problems:?}");
+    });
 }
