@@ -78,8 +78,8 @@ pub enum Facts {
         /// The id of the session to fork.
         session_id: SessionId,
     },
-    /// Details of the error that a session cannot be deleted because branches depend on it. These
-    /// branches were forked from the session and have no own copy of their history.
+    /// Details of the error that a session cannot be deleted because branches depend on it: they
+    /// were forked from it and have no own copy of their history.
     HasChildren {
         /// The ids of the first 20 branches that depend on the session.
         children: Vec<SessionId>,

@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DeleteMode {
-    /// Refuses the delete if branches depend on the session. A branch depends on its parent unless
-    /// it was detached: copied with its whole history.
+    /// Refuses the delete if branches were forked from the session. Detached branches (with their
+    /// own copy of their history) do not count.
     #[default]
     Refuse,
-    /// Also deletes all descendants of the session: delegates (sessions of sub-agents), and
-    /// branches that have no own copy of their history.
+    /// Also deletes the delegates (sessions of sub-agents) and the branches below the session.
+    /// Detached branches (with their own copy of their history) remain.
     Cascade,
     /// Deletes the session, but not the branches that were forked from it, nor the events that they
     /// inherit. No event is copied.

@@ -53,13 +53,13 @@ pub enum Request {
     /// Returns the header of a session, without its events. The answer is
     /// [`SessionAnswer`](crate::SessionAnswer).
     Show {
-        /// The id of the session.
+        /// The id of the session to show.
         session_id: SessionId,
     },
     /// Changes the label of a branch or a delegate. The answer is
     /// [`SessionAnswer`](crate::SessionAnswer).
     Label {
-        /// The id of the session.
+        /// The id of the session whose label changes.
         session_id: SessionId,
         /// The new label of the session, unique in its family (a root with all its descendants).
         label: Label,
@@ -67,7 +67,7 @@ pub enum Request {
     /// Returns events of a session as they are stored. The answer is one
     /// [`EventLine`](crate::EventLine) per event.
     Log {
-        /// The id of the session.
+        /// The id of the session whose events are returned.
         session_id: SessionId,
         /// The range of log positions of the events to return.
         #[serde(default)]
@@ -76,7 +76,7 @@ pub enum Request {
     /// Returns the conversation of a session. The answer is one [`Record`](crate::Record) per
     /// event.
     Replay {
-        /// The id of the session.
+        /// The id of the session whose conversation is returned.
         session_id: SessionId,
         /// The position in the session's log at which reading ends. `null` reads to the end of the
         /// log.
@@ -85,7 +85,7 @@ pub enum Request {
     /// Returns the messages of a session as a model would receive them. The answer is
     /// [`Inspection`](crate::Inspection).
     Inspect {
-        /// The id of the session.
+        /// The id of the session whose messages are returned.
         session_id: SessionId,
     },
     /// Returns the request that a model would receive for a session. The answer is
@@ -105,7 +105,7 @@ pub enum Request {
     /// Returns the ancestors and the children of a session. The answer is
     /// [`Lineage`](crate::Lineage).
     Lineage {
-        /// The id of the session.
+        /// The id of the session whose ancestors and children are returned.
         session_id: SessionId,
     },
     /// Compares the conversations of two sessions. The answer is [`Difference`](crate::Difference).
@@ -124,7 +124,7 @@ pub enum Request {
     /// Gives a session its own copy of the events that it inherits. The answer is
     /// [`Detached`](crate::Detached).
     Detach {
-        /// The id of the session.
+        /// The id of the session to detach: it gets its own copy of the events that it inherits.
         session_id: SessionId,
     },
     /// Deletes a session. The answer is [`Deleted`](crate::Deleted).
@@ -166,7 +166,8 @@ pub enum Request {
         #[serde(default)]
         models: bool,
     },
-    /// Checks all stored data. The answer is [`Verification`](crate::Verification).
+    /// Checks all stored data of a session or of the store. The answer is
+    /// [`Verification`](crate::Verification).
     Verify {
         /// The session to check. `null` checks the whole store.
         session_id: Option<SessionId>,

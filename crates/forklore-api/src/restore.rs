@@ -46,7 +46,7 @@ pub struct RestoredFile {
     pub bytes: u64,
     /// The path from which the file was imported.
     pub source: String,
-    /// The version number of the file, from 0. A new version begins when an import finds that the
+    /// The revision (version number) of the file, from 0. An import begins a new revision if the
     /// file's earlier content was replaced.
     pub revision: u64,
 }
@@ -81,7 +81,7 @@ pub struct WrittenFile {
     pub path: PathBuf,
     /// The size of the written file in bytes.
     pub bytes: u64,
-    /// The version number of the file, from 0. A new version begins when an import finds that the
+    /// The revision (version number) of the file, from 0. An import begins a new revision if the
     /// file's earlier content was replaced.
     pub revision: u64,
 }
@@ -120,7 +120,7 @@ pub struct SessionFile {
     pub bytes: u64,
     /// The sha256 of the file's bytes, in hexadecimal digits.
     pub sha256: String,
-    /// The version number of the file, from 0. A new version begins when an import finds that the
+    /// The revision (version number) of the file, from 0. An import begins a new revision if the
     /// file's earlier content was replaced.
     pub revision: u64,
     /// Whether this is the latest revision (version) of the file. If a request names the file
