@@ -50,9 +50,9 @@ impl Default for Attach {
 pub struct ReadAttachment {
     /// The session whose messages reference the attachment.
     pub session_id: SessionId,
-    /// Identifies the attachment: its reference (`sha256:` and digits), the first digits of the
-    /// reference (at least 4), or its name in a message. Exactly one attachment of the session must
-    /// match.
+    /// Identifies the attachment by its reference (`sha256:` and digits), the first digits of the
+    /// reference, or its name. At least 4 digits are needed. The name is that in the message that
+    /// references the attachment. Exactly one attachment of the session must match.
     #[serde(rename = "ref")]
     pub reference: String,
     /// The new file to write the attachment to, on the machine that executes the request. `null`

@@ -125,8 +125,8 @@ pub struct Brought {
     pub from_session_id: SessionId,
     /// The label of the summarized branch.
     pub label: Label,
-    /// The name of the strategy (way of summarizing) that made the summary, for example
-    /// `model_summary_v1` for a summary by a model.
+    /// The name of the strategy (way of summarizing) that made the summary. `model_summary_v1`
+    /// means that a model wrote it.
     pub strategy: String,
     /// The conversation index of the first summarized event. A conversation index numbers the
     /// conversation events of a session from 0.

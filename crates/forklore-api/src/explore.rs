@@ -117,7 +117,8 @@ pub struct Continuation {
     pub error: Option<String>,
 }
 
-/// The progress of a continuation (a fork in which a model answers a prompt), or how it ended.
+/// The progress of a continuation (a fork in which a model answers a prompt), or how the
+/// continuation ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -43,8 +43,8 @@ pub struct Export {
 pub struct ResumeInRequest {
     /// The session that the agent will continue.
     pub session_id: SessionId,
-    /// The agent in whose format the file is written, the log position at which the file ends, and
-    /// the working directory of the agent.
+    /// The agent to write for, the log position at which the file ends, and the agent's working
+    /// directory.
     pub to: ExportTo,
     /// The folder in which the agent stores its sessions, on the machine that executes the request.
     /// `null` uses the folder that the agent's environment variable names, or else its default
@@ -67,8 +67,8 @@ pub struct Exported {
     /// The number of written entries: records that the agent itself had written, and messages
     /// converted from other events.
     pub events: u64,
-    /// The types of events that the target format cannot express, each with the number of events
-    /// that the export left out.
+    /// The event types that the target format cannot express, each with the number of omitted
+    /// events.
     pub lossy: Vec<LeftOut>,
 }
 
@@ -92,8 +92,8 @@ pub struct ExportedFile {
     /// The number of written entries: records that the agent itself had written, and messages
     /// converted from other events.
     pub events: u64,
-    /// The types of events that the target format cannot express, each with the number of events
-    /// that the export left out.
+    /// The event types that the target format cannot express, each with the number of omitted
+    /// events.
     pub lossy: Vec<LeftOut>,
 }
 
@@ -113,7 +113,7 @@ pub struct ResumeIn {
     /// The number of written entries: records that the agent itself had written, and messages
     /// converted from other events.
     pub events: u64,
-    /// The types of events that the agent's format cannot express, each with the number of events
-    /// that the new file omits.
+    /// The event types that the agent's format cannot express, each with the number of omitted
+    /// events.
     pub lossy: Vec<LeftOut>,
 }

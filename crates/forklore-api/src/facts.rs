@@ -5,8 +5,8 @@ use forklore_core::{AttachmentId, Label, OpenCall, Selector, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A session that matches the reference (such as a label) that the caller gave, but belongs to a
-/// workspace that was not searched.
+/// A session that matches the caller's reference (such as a label), in a workspace that was not
+/// searched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Elsewhere {
@@ -57,8 +57,8 @@ pub enum Facts {
         /// The id of the session in which the selector was resolved.
         session_id: SessionId,
     },
-    /// Details of the error that a fork would inherit no event although the caller did not request
-    /// an empty fork. The selectors `start` and `index:0` request one.
+    /// Details of the error that a fork would inherit no event without an explicit request. Only
+    /// the selectors `start` and `index:0` request an empty fork.
     NothingToFork {
         /// The selector (a position in a log) that the caller passed.
         #[serde(rename = "asked")]
@@ -78,8 +78,8 @@ pub enum Facts {
         /// The id of the session to fork.
         session_id: SessionId,
     },
-    /// Details of the error that a session cannot be deleted because branches depend on it: they
-    /// were forked from it and have no own copy of their history.
+    /// Details of the error that branches prevent the deletion of a session. The branches were
+    /// forked from the session and do not have their own copy of their history.
     HasChildren {
         /// The ids of the first 20 branches that depend on the session.
         children: Vec<SessionId>,
@@ -88,8 +88,8 @@ pub enum Facts {
         /// The id of the session to delete.
         session_id: SessionId,
     },
-    /// Details of the error that the session's head is not the one that the caller expected:
-    /// another writer appended first.
+    /// Details of the error that the session has another head than the caller expected. Another
+    /// writer appended first.
     Conflict {
         /// The head `seq` that the caller expected; -1 for an empty log.
         expected: i64,
@@ -99,7 +99,7 @@ pub enum Facts {
         session_id: SessionId,
     },
     /// Details of the error that another runtime (a process that runs turns) has leased the
-    /// session, with the remaining time of the lease.
+    /// session. The field `free_in_seconds` has the remaining time of the lease.
     Running {
         /// The number of seconds until the other runtime's lease expires, rounded up. The other
         /// runtime may renew the lease.
@@ -109,8 +109,8 @@ pub enum Facts {
         /// The id of the leased session.
         session_id: SessionId,
     },
-    /// Details of the error that another runtime (a process that runs turns) has leased the
-    /// session, or that the caller has lost its own lease.
+    /// Details of the error that a lease prevents the operation. Another runtime (a process that
+    /// runs turns) has leased the session, or the caller has lost its own lease.
     Leased {
         /// The name of the runtime (process that runs turns) that has leased the session. If the
         /// caller has lost its own lease: the name of the caller.
@@ -118,8 +118,8 @@ pub enum Facts {
         /// The id of the leased session.
         session_id: SessionId,
     },
-    /// Details of the error that another session of the family (a root with all its descendants)
-    /// already uses the requested label.
+    /// Details of the error that the requested label is in use. Another session of the same family
+    /// (a root with all its descendants) has this label.
     LabelInUse {
         /// The requested label, which another session already uses.
         label: Label,
@@ -149,8 +149,8 @@ pub enum Facts {
         /// The id of the session that inherits the missing events.
         session_id: SessionId,
     },
-    /// Details of the error that the requested child id belongs to an existing session that differs
-    /// from the requested child.
+    /// Details of the error that the requested child id is in use. It belongs to an existing
+    /// session that differs from the requested child.
     OtherChild {
         /// What differs between the existing session and the requested child, in words.
         differs: String,
@@ -159,19 +159,20 @@ pub enum Facts {
     },
     /// Details of the error that a fork would be too deep: it would have too many ancestors.
     TooDeep {
-        /// The number of parent links from the session to fork up to its root, or up to the nearest
-        /// ancestor with an own copy of its history. Counted only up to the limit.
+        /// The depth of the session to fork: the number of parent links up to its root. Counting
+        /// stops at an ancestor that has its own copy of its history, and at the limit.
         links: u64,
-        /// The maximum allowed number of parent links from a fork up to its root, or up to the
-        /// nearest ancestor with an own copy of its history.
+        /// The maximum depth of a fork: the number of parent links up to its root. Counting stops
+        /// at an ancestor that has its own copy of its history.
         max_fork_depth: u64,
         /// The id of the session to fork.
         session_id: SessionId,
     },
-    /// Details of the error that an imported file cannot be restored, because sessions that were
-    /// imported from it were deleted.
+    /// Details of the error that an imported file cannot be restored. Sessions that were imported
+    /// from the file were deleted, or its stored bytes were erased.
     SourceGone {
-        /// The number of deleted sessions that were imported from the file.
+        /// The number of deleted sessions that were imported from the file. 0 if only stored bytes
+        /// of the file were erased.
         count: usize,
         /// The ids of the first 20 deleted sessions that were imported from the file.
         deleted: Vec<SessionId>,
@@ -184,8 +185,8 @@ pub enum Facts {
         /// The number of sessions that match the reference.
         count: usize,
     },
-    /// Details of the error that a session reference (such as a label) matches only sessions of
-    /// workspaces that were not searched.
+    /// Details of the error that a session reference (such as a label) matches only sessions
+    /// outside the searched workspaces.
     Elsewhere {
         /// The first 10 sessions that match the reference, with their workspaces.
         elsewhere: Vec<Elsewhere>,
@@ -264,14 +265,15 @@ impl Facts {
         Self::Other(Map::new())
     }
 
-    /// Creates the details of an error that have only one field: the id of a session.
+    /// Creates error details with only the field `session_id`: the id of the session that the error
+    /// concerns.
     #[must_use]
     pub fn session(session_id: &SessionId) -> Self {
         Self::Session { session_id: session_id.clone() }
     }
 
-    /// Creates the details of an error that have only one field: the reason why an argument is
-    /// invalid, as a fixed identifier.
+    /// Creates error details with only the field `reason`: a fixed identifier for why an argument
+    /// is invalid.
     #[must_use]
     pub fn reason(reason: impl Into<String>) -> Self {
         Self::Reason { reason: reason.into() }

@@ -56,8 +56,8 @@ pub struct EventLine {
     pub data: Data,
 }
 
-/// One line of the output of `replay`: an event of the conversation, in a form that is the same for
-/// all agents.
+/// One line of the output of `replay`: an event of the conversation. All agents' events have the
+/// same form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
@@ -135,8 +135,8 @@ pub struct Difference<Alone = Vec<Record>> {
     pub only_b: Alone,
 }
 
-/// The last event that two sessions have in common, with the session and log position where it was
-/// first written.
+/// The last event that two sessions have in common. The fields name the session and log position
+/// where the event was first written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ancestor {

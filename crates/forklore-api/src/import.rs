@@ -47,7 +47,7 @@ pub struct Imported {
     /// The number of session files that have not changed since the last import. The field `files`
     /// includes them.
     pub unchanged: u64,
-    /// The number of skipped files: no session was imported from them, or they are sidecar files
+    /// The number of skipped files: no session was imported from them. Includes sidecar files
     /// (files next to a session file) that were not stored.
     pub skipped: u64,
     /// Counts of the sidecar files: files without a session that agents store next to session
@@ -84,8 +84,7 @@ pub struct ImportedSession {
     pub events: u64,
     /// The number of events that this import added to the session.
     pub appended: u64,
-    /// The total size in bytes of the inherited payloads that are stored with other sessions and
-    /// not again with this session.
+    /// The total size in bytes of the inherited payloads that are stored only with other sessions.
     pub shared_bytes: u64,
     /// The id of the parent session. Absent for a root.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -30,8 +30,8 @@ pub struct LostPiece {
     /// The log position of the lost event. Absent if the lost piece is not an event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// The kind of the lost piece: a session or its header, an event, the data of an event, an
-    /// imported file, or an attachment.
+    /// What was lost: a session or its header, an event, an event's data, an imported file, or an
+    /// attachment.
     pub what: LostKind,
     /// Why the piece could not be read.
     pub reason: String,

@@ -81,7 +81,7 @@ pub fn page() -> String {
 }
 
 /// The row for failed verbs (forklore commands) in the reference page's table of answers: the text
-/// of the verb's column, and the type of the answer.
+/// for the verb, and the type of its answer.
 const FAILURE: (&str, &str) = ("any verb that fails", "Refusal");
 
 const HEAD: &str = "\

@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DeleteMode {
-    /// Refuses the delete if branches were forked from the session. Detached branches (with their
-    /// own copy of their history) do not count.
+    /// Refuses the delete if branches were forked from the session. Detached branches (those with
+    /// their own copy of their history) do not count.
     #[default]
     Refuse,
     /// Also deletes the delegates (sessions of sub-agents) and the branches below the session.
-    /// Detached branches (with their own copy of their history) remain.
+    /// Detached branches (those with their own copy of their history) and their descendants remain.
     Cascade,
     /// Deletes the session, but not the branches that were forked from it, nor the events that they
     /// inherit. No event is copied.

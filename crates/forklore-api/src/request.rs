@@ -9,8 +9,8 @@ use crate::{
     TurnRequest, UsageScope, VocabularyPart,
 };
 
-/// The request of one verb (forklore command) as JSON, for example `{"fork": {"parent_session_id":
-/// "plan-1"}}`.
+/// The request of one verb (forklore command), with the verb's name. In JSON, a fork is
+/// `{"fork": {"parent_session_id": "plan-1"}}`.
 ///
 /// Paths name files on the machine that executes the request. Bytes, such as those of an
 /// attachment, are sent separately, outside the JSON.

@@ -74,8 +74,8 @@ pub struct RestoredFiles {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WrittenFile {
-    /// The original path of the file, relative to the directory of the session file from which the
-    /// session was imported.
+    /// The original path of the file, relative to the directory that contains the imported session
+    /// file.
     pub name: String,
     /// The path of the written file.
     pub path: PathBuf,
@@ -90,8 +90,8 @@ pub struct WrittenFile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DamagedFile {
-    /// The original path of the file, relative to the directory of the session file from which the
-    /// session was imported.
+    /// The original path of the file, relative to the directory that contains the imported session
+    /// file.
     pub name: String,
     /// A description of the damage to the stored bytes.
     pub message: String,
@@ -109,10 +109,10 @@ pub struct SessionFiles {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionFile {
-    /// The original path of the file, relative to the directory of the session file from which the
-    /// session was imported. Components are separated by `/`; none is `..`. If the path is not
-    /// UTF-8, it begins with `bytes://`. In such a path, `%` and each byte that is not UTF-8 are
-    /// encoded as `%` and two hexadecimal digits.
+    /// The original path of the file, relative to the directory that contains the imported session
+    /// file. Components are separated by `/`; none is `..`. If the path is not UTF-8, it begins
+    /// with `bytes://`. In such a path, `%` and each byte that is not UTF-8 are encoded as `%` and
+    /// two hexadecimal digits.
     pub name: String,
     /// The path at which the import found the file.
     pub path: String,

@@ -45,8 +45,8 @@ pub enum WatchLine {
         dialect: String,
         /// The number of bytes of the file that this import read.
         bytes: u64,
-        /// The session to which the sidecar file belongs: the first session in the session file
-        /// that the sidecar file is next to.
+        /// The session to which the sidecar file belongs: the first one in the session file next to
+        /// it.
         session: SessionId,
     },
     /// A file from which sessions were imported was deleted.

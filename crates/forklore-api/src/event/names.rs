@@ -12,8 +12,8 @@ use super::{
 
 macro_rules! events {
     ($($(#[$doc:meta])* $variant:ident($data:ident) = $name:literal;)*) => {
-        /// An event that the kernel (the part of forklore that runs turns) emits for a running
-        /// session, with its data.
+        /// An event that the kernel emits for a running session, with its data. The kernel is the
+        /// part of forklore that runs turns.
         #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(tag = "event", content = "data")]
@@ -142,8 +142,8 @@ events! {
 }
 
 impl Name {
-    /// Checks whether events of this name are ephemeral: they report only progress and are not
-    /// stored.
+    /// Checks whether events of this name are ephemeral: they report only progress. Such events are
+    /// not stored.
     #[must_use]
     pub fn is_ephemeral(self) -> bool {
         matches!(

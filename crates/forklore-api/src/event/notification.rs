@@ -42,8 +42,8 @@ impl Notification {
         self.event.name()
     }
 
-    /// Checks whether the event is ephemeral: it reports only progress, is not stored, and a slow
-    /// listener may miss it.
+    /// Checks whether the event is ephemeral: it reports only progress. Such an event is not
+    /// stored, and a slow listener may miss it.
     #[must_use]
     pub fn is_ephemeral(&self) -> bool {
         self.name().is_ephemeral()

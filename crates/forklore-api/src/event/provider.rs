@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct ProviderRequest {
     /// The provider that serves the model.
     pub provider: String,
-    /// The name of the model.
+    /// The name of the model that receives the request.
     pub model: String,
     /// The number of this attempt to send the model request, from 1.
     pub attempt: u32,
@@ -27,7 +27,7 @@ pub struct ProviderRequest {
 pub struct ProviderAnswer {
     /// The provider that serves the model.
     pub provider: String,
-    /// The name of the model.
+    /// The name of the model that answered.
     pub model: String,
     /// The token counts of the model request and of the answer.
     pub usage: TokenUsage,
@@ -44,7 +44,7 @@ pub struct ProviderAnswer {
 pub struct ProviderRetry {
     /// The provider that serves the model.
     pub provider: String,
-    /// The name of the model.
+    /// The name of the model that receives the request.
     pub model: String,
     /// The number of the failed attempt to send the model request, from 1.
     pub attempt: u32,

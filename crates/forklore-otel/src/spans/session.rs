@@ -23,8 +23,8 @@ pub(super) struct Session {
     pub(super) chat: Option<Span>,
     /// The open spans of tool calls, by the id of the tool call.
     pub(super) tools: HashMap<String, Span>,
-    /// How the span of the first turn is connected to the parent session: as a child span or by a
-    /// link. `None` for a root, and after the first turn has begun.
+    /// How the first turn's span is connected to the parent session: as a child span, or by a link.
+    /// `None` for a root, and after the first turn has begun.
     pub(super) origin: Option<Origin>,
     pub(super) agent: Option<String>,
     pub(super) is_compaction: bool,
