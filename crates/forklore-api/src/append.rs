@@ -15,8 +15,8 @@ pub struct NewEvent {
     pub kind: EventType,
     /// The payload of the event. Its required fields depend on the type.
     pub data: Data,
-    /// The event id. `null` generates an id. Repeating an append stores nothing twice if its events
-    /// have explicit ids and the request has `expect`.
+    /// The event id. `null` generates an id. If all events of a request have explicit ids and the
+    /// request sets `expect`, repeating the request stores nothing twice.
     pub id: Option<EventId>,
     /// When the event happened. `null` means the time of the append.
     pub ts: Option<Timestamp>,
@@ -96,7 +96,7 @@ pub struct Append {
     pub batch: Batch,
 }
 
-/// The answer of `append`: the log positions of the appended events.
+/// The answer of `append`: the log positions of the appended events, and of the end of the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Appended {
@@ -106,7 +106,7 @@ pub struct Appended {
     pub from_seq: u64,
     /// The log position (`seq`) of the batch's last event.
     pub to_seq: u64,
-    /// The session's last log position. Greater than `to_seq` if the batch was already stored and
-    /// other events followed the batch.
+    /// The log position (`seq`) of the session's last event. Greater than `to_seq` if an earlier
+    /// request stored the same batch and other events followed it.
     pub head_seq: i64,
 }

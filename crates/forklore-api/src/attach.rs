@@ -50,13 +50,13 @@ impl Default for Attach {
 pub struct ReadAttachment {
     /// The session whose messages reference the attachment.
     pub session_id: SessionId,
-    /// Identifies the attachment, by its reference (`sha256:` and digits), the reference's first
-    /// digits (at least 4), or its name. The name is the one in a message. Exactly one attachment
-    /// of the session must match.
+    /// Identifies the attachment by its reference (`sha256:` and digits), the first digits of the
+    /// reference, or its name. At least 4 digits are needed. The name is that in the message that
+    /// references the attachment. Exactly one attachment of the session must match.
     #[serde(rename = "ref")]
     pub reference: String,
-    /// The new file to write the attachment to, on the machine that runs the verb. `null` returns
-    /// the bytes to the caller, separately from the JSON.
+    /// The new file to write the attachment to, on the machine that executes the request. `null`
+    /// returns the bytes to the caller, separately from the JSON.
     pub path: Option<PathBuf>,
 }
 
@@ -69,7 +69,7 @@ pub struct Attached {
     /// The reference of the attachment to use in messages: `sha256:` and the digest of its bytes.
     #[serde(rename = "ref")]
     pub id: AttachmentId,
-    /// The file name or display name of the attachment.
+    /// The file name or display name of the attachment. `null` if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The media type of the attachment.
@@ -110,7 +110,7 @@ pub struct NamedAttachment {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attachments {
-    /// The id of the session.
+    /// The id of the session whose messages reference the attachments.
     pub session_id: SessionId,
     /// The attachments in log order, including those of messages that the session inherits.
     pub attachments: Vec<NamedAttachment>,

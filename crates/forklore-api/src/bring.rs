@@ -6,7 +6,7 @@ use forklore_core::summary::STRATEGY;
 use forklore_core::{Data, EventId, Label, SessionId};
 use serde::{Deserialize, Serialize};
 
-/// How the summary of a branch is made.
+/// How the summary of a branch is made: with or without a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -36,10 +36,10 @@ pub enum Summarize {
 }
 
 impl Summarize {
-    /// The strategy name that is recorded in summaries that a model wrote.
+    /// The strategy name (way of summarizing) that a summary records if a model wrote it.
     pub const BY_MODEL: &str = "model_summary_v1";
 
-    /// Returns the strategy name that is recorded in the summary.
+    /// Returns the name of the strategy (the way the summary is made), as recorded in the summary.
     #[must_use]
     pub fn strategy(&self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl Summarize {
     }
 
     /// Creates a [`Summarize::Fallback`] without usage, for a model that was requested but never
-    /// called. `why` is the reason.
+    /// called. `why` states why it was not called.
     #[must_use]
     pub fn fallback(why: impl Into<String>) -> Self {
         Self::Fallback { why: why.into(), usage: Vec::new() }
@@ -106,8 +106,8 @@ impl Bring {
     }
 }
 
-/// The answer of `bring`: the summary of a branch that was recorded in another session, or the plan
-/// for it.
+/// The answer of `bring`, which records the summary of a branch in another session. After a dry
+/// run, it is the plan for the summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Brought {
@@ -125,7 +125,8 @@ pub struct Brought {
     pub from_session_id: SessionId,
     /// The label of the summarized branch.
     pub label: Label,
-    /// The name of the strategy that made the summary.
+    /// The name of the strategy (way of summarizing) that made the summary. `model_summary_v1`
+    /// means that a model wrote it.
     pub strategy: String,
     /// The conversation index of the first summarized event. A conversation index numbers the
     /// conversation events of a session from 0.

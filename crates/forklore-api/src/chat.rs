@@ -57,15 +57,16 @@ impl TurnRequest {
         }
     }
 
-    /// Returns how long to wait for a session in which another program runs a turn.
+    /// Returns how long to wait while another program runs a turn in the session. The maximum
+    /// duration means no limit.
     #[must_use]
     pub fn wait(&self) -> Duration {
         self.wait_seconds.map_or(Duration::MAX, Duration::from_secs)
     }
 }
 
-/// The answer of `chat -p` and `resume -p`: the outcome of a turn. It is printed after one line for
-/// each event of the turn.
+/// The answer of `chat -p` and `resume -p`: the outcome of a turn. The program prints it last,
+/// after a line for each event of the turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnAnswer {
@@ -83,7 +84,7 @@ pub struct TurnAnswer {
     pub model_calls: u32,
     /// The number of tool calls that the model made.
     pub tool_calls: u32,
-    /// Total usage (tokens and cost) of all model calls of the turn.
+    /// The tokens and the cost of all model calls of the turn.
     pub usage: TurnUsage,
     /// The last log position of the session in which the turn ended.
     pub head_seq: i64,
@@ -105,8 +106,8 @@ pub enum TurnOutcome {
 }
 
 impl TurnOutcome {
-    /// Returns the turn status that corresponds to this outcome and that events contain. The status
-    /// has no reason.
+    /// Converts this outcome to the status that events contain. The status omits the reason of an
+    /// incomplete turn.
     #[must_use]
     pub fn status(&self) -> TurnStatus {
         match self {
@@ -116,7 +117,8 @@ impl TurnOutcome {
         }
     }
 
-    /// Returns the outcome as the status text that events contain, without a reason.
+    /// Returns the name of the status that events contain for this outcome. The name omits the
+    /// reason of an incomplete turn.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         self.status().as_str()

@@ -4,18 +4,19 @@ use forklore_core::{Data, SessionId};
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The JSON object that a successful verb prints: `ok`, the fields of the verb's answer, and
-/// `also`.
+/// The JSON object that a successful verb (forklore command) prints. It has the fields of the
+/// answer, `ok`, and `also` with further session ids.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Envelope"))]
 pub struct Envelope<T> {
-    /// Always `true`: the verb succeeded.
+    /// Always `true`: the verb (forklore command) succeeded.
     pub ok: bool,
-    /// The answer of the verb. In JSON, its fields are fields of this object.
+    /// The answer of the verb (forklore command). In JSON, the fields of the answer are fields of
+    /// the enclosing object.
     #[serde(flatten)]
     pub answer: T,
-    /// The other sessions of a session file. Present only if the caller named the file instead of a
-    /// session and it has several sessions.
+    /// The ids of further sessions in the session file that the caller named. Present only if the
+    /// caller named a file instead of a session, and the file has several sessions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<SessionId>,
 }

@@ -5,17 +5,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::Facts;
 
-/// The JSON object that a failed verb prints.
+/// The JSON object that a failed verb (forklore command) prints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refusal {
-    /// Always `false`: the verb failed.
+    /// Always `false`: the verb (forklore command) failed.
     pub ok: bool,
-    /// Why the verb failed.
+    /// Why the verb (forklore command) failed.
     pub error: ErrorObject,
 }
 
-/// Why a verb failed.
+/// Why a verb (forklore command) failed: the kind of the error, a message, details and suggestions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorObject {
@@ -25,7 +25,7 @@ pub struct ErrorObject {
     pub message: String,
     /// Machine-readable details of the error. Which fields they have depends on the error.
     pub details: Facts,
-    /// Suggestions for what to do next. Each is a sentence, or a command of the program that
+    /// Suggestions for what to do next. Each is a sentence, or a command line of the program that
     /// reported the error.
     pub next_actions: Vec<String>,
 }

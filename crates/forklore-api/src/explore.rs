@@ -16,29 +16,30 @@ use crate::event::TurnUsage;
 pub struct Explore {
     /// The session to continue.
     pub session_id: SessionId,
-    /// The position in the session's log at which the continuations begin. `null` is the end of the
-    /// log.
+    /// The position in the session's log at which the continuations begin. `null` means the end of
+    /// the log.
     pub at: Option<Selector>,
     /// The prompts to try, none of them blank. Each is answered by each model.
     pub prompts: Vec<String>,
-    /// The models that answer each prompt, by their names in the configuration. An empty list is
-    /// the default model.
+    /// The models that answer each prompt, by their names in the configuration. An empty list means
+    /// only the default model.
     #[serde(default)]
     pub models: Vec<String>,
-    /// The number of continuations, from 1 to 64. The pairs of prompt and model are used in order,
-    /// and again from the first if `n` is larger. `null` is one continuation of each pair, or four
-    /// if there is only one pair.
+    /// The number of continuations, from 1 to 64. They use the pairs of prompt and model in order,
+    /// and begin again with the first pair if `n` exceeds the number of pairs. `null` runs one
+    /// continuation of each pair, or four if there is only one pair.
     pub n: Option<usize>,
     /// The command that scores an answer. It reads the answer from its standard input and prints a
-    /// number, higher for a better answer. No shell interprets the command. It runs on the machine
-    /// that runs the verb: a server must reject it from callers who may not run programs there.
+    /// number, higher for a better answer. It runs without a shell on the machine that executes the
+    /// request. A server must reject it from callers who may not run programs on that machine.
     /// `null` scores nothing.
     pub judge: Option<String>,
     /// How many seconds the `judge` command may run to score one answer, from 1 to 86400.
     #[serde(default = "judge_timeout")]
     pub judge_timeout_seconds: u64,
     /// The first part of the forks' labels; a number follows. `null` derives it from the session's
-    /// label: `try-1` from a root, `plan-b.1` from the fork `plan-b`.
+    /// label: the forks of a root are `try-1`, `try-2`, ..., those of a fork `plan-b` are
+    /// `plan-b.1`, `plan-b.2`, ...
     pub label: Option<String>,
     /// The largest number of continuations that run at the same time. `null` runs all of them at
     /// the same time.
@@ -87,8 +88,8 @@ pub struct Exploration {
     pub best: Option<String>,
 }
 
-/// One continuation of a session: a fork with a prompt, and the model's answer. The same type
-/// reports continuations that still run.
+/// One continuation of a session: a fork with a prompt, and the model's answer. It may be finished,
+/// running or waiting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Continuation {
@@ -103,7 +104,7 @@ pub struct Continuation {
     pub prompt: String,
     /// The model's answer, as far as it has arrived.
     pub answer: String,
-    /// How far the continuation is, or how it ended.
+    /// The progress of the continuation, or how it ended.
     pub state: ContinuationState,
     /// The tokens and the cost of the continuation's model calls.
     pub usage: TurnUsage,
@@ -116,13 +117,14 @@ pub struct Continuation {
     pub error: Option<String>,
 }
 
-/// How far a continuation is, or how it ended.
+/// The progress of a continuation (a fork in which a model answers a prompt), or how the
+/// continuation ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ContinuationState {
-    /// The continuation has not begun. It waits for others to end (see `jobs`), or for the first
-    /// continuation to fill the provider's prompt cache.
+    /// The continuation has not begun. It waits until fewer than `jobs` others run, or until the
+    /// first continuation has filled the provider's prompt cache.
     #[default]
     Waiting,
     /// The prompt was sent to the model.
@@ -133,7 +135,7 @@ pub enum ContinuationState {
     /// The `judge` command is scoring the answer.
     #[serde(rename = "judged")]
     Judging,
-    /// The continuation is complete, with its answer.
+    /// The continuation is complete: the model answered.
     Done,
     /// The turn of the continuation was interrupted or ended early. The fork can be resumed.
     Interrupted,

@@ -31,8 +31,8 @@ pub struct Export {
     /// The target format, and how much of the session to write. The dialect (format name) `plain`
     /// writes one line with the role and the content of each message, and ignores `cwd`.
     pub to: ExportTo,
-    /// The new file to write the export to, on the machine that runs the verb. `null` returns the
-    /// bytes to the caller, separately from the JSON.
+    /// The new file to write the export to, on the machine that executes the request. `null`
+    /// returns the bytes to the caller, separately from the JSON.
     pub path: Option<PathBuf>,
 }
 
@@ -43,30 +43,32 @@ pub struct Export {
 pub struct ResumeInRequest {
     /// The session that the agent will continue.
     pub session_id: SessionId,
-    /// The agent to write for, the position at which its file ends, and its working directory.
+    /// The agent to write for, the log position at which the file ends, and the agent's working
+    /// directory.
     pub to: ExportTo,
-    /// The folder in which the agent stores its sessions, on the machine that runs the verb. `null`
-    /// uses the folder that the agent's environment variable names, or else its default folder in
-    /// the home directory. For an agent without a folder of its own (opencode), `null` uses the
-    /// current directory of the process that runs the verb.
+    /// The folder in which the agent stores its sessions, on the machine that executes the request.
+    /// `null` uses the folder that the agent's environment variable names, or else its default
+    /// folder in the home directory. For an agent without a folder of its own (opencode), `null`
+    /// uses the current directory of the process that executes the request.
     pub home: Option<PathBuf>,
     /// Whether the new file refers to the session's original file instead of repeating its history.
     /// Only Codex supports this, and only for sessions that were imported from its own files.
     #[serde(default)]
     pub share: bool,
-    /// Whether to return only the plan for the file, and write nothing.
+    /// Whether to return only the plan for the new file, and write nothing.
     #[serde(default)]
     pub dry_run: bool,
 }
 
-/// Counts of an export: what was written, and what the target format cannot express.
+/// Counts of what an export wrote, and of the events that the target format cannot express.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exported {
-    /// The number of messages and records written.
+    /// The number of written entries: records that the agent itself had written, and messages
+    /// converted from other events.
     pub events: u64,
-    /// The types of events that the target format cannot express, each with the number of events
-    /// left out.
+    /// The event types that the target format cannot express, each with the number of omitted
+    /// events.
     pub lossy: Vec<LeftOut>,
 }
 
@@ -74,7 +76,7 @@ pub struct Exported {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOut {
-    /// The type of the events left out.
+    /// The type of the events that the export left out.
     #[serde(rename = "type")]
     pub kind: String,
     /// The number of events of this type that the export left out.
@@ -87,10 +89,11 @@ pub struct LeftOut {
 pub struct ExportedFile {
     /// The path of the written file.
     pub path: PathBuf,
-    /// The number of messages and records written.
+    /// The number of written entries: records that the agent itself had written, and messages
+    /// converted from other events.
     pub events: u64,
-    /// The types of events that the target format cannot express, each with the number of events
-    /// left out.
+    /// The event types that the target format cannot express, each with the number of omitted
+    /// events.
     pub lossy: Vec<LeftOut>,
 }
 
@@ -107,9 +110,10 @@ pub struct ResumeIn {
     pub cwd: String,
     /// The shell commands that start the agent with the session.
     pub start: Vec<String>,
-    /// The number of messages and records written.
+    /// The number of written entries: records that the agent itself had written, and messages
+    /// converted from other events.
     pub events: u64,
-    /// The types of events that the agent's format cannot express, each with the number of events
-    /// left out.
+    /// The event types that the agent's format cannot express, each with the number of omitted
+    /// events.
     pub lossy: Vec<LeftOut>,
 }

@@ -5,16 +5,17 @@ use forklore_core::{AttachmentId, Label, OpenCall, Selector, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A session that matches a reference by the caller, but belongs to a workspace that was not
+/// A session that matches the caller's reference (such as a label), in a workspace that was not
 /// searched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Elsewhere {
-    /// The label of the session.
+    /// The label of the session that matches the reference.
     pub label: Label,
-    /// The id of the session. Unlike a label, the id refers to the session from every workspace.
+    /// The id of the session that matches the reference. Unlike a label, the id refers to the
+    /// session from every workspace.
     pub session_id: SessionId,
-    /// The workspace of the session.
+    /// The workspace of the session that matches the reference.
     pub workspace: Workspace,
 }
 
@@ -31,7 +32,8 @@ pub enum Facts {
         /// The path of the configuration file.
         path: String,
     },
-    /// Details of the error that a selector names no position in the session.
+    /// Details of the error that a selector (a position in a log) names no position of the
+    /// session's log.
     OutOfRange {
         /// The selector (a position in a log) that the caller passed.
         #[serde(rename = "asked")]
@@ -40,11 +42,11 @@ pub enum Facts {
         reason: String,
         /// The id of the session in which the selector was resolved.
         session_id: SessionId,
-        /// The positions that the selector could name, as text.
+        /// A description of the positions that a valid selector could name in this session.
         valid: String,
     },
-    /// Details of the error that a selector names an event id that several events of the session
-    /// have.
+    /// Details of the error that several events of the session have the event id that a selector
+    /// names.
     ManyEvents {
         /// The number of events with the event id of the selector.
         count: usize,
@@ -55,8 +57,8 @@ pub enum Facts {
         /// The id of the session in which the selector was resolved.
         session_id: SessionId,
     },
-    /// Details of the error that a fork would inherit no event, although its selector is not
-    /// `start` or `index:0`.
+    /// Details of the error that a fork would inherit no event without an explicit request. Only
+    /// the selectors `start` and `index:0` request an empty fork.
     NothingToFork {
         /// The selector (a position in a log) that the caller passed.
         #[serde(rename = "asked")]
@@ -66,18 +68,18 @@ pub enum Facts {
         /// The id of the session to fork.
         session_id: SessionId,
     },
-    /// Details of the error that a fork would leave tool calls open, while its tool-call policy is
-    /// `error`.
+    /// Details of the error that tool calls have no result at the cut (position) of a fork. Only a
+    /// fork with the tool-call policy `error` fails with it.
     OpenCalls {
-        /// The first 20 tool calls without a result at the cut.
+        /// The first 20 tool calls that have no result at the cut (position) of the fork.
         calls: Vec<OpenCall>,
-        /// The number of tool calls without a result at the cut.
+        /// The number of tool calls that have no result at the cut (position) of the fork.
         count: usize,
         /// The id of the session to fork.
         session_id: SessionId,
     },
-    /// Details of the error that a session cannot be deleted because branches depend on it. Such a
-    /// branch was forked from the session and not detached.
+    /// Details of the error that branches prevent the deletion of a session. The branches were
+    /// forked from the session and do not have their own copy of their history.
     HasChildren {
         /// The ids of the first 20 branches that depend on the session.
         children: Vec<SessionId>,
@@ -86,18 +88,18 @@ pub enum Facts {
         /// The id of the session to delete.
         session_id: SessionId,
     },
-    /// Details of the error that the session's head is not the one that the caller expected:
-    /// another writer appended first.
+    /// Details of the error that the session has another head than the caller expected. Another
+    /// writer appended first.
     Conflict {
         /// The head `seq` that the caller expected; -1 for an empty log.
         expected: i64,
         /// The actual head `seq` of the session; -1 for an empty log.
         head_seq: i64,
-        /// The id of the session that has another head.
+        /// The id of the session that has another head than the caller expected.
         session_id: SessionId,
     },
     /// Details of the error that another runtime (a process that runs turns) has leased the
-    /// session. They include the remaining time of the lease.
+    /// session. The field `free_in_seconds` has the remaining time of the lease.
     Running {
         /// The number of seconds until the other runtime's lease expires, rounded up. The other
         /// runtime may renew the lease.
@@ -107,17 +109,17 @@ pub enum Facts {
         /// The id of the leased session.
         session_id: SessionId,
     },
-    /// Details of the error that another runtime has leased the session, or that the caller has
-    /// lost its own lease.
+    /// Details of the error that a lease prevents the operation. Another runtime (a process that
+    /// runs turns) has leased the session, or the caller has lost its own lease.
     Leased {
-        /// The name of a runtime: of the one that has leased the session, or of the caller if the
-        /// error is that the caller has lost its own lease.
+        /// The name of the runtime (process that runs turns) that has leased the session. If the
+        /// caller has lost its own lease: the name of the caller.
         owner: String,
-        /// The id of the session that the lease is about.
+        /// The id of the leased session.
         session_id: SessionId,
     },
-    /// Details of the error that another session of the family (a root with all its descendants)
-    /// has the label.
+    /// Details of the error that the requested label is in use. Another session of the same family
+    /// (a root with all its descendants) has this label.
     LabelInUse {
         /// The requested label, which another session already uses.
         label: Label,
@@ -130,9 +132,9 @@ pub enum Facts {
         #[serde(rename = "place")]
         location: String,
     },
-    /// Details of the error that stored bytes are damaged.
+    /// Details of the error that bytes in the store are damaged.
     Damage {
-        /// The location of the damaged bytes.
+        /// A description of the location of the damaged bytes in the store.
         #[serde(rename = "place")]
         location: String,
         /// The log position of the damaged event. `null` if unknown.
@@ -147,41 +149,44 @@ pub enum Facts {
         /// The id of the session that inherits the missing events.
         session_id: SessionId,
     },
-    /// Details of the error that the requested child id belongs to an existing session that differs
-    /// from the requested child.
+    /// Details of the error that the requested child id is in use. It belongs to an existing
+    /// session that differs from the requested child.
     OtherChild {
         /// What differs between the existing session and the requested child, in words.
         differs: String,
-        /// The id of the existing session, which is the requested child id.
+        /// The id of the existing session. The caller requested the same id for the child.
         session_id: SessionId,
     },
     /// Details of the error that a fork would be too deep: it would have too many ancestors.
     TooDeep {
-        /// The number of parent links above the parent session. Links beyond the limit are not
-        /// counted.
+        /// The depth of the session to fork: the number of parent links up to its root. Counting
+        /// stops at an ancestor that has its own copy of its history, and at the limit.
         links: u64,
-        /// The largest number of parent links that a fork may have above it.
+        /// The maximum depth of a fork: the number of parent links up to its root. Counting stops
+        /// at an ancestor that has its own copy of its history.
         max_fork_depth: u64,
         /// The id of the session to fork.
         session_id: SessionId,
     },
-    /// Details of the error that an imported file cannot be restored because sessions from it were
-    /// deleted.
+    /// Details of the error that an imported file cannot be restored. Sessions that were imported
+    /// from the file were deleted, or its stored bytes were erased.
     SourceGone {
-        /// The number of deleted sessions that were imported from the file.
+        /// The number of deleted sessions that were imported from the file. 0 if only stored bytes
+        /// of the file were erased.
         count: usize,
         /// The ids of the first 20 deleted sessions that were imported from the file.
         deleted: Vec<SessionId>,
     },
-    /// Details of the error that a reference by the caller matches several sessions.
+    /// Details of the error that a session reference (such as the prefix of an id) matches several
+    /// sessions.
     Ambiguous {
         /// The ids of the first 10 sessions that match the reference.
         candidates: Vec<String>,
         /// The number of sessions that match the reference.
         count: usize,
     },
-    /// Details of the error that a reference by the caller matches only sessions of workspaces that
-    /// were not searched.
+    /// Details of the error that a session reference (such as a label) matches only sessions
+    /// outside the searched workspaces.
     Elsewhere {
         /// The first 10 sessions that match the reference, with their workspaces.
         elsewhere: Vec<Elsewhere>,
@@ -204,7 +209,7 @@ pub enum Facts {
         /// The denied operation in words, for example `the prompt`.
         what: String,
     },
-    /// Details of the error that a model did not answer, also after retries.
+    /// Details of the error that a model did not answer, even after retries.
     NoAnswer {
         /// The number of attempts to call the model.
         attempts: u32,
@@ -237,15 +242,16 @@ pub enum Facts {
         /// The reference of the missing attachment: `sha256:` and the digest of its bytes.
         r#ref: AttachmentId,
     },
-    /// Details of the error that something other than a session's head changed since the caller
-    /// read it.
+    /// Details of the error that stored data changed since the caller read it. A changed session
+    /// head is not reported with this variant.
     What {
-        /// What has changed, in words: for example `the source`.
+        /// What has changed, in words: for example `the source` for the stored bytes of an imported
+        /// file.
         what: String,
     },
-    /// Details of an error about one session, without further fields.
+    /// Details of an error that concerns one session. The id of this session is the only field.
     Session {
-        /// The id of the session that the error is about.
+        /// The id of the session that the error concerns.
         session_id: SessionId,
     },
     /// Details of an error for which this enum has no variant. The JSON object may be empty.
@@ -253,19 +259,21 @@ pub enum Facts {
 }
 
 impl Facts {
-    /// Creates an empty object, for errors without details.
+    /// Creates the details of an error without details: an empty JSON object.
     #[must_use]
     pub fn none() -> Self {
         Self::Other(Map::new())
     }
 
-    /// Creates the details of an error that names only a session.
+    /// Creates error details with only the field `session_id`: the id of the session that the error
+    /// concerns.
     #[must_use]
     pub fn session(session_id: &SessionId) -> Self {
         Self::Session { session_id: session_id.clone() }
     }
 
-    /// Creates the details of an error that names only the reason why an argument is invalid.
+    /// Creates error details with only the field `reason`: a fixed identifier for why an argument
+    /// is invalid.
     #[must_use]
     pub fn reason(reason: impl Into<String>) -> Self {
         Self::Reason { reason: reason.into() }

@@ -16,10 +16,11 @@ pub struct Lineage {
     pub depth: u64,
     /// The session's ancestors, from the parent to the root.
     pub ancestors: Vec<Relative>,
-    /// The session's children, ordered by the position where they begin, then creation time, then
-    /// id.
+    /// The session's children. They are ordered by the log position at which they begin, then by
+    /// creation time, then by id.
     pub children: Vec<Relative>,
-    /// The last child of this page. The next page begins after this child. Absent on the last page.
+    /// The id of the last child in this page of the answer. The next page begins after this child.
+    /// Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<SessionId>,
     /// The problems of child sessions whose header cannot be read.
@@ -31,9 +32,9 @@ pub struct Lineage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Relative {
-    /// The id of the session.
+    /// The id of this relative (an ancestor or a child of the requested session).
     pub session_id: SessionId,
-    /// The session's label. `null` if the store does not have the session.
+    /// The label of the ancestor or child. `null` if the store does not have it.
     pub label: Option<Label>,
     /// The session's kind: root, branch, or delegate (the session of a sub-agent).
     pub kind: Option<SessionKind>,
@@ -47,7 +48,8 @@ pub struct Relative {
     pub missing: bool,
 }
 
-/// The answer of `branches`: the root and the branches of a family.
+/// The answer of `branches`: the root and the branches of a family (a root with all its
+/// descendants).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Branches {
@@ -56,8 +58,8 @@ pub struct Branches {
     /// The root and its branches, without delegates (sessions of sub-agents). Each branch follows
     /// its parent.
     pub branches: Vec<Branch>,
-    /// The last branch of this page. The next page begins after this branch. Absent on the last
-    /// page.
+    /// The id of the last branch in this page of the answer. The next page begins after this
+    /// branch. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<SessionId>,
     /// The problems of sessions whose header cannot be read.
@@ -77,10 +79,10 @@ pub struct Branch {
     pub parent_session_id: Option<SessionId>,
     /// The position in the parent's log at which the branch begins. `null` for the root.
     pub cut: Option<Cut>,
-    /// The branch's last log position.
+    /// The log position (`seq`) of the branch's last event. -1 if its log is empty.
     pub head_seq: i64,
     /// The number of conversation events in the branch's history, including inherited events.
     pub head_index: u64,
-    /// The number of events that the branch wrote itself.
+    /// The number of events that the branch wrote itself, without inherited events.
     pub own_events: u64,
 }

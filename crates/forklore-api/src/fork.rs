@@ -18,13 +18,14 @@ pub struct Fork {
     /// The session to fork.
     #[serde(rename = "parent_session_id")]
     pub parent: SessionId,
-    /// The position in the parent's log at which the child begins. `null` means the end of the log,
-    /// or the end of the last closed turn while a turn runs.
+    /// The position in the parent's log at which the child begins. `null` means the end of the log
+    /// or, while a turn runs in the parent, the position before this turn.
     pub at: Option<Selector>,
     /// The child's session id. `null` generates an id. With an explicit id, repeating the fork
     /// returns the existing child.
     pub id: Option<SessionId>,
-    /// The child's label, unique in its family. `null` derives a label from the child's id.
+    /// The child's label, unique in its family (a root with all its descendants). `null` derives a
+    /// label from the child's id.
     pub label: Option<Label>,
     /// The child's title, for display. `null` gives it no title.
     pub title: Option<String>,
@@ -32,8 +33,8 @@ pub struct Fork {
     /// sub-agent) inherits none.
     #[serde(default = "branch")]
     pub kind: SessionKind,
-    /// How the store represents the events that the child inherits: shared with the parent or
-    /// copied.
+    /// How the store represents the events that the child inherits: shared with the parent, or
+    /// copied from it.
     #[serde(default)]
     pub strategy: Strategy,
     /// What happens to tool calls that have no result at the position where the child begins.
@@ -85,7 +86,8 @@ impl Fork {
         }
     }
 
-    /// Returns this request, changed to fork the parent at position `at`.
+    /// Sets the position in the parent's log at which the child begins. Returns the changed
+    /// request.
     #[must_use]
     pub fn at(mut self, at: Selector) -> Self {
         self.at = Some(at);
@@ -93,7 +95,7 @@ impl Fork {
     }
 }
 
-/// The answer of `fork`: the child, or in a dry run, the plan for the child.
+/// The answer of `fork`: describes the created child session or, in a dry run, the plan for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Forked {
@@ -104,7 +106,7 @@ pub struct Forked {
     pub existing: bool,
     /// Whether this answer is only a plan: nothing was written.
     pub dry_run: bool,
-    /// The shell command that creates exactly this child. Present only in dry runs of the
+    /// The shell command that creates exactly the planned child. Present only in dry runs of the
     /// command-line program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apply: Option<String>,
@@ -118,25 +120,26 @@ pub struct Forked {
     pub kind: SessionKind,
     /// The child's label.
     pub label: Label,
-    /// How the store represents the events that the child inherits: shared with the parent or
-    /// copied.
+    /// How the store represents the events that the child inherits: shared with the parent, or
+    /// copied from it.
     pub strategy: Strategy,
     /// The position in the parent's log at which the child begins.
     pub cut: Cut,
-    /// The position at which the child would have begun. Present only if a running turn or open
-    /// tool calls (without a result) moved the cut.
+    /// The position at which the child would have begun without an adjustment. Present only if a
+    /// running turn, or tool calls without a result, moved the beginning to an earlier position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjusted_from: Option<Cut>,
-    /// The position that the caller requested, if open tool calls (without a result) moved the cut.
-    /// Not part of the JSON.
+    /// The position before an adjustment because of tool calls without a result. `None` if such
+    /// calls did not move the beginning of the child. Not part of the JSON.
     #[serde(skip)]
     pub requested: Option<Cut>,
     /// The number of events that the child inherits from the parent.
     pub event_count: u64,
-    /// The number of tool calls without a result for which the child gets an artificial one.
+    /// The number of artificial results that the child gets, one for each tool call without a
+    /// result.
     pub synthetic_results: usize,
-    /// Whether a branch summary is recorded after the inherited events. In a dry run: whether it
-    /// would be.
+    /// Whether a summary of the branch is recorded after the inherited events. In a dry run:
+    /// whether a fork would record one.
     pub would_record_branch_summary: bool,
     /// The last log position of the child.
     pub head_seq: i64,

@@ -17,8 +17,8 @@ pub struct Graph {
     /// The RDF format in which the graph is written.
     #[serde(default)]
     pub format: GraphFormat,
-    /// The new file to write the graph to, on the machine that runs the verb. `null` returns the
-    /// bytes to the caller, separately from the JSON.
+    /// The new file to write the graph to, on the machine that executes the request. `null` returns
+    /// the bytes to the caller, separately from the JSON.
     pub path: Option<PathBuf>,
 }
 
@@ -27,8 +27,8 @@ pub struct Graph {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum GraphScope {
-    /// The whole family of this session (the root with all its descendants). The graph of any
-    /// session refers to the others of its family.
+    /// The whole family of this session (the root with all its descendants). The graph of each
+    /// session refers to other sessions of its family.
     Family(SessionId),
     /// All families (roots with all their descendants) that have a session in this workspace.
     Workspace(Workspace),
@@ -36,8 +36,8 @@ pub enum GraphScope {
     Everything,
 }
 
-/// The RDF format of a graph. Each session has its own named graph, which formats for triples
-/// cannot express. In those formats, the triples of an event still name its session.
+/// The RDF format of a graph. Each session is a named graph, but the triples-only formats (Turtle
+/// and RDF/XML) omit the names. In those formats, the triples of an event still name its session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -56,11 +56,11 @@ pub enum GraphFormat {
 }
 
 impl GraphFormat {
-    /// The names of all graph formats.
+    /// The names of all RDF formats in which a graph can be written.
     pub const WORDS: [&'static str; 5] = ["turtle", "nquads", "trig", "jsonld", "rdfxml"];
 }
 
-/// The error for a text that is not the name of a graph format.
+/// The error for a text that is not the name of an RDF format of graphs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a graph is written as turtle, nquads, trig, jsonld or rdfxml")]
 pub struct NotAGraphFormat;
@@ -80,7 +80,7 @@ impl FromStr for GraphFormat {
     }
 }
 
-/// A part of the RDF vocabulary of graphs.
+/// A part of the RDF vocabulary that forklore uses in its graphs of sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -101,7 +101,8 @@ pub struct GraphFile {
     pub triples: u64,
 }
 
-/// The answer of `graph --ontology` and `graph --shapes`: the RDF vocabulary of graphs.
+/// The answer of `graph --ontology` and `graph --shapes`: a part of the RDF vocabulary of
+/// forklore's graphs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Vocabulary {

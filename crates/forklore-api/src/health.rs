@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Doctor {
-    /// Whether all checks passed.
+    /// Whether all checks of the store and its environment passed.
     pub ok: bool,
     /// The checks that `doctor` made, in the order in which they ran.
     pub checks: Vec<Check>,

@@ -15,13 +15,14 @@ use serde::{Deserialize, Serialize};
 pub struct LogRange {
     /// The first log position to return, from 0.
     pub from: u64,
-    /// The last log position to return (inclusive). `null` returns the events up to the end.
+    /// The last log position to return (inclusive). `null` returns the events up to the end of the
+    /// log.
     pub to: Option<u64>,
     /// Whether to return only events that the session wrote itself, without inherited ones.
     pub own: bool,
 }
 
-/// One line of `log`: an event as it is stored.
+/// One line of the output of `log`: an event as it is stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventLine {
@@ -55,7 +56,8 @@ pub struct EventLine {
     pub data: Data,
 }
 
-/// One line of `replay`: an event of the conversation in a form that is the same for all agents.
+/// One line of the output of `replay`: an event of the conversation. All agents' events have the
+/// same form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
@@ -86,7 +88,7 @@ pub struct Record {
 pub struct RecordOrigin {
     /// The session that wrote the event.
     pub session_id: SessionId,
-    /// The log position of the event in that session.
+    /// The log position of the event in the session that wrote it.
     pub seq: u64,
     /// The id of the event.
     pub id: EventId,
@@ -101,14 +103,16 @@ pub struct RecordOrigin {
 pub struct Inspection<Sent = Vec<Message>> {
     /// The messages that the model would receive, in order.
     pub messages: Sent,
-    /// Whether every tool call has a result in the log. If not, `inspect` added artificial results.
+    /// Whether every tool call has a result in the log. If `false`, `inspect` added artificial
+    /// results to the messages.
     pub balanced: bool,
     /// The number of tool calls without a result in the log. `inspect` adds an artificial result
     /// for each.
     pub open_results: usize,
     /// The number of artificial tool results: those in the log and those that `inspect` added.
     pub synthetic_results: usize,
-    /// The number of items that the model would not receive, by type of item.
+    /// The number of events, messages and reasoning parts that the model would not receive, by
+    /// their type.
     pub excluded: BTreeMap<String, u64>,
 }
 
@@ -131,15 +135,15 @@ pub struct Difference<Alone = Vec<Record>> {
     pub only_b: Alone,
 }
 
-/// The last event that two sessions have in common, with the session and log position where it was
-/// first written.
+/// The last event that two sessions have in common. The fields name the session and log position
+/// where the event was first written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ancestor {
     /// The session that wrote the event.
     pub session_id: SessionId,
-    /// The number of the event among the conversation events, from 0. It is the same in both
-    /// sessions.
+    /// The number of the event among the conversation events of a session, from 0. Both sessions
+    /// give the event the same number.
     pub index: u64,
     /// The log position of the event in the session that wrote it.
     pub seq: u64,

@@ -12,14 +12,16 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Import {
-    /// Paths of session files, and of folders that contain them, on the machine that runs the verb.
+    /// Paths of session files, and of folders that contain them, on the machine that executes the
+    /// request.
     pub paths: Vec<PathBuf>,
     /// The dialect (record format of an agent) of the files. `null` detects the dialect of each
     /// file.
     pub dialect: Option<String>,
     /// The workspace for sessions whose file does not name a directory.
     pub workspace: Workspace,
-    /// Whether to import sessions again that were deleted from the store. They get new ids.
+    /// Whether to import sessions again that were deleted from the store. Such sessions get new
+    /// ids.
     #[serde(default)]
     pub again: bool,
 }
@@ -37,19 +39,22 @@ impl Import {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Imported {
-    /// The number of files from which sessions were imported, now or earlier.
+    /// The number of files from which this or an earlier import read sessions.
     pub files: u64,
-    /// The sessions of all files counted in `files`, grouped by file.
+    /// The sessions of all files that `files` counts, grouped by file. Deleted sessions are
+    /// omitted.
     pub sessions: Vec<ImportedSession>,
-    /// The number of files counted in `files` that have not changed since the last import.
+    /// The number of session files that have not changed since the last import. The field `files`
+    /// includes them.
     pub unchanged: u64,
-    /// The number of files from which no session was imported.
+    /// The number of skipped files: no session was imported from them. Includes sidecar files
+    /// (files next to a session file) that were not stored.
     pub skipped: u64,
-    /// Counts of the sidecar files, which contain no session but which agents store next to session
+    /// Counts of the sidecar files: files without a session that agents store next to session
     /// files.
     #[serde(rename = "beside")]
     pub sidecars: SidecarTotals,
-    /// The problems of files and lines. No data was lost because of them.
+    /// The problems that the import found in files and lines. No data was lost because of them.
     pub problems: Vec<ImportProblem>,
 }
 
@@ -58,7 +63,7 @@ pub struct Imported {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SidecarTotals {
-    /// The number of sidecar files that are stored. This includes the unchanged ones.
+    /// The number of sidecar files that this or an earlier import stored, including unchanged ones.
     pub files: u64,
     /// The number of stored sidecar files that have not changed since the last import.
     pub unchanged: u64,
@@ -70,17 +75,16 @@ pub struct SidecarTotals {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportedSession {
-    /// The id of the session.
+    /// The id of the imported session.
     pub session_id: SessionId,
     /// The dialect (name of an agent's record format) of the session's records.
     pub dialect: String,
-    /// The number of the session's own events from the file. The event `session_fork`, which an
-    /// import adds to forks, does not count.
+    /// The number of events that the session read from the file itself, without inherited events.
+    /// The event `session_fork`, which an import adds to forks, does not count.
     pub events: u64,
     /// The number of events that this import added to the session.
     pub appended: u64,
-    /// The size in bytes of the payloads that the session inherits and that are stored only with
-    /// other sessions.
+    /// The total size in bytes of the inherited payloads that are stored only with other sessions.
     pub shared_bytes: u64,
     /// The id of the parent session. Absent for a root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,7 +98,7 @@ pub struct ImportedSession {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportProblem {
-    /// The path of the file.
+    /// The path of the file that has the problem.
     pub path: String,
     /// The number of the line with the problem, from 1. Absent if the problem is not about one
     /// line.
@@ -127,40 +131,41 @@ pub enum ImportProblemKind {
     /// The parent of a record is missing or comes later in the file. The record begins a branch
     /// that inherits nothing.
     MissingParent,
-    /// The file refers to a session that the store does not have. If the file continues that
-    /// session, the file was not imported. If that session called the file's session as a
-    /// sub-agent, the file's session became a root.
+    /// The file refers to a session that the store does not have. The file was not imported if it
+    /// continues that session, or is a file without a session that belongs to it. If that session
+    /// called the file's session as a sub-agent, the file's session became a root.
     MissingBase,
     /// The file has data that its agent does not normally write, or that this version does not
     /// support. The readable rest was imported.
     Irregular,
-    /// The file exceeds a size limit. A single document larger than the limit was not read at all.
-    /// Compressed content that expands too far for the size of its file was read only up to the
-    /// limit.
+    /// The file exceeds a size limit. A file that is one document larger than the limit was not
+    /// read at all. Compressed content that is too large in relation to its file was read only up
+    /// to the limit.
     TooLarge,
     /// The last line of the file is incomplete. A later import reads the line, once the line is
     /// complete.
     Incomplete,
     /// The file could not be read.
     Unreadable,
-    /// The file has no records of a known agent.
+    /// The file has no records of an agent that forklore supports.
     UnknownFormat,
     /// The file no longer begins with the bytes that an earlier import read. It was read as a new
     /// revision (version of the file).
     Rewritten,
-    /// Records of a session that was deleted from the store were skipped.
+    /// The file has records of a session that was deleted from the store. They were skipped.
     Deleted,
-    /// The store did not accept the file.
+    /// The import of the file failed with an error, which the message describes.
     Refused,
     /// The file has further problems, which the answer does not list.
     More,
 }
 
-/// The answer of `import --discover`: the agents that have sessions on this machine.
+/// The answer of `import --discover`: the agents that have sessions on the machine that executes
+/// the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Discovery {
-    /// The agents that have sessions on this machine.
+    /// The agents that have sessions on the machine that executes the request.
     pub agents: Vec<FoundAgent>,
     /// The shell command that imports all sessions that were not imported yet. Absent if all were
     /// imported.
@@ -168,13 +173,14 @@ pub struct Discovery {
     pub command: Option<String>,
 }
 
-/// An agent that has sessions on this machine, with the counts of its files.
+/// An agent that has session files on the machine that executes the request, with counts of these
+/// files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundAgent {
     /// The name of the agent.
     pub agent: String,
-    /// The dialect (name of an agent's record format) of the session's records.
+    /// The dialect (name of the record format) of the agent's sessions.
     pub dialect: String,
     /// The folders in which the agent stores its sessions.
     #[serde(rename = "places")]
@@ -186,18 +192,19 @@ pub struct FoundAgent {
     pub command: String,
 }
 
-/// Counts of an agent's session files and of its sidecar files (files without a session that it
-/// stores next to them). Files are recognized by their names.
+/// Counts of an agent's session files and sidecar files (files without a session, next to a session
+/// file). Both are recognized by their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Survey {
-    /// The number of session files.
+    /// The number of the agent's session files.
     pub files: u64,
     /// The number of sidecar files: files without a session that the agent stores next to session
     /// files.
     #[serde(rename = "beside")]
     pub sidecars: u64,
-    /// The total size of the session files and sidecar files in bytes.
+    /// The total size in bytes of the agent's session files and of its sidecar files (files next to
+    /// them).
     pub bytes: u64,
     /// When the most recently changed session file was changed. `null` if there is no session file.
     pub newest: Option<Timestamp>,

@@ -11,18 +11,18 @@ use serde::{Deserialize, Serialize};
 pub struct Preview {
     /// The session whose next model request is computed.
     pub session_id: SessionId,
-    /// The model that would receive the request, by its name in the configuration. `null` is the
+    /// The model that would receive the request, by its name in the configuration. `null` means the
     /// default model.
     pub model: Option<String>,
-    /// The position of a fork that is assumed but not created. If it is set, the answer describes
-    /// the request that the model would receive for this fork, and which part of it equals the
-    /// request for the session. `null` describes the request for the session itself.
+    /// The log position of an assumed fork, which is not created. If set, the answer describes the
+    /// model request of this fork, and the part of it that equals the request of the session.
+    /// `null` describes the request of the session itself.
     pub fork_at: Option<Selector>,
-    /// Whether to leave out the tools from the request. No tool server is then started.
+    /// Whether to omit the tools from the request. If `true`, no tool server is started.
     #[serde(default)]
     pub without_tools: bool,
-    /// Whether the model's server counts the tokens. For this, the server receives the history. If
-    /// `false`, or if the server cannot count, the number of tokens is an estimate.
+    /// Whether the model's server counts the tokens. To count, the server receives the session's
+    /// history. If `false`, or if the server cannot count, the number of tokens is an estimate.
     #[serde(default)]
     pub count: bool,
 }
@@ -41,8 +41,8 @@ pub struct RequestPreview {
     pub bytes: usize,
     /// The number of tokens in the request, counted or estimated.
     pub tokens: TokenCount,
-    /// The part of a fork's request that is identical to its parent's request. Present only if a
-    /// fork was requested (`--fork`).
+    /// The beginning of the assumed fork's request that is identical to its parent's request.
+    /// Present only if the caller set a fork position (`--fork`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<SharedPrefix>,
     /// The body of the model request, byte for byte.
@@ -77,10 +77,10 @@ pub struct TokenCount {
 pub struct SharedPrefix {
     /// The position in the parent's log at which the fork would begin.
     pub cut: Cut,
-    /// The number of messages that are identical in both requests.
+    /// The number of messages that begin both the fork's and the parent's request.
     pub messages: usize,
-    /// The number of bytes that are identical in both requests.
+    /// The number of bytes that begin both the fork's and the parent's request.
     pub bytes: usize,
-    /// The number of tokens that are identical in both requests.
+    /// The number of tokens in the identical beginning of the fork's and the parent's request.
     pub tokens: TokenCount,
 }

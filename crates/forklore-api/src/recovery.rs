@@ -13,11 +13,11 @@ pub struct Recovery {
     pub sessions: u64,
     /// The number of recovered events. An event that several sessions share counts once.
     pub events: u64,
-    /// The number of imported files that can still be restored from the new store.
+    /// The number of imported files (sources) that can still be restored from the new store.
     pub sources: u64,
     /// The number of recovered attachments.
     pub attachments: u64,
-    /// The pieces of the damaged store that could not be read.
+    /// The pieces of the damaged store that the recovery could not read.
     pub lost: Vec<LostPiece>,
 }
 
@@ -30,7 +30,8 @@ pub struct LostPiece {
     /// The log position of the lost event. Absent if the lost piece is not an event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// What was lost, for example an event or an attachment.
+    /// What was lost: a session or its header, an event, an event's data, an imported file, or an
+    /// attachment.
     pub what: LostKind,
     /// Why the piece could not be read.
     pub reason: String,
@@ -41,12 +42,13 @@ pub struct LostPiece {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LostKind {
-    /// A session as a whole, or data in its header.
+    /// A whole session, or data in the header of a session.
     Header,
-    /// A whole event. In the new store, an event of type `x.lost` has its log position.
+    /// A whole event. In the new store, an event of type `x.lost` replaces it at the same log
+    /// position.
     Event,
-    /// The `data` of an event. In the new store, an event of type `x.lost` has its id, timestamp
-    /// and class.
+    /// The `data` of an event. In the new store, an event of type `x.lost` replaces it, with the
+    /// same id, timestamp and class.
     Data,
     /// An imported file. It can no longer be restored byte for byte.
     Source,

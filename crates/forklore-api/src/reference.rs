@@ -20,7 +20,7 @@ use crate::{
     Tree, TurnAnswer, Verification, Vocabulary, WatchLine,
 };
 
-/// Stands for the fields of any verb's answer in the JSON Schema.
+/// A placeholder in the JSON Schema for the fields of any verb's (forklore command's) answer.
 #[derive(JsonSchema)]
 struct AnyAnswer {}
 
@@ -80,8 +80,8 @@ pub fn page() -> String {
     page
 }
 
-/// The entry for failed verbs in the table of answers: a description of the verb, and the type of
-/// the answer.
+/// The row for failed verbs (forklore commands) in the reference page's table of answers: the text
+/// for the verb, and the type of its answer.
 const FAILURE: (&str, &str) = ("any verb that fails", "Refusal");
 
 const HEAD: &str = "\
@@ -194,8 +194,8 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-/// Replaces rustdoc links in `text` by their labels, because their targets do not exist on the
-/// reference page.
+/// Replaces each rustdoc link in `text` by its label, because the link's target does not exist on
+/// the reference page.
 fn without_links(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

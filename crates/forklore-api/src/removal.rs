@@ -3,7 +3,7 @@
 use forklore_core::SessionId;
 use serde::{Deserialize, Serialize};
 
-/// How `delete` treats sessions that were forked from the deleted session.
+/// How `delete` treats the branches that were forked from the deleted session.
 ///
 /// In every mode, delegates (sessions of sub-agents) on which no branch depends are deleted with
 /// their parent.
@@ -11,14 +11,15 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DeleteMode {
-    /// Refuses the delete if branches were forked from the session and not detached.
+    /// Refuses the delete if branches were forked from the session. Detached branches (those with
+    /// their own copy of their history) do not count.
     #[default]
     Refuse,
-    /// Also deletes all delegates (sessions of sub-agents) below the session, and all branches that
-    /// were not detached.
+    /// Also deletes the delegates (sessions of sub-agents) and the branches below the session.
+    /// Detached branches (those with their own copy of their history) and their descendants remain.
     Cascade,
-    /// Leaves the branches that were forked from the session, with the events that they inherit. No
-    /// event is copied.
+    /// Deletes the session, but not the branches that were forked from it, nor the events that they
+    /// inherit. No event is copied.
     DetachChildren,
 }
 
@@ -30,7 +31,7 @@ pub struct Delete {
     /// The session to delete.
     #[serde(rename = "session_id")]
     pub session: SessionId,
-    /// How to treat the sessions that were forked from the deleted session.
+    /// How to treat the branches that were forked from the deleted session.
     #[serde(default)]
     pub mode: DeleteMode,
     /// Whether to return only the plan, and delete nothing.
@@ -44,15 +45,15 @@ pub struct Delete {
 pub struct Deleted {
     /// The deleted sessions, in the order of their deletion. In a dry run: the sessions to delete.
     pub deleted: Vec<SessionId>,
-    /// The number of deleted sessions of which events remain stored, because other sessions still
-    /// need these events. Always 0 in a dry run.
+    /// The number of deleted sessions that have events which remain stored because other sessions
+    /// need them. Always 0 in a dry run.
     #[serde(rename = "kept_segments")]
     pub retained_segments: u64,
     /// Whether this answer is only a plan: nothing was deleted.
     pub dry_run: bool,
 }
 
-/// The answer of `detach`: the session now has its own copy of the events that it inherits.
+/// The answer of `detach`, which gives a session its own copy of the events that it inherits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Detached {

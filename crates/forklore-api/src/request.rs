@@ -9,10 +9,11 @@ use crate::{
     TurnRequest, UsageScope, VocabularyPart,
 };
 
-/// A verb and its request, for example `{"fork": {"parent_session_id": "plan-1"}}`.
+/// The request of one verb (forklore command), with the verb's name. In JSON, a fork is
+/// `{"fork": {"parent_session_id": "plan-1"}}`.
 ///
-/// Paths name files on the machine that runs the verb. Bytes, such as those of an attachment, are
-/// sent separately, outside the JSON.
+/// Paths name files on the machine that executes the request. Bytes, such as those of an
+/// attachment, are sent separately, outside the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -44,7 +45,7 @@ pub enum Request {
     ReadAttachment(ReadAttachment),
     /// Imports session files of other agents. The answer is [`Imported`](crate::Imported).
     Import(Import),
-    /// Lists the agents that have sessions on the machine that runs the verb. The answer is
+    /// Lists the agents that have sessions on the machine that executes the request. The answer is
     /// [`Discovery`](crate::Discovery).
     Discover {},
     /// Lists the sessions of the store. The answer is [`SessionPage`](crate::SessionPage).
@@ -52,38 +53,39 @@ pub enum Request {
     /// Returns the header of a session, without its events. The answer is
     /// [`SessionAnswer`](crate::SessionAnswer).
     Show {
-        /// The id of the session.
+        /// The id of the session to show.
         session_id: SessionId,
     },
     /// Changes the label of a branch or a delegate. The answer is
     /// [`SessionAnswer`](crate::SessionAnswer).
     Label {
-        /// The id of the session.
+        /// The id of the session whose label changes.
         session_id: SessionId,
-        /// The new label of the session.
+        /// The new label of the session, unique in its family (a root with all its descendants).
         label: Label,
     },
     /// Returns events of a session as they are stored. The answer is one
     /// [`EventLine`](crate::EventLine) per event.
     Log {
-        /// The id of the session.
+        /// The id of the session whose events are returned.
         session_id: SessionId,
-        /// The range of events to return.
+        /// The range of log positions of the events to return.
         #[serde(default)]
         range: LogRange,
     },
     /// Returns the conversation of a session. The answer is one [`Record`](crate::Record) per
     /// event.
     Replay {
-        /// The id of the session.
+        /// The id of the session whose conversation is returned.
         session_id: SessionId,
-        /// The position in the log at which reading ends. `null` reads to the end of the log.
+        /// The position in the session's log at which reading ends. `null` reads to the end of the
+        /// log.
         up_to: Option<Selector>,
     },
     /// Returns the messages of a session as a model would receive them. The answer is
     /// [`Inspection`](crate::Inspection).
     Inspect {
-        /// The id of the session.
+        /// The id of the session whose messages are returned.
         session_id: SessionId,
     },
     /// Returns the request that a model would receive for a session. The answer is
@@ -103,14 +105,14 @@ pub enum Request {
     /// Returns the ancestors and the children of a session. The answer is
     /// [`Lineage`](crate::Lineage).
     Lineage {
-        /// The id of the session.
+        /// The id of the session whose ancestors and children are returned.
         session_id: SessionId,
     },
     /// Compares the conversations of two sessions. The answer is [`Difference`](crate::Difference).
     Diff {
-        /// The id of the first session.
+        /// The id of the first of the two sessions to compare.
         a: SessionId,
-        /// The id of the second session.
+        /// The id of the second of the two sessions to compare.
         b: SessionId,
     },
     /// Records a summary of one branch in another session. The answer is
@@ -122,7 +124,7 @@ pub enum Request {
     /// Gives a session its own copy of the events that it inherits. The answer is
     /// [`Detached`](crate::Detached).
     Detach {
-        /// The id of the session.
+        /// The id of the session to detach: it gets its own copy of the events that it inherits.
         session_id: SessionId,
     },
     /// Deletes a session. The answer is [`Deleted`](crate::Deleted).
@@ -150,21 +152,22 @@ pub enum Request {
     Graph(Graph),
     /// Returns the RDF vocabulary of graphs. The answer is [`Vocabulary`](crate::Vocabulary).
     Vocabulary {
-        /// The part of the vocabulary to return.
+        /// The part of the RDF vocabulary to return: the ontology or the shapes.
         part: VocabularyPart,
     },
     /// Answers a SPARQL query about sessions. The answer is [`QueryAnswer`](crate::QueryAnswer).
     Sparql(Sparql),
     /// Counts sessions, events and bytes. The answer is [`StatsAnswer`](crate::StatsAnswer).
     Stats {
-        /// The sessions whose events and bytes are counted.
+        /// The sessions whose events, bytes and usage are counted.
         scope: UsageScope,
-        /// Whether to include usage by model if the scope is the whole store. This reads all
-        /// records of the store. For a session or a family, usage by model is always included.
+        /// Whether to include usage by model if the whole store is counted, which reads all records
+        /// of the store. If a session or a family is counted, usage by model is always included.
         #[serde(default)]
         models: bool,
     },
-    /// Checks all stored data. The answer is [`Verification`](crate::Verification).
+    /// Checks all stored data of a session or of the store. The answer is
+    /// [`Verification`](crate::Verification).
     Verify {
         /// The session to check. `null` checks the whole store.
         session_id: Option<SessionId>,
@@ -179,11 +182,11 @@ pub enum Request {
     /// Erases the bytes of deleted sessions from the store's files. The answer is
     /// [`Collected`](crate::Collected).
     Gc {},
-    /// Compresses families (roots with all their descendants) that are not in use. The answer is
-    /// [`Packed`](crate::Packed).
+    /// Compresses families (roots with all their descendants) that were not written to recently.
+    /// The answer is [`Packed`](crate::Packed).
     Pack {
-        /// How long a family must be unused: it was not written to for at least this number of
-        /// days.
+        /// The minimum number of days since a family (a root with all its descendants) was last
+        /// written to. Families that were written to later are not compressed.
         idle_days: u32,
     },
     /// Checks the store and its environment. The answer is [`Doctor`](crate::Doctor).

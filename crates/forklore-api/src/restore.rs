@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 pub struct Restore {
     /// The imported session whose file is restored.
     pub session_id: SessionId,
-    /// The `name` of the file to restore, from the answer of `restore --list`. `null` restores the
+    /// The file to restore, by its `name` in the answer of `restore --list`. `null` restores the
     /// file that the session was imported from, up to the last imported byte.
     pub file: Option<String>,
-    /// The revision (number of the version) of `file` to restore, from 0. `null` is the latest.
-    /// Without `file`, this field has no effect.
+    /// The revision (version number, from 0) of `file` to restore. `null` means the latest. Without
+    /// `file`, this field has no effect.
     pub revision: Option<u64>,
-    /// The new file to write, on the machine that runs the verb. `null` returns the bytes to the
-    /// caller, separately from the JSON.
+    /// The new file to write, on the machine that executes the request. `null` returns the bytes to
+    /// the caller, separately from the JSON.
     pub path: Option<PathBuf>,
 }
 
@@ -31,8 +31,8 @@ pub struct Restore {
 pub struct RestoreAll {
     /// The imported session whose files are restored.
     pub session_id: SessionId,
-    /// The directory to which the files are written, on the machine that runs the verb. If one of
-    /// the files already exists there, nothing is written.
+    /// The directory to which the files are written, on the machine that executes the request. If
+    /// one of the files already exists there, nothing is written.
     pub path: PathBuf,
 }
 
@@ -46,8 +46,8 @@ pub struct RestoredFile {
     pub bytes: u64,
     /// The path from which the file was imported.
     pub source: String,
-    /// The revision of the file: how often its earlier content had been replaced before. The first
-    /// revision is 0.
+    /// The revision (version number) of the file, from 0. An import begins a new revision if the
+    /// file's earlier content was replaced.
     pub revision: u64,
 }
 
@@ -61,8 +61,8 @@ pub struct RestoredFiles {
     pub files: Vec<WrittenFile>,
     /// The total size of the written files in bytes.
     pub bytes: u64,
-    /// The names of files that were not written, because their bytes were erased when a session was
-    /// deleted.
+    /// The names of files that were not written, because the deletion of a session had erased their
+    /// stored bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<String>,
     /// The files that were not written, because their stored bytes are damaged.
@@ -74,15 +74,15 @@ pub struct RestoredFiles {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WrittenFile {
-    /// The path of the file, relative to the directory of the file that the session was imported
-    /// from.
+    /// The original path of the file, relative to the directory that contains the imported session
+    /// file.
     pub name: String,
     /// The path of the written file.
     pub path: PathBuf,
     /// The size of the written file in bytes.
     pub bytes: u64,
-    /// The revision of the file: how often its earlier content had been replaced before. The first
-    /// revision is 0.
+    /// The revision (version number) of the file, from 0. An import begins a new revision if the
+    /// file's earlier content was replaced.
     pub revision: u64,
 }
 
@@ -90,8 +90,8 @@ pub struct WrittenFile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DamagedFile {
-    /// The path of the file, relative to the directory of the file that the session was imported
-    /// from.
+    /// The original path of the file, relative to the directory that contains the imported session
+    /// file.
     pub name: String,
     /// A description of the damage to the stored bytes.
     pub message: String,
@@ -109,10 +109,10 @@ pub struct SessionFiles {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionFile {
-    /// The path of the file, relative to the directory of the file that the session was imported
-    /// from. Components are separated by `/`; none is `..`. A path that is not UTF-8 begins with
-    /// `bytes://`, and each byte that is not UTF-8, and `%` itself, is encoded as `%` and two
-    /// hexadecimal digits.
+    /// The original path of the file, relative to the directory that contains the imported session
+    /// file. Components are separated by `/`; none is `..`. If the path is not UTF-8, it begins
+    /// with `bytes://`. In such a path, `%` and each byte that is not UTF-8 are encoded as `%` and
+    /// two hexadecimal digits.
     pub name: String,
     /// The path at which the import found the file.
     pub path: String,
@@ -120,11 +120,11 @@ pub struct SessionFile {
     pub bytes: u64,
     /// The sha256 of the file's bytes, in hexadecimal digits.
     pub sha256: String,
-    /// The revision of the file: how often its earlier content had been replaced before. The first
-    /// revision is 0.
+    /// The revision (version number) of the file, from 0. An import begins a new revision if the
+    /// file's earlier content was replaced.
     pub revision: u64,
-    /// Whether this is the latest revision (version) of the file. `restore` writes this one if it
-    /// gets only the file's name.
+    /// Whether this is the latest revision (version) of the file. If a request names the file
+    /// without a revision, `restore` writes the latest.
     pub latest: bool,
     /// Whether this is the file that the session was imported from.
     pub own: bool,

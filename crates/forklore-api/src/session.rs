@@ -21,35 +21,35 @@ pub struct Session {
     pub parent_id: Option<SessionId>,
     /// The session's kind: root, branch, or delegate (the session of a sub-agent).
     pub kind: SessionKind,
-    /// The session's label: a short name, unique in its family.
+    /// The session's label: a short name, unique in its family (a root with all its descendants).
     pub label: Label,
     /// The session's title, for display. `null` if it has none.
     pub title: Option<String>,
     /// The position in the parent's log at which the session begins. `null` for a root.
     pub cut: Option<Cut>,
-    /// How the store represents the events that the session inherits: shared with the parent or
-    /// copied. `null` for a root.
+    /// How the store represents the events that the session inherits: shared with the parent, or
+    /// copied from it. `null` for a root.
     pub strategy: Option<Strategy>,
-    /// The workspace that the session belongs to.
+    /// The workspace (folder) that the session belongs to.
     pub workspace: Workspace,
-    /// The principal (user) for whom the session acts.
+    /// The principal (user) for whom the session acts. `null` if it has none.
     pub principal: Option<String>,
     /// The session's permissions: an upper limit on what it may do. `null` means no limit.
     pub permissions: Option<BTreeSet<String>>,
     /// Metadata of the session, set by the application. forklore does not interpret it.
     pub metadata: Option<Data>,
-    /// The dialect (name of an agent's record format) of imported events in the session's history.
-    /// `null` if it has none.
+    /// The dialect (name of an agent's record format) of the imported events in the session's
+    /// history. `null` if the history has no imported events.
     pub dialect: Option<String>,
     /// When the session was created.
     pub created: Timestamp,
     /// When the session was last written to.
     pub updated: Timestamp,
-    /// The session's last log position. -1 if the log is empty.
+    /// The log position (`seq`) of the session's last event. -1 if the log is empty.
     pub head_seq: i64,
     /// The number of conversation events in the session's history, including inherited events.
     pub head_index: u64,
-    /// The number of events that the session wrote itself.
+    /// The number of events that the session wrote itself, without inherited events.
     pub own_events: u64,
     /// The number of parent links between the session and its root.
     pub depth: u64,
@@ -59,8 +59,8 @@ pub struct Session {
     /// ancestor.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub detached: bool,
-    /// The session that the agent itself would resume from the imported file. Present only if the
-    /// file has several branches.
+    /// The session that the agent itself would resume from the file that the session was imported
+    /// from. Present only if the file has several branches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leaf: Option<SessionId>,
     /// The path of the file from which the session was imported. Absent if it was not imported.
@@ -75,7 +75,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Converts a stored header. The time `now` decides whether the session's lease is still valid.
+    /// Creates the public form of a stored session header. The time `now` decides whether the
+    /// session's lease is still valid.
     #[must_use]
     pub fn of(header: &Header, now: Timestamp) -> Self {
         let running = header.leased_by_other(None, now).is_some();
@@ -120,11 +121,11 @@ pub enum Status {
     Running,
 }
 
-/// The answer of the verbs that create, label or show one session: the header of this session.
+/// The answer of `new`, `label` and `show`: the header of one session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionAnswer {
-    /// The header of the session, after the verb.
+    /// The header of the session, after the request was executed.
     pub session: Session,
 }
 
@@ -146,7 +147,8 @@ pub struct Create {
     pub id: Option<SessionId>,
     /// The new session's title, for display. `null` gives it no title.
     pub title: Option<String>,
-    /// The new session's label. The label of a root is always `main`.
+    /// The new session's label. A root accepts only `null` and `main`, because the label of a root
+    /// is always `main`.
     pub label: Option<Label>,
     /// The new session's workspace (folder).
     pub workspace: Workspace,
@@ -196,18 +198,19 @@ pub struct ListRequest {
     pub since: Option<Timestamp>,
     /// The maximum number of sessions to return. 0 means no limit.
     pub limit: usize,
-    /// The position at which the page begins: the `next` of the page before. `null` begins with the
-    /// first session.
+    /// The position at which the requested page begins: the field `next` of the previous page.
+    /// `null` begins with the first session.
     pub after: Option<String>,
 }
 
-/// The answer of `list`: one page of sessions, the most recently written first.
+/// The answer of `list`: one page of sessions. The most recently written session comes first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionPage {
     /// The headers of the sessions on this page.
     pub sessions: Vec<Session>,
-    /// The position at which the next page begins. Pass it as `after`. Absent on the last page.
+    /// The position at which the next page begins, for the field `after` of the next request.
+    /// Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     /// The problems of sessions whose header cannot be read.

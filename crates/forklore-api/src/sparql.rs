@@ -18,7 +18,7 @@ pub struct Sparql {
     pub query: String,
     /// The sessions whose graph the query reads.
     pub scope: GraphScope,
-    /// Values for variables of the query. The values never become part of the query's text.
+    /// Values for variables of the query. They are never inserted into the text of the query.
     #[serde(default)]
     pub parameters: Vec<QueryParameter>,
     /// The largest number of rows or triples that the query returns. 0 means no limit.
@@ -43,7 +43,8 @@ impl Sparql {
     /// The default time limit of a query, in seconds.
     pub const TIMEOUT_SECONDS: f64 = 30.0;
 
-    /// Creates a request with this query and these sessions. All other fields have their defaults.
+    /// Creates a request that runs `query` on the sessions in `scope`. All other fields have their
+    /// defaults.
     #[must_use]
     pub fn of(query: impl Into<String>, scope: GraphScope) -> Self {
         Self {
@@ -56,7 +57,7 @@ impl Sparql {
     }
 }
 
-/// A variable of a query, with the value to use for it.
+/// A variable of a SPARQL query, with the value to use for the variable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -69,14 +70,16 @@ pub struct QueryParameter {
     pub value: String,
 }
 
-/// The answer of `sparql`. The fields that it has depend on the form of the query.
+/// The answer of `sparql`. Which fields are present depends on the form of the query (such as
+/// SELECT or ASK).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueryAnswer {
     /// Whether the query's pattern matches. Present only in answers to ASK.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boolean: Option<bool>,
-    /// The triples, grouped by subject. Present only in answers to CONSTRUCT and DESCRIBE.
+    /// The resulting triples, grouped by subject. Present only in answers to CONSTRUCT and
+    /// DESCRIBE.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<Vec<Map<String, Value>>>,
     /// The variables of the query. Present in answers to SELECT, and as an empty object in answers
@@ -90,7 +93,7 @@ pub struct QueryAnswer {
     pub truncated: bool,
 }
 
-/// The variables of a query.
+/// The variables of a SPARQL query whose values the answer contains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueryHead {
@@ -99,7 +102,7 @@ pub struct QueryHead {
     pub vars: Option<Vec<String>>,
 }
 
-/// The rows of a query's result.
+/// The result of a SELECT query: a list of rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueryResults {

@@ -21,9 +21,11 @@ pub struct Stats {
     /// The total size of the payloads that the counted sessions inherit without storing them again,
     /// in bytes.
     pub saved_bytes: u64,
-    /// Usage (tokens and cost) of the model calls of the counted sessions, and of deleted sessions.
+    /// The tokens and the cost of the model calls of the counted sessions. Deleted sessions of a
+    /// counted family or store are included, unless the answer also has usage by model.
     pub usage: Usage,
-    /// The total size of the store's files in bytes. Present only if the whole store is counted.
+    /// The total size of the store's files in bytes. Present only if the whole store is counted and
+    /// the store supports maintenance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store_bytes: Option<u64>,
     /// The problems of sessions whose header cannot be read. These sessions are not counted.
@@ -36,7 +38,7 @@ pub struct Stats {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum UsageScope {
-    /// Only this session. What it inherits does not count as its own.
+    /// Only this session. Events that it inherits do not count as its own.
     Session(SessionId),
     /// All sessions in the family of this session (the root with all its descendants).
     Family(SessionId),
@@ -77,7 +79,7 @@ pub struct ModelUsage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionUsage {
-    /// The id of the session.
+    /// The id of the session whose usage this is.
     pub session_id: SessionId,
     /// The session's label.
     pub label: Label,
@@ -92,19 +94,22 @@ pub struct SessionUsage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatsAnswer {
-    /// The counts of sessions, events and bytes. In JSON, its fields are fields of the answer.
+    /// The counts of sessions, events and bytes. In JSON, these counts are direct fields of the
+    /// answer.
     #[serde(flatten)]
     pub stats: Stats,
-    /// Usage recorded in the history that the session inherits. It is not part of `usage`. Present
-    /// only if a single session is counted.
+    /// The tokens and the cost of model calls in the inherited part of the session's history. Not
+    /// included in `usage`. Present only if a single session is counted and it inherits events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inherited_usage: Option<Usage>,
-    /// Usage by model and by session. Present only if it was requested.
+    /// The tokens and the cost of model calls, by model and by session. Absent if the whole store
+    /// is counted, unless the request sets `models`.
     #[serde(flatten)]
     pub calls: Option<UsageByModel>,
 }
 
-/// Usage (tokens and cost) of model calls, by model and by session, without the total.
+/// The tokens and the cost of model calls, by model and by session. Unlike a `UsageReport`, it has
+/// no total.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageByModel {

@@ -18,17 +18,19 @@ pub struct TreeRequest {
     pub session: Option<SessionId>,
     /// The workspace whose families to show. `null` shows the families of all workspaces.
     pub workspace: Option<Workspace>,
-    /// The position at which the page begins: the `next` of the page before. `null` begins with the
-    /// first family.
+    /// The position at which the requested page begins: the field `next` of the previous page.
+    /// `null` begins with the first family (root with all its descendants).
     pub after: Option<String>,
 }
 
-/// Trees of sessions as a flat list, in which each node precedes its children.
+/// Trees of sessions (parents with their children), as a flat list in which each node precedes its
+/// children.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trees {
-    /// The nodes, each before its children. A root has depth 0.
+    /// The nodes of all trees. Each node precedes its children.
     pub nodes: Vec<TreeNode>,
-    /// The position at which the next page begins. `None` on the last page.
+    /// The position at which the next page begins, for the field `after` of the next request.
+    /// `None` on the last page.
     pub next: Option<String>,
     /// The problems of sessions whose header cannot be read.
     pub problems: Vec<Problem>,
@@ -60,8 +62,8 @@ pub struct TreeNode {
     /// The summaries of other branches that were recorded in this session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub brought: Vec<BroughtMark>,
-    /// The level of the node in its tree: 0 for a root. An imported copy is one level below its
-    /// original. Not part of the JSON.
+    /// The level of the node in its tree: 0 for a root. A session that was imported as a copy is
+    /// one level below its original. Not part of the JSON.
     #[serde(skip)]
     pub depth: usize,
 }
@@ -73,21 +75,21 @@ pub struct NodeHeader {
     /// The id of the parent session. Not part of the JSON.
     #[serde(skip)]
     pub parent: Option<SessionId>,
-    /// The session's label: a short name, unique in its family.
+    /// The session's label: a short name, unique in its family (a root with all its descendants).
     pub label: Label,
     /// The session's title, for display. `null` if it has none.
     pub title: Option<String>,
     /// The session's kind: root, branch, or delegate (the session of a sub-agent).
     pub kind: SessionKind,
-    /// The dialect (name of an agent's record format) of imported events in the session's history.
-    /// Absent if it has none.
+    /// The dialect (name of an agent's record format) of the imported events in the session's
+    /// history. Absent if the history has no imported events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
     /// The position in the parent's log at which the session begins. `null` for a root.
     pub cut: Option<Cut>,
-    /// The number of events that the session wrote itself.
+    /// The number of events that the session wrote itself, without inherited events.
     pub own_events: u64,
-    /// The session's last log position.
+    /// The log position (`seq`) of the session's last event. -1 if the log is empty.
     pub head_seq: i64,
     /// The number of conversation events in the session's history, including inherited events.
     pub head_index: u64,
@@ -118,9 +120,10 @@ pub struct BroughtMark {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tree {
-    /// The nodes at the top of the trees.
+    /// The top node of each tree, with all nodes below it.
     pub trees: Vec<NestedNode>,
-    /// The position at which the next page begins. Pass it as `after`. Absent on the last page.
+    /// The position at which the next page begins, for the field `after` of the next request.
+    /// Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     /// The problems of sessions whose header cannot be read.
@@ -128,14 +131,16 @@ pub struct Tree {
     pub problems: Vec<Problem>,
 }
 
-/// A node of the answer of `tree`, with its children.
+/// A node (one session) in the answer of `tree`, with its child nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NestedNode {
-    /// The session of the node, with its header. In JSON, its fields are fields of the node.
+    /// The session of the node, with its header. In JSON, the fields of `TreeNode` are direct
+    /// fields of this object.
     #[serde(flatten)]
     pub node: TreeNode,
-    /// The children of the node, as far as they are part of the answer.
+    /// The children of the node, without those that the answer omits because they are below the
+    /// last requested level.
     pub children: Vec<NestedNode>,
     /// Whether the answer leaves out descendants of the node, because they are below the last
     /// requested level.
@@ -146,15 +151,16 @@ pub struct NestedNode {
     pub descendants: Option<usize>,
 }
 
-/// One line of `tree --flat`: a node without its children.
+/// One line of the output of `tree --flat`: a node (one session), without its children.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlatNode {
-    /// The session of the node, with its header. In JSON, its fields are fields of the line.
+    /// The session of the node, with its header. In JSON, the fields of `TreeNode` are direct
+    /// fields of this object.
     #[serde(flatten)]
     pub node: TreeNode,
-    /// The level of the node in its tree: 0 for a root. An imported copy is one level below its
-    /// original.
+    /// The level of the node in its tree: 0 for a root. A session that was imported as a copy is
+    /// one level below its original.
     pub depth: usize,
     /// The id of the parent of the node's session. `null` for a root.
     pub parent_session_id: Option<SessionId>,

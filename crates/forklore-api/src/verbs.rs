@@ -1,6 +1,6 @@
 //! The list of the program's verbs, with the types of their answers.
 
-/// The form in which a verb prints its answer under `--json`.
+/// The form in which a verb (forklore command) prints its answer under `--json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Prints one object: `{"ok": true, ...}` with the fields of the answer's type.
@@ -9,22 +9,23 @@ pub enum Form {
     Lines,
 }
 
-/// The type and the form of the answer that a verb of the program prints under `--json`.
+/// The type and the form of the answer that one verb (forklore command) prints under `--json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerbAnswer {
-    /// The command line of the verb. It begins with the name of the verb.
+    /// The command line of the verb (forklore command). It begins with the verb's name.
     pub usage: &'static str,
-    /// The verb's name in [`Request`](crate::Request). `None` for verbs that exist only in a
-    /// terminal.
+    /// The verb's (command's) name in [`Request`](crate::Request). `None` for commands that exist
+    /// only in a terminal.
     pub request: Option<&'static str>,
-    /// The name of the Rust type of the verb's answer.
+    /// The name of the Rust type of the answer that the verb (forklore command) prints.
     pub answer: &'static str,
-    /// The form in which the answer is printed: one object, or one line for each item.
+    /// The form in which the answer is printed: one JSON object, or one JSON line for each item.
     pub form: Form,
 }
 
-/// Calls the macro `$with` with the list of all verbs. Each entry has a command line, the verb's
-/// name in `Request` (or `-`), the type of its answer, and the form in which the answer is printed.
+/// Calls the macro `$with` with the list of all verbs (forklore commands). Each entry has a command
+/// line, the verb's name in `Request` (or `-`), the type of the answer, and the form in which the
+/// answer is printed.
 macro_rules! with_answers {
     ($with:ident) => {
         $with! {
@@ -101,7 +102,7 @@ macro_rules! names {
     };
 }
 
-/// What each verb of the program prints under `--json`.
+/// The answers that all verbs (forklore commands) print under `--json`.
 ///
 /// A verb that fails prints a [`Refusal`](crate::Refusal). Some commands print no JSON and are not
 /// listed: without `-o`, `export`, `restore` and `graph` write the bytes of a file, and `attach

@@ -27,12 +27,12 @@ pub enum WatchLine {
         dialect: String,
         /// How the file changed since the last import.
         change: FileChange,
-        /// The number of bytes that this import read.
+        /// The number of bytes of the file that this import read.
         bytes: u64,
-        /// The number of events that this import added.
+        /// The number of events that this import added to the store.
         events: u64,
-        /// The sessions to which this import added events. If it added none, all sessions of the
-        /// file.
+        /// The sessions to which this import added events. If the import added no events: all
+        /// sessions of the file.
         sessions: Vec<SessionId>,
     },
     /// A sidecar file (a file without a session that an agent stores next to a session file) was
@@ -41,12 +41,12 @@ pub enum WatchLine {
     Sidecar {
         /// The path of the sidecar file.
         path: String,
-        /// The dialect (name of the record format) of the agent that wrote the file.
+        /// The dialect (name of the record format) of the agent that wrote the sidecar file.
         dialect: String,
-        /// The number of bytes that this import read.
+        /// The number of bytes of the file that this import read.
         bytes: u64,
-        /// The session to which the sidecar file belongs: the first session of the session file
-        /// next to it.
+        /// The session to which the sidecar file belongs: the first one in the session file next to
+        /// it.
         session: SessionId,
     },
     /// A file from which sessions were imported was deleted.
@@ -70,7 +70,7 @@ pub enum WatchLine {
     Stopped {
         /// The number of file changes that were imported while the program watched.
         files: u64,
-        /// The number of events that were added while the program watched.
+        /// The number of events that were added to the store while the program watched.
         events: u64,
     },
 }

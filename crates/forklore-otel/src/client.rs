@@ -8,8 +8,8 @@ use tokio::runtime::Handle;
 
 use crate::NotTraced;
 
-/// The maximum size in bytes of the response body that a collector may send. A larger body is an
-/// error.
+/// The maximum size in bytes of the response body that a trace collector may send. A larger body is
+/// an error.
 const ANSWER: usize = 64 << 10;
 
 #[derive(Debug)]

@@ -98,11 +98,11 @@ use serde::Deserialize;
 use client::Client;
 use spans::Sessions;
 
-/// The timeout of one request to the trace collector, and of [`Spans::end`].
+/// The timeout of each request to the trace collector, and of the whole function [`Spans::end`].
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Configures where to send OpenTelemetry spans and what they contain. Part of the user's
-/// configuration.
+/// The part of the user's configuration that sets where to send OpenTelemetry spans and what they
+/// contain.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TracingConfig {
@@ -124,10 +124,10 @@ pub enum NotTraced {
     /// An environment variable that `header_env` names is not set or is not Unicode.
     #[error("the environment variable {0} is not set")]
     Variable(String),
-    /// The configuration is invalid, for example the URL.
+    /// The configuration of the span exporter is invalid, for example its URL.
     #[error("cannot send spans: {0}")]
     Exporter(#[from] opentelemetry_otlp::ExporterBuildError),
-    /// The HTTP client could not be created.
+    /// The HTTP client that sends the spans could not be created.
     #[error("cannot send spans: {0}")]
     Client(#[from] reqwest::Error),
     /// [`Spans::new`] was called outside a tokio runtime.
@@ -135,20 +135,21 @@ pub enum NotTraced {
     Runtime(#[from] tokio::runtime::TryCurrentError),
 }
 
-/// A notification sink that converts an agent's notifications to OpenTelemetry spans and exports
-/// them.
+/// Receives notifications (events of an agent's sessions) as a sink, converts them to OpenTelemetry
+/// spans, and exports the spans.
 pub struct Spans {
     sessions: Mutex<Sessions>,
     provider: SdkTracerProvider,
 }
 
 impl Spans {
-    /// Creates a sink that sends spans to the configured collector. `agent` is the service name of
-    /// the spans.
+    /// Creates a notification sink that sends spans to the configured collector. `agent` is the
+    /// service name of the spans.
     ///
     /// # Errors
-    /// If an environment variable is not set, the URL is invalid, or the caller is outside a tokio
-    /// runtime. An unreachable collector is no error here: only the later export of spans fails.
+    /// If an environment variable that `header_env` names is not set, the URL is invalid, the HTTP
+    /// client cannot be created, or the caller is outside a tokio runtime. An unreachable collector
+    /// is no error here: only the later export of spans fails.
     pub fn new(config: &TracingConfig, agent: &str) -> Result<Self, NotTraced> {
         let headers = config.header_env.iter().map(|(header, variable)| {
             let value = std::env::var(variable);
@@ -172,7 +173,7 @@ impl Spans {
     }
 
     /// Ends all open spans and sends all spans that were not sent yet. Waits at most two seconds.
-    /// Returns `true` if all were sent successfully in that time.
+    /// Returns whether all these spans were sent successfully within this time.
     pub async fn end(self: Arc<Self>) -> bool {
         let ended = tokio::task::spawn_blocking(move || {
             self.sessions.lock().unwrap_or_else(PoisonError::into_inner).end();

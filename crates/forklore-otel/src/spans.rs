@@ -32,8 +32,8 @@ impl Sessions {
         Self { tracer, agent: agent.to_owned(), content, sessions: HashMap::new() }
     }
 
-    /// Starts, changes or ends spans according to a notification. The caller passes no ephemeral
-    /// notifications.
+    /// Starts, changes or ends spans according to a notification (an event of a session). The
+    /// caller omits ephemeral notifications, which report only progress.
     pub(crate) fn take(&mut self, notification: &Notification) {
         let at = SystemTime::from(notification.ts);
         match &notification.event {
@@ -58,9 +58,9 @@ impl Sessions {
     }
 
     /// Starts to track a session that was forked from another. The first turn of a branch will link
-    /// to the current span of the parent session. If the parent's running turn continues in the
-    /// fork, because another runtime got the parent's lease, the fork takes over the parent's open
-    /// spans.
+    /// to the span of the parent session's running or last turn. If the fork was created because
+    /// another runtime acquired the parent's lease during a turn, the fork takes over the parent's
+    /// open spans.
     fn forked(&mut self, notification: &Notification, forked: &SessionForked) {
         let parent = notification.parent_id.as_ref().and_then(|id| self.sessions.get_mut(id));
         let moved = forked.reason == Some(ForkReason::LeaseLost);
@@ -115,8 +115,9 @@ impl Sessions {
         self.sessions.entry(notification.session_id.clone()).or_default().turn = Some(span);
     }
 
-    /// Returns the span context of the session's running turn. Starts a span if the turn has none:
-    /// a resumed turn submits no prompt, so its span begins with its first model or tool call.
+    /// Returns the span context of the session's running turn. Starts the turn's span if it has
+    /// none yet. A resumed turn submits no prompt, so its span begins with its first model or tool
+    /// call.
     fn turn(&mut self, notification: &Notification, at: SystemTime) -> Option<SpanContext> {
         let runs = self
             .sessions
@@ -169,8 +170,8 @@ impl Sessions {
         }
     }
 
-    /// Starts a span for a compaction that happens between turns, as a trace of its own. A
-    /// compaction during a turn gets no span.
+    /// Starts a span, in a trace of its own, for a compaction (summary of the history) between
+    /// turns. A compaction during a turn gets no span.
     fn begin_compaction(&mut self, notification: &Notification, at: SystemTime) {
         let runs = self
             .sessions
@@ -199,8 +200,8 @@ impl Sessions {
         builder.start_with_context(&self.tracer, &context)
     }
 
-    /// Builds the attributes that every span of a session has. `operation` is the value of
-    /// `gen_ai.operation.name`.
+    /// Builds the attributes that every span of a session has. `operation` is the value of the
+    /// attribute `gen_ai.operation.name`.
     fn of_session(&self, notification: &Notification, operation: &str) -> Attributes {
         let mut attributes = Attributes::default();
         attributes.text("gen_ai.operation.name", operation);

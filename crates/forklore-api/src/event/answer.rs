@@ -26,7 +26,8 @@ pub struct BlockStarted {
     pub block_index: usize,
 }
 
-/// Data of the events that stream a block of a model's answer: one further piece of text.
+/// Data of the events that stream a block of a model's answer. Each event has one further piece of
+/// the block's text.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockPiece {

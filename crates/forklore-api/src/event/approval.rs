@@ -19,7 +19,8 @@ pub struct ApprovalQuestion {
     pub prompt: String,
 }
 
-/// Data of the events `approval:granted` and `approval:denied`: the user's answer to a question.
+/// Data of the events `approval:granted` and `approval:denied`: the user's answer to a request for
+/// approval.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApprovalAnswer {
@@ -37,7 +38,8 @@ pub struct ApprovalAnswer {
 pub struct HookFailure {
     /// The name of the failed hook.
     pub hook: String,
-    /// What the hook was called to check, in words: for example `the prompt` or `the call`.
+    /// What the hook had to check, in words: for example `the prompt`, or `the call` for a tool
+    /// call.
     pub gate: String,
     /// Why the hook failed.
     pub error: String,

@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::TurnUsage;
 
-/// Data of the events that report the start of a sub-agent: the sub-agent was created, or gets
-/// another task.
+/// Data of the events that report that a sub-agent gets a task, either when it is created or later.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DelegateStarted {

@@ -17,7 +17,8 @@ pub struct ContextGauge {
     pub fraction: Option<f64>,
 }
 
-/// Data of the event `context:pre_compact`: a summary is about to replace part of the history.
+/// Data of the event `context:pre_compact`: a summary is about to replace part of a session's
+/// history in model requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryCompaction {
@@ -33,8 +34,8 @@ pub struct HistoryCompaction {
     pub tokens: u64,
 }
 
-/// Data of the event `context:post_compact`: a summary now replaces part of the history, and was
-/// stored.
+/// Data of the event `context:post_compact`: a summary was stored, and replaces part of a session's
+/// history in model requests.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryCompacted {
@@ -46,7 +47,7 @@ pub struct HistoryCompacted {
     /// The end (exclusive) of the events that the summary replaces, as a conversation index. A
     /// conversation index numbers the conversation events of a session from 0.
     pub to_index: u64,
-    /// The name of the strategy that made the summary.
+    /// The name of the strategy (way of summarizing) that made the summary.
     pub strategy: String,
     /// The size of the next model request before the compaction, in tokens.
     pub tokens_before: u64,

@@ -12,7 +12,8 @@ use super::{
 
 macro_rules! events {
     ($($(#[$doc:meta])* $variant:ident($data:ident) = $name:literal;)*) => {
-        /// An event of a running session, with its data.
+        /// An event that the kernel emits for a running session, with its data. The kernel is the
+        /// part of forklore that runs turns.
         #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(tag = "event", content = "data")]
@@ -25,7 +26,8 @@ macro_rules! events {
             )*
         }
 
-        /// The name of a kernel event, such as `session:start`.
+        /// The name of an event that the kernel (the part of forklore that runs turns) emits, such
+        /// as `session:start`.
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize,
         )]
@@ -40,7 +42,8 @@ macro_rules! events {
         }
 
         impl Name {
-            /// The names of all kernel events.
+            /// The names of all events that the kernel (the part of forklore that runs turns)
+            /// emits.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
             /// Returns the event name as it is written in JSON, such as `session:start`.
@@ -72,15 +75,15 @@ macro_rules! events {
 events! {
     /// The first turn of a new session begins.
     SessionStart(SessionBegan) = "session:start";
-    /// A turn of an existing session begins, the first one in this process.
+    /// This process begins its first turn in an existing session.
     SessionResume(SessionBegan) = "session:resume";
     /// A child session was created.
     SessionFork(SessionForked) = "session:fork";
     /// This process closed a session.
     SessionEnd(NoDetails) = "session:end";
-    /// A prompt was stored.
+    /// A prompt of the user was stored in the session.
     PromptSubmit(PromptSubmitted) = "prompt:submit";
-    /// The turn of a prompt ended without an error.
+    /// The turn that answers a prompt ended without an error.
     PromptComplete(PromptAnswered) = "prompt:complete";
     /// A request to a model begins.
     ProviderRequest(ProviderRequest) = "provider:request";
@@ -116,11 +119,11 @@ events! {
     ContextGauge(ContextGauge) = "context:gauge";
     /// The user must approve something before the turn continues.
     ApprovalRequired(ApprovalQuestion) = "approval:required";
-    /// The user approved what was required.
+    /// The user approved a request for approval.
     ApprovalGranted(ApprovalAnswer) = "approval:granted";
-    /// The user denied what was required.
+    /// The user denied a request for approval.
     ApprovalDenied(ApprovalAnswer) = "approval:denied";
-    /// Someone requested that a running turn stops.
+    /// The user or the application requested that a running turn stops.
     CancelRequested(NoDetails) = "cancel:requested";
     /// A turn was interrupted.
     CancelCompleted(NoDetails) = "cancel:completed";
@@ -134,12 +137,13 @@ events! {
     DelegateError(DelegateEnded) = "delegate:error";
     /// A turn ended, successfully or not.
     OrchestratorComplete(TurnEnded) = "orchestrator:complete";
-    /// A hook failed and was skipped.
+    /// A hook (code of the application) failed and was skipped.
     HookError(HookFailure) = "hook:error";
 }
 
 impl Name {
-    /// Checks whether events of this name report only progress. Such events are not stored.
+    /// Checks whether events of this name are ephemeral: they report only progress. Such events are
+    /// not stored.
     #[must_use]
     pub fn is_ephemeral(self) -> bool {
         matches!(

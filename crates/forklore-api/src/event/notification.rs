@@ -23,7 +23,7 @@ pub struct Notification {
     pub root_id: SessionId,
     /// When the event happened.
     pub ts: Timestamp,
-    /// The event, as its name and its data.
+    /// The name and the data of the event.
     #[serde(flatten)]
     pub event: KernelEvent,
 }
@@ -36,14 +36,14 @@ impl Notification {
         Self { session_id, parent_id, root_id, ts, event }
     }
 
-    /// Returns the name of the event.
+    /// Returns the name of the event, for example `session:start`.
     #[must_use]
     pub fn name(&self) -> Name {
         self.event.name()
     }
 
-    /// Checks whether the event reports only progress. Such an event is not stored, and a slow
-    /// listener may miss it.
+    /// Checks whether the event is ephemeral: it reports only progress. Such an event is not
+    /// stored, and a slow listener may miss it.
     #[must_use]
     pub fn is_ephemeral(&self) -> bool {
         self.name().is_ephemeral()
@@ -70,8 +70,8 @@ impl Serialize for Notification {
     }
 }
 
-/// Adds to the JSON Schema the fields `ephemeral` and `parent`, which only the JSON has. They are
-/// derived from other fields.
+/// Adds the fields `ephemeral` and `parent` to the JSON Schema. Serialization derives them from
+/// other fields, so the Rust type does not have them.
 #[cfg(feature = "schema")]
 fn with_derived_fields(schema: &mut schemars::Schema) {
     use serde_json::{Value, json};
@@ -98,7 +98,7 @@ fn with_derived_fields(schema: &mut schemars::Schema) {
 /// The ids that identify a session in its events: its own, its parent's and its root's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// The id of the session.
+    /// The session's own id.
     pub session_id: SessionId,
     /// The id of the session's parent. `null` for a root.
     pub parent_id: Option<SessionId>,

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 pub struct ProviderRequest {
     /// The provider that serves the model.
     pub provider: String,
-    /// The name of the model.
+    /// The name of the model that receives the request.
     pub model: String,
     /// The number of this attempt to send the model request, from 1.
     pub attempt: u32,
     /// The number of messages in the model request.
     pub messages: u64,
-    /// The number of messages at the start of the request that the session inherited from its
-    /// parent. The parent's requests begin with the same messages.
+    /// How many of the request's first messages the session inherited from its parent. The parent's
+    /// requests begin with the same messages.
     pub shared: u64,
     /// The purpose of the model request, for example `summary`. `null` for an ordinary turn.
     pub purpose: Option<String>,
@@ -27,11 +27,11 @@ pub struct ProviderRequest {
 pub struct ProviderAnswer {
     /// The provider that serves the model.
     pub provider: String,
-    /// The name of the model.
+    /// The name of the model that answered.
     pub model: String,
-    /// The token counts of the request and the answer.
+    /// The token counts of the model request and of the answer.
     pub usage: TokenUsage,
-    /// Why the answer ended.
+    /// Why the model's answer ended.
     pub stop_reason: EndReason,
     /// The id that the provider assigned to the request. `null` if it assigned none.
     pub request_id: Option<String>,
@@ -44,11 +44,11 @@ pub struct ProviderAnswer {
 pub struct ProviderRetry {
     /// The provider that serves the model.
     pub provider: String,
-    /// The name of the model.
+    /// The name of the model that receives the request.
     pub model: String,
-    /// The number of the failed attempt, from 1.
+    /// The number of the failed attempt to send the model request, from 1.
     pub attempt: u32,
-    /// Why the attempt failed.
+    /// Why the attempt to send the model request failed.
     pub error: String,
     /// The pause before the next attempt to send the request, in milliseconds.
     pub pause_ms: Option<u64>,
@@ -76,7 +76,7 @@ pub enum EndReason {
     Done,
     /// The model requested tool calls and waits for their results.
     Calls,
-    /// The answer reached the limit of output tokens.
+    /// The model's answer reached the limit of output tokens.
     Length,
     /// The provider withheld the model's answer.
     Refused,

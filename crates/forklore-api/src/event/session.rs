@@ -4,7 +4,7 @@ use forklore_core::{Cut, Header, Label, SessionId, SessionKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Empty data, for events without details.
+/// The empty data of events that have no details.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoDetails {}
@@ -45,8 +45,8 @@ pub struct SessionForked {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ForkReason {
-    /// Another runtime acquired the session's lease during a turn. The turn continues in the new
-    /// child session.
+    /// Another runtime (a process that runs turns) acquired the session's lease during a turn. The
+    /// turn continues in the new child session.
     LeaseLost,
 }
 

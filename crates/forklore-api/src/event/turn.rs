@@ -6,7 +6,7 @@ use forklore_core::SessionId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Data of the event `prompt:submit`: a prompt was stored.
+/// Data of the event `prompt:submit`: a prompt of the user was stored in the session.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptSubmitted {
@@ -17,7 +17,7 @@ pub struct PromptSubmitted {
     pub parts: Vec<Value>,
 }
 
-/// Data of the event `prompt:complete`: the turn of a prompt ended without an error.
+/// Data of the event `prompt:complete`: the turn that answers a prompt ended without an error.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptAnswered {
@@ -51,11 +51,12 @@ pub enum TurnResult {
         session_id: SessionId,
         /// The session in which the turn began. `null` unless the turn had to continue in a fork.
         moved_from: Option<SessionId>,
-        /// The number of model answers in the turn.
+        /// How many answers the model gave in the turn. The field's name counts each answer as a
+        /// turn.
         turn_count: u32,
         /// The number of tool calls that the model made.
         tool_calls: u32,
-        /// Usage (tokens and cost) of the whole turn.
+        /// The tokens and the cost of all model calls of the turn.
         usage: TurnUsage,
     },
     /// The turn failed with an error.
@@ -98,7 +99,8 @@ pub struct TurnUsage {
     pub input: u64,
     /// The number of output tokens of all model calls of the turn.
     pub output: u64,
-    /// The number of input tokens that the provider read from its cache.
+    /// The number of input tokens that the provider read from its cache, in all model calls of the
+    /// turn.
     pub cached: u64,
     /// The cost of the turn's model calls, in the currency of the configured prices. `null` if no
     /// price is configured.

@@ -32,8 +32,8 @@ impl Attributes {
         self.0.extend(amount.map(|amount| KeyValue::new(key, amount)));
     }
 
-    /// Adds a message as an attribute, in the JSON form that OpenTelemetry's semantic conventions
-    /// define.
+    /// Adds a message (role and text) as an attribute, in the JSON form of OpenTelemetry's semantic
+    /// conventions.
     pub(super) fn message(&mut self, key: &'static str, role: &str, text: &str) {
         let part = json!({"type": "text", "content": shortened(text)});
         let messages = json!([{"role": role, "parts": [part]}]);

@@ -15,15 +15,16 @@ use serde_json::Value;
 
 use super::attributes::Attributes;
 
-/// The open spans of one session, and the span to which the session's first turn is connected.
+/// The open spans of one session, and how the span of its first turn is connected to the parent
+/// session.
 #[derive(Default)]
 pub(super) struct Session {
     pub(super) turn: Option<Span>,
     pub(super) chat: Option<Span>,
     /// The open spans of tool calls, by the id of the tool call.
     pub(super) tools: HashMap<String, Span>,
-    /// The span that is the parent of the first turn's span, or to which that span links. `None`
-    /// for a root, and after the first turn has begun.
+    /// How the first turn's span is connected to the parent session: as a child span, or by a link.
+    /// `None` for a root, and after the first turn has begun.
     pub(super) origin: Option<Origin>,
     pub(super) agent: Option<String>,
     pub(super) is_compaction: bool,
@@ -36,12 +37,13 @@ pub(super) enum Origin {
     /// first turn starts a trace of its own and links to this span.
     Fork(SpanContext),
     /// For a sub-agent: the parent session and the id of the tool call that started the sub-agent.
-    /// The first turn's span is a child of that call's span.
+    /// The span of the sub-agent's first turn is a child of the tool call's span.
     Call { parent: SessionId, call: Option<String> },
 }
 
 impl Session {
-    /// Returns the span context of the running turn, or of the last turn if none is running.
+    /// Returns the span context of the session's running turn or, if none is running, of its last
+    /// turn.
     pub(super) fn context(&self) -> Option<SpanContext> {
         let running = self.turn.as_ref().map(|turn| turn.span_context().clone());
         running.or_else(|| self.last.clone())
@@ -54,8 +56,8 @@ impl Session {
         call.map(|call| call.span_context().clone()).or_else(|| self.context())
     }
 
-    /// Ends or changes the session's spans according to a notification. Records the content of
-    /// messages only if `content` is set.
+    /// Ends or changes the session's spans according to a notification. If `content` is set,
+    /// records the text of answers and tool results in the spans.
     pub(super) fn take(&mut self, notification: &Notification, at: SystemTime, content: bool) {
         match &notification.event {
             KernelEvent::ProviderResponse(answer) => self.answered(answer, at),
@@ -82,8 +84,8 @@ impl Session {
         }
     }
 
-    /// Adds a span event to the span of the current turn. The event is named after the
-    /// notification; `call` is the id of the tool call that it concerns.
+    /// Adds a span event to the span of the current turn. The span event has the name of the
+    /// notification. `call` is the id of the tool call that the notification concerns, if any.
     fn note(&mut self, notification: &Notification, at: SystemTime, call: Option<&str>) {
         if let Some(turn) = &mut self.turn {
             let mut attributes = Attributes::default();
