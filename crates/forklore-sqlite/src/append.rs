@@ -60,9 +60,10 @@ fn changes_calls(event: &Event) -> bool {
     event.effect.starts_turn || !event.effect.calls.is_empty()
 }
 
-/// Returns the new value of the column `fresh_until`, an upper bound of the session's time of
-/// update. In a busy session, the bound increases in growing steps of at most a minute. Most
-/// appends therefore leave it unchanged and need not write its index.
+/// Returns the new value of the column `fresh_until`, an upper bound of the time of the session's
+/// last update. A bound that is too low is raised to a time up to a minute in the future (less for
+/// a young session). Most appends therefore leave the column unchanged and need not write its
+/// index.
 fn fresh_until(session: &Session, now: Timestamp) -> Timestamp {
     let bound = session.fresh_until;
     if now <= bound && bound.duration_since(now) <= FRESH {
