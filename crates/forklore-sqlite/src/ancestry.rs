@@ -204,9 +204,9 @@ pub(crate) fn replace_page(tx: &WriteTx<'_>, id: i64, span: Span, end: Counts) -
     Ok(())
 }
 
-/// Computes the depth and the jump link of a new ancestry page (a row with inherited ranges) after
-/// the page `prev`. The depth is the page's position in the chain of pages; the jump link leads to
-/// an earlier page.
+/// Computes the depth and the jump link of a new ancestry page after the page `prev`. A page is a
+/// row with ranges of inherited events. Its depth is its position in the chain of pages; its jump
+/// link leads to an earlier page.
 fn beyond(conn: &Connection, prev: i64) -> Result<(u64, Jump)> {
     let last = page(conn, prev)?;
     let depth = last.depth + 1;

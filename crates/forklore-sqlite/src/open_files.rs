@@ -15,7 +15,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use forklore_store::Result;
 use forklore_store::disk::os;
 
-/// For each file that this process has open, how many times. The key is the file's device and
+/// Counts how many times this process has each store file open. The key is the file's device and
 /// inode.
 static OPEN: LazyLock<Mutex<HashMap<(u64, u64), usize>>> = LazyLock::new(Mutex::default);
 

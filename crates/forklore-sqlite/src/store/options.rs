@@ -37,8 +37,8 @@ impl Default for Options {
     }
 }
 
-/// How often and by which thread the WAL is written back into the database file, i.e. a checkpoint
-/// runs.
+/// Says how often and in which thread a checkpoint runs. A checkpoint writes the WAL back into the
+/// database file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoints {
     /// Number of pages in the WAL at which a checkpoint is due. A checkpoint writes the WAL back

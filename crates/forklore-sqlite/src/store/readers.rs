@@ -69,7 +69,8 @@ impl Readers {
         }
     }
 
-    /// Returns a connection that had no failure to the pool. Drops it if the pool is full.
+    /// Puts a connection back into the pool, or drops it if the pool is full. The connection must
+    /// not have had a failure.
     pub(super) fn give_back(&self, reader: Reader) {
         let mut idle = lock(&self.idle);
         if idle.len() < MAX_IDLE {
