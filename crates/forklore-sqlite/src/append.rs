@@ -19,8 +19,9 @@ use crate::session::{self, Session};
 use crate::tail::{Open, Tail};
 use crate::write_tx::WriteTx;
 
-/// Maximum time by which the column `fresh_until` of a session may be later than its column
-/// `updated`. `fresh_until` is an upper bound of `updated` and has an index.
+/// Maximum difference between a session's columns `fresh_until` and `updated`. `fresh_until` is an
+/// upper bound of `updated` and has an index. The bound rarely changes, so most appends need not
+/// write the index.
 pub(crate) const FRESH: SignedDuration = SignedDuration::from_secs(60);
 
 /// Appends the events of `append` to the session. If an earlier call already appended the same

@@ -13,8 +13,8 @@ use crate::fault::Fault;
 use crate::migrate::{self, VERSION};
 use crate::{Options, SqliteStore, path_safety};
 
-/// Maximum size in bytes of a store of which the health check reads every page. For a larger store
-/// that takes too long.
+/// Maximum size in bytes of a store of which the health check reads every page. Reading all pages
+/// of a larger store would take too long.
 const LOOKED_THROUGH: u64 = 256 << 20;
 /// A WAL of more than this many bytes causes a warning: it was not written back for a long time.
 const LONG_WAL: u64 = 128 << 20;

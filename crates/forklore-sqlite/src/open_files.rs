@@ -23,8 +23,8 @@ fn open() -> MutexGuard<'static, HashMap<(u64, u64), usize>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Registers that this process has a file open or is about to open it. Dropping the value removes
-/// the registration.
+/// The registration that this process has a store file open or is about to open it. Dropping the
+/// value removes the registration.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
     file: (u64, u64),

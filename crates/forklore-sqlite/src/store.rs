@@ -77,7 +77,7 @@ pub struct SqliteStore {
 /// When a commit must be durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Durable {
-    /// Before the call returns. All earlier commits are then durable too.
+    /// The commit is durable before the call returns. All earlier commits are then durable too.
     #[default]
     Now,
     /// The commit may become durable after the call returns. The next write that uses `Now` makes

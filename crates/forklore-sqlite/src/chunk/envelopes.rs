@@ -104,7 +104,7 @@ pub(super) enum Extent {
     UpToRequested,
 }
 
-/// Decodes the events of a chunk whose bits are set in `requested`, without their payloads. Also
+/// Decodes those events of a chunk whose bits are set in `requested`, without their payloads. Also
 /// returns the total length in bytes of the payloads that `extent` includes.
 pub(super) fn read(
     outline: &Outline,

@@ -26,8 +26,8 @@ pub(crate) struct Outline {
 /// position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bits {
-    /// The positions at which an event is stored. Erasing an event clears its bit only here. Its
-    /// bits in the other sets remain, so that the counts of later events do not change.
+    /// The positions at which an event is stored. Erasing an event clears its bit only in this set.
+    /// The other sets do not change, so that the counts of later events stay the same.
     pub(crate) there: u64,
     pub(crate) inherited: u64,
     pub(crate) indexed: u64,

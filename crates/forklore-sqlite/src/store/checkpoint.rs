@@ -208,7 +208,8 @@ impl Work {
     }
 }
 
-/// The result of a pass of a checkpoint.
+/// The page counts after one pass of a checkpoint, which writes the WAL back into the database
+/// file.
 struct Back {
     /// Number of pages in the WAL.
     pages: u32,
